@@ -1,0 +1,135 @@
+#define _POSIX_C_SOURCE 200809L
+#include "fetch.h"
+
+#include "engine/interrupt.h"
+#include "engine/progress.h"
+#include "output.h"
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+/* libcurl and what it brings take longer to load than all the rest, and few runs need it. */
+typedef struct library {
+  CURL *(*init)(void);
+  CURLcode (*setopt)(CURL *handle, CURLoption option, ...);
+  CURLcode (*perform)(CURL *handle);
+  CURLcode (*getinfo)(CURL *handle, CURLINFO info, ...);
+  void (*cleanup)(CURL *handle);
+  const char *(*strerror)(CURLcode code);
+} library;
+
+/* dlsym gives an object pointer; POSIX lets it hold a function. */
+static bool find(void *handle, const char *name, void *function, size_t size) {
+  void *symbol = dlsym(handle, name);
+  memcpy(function, &symbol, size);
+  return symbol != NULL;
+}
+
+static scl_status load(library *curl, scl_error *error) {
+  void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL) return scl_fail(error, SCL_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
+  const bool all = find(handle, "curl_easy_init", &curl->init, sizeof curl->init) && find(handle, "curl_easy_setopt", &curl->setopt, sizeof curl->setopt) &&
+                   find(handle, "curl_easy_perform", &curl->perform, sizeof curl->perform) &&
+                   find(handle, "curl_easy_getinfo", &curl->getinfo, sizeof curl->getinfo) &&
+                   find(handle, "curl_easy_cleanup", &curl->cleanup, sizeof curl->cleanup) &&
+                   find(handle, "curl_easy_strerror", &curl->strerror, sizeof curl->strerror);
+  return all ? SCL_OK : scl_fail(error, SCL_UNSUPPORTED, "libcurl lacks a function: %s", dlerror());
+}
+
+typedef struct transfer {
+  scl_output *output;
+  SHA2_CTX hash;
+} transfer;
+
+static size_t take(char *bytes, size_t size, size_t count, void *context) {
+  transfer *t = context;
+  scl_output_write(t->output, bytes, size * count);
+  SHA256Update(&t->hash, (const unsigned char *)bytes, size * count);
+  return size * count;
+}
+
+static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up_done) {
+  (void)context;
+  (void)up_total;
+  (void)up_done;
+  if (total > 0) scl_progress_report("fetching", (double)done, (double)total);
+  return scl_interrupted();
+}
+
+static void to_text(const unsigned char digest[SHA256_DIGEST_LENGTH], char text[65]) {
+  for (int i = 0; i < SHA256_DIGEST_LENGTH; i++) (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+static CURLcode run(const library *curl, CURL *handle, const char *url, transfer *t) {
+  (void)curl->setopt(handle, CURLOPT_URL, url);
+  (void)curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  (void)curl->setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  (void)curl->setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
+  (void)curl->setopt(handle, CURLOPT_MAXREDIRS, 8L);
+  (void)curl->setopt(handle, CURLOPT_FAILONERROR, 1L);
+  (void)curl->setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  (void)curl->setopt(handle, CURLOPT_CONNECTTIMEOUT, 20L);
+  (void)curl->setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 100L);
+  (void)curl->setopt(handle, CURLOPT_LOW_SPEED_TIME, 60L);
+  (void)curl->setopt(handle, CURLOPT_USERAGENT, "scullery");
+  (void)curl->setopt(handle, CURLOPT_WRITEFUNCTION, take);
+  (void)curl->setopt(handle, CURLOPT_WRITEDATA, t);
+  (void)curl->setopt(handle, CURLOPT_NOPROGRESS, 0L);
+  (void)curl->setopt(handle, CURLOPT_XFERINFOFUNCTION, watch);
+  return curl->perform(handle);
+}
+
+static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url, const char *path, scl_error *error) {
+  long answer = 0;
+  (void)curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &answer);
+  if (code == CURLE_ABORTED_BY_CALLBACK) {
+    scl_interrupt_clear();
+    return scl_fail(error, SCL_CANCELLED, "interrupted! (%s was not fetched)", url);
+  }
+  if (code == CURLE_HTTP_RETURNED_ERROR)
+    return scl_fail(error, SCL_IO, "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url, answer, path);
+  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url, curl->strerror(code), path);
+}
+
+scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
+  library curl = {0};
+  transfer t = {0};
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  char text[65];
+  SCL_TRY(load(&curl, error));
+  SCL_TRY(scl_output_open(path, &t.output, error));
+  SHA256Init(&t.hash);
+  CURL *handle = curl.init();
+  if (handle == NULL) {
+    scl_output_abandon(t.output);
+    return scl_fail_memory(error, 0, "a transfer");
+  }
+  const CURLcode code = run(&curl, handle, url, &t);
+  scl_progress_report("fetching", 0, 0);
+  scl_status status = code == CURLE_OK ? SCL_OK : refuse(&curl, handle, code, url, path, error);
+  curl.cleanup(handle);
+  SHA256Final(digest, &t.hash);
+  to_text(digest, text);
+  if (status == SCL_OK && sha256 != NULL && strcmp(text, sha256) != 0)
+    status = scl_fail(error, SCL_BAD_DATA, "%s: the file that came has sha256 %s where %s is expected; nothing was kept", url, text, sha256);
+  if (status == SCL_OK) return scl_output_commit(t.output, error);
+  scl_output_abandon(t.output);
+  return status;
+}
+
+scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) {
+  unsigned char buffer[65536], bytes[SHA256_DIGEST_LENGTH];
+  SHA2_CTX hash;
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return scl_fail(error, SCL_IO, "%s: %s", path, strerror(errno));
+  SHA256Init(&hash);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) SHA256Update(&hash, buffer, got);
+  const bool failed = ferror(file) != 0;
+  (void)fclose(file);
+  SHA256Final(bytes, &hash);
+  to_text(bytes, digest);
+  return failed ? scl_fail(error, SCL_IO, "%s: cannot be read", path) : SCL_OK;
+}

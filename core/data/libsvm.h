@@ -1,0 +1,11 @@
+/* LIBSVM text: label index:value ..., indices from 1 and growing, zeros left out. */
+#ifndef SCULLERY_LIBSVM_H
+#define SCULLERY_LIBSVM_H
+
+#include "table.h"
+
+/* features: d, 0: the largest index of all files. classification: -1: when all labels are whole numbers, at most 1000 of them. */
+scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features, int classification, scl_dtype dtype, scl_table *out,
+                           scl_error *error);
+
+#endif

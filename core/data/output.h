@@ -1,0 +1,16 @@
+/* Files written whole or not at all: a temporary in the same folder, fsync, rename. */
+#ifndef SCULLERY_OUTPUT_H
+#define SCULLERY_OUTPUT_H
+
+#include "engine/base.h"
+
+typedef struct scl_output scl_output;
+
+scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
+/* Remembers the first failure; commit reports it. */
+void scl_output_write(scl_output *output, const void *bytes, size_t size);
+/* Make it the file, or say why not; the temporary is gone either way and *output is ended. */
+scl_status scl_output_commit(scl_output *output, scl_error *error);
+void scl_output_abandon(scl_output *output);
+
+#endif

@@ -1,0 +1,41 @@
+/* The one driver of row blocks: source -> check -> stages -> features -> visitor. It owns block size, order, cancel and progress; a visitor
+ * sees the same blocks whatever the source and the number of threads. */
+#ifndef SCULLERY_FLOW_H
+#define SCULLERY_FLOW_H
+
+#include "map.h"
+#include "source.h"
+#include "stage.h"
+
+typedef struct scl_flow {
+  scl_source *source;
+  scl_stage *const *stages;
+  size_t n_stages;
+  const scl_map *map;   /* NULL: the staged rows themselves are the features */
+  scl_dtype dtype;      /* of the blocks; the map's where there is one */
+  size_t block_rows;    /* 0: chosen */
+  const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a block come sorted by group */
+  size_t groups;        /* 1 without groups */
+  const char *doing;    /* for progress; NULL shows none */
+} scl_flow;
+
+typedef struct scl_flow_block {
+  size_t first, count;
+  const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x without a map */
+  ptrdiff_t x_stride, phi_stride;
+  const double *y;           /* count x targets, or NULL */
+  const size_t *place;       /* row i of the block is row first + place[i] of the source */
+  const size_t *group_start; /* groups + 1 positions */
+} scl_flow_block;
+
+typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
+
+size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
+size_t scl_flow_features(const scl_flow *flow); /* D */
+/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_BAD_DATA naming row and column (from 1). */
+scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context, scl_error *error);
+
+/* Fit one more stage on what flows now (its own map is ignored). */
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out, scl_error *error);
+
+#endif

@@ -1,0 +1,151 @@
+/* Compiled once per instruction set with SCL_ISA naming it (engine/vector_math.cmake). */
+#include "loops.h"
+
+#include <math.h>
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+#if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
+#include <immintrin.h>
+
+/* glibc's vector functions, by their names in the vector ABI (e: 512 bits, d: 256 bits). */
+#if defined(SCL_ISA_avx512)
+enum { WIDTH_F64 = 8, WIDTH_F32 = 16 };
+typedef __m512d vector_f64;
+typedef __m512 vector_f32;
+#define LOAD_F64 _mm512_loadu_pd
+#define LOAD_F32 _mm512_loadu_ps
+#define STORE_F64 _mm512_storeu_pd
+#define STORE_F32 _mm512_storeu_ps
+#define VECTOR_F64(name) JOIN(_ZGVeN8v_, name)
+#define VECTOR_F32(name) JOIN(_ZGVeN16v_, name)
+#else
+enum { WIDTH_F64 = 4, WIDTH_F32 = 8 };
+typedef __m256d vector_f64;
+typedef __m256 vector_f32;
+#define LOAD_F64 _mm256_loadu_pd
+#define LOAD_F32 _mm256_loadu_ps
+#define STORE_F64 _mm256_storeu_pd
+#define STORE_F32 _mm256_storeu_ps
+#define VECTOR_F64(name) JOIN(_ZGVdN4v_, name)
+#define VECTOR_F32(name) JOIN(_ZGVdN8v_, name)
+#endif
+
+/* The tail goes through the same vector function, so that a number's value does not depend on where it stands. */
+#define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function)                                                                       \
+  vector function(vector);                                                                                                                 \
+  static void array_##name(size_t count, const type *x, type *out) {                                                                       \
+    size_t i = 0;                                                                                                                          \
+    for (; i + WIDTH <= count; i += WIDTH)                                                                                                 \
+      STORE(out + i, function(LOAD(x + i)));                                                                                               \
+    if (i == count) return;                                                                                                                \
+    type rest[WIDTH] = {0};                                                                                                                \
+    for (size_t k = i; k < count; k++)                                                                                                     \
+      rest[k - i] = x[k];                                                                                                                  \
+    STORE(rest, function(LOAD(rest)));                                                                                                     \
+    for (size_t k = i; k < count; k++)                                                                                                     \
+      out[k] = rest[k - i];                                                                                                                \
+  }
+#define OVER_F64(name) OVER_ARRAY(name, double, vector_f64, WIDTH_F64, LOAD_F64, STORE_F64, VECTOR_F64(name))
+#define OVER_F32(name) OVER_ARRAY(name, float, vector_f32, WIDTH_F32, LOAD_F32, STORE_F32, VECTOR_F32(name))
+#else
+#define OVER_F64(name)                                                                                                                     \
+  static void array_##name(size_t count, const double *x, double *out) {                                                                   \
+    for (size_t i = 0; i < count; i++)                                                                                                     \
+      out[i] = name(x[i]);                                                                                                                 \
+  }
+#define OVER_F32(name)                                                                                                                     \
+  static void array_##name(size_t count, const float *x, float *out) {                                                                     \
+    for (size_t i = 0; i < count; i++)                                                                                                     \
+      out[i] = name(x[i]);                                                                                                                 \
+  }
+#endif
+
+OVER_F64(sin)
+OVER_F64(cos)
+OVER_F64(exp)
+OVER_F64(erf)
+OVER_F64(tanh)
+OVER_F64(log)
+OVER_F32(sinf)
+OVER_F32(cosf)
+OVER_F32(expf)
+OVER_F32(erff)
+OVER_F32(tanhf)
+OVER_F32(logf)
+
+static void gather_f64(size_t count, const double *x, const int32_t *column, const double *threshold, double *out) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = x[column[i]] - threshold[i];
+}
+
+static void gather_f32(size_t count, const float *x, const int32_t *column, const float *threshold, float *out) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = x[column[i]] - threshold[i];
+}
+
+static void scale_f64(size_t count, const double *factor, double *x) {
+  for (size_t i = 0; i < count; i++)
+    x[i] *= factor[i];
+}
+
+static void scale_f32(size_t count, const float *factor, float *x) {
+  for (size_t i = 0; i < count; i++)
+    x[i] *= factor[i];
+}
+
+static void add_f32(size_t count, const float *x, double *sum) {
+  for (size_t i = 0; i < count; i++)
+    sum[i] += (double)x[i];
+}
+
+static void affine_f64(size_t count, const double *x, const double *shift, const double *factor, double *out) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = (x[i] - shift[i]) * factor[i];
+}
+
+/* Eight partial sums in a fixed order: the same result on every instruction set. */
+static double square_f64(size_t count, const double *factor, const double *x) {
+  double part[8] = {0};
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t k = 0; k < 8; k++) {
+      const double v = factor[i + k] * x[i + k];
+      part[k] += v * v;
+    }
+  for (; i < count; i++) {
+    const double v = factor[i] * x[i];
+    part[i % 8] += v * v;
+  }
+  return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+static int finite_f64(size_t count, const double *x) {
+  double part[8] = {0}; /* 0 * x is NaN where x is not finite */
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t k = 0; k < 8; k++)
+      part[k] += 0 * x[i + k];
+  for (; i < count; i++)
+    part[0] += 0 * x[i];
+  double sum = 0;
+  for (size_t k = 0; k < 8; k++)
+    sum += part[k];
+  return sum == 0;
+}
+
+#define TEXT_(name) #name
+#define TEXT(name) TEXT_(name)
+extern const scl_loops JOIN(scl_loops_, SCL_ISA);
+const scl_loops JOIN(scl_loops_, SCL_ISA) = {TEXT(SCL_ISA),
+                                             {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp, array_erf, array_tanh, array_log,
+                                              array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
+                                             gather_f64,
+                                             gather_f32,
+                                             scale_f64,
+                                             scale_f32,
+                                             add_f32,
+                                             affine_f64,
+                                             square_f64,
+                                             finite_f64};

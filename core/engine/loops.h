@@ -1,0 +1,32 @@
+/* The inner loops that the instruction set matters for, as one table per set (isa/loops.c). The plain table is portable C over libm, and
+ * the tests' oracle. */
+#ifndef SCULLERY_LOOPS_H
+#define SCULLERY_LOOPS_H
+
+#include <scullery/plugin.h>
+
+typedef struct scl_loops {
+  const char *name; /* "avx512", "avx2", "plain" */
+  scl_vector_math math;
+  /* out[i] = x[column[i]] - threshold[i] */
+  void (*gather_f64)(size_t count, const double *x, const int32_t *column, const double *threshold, double *out);
+  void (*gather_f32)(size_t count, const float *x, const int32_t *column, const float *threshold, float *out);
+  /* x[i] *= factor[i] */
+  void (*scale_f64)(size_t count, const double *factor, double *x);
+  void (*scale_f32)(size_t count, const float *factor, float *x);
+  /* sum[i] += x[i] */
+  void (*add_f32)(size_t count, const float *x, double *sum);
+  /* out[i] = (x[i] - shift[i]) * factor[i] */
+  void (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor, double *out);
+  /* sum of (factor[i] x[i])^2 */
+  double (*square_f64)(size_t count, const double *factor, const double *x);
+  /* not 0 when all are finite */
+  int (*finite_f64)(size_t count, const double *x);
+} scl_loops;
+
+/* The table for this machine; SCULLERY_ISA=plain|avx2|avx512 chooses a lesser one. */
+const scl_loops *scl_loops_get(void);
+/* All tables that this machine can run, best first, NULL-terminated. */
+const scl_loops *const *scl_loops_all(void);
+
+#endif

@@ -1,0 +1,193 @@
+#include "score.h"
+
+#include "dense.h"
+#include <math.h>
+#include <string.h>
+
+/* The block's features in float64: its own memory or a copy in `copy` (count x D). */
+static const double *wide(const scl_flow *flow, const scl_flow_block *block, double *copy) {
+  if (flow->dtype == SCL_F64) return block->phi;
+  const size_t d = scl_flow_features(flow);
+  const float *from = block->phi;
+  for (size_t i = 0; i < block->count; i++)
+    for (size_t j = 0; j < d; j++) copy[i * d + j] = (double)from[(ptrdiff_t)i * block->phi_stride + (ptrdiff_t)j];
+  return copy;
+}
+
+/* D x columns in the flow's dtype, row-major and packed. */
+static void *narrow(const scl_flow *flow, const scl_matrix *a) {
+  void *out = scl_allocate_array(a->rows * a->cols + 1, scl_dtype_size(flow->dtype));
+  for (size_t i = 0; out != NULL && i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++) {
+      if (flow->dtype == SCL_F64)
+        ((double *)out)[i * a->cols + j] = scl_matrix_get(a, i, j);
+      else
+        ((float *)out)[i * a->cols + j] = (float)scl_matrix_get(a, i, j);
+    }
+  return out;
+}
+
+/* ---------------------------------------------------------------- decisions */
+
+typedef struct deciding {
+  const scl_flow *flow;
+  const void *coefficients; /* D x c, the flow's dtype */
+  const scl_matrix *intercept;
+  size_t c;
+  scl_matrix *out;
+  void *block; /* rows x c, the flow's dtype; as large as the largest block so far */
+  size_t room;
+} deciding;
+
+static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
+  deciding *d = context;
+  const size_t c = d->c, size = scl_dtype_size(d->flow->dtype);
+  if (block->count > d->room) {
+    scl_release(d->block);
+    d->block = scl_allocate_array(block->count * c + 1, size);
+    d->room = d->block == NULL ? 0 : block->count;
+    if (d->block == NULL) return scl_fail_memory(error, block->count * c * size, "decisions");
+  }
+  scl_gemm_parallel(d->flow->dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride, d->coefficients,
+                    (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
+  for (size_t i = 0; i < block->count; i++) {
+    double *row = scl_matrix_row(d->out, block->first + block->place[i]);
+    for (size_t j = 0; j < c; j++) {
+      const size_t at = i * c + j;
+      row[j] = d->flow->dtype == SCL_F64 ? ((const double *)d->block)[at] : (double)((const float *)d->block)[at];
+      if (d->intercept != NULL) row[j] += scl_matrix_get(d->intercept, 0, j);
+    }
+  }
+  return SCL_OK;
+}
+
+scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
+  deciding d = {.flow = flow, .intercept = intercept, .c = coefficients->cols, .out = out};
+  if (coefficients->rows != scl_flow_features(flow))
+    return scl_fail(error, SCL_BAD_SHAPE, "X gives %zu features where the model has %zu coefficients", scl_flow_features(flow), coefficients->rows);
+  SCL_TRY(scl_matrix_create(flow->source->rows, d.c, SCL_F64, out, error));
+  void *copy = narrow(flow, coefficients);
+  d.coefficients = copy;
+  scl_status status = copy == NULL ? scl_fail_memory(error, coefficients->rows * d.c * sizeof(double), "coefficients") : SCL_OK;
+  if (status == SCL_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
+  scl_release(copy);
+  scl_release(d.block);
+  if (status != SCL_OK) scl_matrix_release(out);
+  return status;
+}
+
+/* ---------------------------------------------------------------- the features themselves */
+
+typedef struct keeping {
+  const scl_flow *flow;
+  scl_matrix *out;
+  double factor;
+} keeping;
+
+static scl_status keep_block(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  const keeping *k = context;
+  const size_t d = k->out->cols;
+  for (size_t i = 0; i < block->count; i++) {
+    const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
+    const size_t to = block->first + block->place[i];
+    if (k->flow->dtype == SCL_F64)
+      for (size_t j = 0; j < d; j++) scl_matrix_row(k->out, to)[j] = k->factor * ((const double *)block->phi + from)[j];
+    else
+      for (size_t j = 0; j < d; j++) scl_matrix_row_f32(k->out, to)[j] = (float)(k->factor * (double)((const float *)block->phi + from)[j]);
+  }
+  return SCL_OK;
+}
+
+scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error) {
+  keeping k = {flow, out, factor};
+  SCL_TRY(scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
+  const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
+  if (status != SCL_OK) scl_matrix_release(out);
+  return status;
+}
+
+/* ---------------------------------------------------------------- candidates */
+
+typedef struct judging {
+  const scl_flow *flow;
+  size_t groups, count, c;
+  double **stacked; /* a group: D x (count c) */
+  const scl_candidate *candidates;
+  scl_tally *tallies;
+} judging;
+
+static bool is_wrong(const double *decision, const double *y, size_t c) {
+  if (c == 1) return (decision[0] < 0) != (y[0] < 0);
+  size_t said = 0, truth = 0;
+  for (size_t j = 1; j < c; j++) {
+    if (decision[j] > decision[said]) said = j;
+    if (y[j] > y[truth]) truth = j;
+  }
+  return said != truth;
+}
+
+static void judge_row(const judging *job, size_t group, const double *decision, const double *y) {
+  double with[64], *long_with = NULL;
+  double *used = job->c <= 64 ? with : (long_with = scl_allocate_array(job->c, sizeof *long_with));
+  for (size_t k = 0; used != NULL && k < job->count; k++) {
+    scl_tally *tally = &job->tallies[group * job->count + k];
+    const scl_matrix *intercept = job->candidates[group * job->count + k].intercept;
+    for (size_t j = 0; j < job->c; j++) {
+      used[j] = decision[k * job->c + j] + scl_matrix_get(intercept, 0, j);
+      tally->square += (used[j] - y[j]) * (used[j] - y[j]);
+    }
+    tally->rows += 1;
+    tally->wrong += is_wrong(used, y, job->c);
+  }
+  scl_release(long_with);
+}
+
+static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
+  const judging *job = context;
+  const size_t d = scl_flow_features(job->flow), width = job->count * job->c;
+  double *copy = job->flow->dtype == SCL_F32 ? scl_allocate_array(block->count * d + 1, sizeof *copy) : NULL;
+  double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
+  if (decisions == NULL || (job->flow->dtype == SCL_F32 && copy == NULL)) {
+    scl_release(copy);
+    scl_release(decisions);
+    return scl_fail_memory(error, block->count * (d + width) * sizeof *decisions, "decisions of a block");
+  }
+  const double *phi = wide(job->flow, block, copy);
+  const ptrdiff_t stride = copy == NULL ? block->phi_stride : (ptrdiff_t)d;
+  for (size_t g = 0; g < job->groups; g++) {
+    const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
+    double *to = decisions + start * width;
+    scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g], (ptrdiff_t)width, 0, to,
+                      (ptrdiff_t)width);
+    for (size_t i = 0; i < rows; i++) judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
+  }
+  scl_release(copy);
+  scl_release(decisions);
+  return SCL_OK;
+}
+
+/* Candidates of one group side by side: D x (count c). */
+static double *stack(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
+  double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
+  for (size_t k = 0; out != NULL && k < count; k++)
+    for (size_t i = 0; i < d; i++)
+      for (size_t j = 0; j < c; j++) out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
+  return out;
+}
+
+scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error) {
+  const size_t groups = flow->group == NULL ? 1 : flow->groups, d = scl_flow_features(flow), c = flow->source->targets;
+  judging job = {flow, groups, count, c, NULL, candidates, tallies};
+  scl_status status = SCL_OK;
+  job.stacked = scl_allocate_zero((groups + 1) * sizeof *job.stacked);
+  if (job.stacked == NULL) return scl_fail_memory(error, groups * sizeof *job.stacked, "candidates");
+  for (size_t g = 0; status == SCL_OK && g < groups; g++) {
+    job.stacked[g] = stack(candidates + g * count, count, d, c);
+    if (job.stacked[g] == NULL) status = scl_fail_memory(error, d * count * c * sizeof(double), "candidates");
+  }
+  if (status == SCL_OK) status = scl_flow_walk(flow, true, judge_block, &job, error);
+  for (size_t g = 0; g < groups; g++) scl_release(job.stacked[g]);
+  scl_release(job.stacked);
+  return status;
+}

@@ -1,0 +1,171 @@
+#include "sums.h"
+
+#include "dense.h"
+#include "pool.h"
+#include <math.h>
+#include <string.h>
+
+static scl_status reserve(const scl_flow *flow, scl_sums *out, scl_error *error) {
+  const size_t d = scl_flow_features(flow), c = flow->source->targets, groups = flow->group == NULL ? 1 : flow->groups;
+  *out = (scl_sums){.features = d, .targets = c, .groups = groups};
+  out->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
+  out->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
+  out->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
+  out->count = scl_allocate_zero((groups + 1) * sizeof(double));
+  out->gram = scl_allocate_zero((groups + 1) * sizeof(scl_symmetric *));
+  if (!out->right || !out->sum || !out->square || !out->count || !out->gram)
+    return scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
+  for (size_t g = 0; g < groups; g++)
+    SCL_TRY(scl_symmetric_create(d, &out->gram[g], error));
+  return SCL_OK;
+}
+
+void scl_sums_destroy(scl_sums *sums) {
+  for (size_t g = 0; sums->gram != NULL && g < sums->groups; g++)
+    scl_symmetric_destroy(sums->gram[g]);
+  scl_release(sums->gram);
+  scl_release(sums->right);
+  scl_release(sums->sum);
+  scl_release(sums->square);
+  scl_release(sums->count);
+  memset(sums, 0, sizeof *sums);
+}
+
+/* ---------------------------------------------------------------- Phi'[Y 1] of one block, by strips of features */
+
+enum { STRIP = 256 };
+
+typedef struct correlation {
+  scl_dtype dtype;
+  const char *phi;
+  ptrdiff_t stride;
+  size_t features, rows, cols; /* cols = c + 1 */
+  const void *y;               /* rows x cols in dtype */
+  double *right;
+  float *scratch; /* features x cols, float32 only */
+} correlation;
+
+static void correlate_strip(void *context, size_t index) {
+  const correlation *job = context;
+  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first), size = scl_dtype_size(job->dtype);
+  const char *phi = job->phi + first * size;
+  const ptrdiff_t cols = (ptrdiff_t)job->cols;
+  double *right = job->right + first * job->cols;
+  if (job->dtype == SCL_F64) {
+    scl_gemm(SCL_F64, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 1, right, cols);
+    return;
+  }
+  float *part = job->scratch + first * job->cols;
+  scl_gemm(SCL_F32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 0, part, cols);
+  for (size_t i = 0; i < count * job->cols; i++)
+    right[i] += (double)part[i];
+}
+
+typedef struct accumulator {
+  const scl_flow *flow;
+  scl_sums *sums;
+} accumulator;
+
+/* Rows start .. end of the block belong to `group`. */
+static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end, scl_error *error) {
+  scl_sums *sums = a->sums;
+  const size_t rows = end - start, c = sums->targets, size = scl_dtype_size(a->flow->dtype), cols = c + 1;
+  if (rows == 0) return SCL_OK;
+  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
+  SCL_TRY(scl_symmetric_accumulate(sums->gram[group], a->flow->dtype, phi, block->phi_stride, rows, error));
+  void *y = scl_allocate_array(rows * cols, size);
+  float *scratch = a->flow->dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
+  if (y == NULL || (a->flow->dtype == SCL_F32 && scratch == NULL)) {
+    scl_release(y);
+    scl_release(scratch);
+    return scl_fail_memory(error, rows * cols * size, "targets of a block");
+  }
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++) {
+      const double value = j == c ? 1 : block->y[(start + i) * c + j];
+      if (a->flow->dtype == SCL_F64)
+        ((double *)y)[i * cols + j] = value;
+      else
+        ((float *)y)[i * cols + j] = (float)value;
+      if (j == c) continue;
+      sums->sum[group * c + j] += value;
+      sums->square[group * c + j] += value * value;
+    }
+  correlation job = {a->flow->dtype, phi, block->phi_stride, sums->features, rows, cols, y, sums->right + group * sums->features * cols,
+                     scratch};
+  scl_pool_run((sums->features + STRIP - 1) / STRIP, correlate_strip, &job);
+  sums->count[group] += (double)rows;
+  scl_release(y);
+  scl_release(scratch);
+  return SCL_OK;
+}
+
+static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
+  const accumulator *a = context;
+  for (size_t g = 0; g < a->sums->groups; g++)
+    SCL_TRY(add_rows(a, block, g, block->group_start[g], block->group_start[g + 1], error));
+  return SCL_OK;
+}
+
+/* Data are finite, so a sum that is not comes from a feature: a plugin's mistake, or numbers too large for the dtype. */
+static scl_status check_finite(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
+  for (size_t g = 0; g < sums->groups; g++)
+    for (size_t j = 0; j < sums->features; j++)
+      if (!isfinite(scl_symmetric_get(sums->gram[g], j, j)))
+        return scl_fail(error, SCL_NUMERIC,
+                        "feature %zu is NaN or too large for %s on some row: scale the data, or look at the nonlinearity", j + 1,
+                        scl_dtype_name(dtype));
+  return SCL_OK;
+}
+
+scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *error) {
+  accumulator a = {flow, out};
+  scl_status status = reserve(flow, out, error);
+  if (status == SCL_OK) status = scl_flow_walk(flow, true, add_block, &a, error);
+  if (status == SCL_OK) status = check_finite(out, flow->dtype, error);
+  if (status != SCL_OK) scl_sums_destroy(out);
+  return status;
+}
+
+double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram, double *right, double *square,
+                        double *mean_phi, double *mean_y) {
+  const size_t d = sums->features, c = sums->targets, cols = c + 1;
+  double count = 0;
+  bool first = true;
+  memset(right, 0, d * c * sizeof *right);
+  memset(square, 0, c * sizeof *square);
+  memset(mean_phi, 0, d * sizeof *mean_phi);
+  memset(mean_y, 0, c * sizeof *mean_y);
+  for (size_t g = 0; g < sums->groups; g++) {
+    if ((long)g == without) continue;
+    if (first)
+      scl_service_symmetric.copy(sums->gram[g], gram);
+    else
+      scl_service_symmetric.add(1, sums->gram[g], gram);
+    first = false;
+    const double *from = sums->right + g * d * cols;
+    for (size_t i = 0; i < d; i++) {
+      for (size_t j = 0; j < c; j++)
+        right[i * c + j] += from[i * cols + j];
+      mean_phi[i] += from[i * cols + c];
+    }
+    for (size_t j = 0; j < c; j++) {
+      mean_y[j] += sums->sum[g * c + j];
+      square[j] += sums->square[g * c + j];
+    }
+    count += sums->count[g];
+  }
+  if (count == 0) return 0;
+  for (size_t i = 0; i < d; i++)
+    mean_phi[i] /= count;
+  for (size_t j = 0; j < c; j++)
+    mean_y[j] /= count;
+  if (!centre) return count;
+  scl_symmetric_rank(gram, -count, mean_phi, 1);
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < c; j++)
+      right[i * c + j] -= count * mean_phi[i] * mean_y[j];
+  for (size_t j = 0; j < c; j++)
+    square[j] -= count * mean_y[j] * mean_y[j];
+  return count;
+}

@@ -1,0 +1,16 @@
+/* The command: what its files share. */
+#ifndef SCULLERY_COMMAND_H
+#define SCULLERY_COMMAND_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+/* Call the function under `arguments` values with a traceback handler; 0 or an error code with the message on the stack. */
+int scl_call(lua_State *L, int arguments, int results);
+/* Print the message on top of the stack to stderr and pop it. */
+void scl_report(lua_State *L);
+/* The prompt, until the end of input. Returns the exit status. */
+int scl_prompt(lua_State *L);
+
+#endif

@@ -1,0 +1,542 @@
+/* scullery/plugin.h: the plugin interface, version 1.
+ *
+ * One shared object is one component: a sampler, a nonlinearity, a kernel or a solver. It exports one
+ * symbol, `scullery_plugin`, a constant scl_plugin; everything else stays hidden. The host reads the
+ * descriptor before it calls anything, and refuses a wrong ABI with a sentence.
+ *
+ * Conventions that hold for every slot below:
+ *  - Threads: a slot marked [any] may run on many threads at once on the same instance, so an instance is
+ *    constant after `create`; a slot marked [one] is called by one thread at a time per instance.
+ *  - Ownership: buffers belong to the caller and live for the call only; const ones are inputs. Scratch comes from
+ *    scl_host.allocate and goes back through scl_host.release before the slot returns. What `create` or `bind` makes,
+ *    `destroy` ends.
+ *  - Failure: a slot returns SCL_OK, or scl_host.fail(error, status, "a sentence ..."), which stores the sentence and returns
+ *    the status. A plugin never aborts, exits, prints, longjmps or throws across the boundary.
+ *  - Matrices are row-major; strides count elements, not bytes; the columns of a row are adjacent.
+ *  - Growth: vtables are never laid out anew. A newer host reads `size` and ignores what an older plugin lacks; a new
+ *    ability or service gets a new id with its revision ("scullery.smoothing/1").
+ *
+ * Symbols: n rows, d input columns, T parameters w_t, D = T * fan_out features, c targets.
+ */
+#ifndef SCULLERY_PLUGIN_H
+#define SCULLERY_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SCL_ABI 1u
+#if defined(__GNUC__)
+#define SCL_EXPORT __attribute__((visibility("default")))
+#define SCL_PRINTF(place, first) __attribute__((__format__(__printf__, place, first)))
+#else
+#define SCL_EXPORT
+#define SCL_PRINTF(format, first)
+#endif
+
+/* First member of every table that crosses the boundary: SCL_ABI and sizeof(the whole struct). */
+typedef struct scl_head {
+  uint32_t abi;
+  uint32_t size;
+} scl_head;
+
+#define SCL_HEAD(type)                                                                                                                     \
+  { SCL_ABI, (uint32_t)sizeof(type) }
+
+/* ---------------------------------------------------------------- status */
+
+typedef enum scl_status {
+  SCL_OK = 0,
+  SCL_BAD_OPTION,  /* an option's value, or two that contradict each other */
+  SCL_BAD_SHAPE,   /* rows or columns that do not fit */
+  SCL_BAD_DATA,    /* NaN, infinity, text where a number should be, a damaged file */
+  SCL_UNSUPPORTED, /* parts that do not fit together; the sentence says what would */
+  SCL_NO_MEMORY,
+  SCL_NUMERIC,   /* singular, overflow, no convergence */
+  SCL_CANCELLED, /* the user stopped it */
+  SCL_IO,
+  SCL_INTERNAL
+} scl_status;
+
+typedef struct scl_error {
+  scl_status status;
+  char message[1016];
+} scl_error;
+
+/* ---------------------------------------------------------------- options */
+
+/* The forms that a value may come in; an option declares the union it takes. */
+enum {
+  SCL_NUMBER = 1,  /* 0.5                 -> number */
+  SCL_INTEGER = 2, /* 4                   -> number, a whole one */
+  SCL_BOOLEAN = 4, /* true                -> number 0 or 1 */
+  SCL_WORD = 8,    /* "uniform"           -> word, one of `words` */
+  SCL_LIST = 16,   /* {-1, 1}             -> list, length */
+  SCL_LAW = 32     /* {binomial = 0.5}    -> word and list: a name from `words` with its numbers */
+};
+
+/* What a width means, so that the host can work out "scale" and "median" from the data:
+ * with gamma = 1/(d var X) ("scale") or 1/(median squared distance) ("median") in exp(-gamma ||x-y||^2) */
+typedef enum scl_width {
+  SCL_NO_WIDTH = 0,
+  SCL_WIDTH_GAMMA,    /* the option is gamma itself */
+  SCL_WIDTH_LENGTH,   /* the option is g in exp(-||x-y||^2/(2 g^2)): g = 1/sqrt(2 gamma) */
+  SCL_WIDTH_FREQUENCY /* the option is the spectrum's standard deviation: sqrt(2 gamma) */
+} scl_width;
+
+enum { SCL_LOW_OPEN = 1, SCL_HIGH_OPEN = 2 }; /* the bound itself is not taken */
+
+typedef struct scl_option {
+  const char *name;     /* as typed in Lua */
+  unsigned forms;       /* SCL_NUMBER | ... */
+  const char *words;    /* "none|uniform" for SCL_WORD and SCL_LAW, else NULL */
+  const char *fallback; /* the default as one would type it ("1", "none"); NULL: absent unless given */
+  double low, high;     /* range of each number */
+  unsigned flags;       /* SCL_LOW_OPEN | SCL_HIGH_OPEN */
+  scl_width width;
+  const char *help; /* one line, with units */
+} scl_option;
+
+/* One value per declared option, in the declared order, validated by the host. */
+typedef struct scl_value {
+  unsigned form; /* the one that came; 0: not given and no default */
+  double number;
+  const char *word;
+  const double *list;
+  size_t length;
+} scl_value;
+
+/* ---------------------------------------------------------------- blocks of numbers */
+
+typedef enum scl_dtype { SCL_F64 = 0, SCL_F32 = 1 } scl_dtype;
+
+/* rows x cols x planes numbers. Plane k of row i starts at data + i*row_stride + k*plane_stride. A nonlinearity that takes
+ * fan_in scalars a parameter reads them from fan_in planes, so that each inner loop runs over adjacent parameters. */
+typedef struct scl_block {
+  void *data;
+  scl_dtype dtype;
+  size_t rows, cols, planes;
+  ptrdiff_t row_stride, plane_stride;
+} scl_block;
+
+/* A standard deviation for each number of a block: entry (i, j, k) is data[i*row_stride + j*col_stride + k*plane_stride] in the block's
+ * dtype; a stride of 0 says that it does not depend on that index. */
+typedef struct scl_spread {
+  const void *data;
+  ptrdiff_t row_stride, col_stride, plane_stride;
+} scl_spread;
+
+/* ---------------------------------------------------------------- host and services */
+
+typedef struct scl_host {
+  scl_head head;
+  /* Store a sentence, return the status. [any] */
+  SCL_PRINTF(3, 4) scl_status (*fail)(scl_error *error, scl_status status, const char *format, ...);
+  /* 64-byte aligned memory, NULL when there is none; release(NULL) does nothing. [any] */
+  void *(*allocate)(size_t bytes);
+  void (*release)(void *memory);
+  /* Run task(context, i) for i in [0, count), on the host's threads; returns when all are done. Calls may nest (the inner one
+   * runs on the calling thread). The split never depends on the number of threads. [any] */
+  void (*parallel)(size_t count, void (*task)(void *context, size_t index), void *context);
+  /* A line for the user, through the host's own channel. [any] */
+  void (*log)(const char *message);
+  /* A service table by revisioned id, or NULL: "scullery.random/1" (scl_random), "scullery.vector-math/1" (scl_vector_math),
+   * "scullery.dense-algebra/1" (scl_dense_algebra), "scullery.symmetric/1" (scl_symmetric_algebra). [any] */
+  const void *(*service)(const char *id);
+} scl_host;
+
+/* Counter-based random numbers (Philox 4x64-10): number `offset` of item `index` in (seed, stream) is the same on every machine, thread
+ * count and batch, to the last bit. A component may use streams stream .. stream+15 of the stream it is given. [any] */
+#define SCL_SERVICE_RANDOM "scullery.random/1"
+typedef struct scl_random {
+  scl_head head;
+  void (*bits)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, uint64_t *out);
+  void (*uniform)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out); /* (0, 1) */
+  void (*normal)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out);  /* N(0, 1) */
+  double (*inverse_normal)(double probability); /* the same function that makes `normal` from `uniform` */
+} scl_random;
+
+/* out[i] = f(x[i]), i < count, at the widest instruction set of the machine; out may be x. Error below 4 units in the last place. [any] */
+#define SCL_SERVICE_VECTOR_MATH "scullery.vector-math/1"
+typedef void (*scl_vector_f64)(size_t count, const double *x, double *out);
+typedef void (*scl_vector_f32)(size_t count, const float *x, float *out);
+typedef struct scl_vector_math {
+  scl_head head;
+  scl_vector_f64 sin, cos, exp, erf, tanh, log;
+  scl_vector_f32 sinf, cosf, expf, erff, tanhf, logf;
+} scl_vector_math;
+
+/* Small dense algebra on float64, row-major, in the calling thread. [any] */
+#define SCL_SERVICE_DENSE_ALGEBRA "scullery.dense-algebra/1"
+typedef struct scl_dense_algebra {
+  scl_head head;
+  /* C (m x n) = alpha op(A) op(B) + beta C; op transposes where the flag is not 0; k is the inner size */
+  void (*gemm)(int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda,
+               const double *b, ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc);
+  /* lower triangle of C (n x n) = alpha A'A + beta C, A k x n */
+  void (*syrk)(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda, double beta, double *c, ptrdiff_t ldc);
+  /* lower Cholesky factor in place; SCL_NUMERIC where A is not positive definite */
+  scl_status (*potrf)(size_t n, double *a, ptrdiff_t lda, scl_error *error);
+  /* solve L L' X = B in place, B n x k */
+  void (*potrs)(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
+} scl_dense_algebra;
+
+/* Large symmetric float64 matrices, stored as tiles of the lower triangle (half the memory), worked on by the host's threads with results
+ * that do not depend on their number. Opaque; `create` gives zeros. [one] per matrix that is written */
+#define SCL_SERVICE_SYMMETRIC "scullery.symmetric/1"
+typedef struct scl_symmetric scl_symmetric;
+typedef struct scl_symmetric_algebra {
+  scl_head head;
+  scl_status (*create)(size_t n, scl_symmetric **out, scl_error *error);
+  void (*destroy)(scl_symmetric *a);
+  size_t (*order)(const scl_symmetric *a);
+  void (*copy)(const scl_symmetric *from, scl_symmetric *to);                       /* same order */
+  void (*add)(double factor, const scl_symmetric *x, scl_symmetric *a);             /* a += factor x */
+  void (*shift)(double value, scl_symmetric *a);                                    /* a += value I */
+  void (*diagonal)(const scl_symmetric *a, double *out);                            /* n numbers */
+  void (*dense)(const scl_symmetric *a, double *out, ptrdiff_t stride);             /* both triangles, n x n */
+  void (*column)(const scl_symmetric *a, size_t j, double *out);                    /* n numbers */
+  void (*multiply)(const scl_symmetric *a, const double *x, size_t k, double *out); /* out = A x, x and out n x k */
+  /* Cholesky in place. Where a pivot is not positive: SCL_NUMERIC, its place (from 0) in *pivot, and a is spoilt. */
+  scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
+  void (*solve)(const scl_symmetric *factor, double *b, size_t k); /* in place, b n x k */
+} scl_symmetric_algebra;
+
+/* ---------------------------------------------------------------- samplers: p on a parameter space W */
+
+/* The space says how parameters are stored and how a row meets them. Per parameter: `width` reals in weights, `support` integers. */
+typedef enum scl_space {
+  SCL_DENSE = 0, /* weights: d numbers w                                z = <w, x> + b */
+  SCL_SPARSE,    /* weights: `width` slots, support: their columns, -1 from the in-degree on   z = <w_N, x_N> + b */
+  SCL_THRESHOLD, /* weights: 1 number t, support: 1 column i            z = x_i - t */
+  SCL_GRID,      /* weights: 2 d numbers, pitches then shifts           z = floor((x_j - u_j)/delta_j), d planes */
+  SCL_STRUCTURED /* weights: what the sampler likes; it brings "scullery.structured/1"  z as dense */
+} scl_space;
+enum { SCL_SPACES = 5 };
+#define SCL_IN(space) (1u << (unsigned)(space))
+#define SCL_RIDGE_SPACES (SCL_IN(SCL_DENSE) | SCL_IN(SCL_SPARSE) | SCL_IN(SCL_THRESHOLD) | SCL_IN(SCL_STRUCTURED))
+
+typedef struct scl_layout {
+  scl_space space;
+  size_t width;   /* reals a parameter */
+  size_t support; /* integers a parameter */
+  size_t block;   /* parameters that are drawn together (a Hadamard or orthogonal block); 1 where each stands alone */
+  int has_bias;
+} scl_layout;
+
+/* A batch of parameters, first .. first+count-1. Where a nonlinearity has fan_in q, parameter t owns rows t*q .. t*q+q-1 of its sampler:
+ * the host asks for rows, and `first` and `count` count rows. With sharing, `pool` holds the fan_in row numbers of each parameter instead.
+ */
+typedef struct scl_parameters {
+  scl_head head;
+  scl_space space;
+  size_t first, count, dim;
+  double *weights;  /* count x width */
+  ptrdiff_t stride; /* between rows of weights */
+  double *bias;     /* count, or NULL without bias */
+  int32_t *support; /* count x support columns, from 0; or NULL */
+  ptrdiff_t support_stride;
+} scl_parameters;
+
+typedef struct scl_address {
+  uint64_t seed, stream;
+} scl_address;
+
+typedef struct scl_sampler {
+  scl_head head;
+  /* How parameters of R^dim are stored. Refuse a dim that the options do not fit. [any] */
+  scl_status (*layout)(const void *self, size_t dim, scl_layout *out, scl_error *error);
+  /* Fill out->weights, bias and support for parameters first .. first+count-1. Parameter t depends on (seed, stream, t, dim) alone. [any]
+   */
+  scl_status (*draw)(const void *self, scl_address address, scl_parameters *out, scl_error *error);
+} scl_sampler;
+
+/* The marginal law of one parameter's numbers, for closed forms. The coordinates are uncorrelated; coordinate j has
+ * location mean[j] and scale scale[j] (dense, structured: d numbers w_j; sparse: w_j given that j is in the support; threshold: t, where
+ * column j was drawn). */
+#define SCL_ABILITY_LAW "scullery.law/1"
+typedef enum scl_family {
+  SCL_LAW_GAUSSIAN = 0,
+  SCL_LAW_UNIFORM, /* mean +- scale */
+  SCL_LAW_RADEMACHER,
+  SCL_LAW_LAPLACE,
+  SCL_LAW_CAUCHY,
+  SCL_LAW_STUDENT, /* shape: degrees of freedom; one chi-square for all coordinates */
+  SCL_LAW_SPHERICAL,
+  SCL_LAW_OTHER
+} scl_family;
+typedef enum scl_bias_law { SCL_BIAS_NONE = 0, SCL_BIAS_UNIFORM, SCL_BIAS_GAUSSIAN } scl_bias_law;
+typedef struct scl_law {
+  scl_head head;
+  scl_space space;
+  scl_family family;
+  size_t dim;
+  double *mean, *scale; /* dim numbers each, the caller's */
+  double shape;
+  scl_bias_law bias;
+  double bias_a, bias_b; /* uniform: ends; gaussian: mean and standard deviation */
+  size_t max_degree;     /* sparse: largest in-degree */
+  double *degree;        /* sparse: P(in-degree = s), s = 0 .. dim, the caller's; else unused */
+} scl_law;
+typedef struct scl_ability_law {
+  scl_head head;
+  scl_status (*law)(const void *self, size_t dim, scl_law *out, scl_error *error); /* [any] */
+} scl_ability_law;
+
+/* Real part of E exp(i <w, delta>), the kernel of the Fourier features: out[r] for each row of delta (rows x dim). */
+#define SCL_ABILITY_CHARACTERISTIC "scullery.characteristic/1"
+typedef struct scl_ability_characteristic {
+  scl_head head;
+  scl_status (*characteristic)(const void *self, size_t rows, size_t dim, const double *delta, ptrdiff_t stride, double *out,
+                               scl_error *error); /* [any] */
+} scl_ability_characteristic;
+
+/* P(t <= x) for thresholds drawn for column j. */
+#define SCL_ABILITY_DISTRIBUTION "scullery.distribution/1"
+typedef struct scl_ability_distribution {
+  scl_head head;
+  double (*distribution)(const void *self, size_t column, double x); /* [any] */
+} scl_ability_distribution;
+
+/* z = X W' + b for the rows of W that `parameters` stands for, without forming them: x rows x dim, z rows x count, one dtype. */
+#define SCL_ABILITY_STRUCTURED "scullery.structured/1"
+typedef struct scl_ability_structured {
+  scl_head head;
+  scl_status (*apply)(const void *self, const scl_parameters *parameters, const scl_block *x, scl_block *z, scl_error *error); /* [any] */
+  scl_status (*rows)(const void *self, const scl_parameters *parameters, double *dense, ptrdiff_t stride,
+                     scl_error *error); /* [any] the rows themselves */
+} scl_ability_structured;
+
+/* ---------------------------------------------------------------- nonlinearities: phi, fan_in scalars to fan_out features */
+
+typedef struct scl_shape {
+  size_t fan_in;   /* scalars a parameter; 0: all planes that the space gives (grid: d) */
+  size_t fan_out;  /* features a parameter; 1 where one_hot */
+  unsigned spaces; /* SCL_IN(...) of the spaces it makes sense on */
+  int float32;     /* not 0: apply and smooth also take SCL_F32 blocks; else the host converts */
+  int one_hot;     /* not 0: the output is sparse: apply writes a category a parameter (see SCL_ABILITY_CATEGORIES) */
+  int needs_phase; /* not 0: only correct with a bias uniform on an interval of 2 pi */
+} scl_shape;
+
+typedef struct scl_nonlinearity {
+  scl_head head;
+  scl_status (*shape)(const void *self, scl_shape *out, scl_error *error); /* [any] */
+  /* out (rows x cols x fan_out planes) = phi(z) (rows x cols x fan_in planes); out may be z when fan_in = fan_out = 1. [any] */
+  scl_status (*apply)(const void *self, const scl_block *z, scl_block *out, scl_error *error);
+} scl_nonlinearity;
+
+/* S(m, v) = E phi(N(m, v^2)), with which Gaussian weightings are exact (RKHSW). fan_in planes of m share v unless v has a plane stride. v =
+ * 0 gives phi(m). */
+#define SCL_ABILITY_SMOOTHING "scullery.smoothing/1"
+typedef struct scl_ability_smoothing {
+  scl_head head;
+  scl_status (*smooth)(const void *self, const scl_block *m, const scl_spread *v, scl_block *out, scl_error *error); /* [any] */
+} scl_ability_smoothing;
+
+/* |phi| <= bound and |phi(a) - phi(b)| <= lipschitz |a - b|; infinity where there is none. breaks: where phi jumps or has a kink, so that
+ * quadrature can split there. scale_free: phi(s z) = phi(z) for every s > 0. */
+#define SCL_ABILITY_FACTS "scullery.facts/1"
+typedef struct scl_facts {
+  double bound, lipschitz;
+  double breaks[4];
+  size_t n_breaks;
+  int scale_free;
+} scl_facts;
+typedef struct scl_ability_facts {
+  scl_head head;
+  void (*facts)(const void *self, scl_facts *out); /* [any] */
+} scl_ability_facts;
+
+/* E phi(a) phi(b), (a, b) bivariate normal: with Gaussian rows this is the induced kernel, summed over the fan_out features. */
+#define SCL_ABILITY_GAUSSIAN_DUAL "scullery.gaussian-dual/1"
+typedef struct scl_ability_gaussian_dual {
+  scl_head head;
+  double (*dual)(const void *self, double mean_a, double mean_b, double var_a, double var_b, double covariance); /* [any] */
+} scl_ability_gaussian_dual;
+
+/* The induced kernel is the sampler's characteristic function of x - y (plus, with a bias that is not a whole period, more: then not
+ * declared). */
+#define SCL_ABILITY_HARMONIC "scullery.harmonic/1"
+typedef struct scl_ability_harmonic {
+  scl_head head;
+  double (*amplitude)(const void *self); /* k = amplitude * characteristic(x - y) [any] */
+} scl_ability_harmonic;
+
+/* E_t phi(a - t) phi(b - t) as a function of the threshold's distribution function at a and b. */
+#define SCL_ABILITY_THRESHOLD_DUAL "scullery.threshold-dual/1"
+typedef struct scl_ability_threshold_dual {
+  scl_head head;
+  double (*dual)(const void *self, double distribution_a, double distribution_b); /* [any] */
+} scl_ability_threshold_dual;
+
+/* Sparse (one-hot) outputs and hash codes: the category of each (row, parameter), rows x cols. `key` is the number of 32-bit words of a
+ * category; the host keeps the exact dictionary from keys to columns, so that cells never seen in fitting contribute nothing. */
+#define SCL_ABILITY_CATEGORIES "scullery.categories/1"
+typedef struct scl_ability_categories {
+  scl_head head;
+  scl_status (*key)(const void *self, size_t planes, size_t *words, size_t *levels,
+                    scl_error *error); /* levels: 0 unbounded, else codes 0 .. levels-1 [any] */
+  scl_status (*categories)(const void *self, const scl_block *z, int32_t *out, ptrdiff_t row_stride,
+                           scl_error *error); /* rows x cols x words [any] */
+} scl_ability_categories;
+
+/* ---------------------------------------------------------------- kernels, on parameters and on rows */
+
+typedef struct scl_kernel {
+  scl_head head;
+  unsigned spaces; /* SCL_IN(...): where it is defined; SCL_DENSE includes rows of data */
+  /* out (u->count x v->count, float64) = K(u_i, v_j). Symmetric calls (u == v) may fill both triangles alike. [any] */
+  scl_status (*gram)(const void *self, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride, scl_error *error);
+  /* out[i] = K(u_i, u_i). [any] */
+  scl_status (*diagonal)(const void *self, const scl_parameters *u, double *out, scl_error *error);
+} scl_kernel;
+
+/* A kernel whose width is said through the distribution ("theta = 0.5") becomes definite once it meets it. [one] */
+#define SCL_ABILITY_BIND "scullery.bind/1"
+typedef struct scl_ability_bind {
+  scl_head head;
+  scl_status (*bind)(const void *self, const scl_law *law, void **bound,
+                     scl_error *error);                         /* the host ends *bound with the plugin's destroy */
+  void (*describe)(const void *bound, char *text, size_t size); /* what was chosen, "gamma = 1.83" */
+} scl_ability_bind;
+
+/* The tilt: K(u, .) p is c(u) times a Gaussian product law, coordinate by coordinate:
+ *   w_j ~ N(offset_j + shrink_j u_j, spread_j^2),   log c(u) = log_one + sum_j (log0_j + log1_j u_j + log2_j u_j^2)
+ * the sum running over all columns (dense), the support (sparse) or the one column (threshold); log_one holds what an indicator costs (-log
+ * d for thresholds). Also E K(w,w), E E K(u,w) and the correlation of (u_j, w_j) under K p p / (E E K), which give kappa and theta. */
+#define SCL_ABILITY_TILT "scullery.tilt/1"
+typedef struct scl_tilt {
+  scl_head head;
+  size_t dim;
+  double *offset, *shrink, *spread, *log0, *log1, *log2; /* dim numbers each, the caller's */
+  double log_one;
+  double log_diagonal; /* log E K(w, w) */
+  double log_mass;     /* log E E K(u, w) */
+  double *correlation; /* dim numbers, the caller's */
+  double *pair_scale;  /* dim numbers: standard deviation of u_j under K p p / mass */
+} scl_tilt;
+typedef struct scl_ability_tilt {
+  scl_head head;
+  scl_status (*tilt)(const void *self, const scl_law *law, scl_tilt *out,
+                     scl_error *error); /* SCL_UNSUPPORTED: no closed form for this law [any] */
+} scl_ability_tilt;
+
+/* ---------------------------------------------------------------- solvers */
+
+typedef enum scl_task { SCL_REGRESSION = 0, SCL_CLASSIFICATION = 1 } scl_task;
+
+/* A block of rows of the features. Dense: `features`, rows x D. Sparse: `columns` (rows x `slots`, -1: none), each with value `value`. */
+typedef struct scl_rows {
+  scl_head head;
+  size_t first, count;
+  scl_block features;
+  const int32_t *columns;
+  size_t slots;
+  double value;
+  const double *targets; /* count x c */
+  const double *weights; /* count, or NULL: all 1 */
+  const size_t *index;   /* their places in the data, or NULL: first, first+1, ... */
+} scl_rows;
+
+/* Sums over the rows of the problem, weighted: gram = Phi'Phi, right = Phi'Y (D x c), square = y'y per target. With an intercept, all are
+ * centred. */
+typedef struct scl_normal {
+  scl_head head;
+  const scl_symmetric *gram;
+  const double *right;
+  const double *square;
+  double total; /* sum of the row weights: n without weights */
+} scl_normal;
+
+typedef struct scl_problem scl_problem;
+typedef scl_status (*scl_visit)(void *context, const scl_rows *rows, scl_error *error);
+
+/* What a solver is handed. It cannot tell where rows come from: every verb answers by streaming or from memory, with the same numbers. All
+ * verbs [one]. */
+struct scl_problem {
+  scl_head head;
+  const scl_host *host;
+  size_t rows, features, targets;
+  scl_task task;
+  size_t classes; /* 0 for regression */
+  scl_dtype dtype;
+  int has_kernel;   /* gram() answers */
+  double log_scale; /* features are exp(-log_scale) times the true ones (a common factor kept out so that nothing underflows) */
+  size_t allowance; /* bytes that the solver may ask to be kept */
+  /* Visit all row blocks in order. */
+  scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
+  /* The accumulated normal equations; they stay the problem's. */
+  scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
+  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the problem's. */
+  scl_status (*dual)(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error);
+  /* G_ij = K(w_i, w_j) in the features' own scale: exp(-2 log_scale) G, so that a'Ga is the squared norm. Stays the problem's. */
+  scl_status (*gram)(const scl_problem *problem, const scl_symmetric **out, scl_error *error);
+  /* out (n x k) = Phi a, a D x k; out (D x k) = Phi' r, r n x k. */
+  scl_status (*product)(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error);
+  scl_status (*adjoint)(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error);
+  /* `size` rows drawn by (seed, step) with replacement, handed to visit in one block. */
+  scl_status (*minibatch)(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, scl_visit visit, void *context,
+                          scl_error *error);
+  /* Say how far it is, in [0, 1]; SCL_CANCELLED when the user asked to stop. */
+  scl_status (*progress)(const scl_problem *problem, double done, const char *doing, scl_error *error);
+};
+
+typedef enum scl_outcome { SCL_CONVERGED = 0, SCL_STOPPED, SCL_LIMIT } scl_outcome;
+
+typedef struct scl_solution {
+  scl_head head;
+  double *coefficients; /* D x c, the caller's */
+  scl_outcome outcome;  /* SCL_LIMIT: out of iterations */
+  size_t iterations;
+  double gap, residual, tolerance; /* NaN where it has none */
+  double jitter;                   /* added to the diagonal of a singular system, 0 as a rule */
+  char note[200];                  /* what the user should know, or empty */
+} scl_solution;
+
+typedef struct scl_solver {
+  scl_head head;
+  scl_status (*solve)(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error); /* [one] */
+} scl_solver;
+
+/* Many values of one option on one problem, sharing what can be shared (the same numbers as one solve each). */
+#define SCL_ABILITY_PATH "scullery.path/1"
+typedef struct scl_ability_path {
+  scl_head head;
+  const char *option;
+  scl_status (*solve)(const void *self, const scl_problem *problem, const double *values, size_t count, scl_solution *out,
+                      scl_error *error); /* [one] */
+} scl_ability_path;
+
+/* ---------------------------------------------------------------- the descriptor */
+
+typedef enum scl_kind { SCL_SAMPLER = 0, SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER } scl_kind;
+enum { SCL_KINDS = 4 };
+
+typedef struct scl_plugin {
+  scl_head head;
+  scl_kind kind;
+  const char *name;    /* what one types after sc.KIND. : [a-z][a-z0-9_]* */
+  const char *version; /* the plugin's own, "1.0" */
+  const char *author;
+  const char *summary; /* one line */
+  const char *doc;     /* formula, shapes, source (paper, equation): the text of help() */
+  const scl_option *options;
+  size_t n_options;
+  const void *vtable; /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver, by kind */
+  /* Make an instance from validated values (n_options of them). The values and what they point to live for the call only. [one] */
+  scl_status (*create)(const scl_host *host, const scl_value *values, void **self, scl_error *error);
+  void (*destroy)(void *self); /* [one] */
+  /* An optional ability by id, or NULL; may depend on the instance's options. [any] */
+  const void *(*ability)(const void *self, const char *id);
+} scl_plugin;
+
+/* The one symbol. */
+extern SCL_EXPORT const scl_plugin scullery_plugin;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+#include "glue.h"
+
+#include <math.h>
+#include <string.h>
+
+int scl_lua_raise(lua_State *L, const scl_error *error) {
+  luaL_where(L, 1);
+  lua_pushstring(L, error->message[0] == 0 ? "failed without a message" : error->message);
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
+  if (status != SCL_OK) scl_lua_raise(L, error);
+}
+
+size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
+  int is_number = 0;
+  const lua_Number value = lua_tonumberx(L, place, &is_number);
+  if (!is_number || lua_type(L, place) != LUA_TNUMBER)
+    luaL_error(L, "'%s' got %s; it takes a whole number from %I to %I", what, luaL_typename(L, place), (LUAI_UACINT)low, (LUAI_UACINT)high);
+  if (!(value >= (double)low && value <= (double)high) || value != floor(value)) {
+    lua_pushfstring(L, "'%s' got %f; it takes a whole number from %I to %I", what, value, (LUAI_UACINT)low, (LUAI_UACINT)high);
+    luaL_error(L, "%s", lua_tostring(L, -1));
+  }
+  return (size_t)value;
+}
+
+scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
+  if (lua_isnoneornil(L, place)) return SCL_F64;
+  const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
+  if (strcmp(name, "float64") == 0) return SCL_F64;
+  if (strcmp(name, "float32") != 0)
+    luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", *name ? name : luaL_typename(L, place));
+  return SCL_F32;
+}
+
+/* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to a debt; when the debt passes a share of what is held, a
+ * collection runs. */
+void scl_lua_account(lua_State *L, size_t bytes) {
+  static _Thread_local size_t debt;
+  const size_t floor_bytes = (size_t)32 << 20, share = scl_allocated() / 2;
+  debt += bytes;
+  if (debt < (share > floor_bytes ? share : floor_bytes)) return;
+  debt = 0;
+  lua_gc(L, LUA_GCCOLLECT);
+}

@@ -1,0 +1,217 @@
+/* scullery.core: problems and solvers. */
+#include "engine/score.h"
+#include "handle.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A training with the arrays that its flow points to. */
+typedef struct training {
+  scl_training *engine;
+  scl_flow flow;
+  scl_stage **stages;
+  int32_t *group;
+} training;
+
+static void release_training(void *pointer) {
+  training *t = pointer;
+  scl_training_destroy(t->engine);
+  scl_release(t->stages);
+  scl_release(t->group);
+  scl_release(t);
+}
+
+/* Fold numbers 1 .. groups from a Lua list. */
+static void read_groups(lua_State *L, int place, training *t) {
+  const size_t rows = t->flow.source->rows;
+  if ((size_t)luaL_len(L, place) != rows) luaL_error(L, "%d fold numbers for %d rows", (int)luaL_len(L, place), (int)rows);
+  t->group = scl_allocate_array(rows + 1, sizeof *t->group);
+  if (t->group == NULL) luaL_error(L, "not enough memory for fold numbers");
+  int32_t most = 0;
+  for (size_t i = 0; i < rows; i++) {
+    lua_rawgeti(L, place, (lua_Integer)i + 1);
+    const lua_Integer group = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    if (group < 1 || group > 1000000) luaL_error(L, "row %d has no fold number", (int)i + 1);
+    t->group[i] = (int32_t)group - 1;
+    if (t->group[i] > most) most = t->group[i];
+  }
+  t->flow.group = t->group;
+  t->flow.groups = (size_t)most + 1;
+}
+
+/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =}) */
+static int training_new(lua_State *L) {
+  scl_error error = {0};
+  luaL_checktype(L, 4, LUA_TTABLE);
+  lua_settop(L, 4);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training, 1);
+  const int made = lua_gettop(L);
+  training *t = scl_allocate_zero(sizeof *t);
+  if (t == NULL) return luaL_error(L, "not enough memory for a training");
+  *slot = t;
+  t->flow = scl_lua_flow(L, 1, 2, 3);
+  t->stages = scl_allocate_array(t->flow.n_stages + 1, sizeof *t->stages);
+  if (t->stages == NULL) return luaL_error(L, "not enough memory for a training");
+  memcpy(t->stages, t->flow.stages, t->flow.n_stages * sizeof *t->stages);
+  t->flow.stages = t->stages;
+  lua_getfield(L, 4, "dtype");
+  if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
+  lua_getfield(L, 4, "block");
+  if (!lua_isnil(L, -1)) t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, (size_t)1 << 40, "block");
+  lua_getfield(L, 4, "quiet");
+  t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
+  lua_getfield(L, 4, "folds");
+  if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
+  lua_getfield(L, 4, "classes");
+  const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
+  lua_getfield(L, 4, "allowance");
+  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1e9);
+  scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error), &error);
+  lua_createtable(L, 3, 0); /* what the flow borrows */
+  for (int i = 1; i <= 3; i++) {
+    lua_pushvalue(L, i);
+    lua_rawseti(L, -2, i);
+  }
+  lua_setiuservalue(L, made, 1);
+  lua_pushvalue(L, made);
+  return 1;
+}
+
+static training *check_training(lua_State *L, int place) {
+  training *t = scl_lua_check_handle(L, place, SCL_LUA_TRAINING);
+  scl_lua_prepare_source(L, t->flow.source);
+  return t;
+}
+
+static void set_number(lua_State *L, const char *key, double value) {
+  if (isnan(value))
+    lua_pushnil(L);
+  else
+    lua_pushnumber(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void push_matrix(lua_State *L, scl_matrix *from, const char *key) {
+  scl_matrix *out = scl_lua_new_matrix(L);
+  *out = *from;
+  memset(from, 0, sizeof *from);
+  scl_lua_account(L, scl_matrix_bytes(out));
+  lua_setfield(L, -2, key);
+}
+
+/* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
+typedef struct fits {
+  size_t count;
+  scl_fit *list;
+} fits;
+
+static void release_fits(void *pointer) {
+  fits *f = pointer;
+  for (size_t k = 0; k < f->count; k++) scl_fit_release(&f->list[k]);
+  scl_release(f->list);
+  scl_release(f);
+}
+
+static void push_fit(lua_State *L, scl_fit *fit) {
+  static const char *const outcomes[] = {"converged", "stopped", "iterations exhausted"};
+  const scl_solution *s = &fit->solution;
+  lua_newtable(L);
+  lua_pushstring(L, (unsigned)s->outcome < 3 ? outcomes[s->outcome] : "unknown");
+  lua_setfield(L, -2, "status");
+  lua_pushinteger(L, (lua_Integer)s->iterations);
+  lua_setfield(L, -2, "iterations");
+  set_number(L, "gap", s->gap);
+  set_number(L, "residual", s->residual);
+  set_number(L, "tolerance", s->tolerance);
+  set_number(L, "jitter", s->jitter);
+  set_number(L, "loss", fit->loss);
+  if (s->note[0] != 0) {
+    lua_pushstring(L, s->note);
+    lua_setfield(L, -2, "note");
+  }
+  push_matrix(L, &fit->coefficients, "weights");
+  push_matrix(L, &fit->intercept, "intercept");
+}
+
+/* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or nil */
+static int solve(lua_State *L) {
+  training *t = check_training(L, 1);
+  const scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
+  const bool intercept = lua_toboolean(L, 3);
+  const long without = (long)luaL_optinteger(L, 4, 0) - 1;
+  const size_t count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
+  scl_error error = {0};
+  if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
+  if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups)) return luaL_error(L, "there is no fold %d", (int)without + 1);
+  double *values = count == 0 ? NULL : lua_newuserdatauv(L, count * sizeof *values, 0);
+  for (size_t k = 0; k < count; k++) {
+    lua_geti(L, 5, (lua_Integer)k + 1);
+    values[k] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits, 0);
+  fits *f = scl_allocate_zero(sizeof *f);
+  if (f == NULL) return luaL_error(L, "not enough memory for solutions");
+  *slot = f;
+  const size_t number = count == 0 ? 1 : count;
+  f->list = scl_allocate_zero(number * sizeof *f->list);
+  if (f->list == NULL) return luaL_error(L, "not enough memory for solutions");
+  scl_lua_check(L, scl_training_solve(t->engine, solver, intercept, without, values, count, f->list, &error), &error);
+  f->count = number;
+  lua_createtable(L, (int)number, 0);
+  for (size_t k = 0; k < number; k++) {
+    push_fit(L, &f->list[k]);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+  return 1;
+}
+
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =}, judged on the rows of that fold; tallies alike: {rows, wrong, square} */
+static int score(lua_State *L) {
+  training *t = check_training(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const size_t groups = t->group == NULL ? 1 : t->flow.groups;
+  scl_error error = {0};
+  if ((size_t)luaL_len(L, 2) != groups) return luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, 2), (int)groups);
+  lua_geti(L, 2, 1);
+  const size_t count = (size_t)luaL_len(L, -1);
+  scl_candidate *candidates = lua_newuserdatauv(L, (groups * count + 1) * sizeof *candidates, 0);
+  scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
+  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
+  for (size_t g = 0; g < groups; g++) {
+    lua_geti(L, 2, (lua_Integer)g + 1);
+    for (size_t k = 0; k < count; k++) {
+      lua_geti(L, -1, (lua_Integer)k + 1);
+      luaL_checktype(L, -1, LUA_TTABLE);
+      lua_getfield(L, -1, "weights");
+      lua_getfield(L, -2, "intercept");
+      const scl_matrix *weights = scl_lua_check_matrix(L, lua_gettop(L) - 1), *intercept = scl_lua_check_matrix(L, lua_gettop(L));
+      if (weights->rows != scl_flow_features(&t->flow) || weights->cols != t->flow.source->targets || intercept->cols != weights->cols)
+        return luaL_error(L, "a candidate has the wrong shape");
+      candidates[g * count + k] = (scl_candidate){weights, intercept};
+      lua_pop(L, 3);
+    }
+    lua_pop(L, 1);
+  }
+  scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
+  lua_createtable(L, (int)groups, 0);
+  for (size_t g = 0; g < groups; g++) {
+    lua_createtable(L, (int)count, 0);
+    for (size_t k = 0; k < count; k++) {
+      const scl_tally *tally = &tallies[g * count + k];
+      lua_createtable(L, 0, 3);
+      set_number(L, "rows", tally->rows);
+      set_number(L, "wrong", tally->wrong);
+      set_number(L, "square", tally->square);
+      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    lua_rawseti(L, -2, (lua_Integer)g + 1);
+  }
+  return 1;
+}
+
+void scl_lua_open_training(lua_State *L) {
+  static const luaL_Reg functions[] = {{"training", training_new}, {"solve", solve}, {"score", score}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,82 @@
+#include "instance.h"
+
+#include "host.h"
+#include <string.h>
+
+/* A plugin that returns a failure without a sentence gets one. */
+static void ensure_sentence(const scl_plugin *plugin, scl_status status, scl_error *error) {
+  if (error == NULL || error->message[0] != 0) return;
+  (void)scl_fail(error, status, "the plugin failed with status %d and said nothing (%s %s)", (int)status, plugin->name, plugin->version);
+}
+
+scl_status scl_instance_prefix(const scl_instance *instance, scl_status status, scl_error *error) {
+  if (status == SCL_OK) return SCL_OK;
+  const scl_plugin *plugin = instance->component->plugin;
+  ensure_sentence(plugin, status, error);
+  (void)scl_prefix(error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+  return status;
+}
+
+static scl_status make(const scl_component *component, scl_settings *settings, scl_instance **out, scl_error *error) {
+  scl_instance *instance = scl_allocate_zero(sizeof *instance);
+  if (instance == NULL) {
+    scl_settings_destroy(settings);
+    return scl_fail_memory(error, sizeof *instance, "a component");
+  }
+  *instance = (scl_instance){component, *settings, NULL, 1};
+  *out = instance;
+  return SCL_OK;
+}
+
+scl_status scl_instance_create(const scl_component *component, scl_settings *settings, scl_instance **out, scl_error *error) {
+  scl_instance *instance = NULL;
+  SCL_TRY(make(component, settings, &instance, error));
+  if (error != NULL) error->message[0] = 0;
+  const scl_status status = component->plugin->create(&scl_host_table, instance->settings.values, &instance->self, error);
+  if (status == SCL_OK) {
+    *out = instance;
+    return SCL_OK;
+  }
+  (void)scl_instance_prefix(instance, status, error);
+  scl_settings_destroy(&instance->settings);
+  scl_release(instance);
+  return status;
+}
+
+scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out, scl_error *error) {
+  const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
+  if (ability == NULL) {
+    *out = scl_instance_share(kernel);
+    return SCL_OK;
+  }
+  scl_settings settings;
+  scl_instance *bound = NULL;
+  SCL_TRY(scl_settings_copy(&kernel->settings, &settings, error));
+  SCL_TRY(make(kernel->component, &settings, &bound, error));
+  const scl_status status = ability->bind(kernel->self, law, &bound->self, error);
+  if (status == SCL_OK) {
+    *out = bound;
+    return SCL_OK;
+  }
+  (void)scl_instance_prefix(kernel, status, error);
+  scl_settings_destroy(&bound->settings);
+  scl_release(bound);
+  return status;
+}
+
+scl_instance *scl_instance_share(scl_instance *instance) {
+  if (instance != NULL) instance->references++;
+  return instance;
+}
+
+void scl_instance_release(scl_instance *instance) {
+  if (instance == NULL || --instance->references > 0) return;
+  instance->component->plugin->destroy(instance->self);
+  scl_settings_destroy(&instance->settings);
+  scl_release(instance);
+}
+
+const void *scl_instance_ability(const scl_instance *instance, const char *id) {
+  const scl_head *table = instance->component->plugin->ability(instance->self, id);
+  return table == NULL || table->abi != SCL_ABI ? NULL : (const void *)table;
+}

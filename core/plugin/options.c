@@ -1,0 +1,309 @@
+#include "options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- names */
+
+size_t scl_edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 63 };
+  const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
+  size_t line[LONGEST + 1];
+  for (size_t j = 0; j <= cols; j++)
+    line[j] = j;
+  for (size_t i = 1; i <= rows; i++) {
+    size_t corner = line[0];
+    line[0] = i;
+    for (size_t j = 1; j <= cols; j++) {
+      const size_t change = corner + (a[i - 1] != b[j - 1]);
+      corner = line[j];
+      line[j] = scl_min(change, scl_min(line[j], line[j - 1]) + 1);
+    }
+  }
+  return line[cols];
+}
+
+const char *scl_nearest(const char *word, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t least = strlen(word) / 2 + 1;
+  for (size_t i = 0; i < count; i++) {
+    const size_t distance = scl_edit_distance(word, names[i]);
+    if (distance > least || (distance == least && best != NULL)) continue;
+    least = distance;
+    best = names[i];
+  }
+  return best;
+}
+
+/* ---------------------------------------------------------------- words of the form "none|uniform" */
+
+static bool has_word(const char *words, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = words; at != NULL; at = strchr(at, '|')) {
+    if (*at == '|') at++;
+    if (strncmp(at, word, length) == 0 && (at[length] == '|' || at[length] == 0)) return true;
+  }
+  return false;
+}
+
+static bool is_width_word(const scl_option *option, const char *word) {
+  return option->width != SCL_NO_WIDTH && (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+static size_t append(char *text, size_t size, size_t used, const char *more) {
+  const int wrote = used < size ? snprintf(text + used, size - used, "%s", more) : 0;
+  return wrote < 0 ? used : used + (size_t)wrote;
+}
+
+static void range_text(const scl_option *option, const char *what, char text[120]) {
+  const bool low = isfinite(option->low), high = isfinite(option->high);
+  const char *above = option->flags & SCL_LOW_OPEN ? "above" : "at least", *below = option->flags & SCL_HIGH_OPEN ? "below" : "at most";
+  if (low && high)
+    (void)snprintf(text, 120, "%s %s %g and %s %g", what, above, option->low, below, option->high);
+  else if (low)
+    (void)snprintf(text, 120, "%s %s %g", what, above, option->low);
+  else if (high)
+    (void)snprintf(text, 120, "%s %s %g", what, below, option->high);
+  else
+    (void)snprintf(text, 120, "%s", what);
+}
+
+const char *scl_option_takes(const scl_option *option, char *text, size_t size) {
+  size_t used = 0;
+  char part[120];
+  text[0] = 0;
+  if (option->forms & (SCL_NUMBER | SCL_INTEGER)) {
+    range_text(option, option->forms & SCL_NUMBER ? "a number" : "a whole number", part);
+    used = append(text, size, used, part);
+  }
+  if (option->forms & SCL_BOOLEAN) used = append(text, size, used, used ? ", true or false" : "true or false");
+  if (option->forms & SCL_LIST) used = append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
+  if (option->forms & SCL_WORD && option->words != NULL) {
+    used = append(text, size, used, used ? ", one of " : "one of ");
+    for (const char *at = option->words; *at != 0; at++) {
+      const char letter[2] = {*at, 0};
+      used = append(text, size, used, *at == '|' ? ", " : letter);
+    }
+  } else if (option->forms & SCL_WORD) {
+    used = append(text, size, used, used ? ", a text" : "a text");
+  }
+  if (option->forms & SCL_LAW) {
+    used = append(text, size, used, used ? ", {name = number} with one of " : "{name = number} with one of ");
+    used = append(text, size, used, option->words == NULL ? "any name" : option->words);
+  }
+  if (option->width != SCL_NO_WIDTH) (void)append(text, size, used, ", \"scale\" or \"median\"");
+  return text;
+}
+
+static size_t append_list(const scl_value *value, char *text, size_t size, size_t used) {
+  char number[40];
+  for (size_t i = 0; i < value->length; i++) {
+    (void)snprintf(number, sizeof number, i == 0 ? "%.17g" : ", %.17g", value->list[i]);
+    used = append(text, size, used, number);
+  }
+  return used;
+}
+
+static void shortest_number(double number, char text[40]) {
+  for (int digits = 6; digits <= 17; digits++) {
+    (void)snprintf(text, 40, "%.*g", digits, number);
+    if (strtod(text, NULL) == number) return;
+  }
+}
+
+const char *scl_value_text(const scl_value *value, char *text, size_t size) {
+  char number[40];
+  size_t used = 0;
+  text[0] = 0;
+  if (value->form & SCL_BOOLEAN) {
+    (void)append(text, size, used, value->number != 0 ? "true" : "false");
+  } else if (value->form & SCL_LIST) {
+    used = append(text, size, used, "{");
+    (void)append(text, size, append_list(value, text, size, used), "}");
+  } else if (value->form & SCL_LAW) {
+    used = append(text, size, used, "{");
+    used = append(text, size, used, value->word);
+    used = append(text, size, used, value->length > 1 ? " = {" : " = ");
+    used = append_list(value, text, size, used);
+    (void)append(text, size, used, value->length > 1 ? "}}" : "}");
+  } else if (value->form & SCL_WORD) {
+    used = append(text, size, used, "\"");
+    used = append(text, size, used, value->word);
+    (void)append(text, size, used, "\"");
+  } else if (value->form & (SCL_NUMBER | SCL_INTEGER)) {
+    shortest_number(value->number, number);
+    (void)append(text, size, used, number);
+  } else {
+    (void)append(text, size, used, "nil");
+  }
+  return text;
+}
+
+/* ---------------------------------------------------------------- one value */
+
+static bool in_range(const scl_option *option, double x) {
+  if (isnan(x)) return false;
+  if (option->flags & SCL_LOW_OPEN ? x <= option->low : x < option->low) return false;
+  return option->flags & SCL_HIGH_OPEN ? x < option->high : x <= option->high;
+}
+
+/* Which declared form the given value has, 0 when none. */
+static unsigned matching_form(const scl_option *option, const scl_value *given) {
+  if (given->form & (SCL_NUMBER | SCL_INTEGER)) {
+    if (!in_range(option, given->number)) return 0;
+    if (option->forms & SCL_INTEGER && given->form & SCL_INTEGER) return SCL_INTEGER;
+    return option->forms & SCL_NUMBER;
+  }
+  if (given->form == SCL_WORD) {
+    if (is_width_word(option, given->word)) return SCL_WORD;
+    if (!(option->forms & SCL_WORD)) return 0;
+    return option->words == NULL || has_word(option->words, given->word) ? SCL_WORD : 0;
+  }
+  if (given->form == SCL_LAW)
+    return option->forms & SCL_LAW && (option->words == NULL || has_word(option->words, given->word)) ? SCL_LAW : 0;
+  if (given->form == SCL_LIST) {
+    for (size_t i = 0; i < given->length; i++)
+      if (!in_range(option, given->list[i])) return 0;
+    return option->forms & SCL_LIST;
+  }
+  return given->form & option->forms;
+}
+
+static scl_status refuse_value(const char *title, const scl_option *option, const scl_value *given, scl_error *error) {
+  char takes[300], came[120];
+  return scl_fail(error, SCL_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title, option->name,
+                  scl_value_text(given, came, sizeof came), scl_option_takes(option, takes, sizeof takes));
+}
+
+static scl_status copy_value(const scl_value *from, scl_value *to, scl_error *error) {
+  *to = *from;
+  to->word = NULL;
+  to->list = NULL;
+  if (from->word != NULL && (to->word = scl_copy_text(from->word)) == NULL) return scl_fail_memory(error, strlen(from->word), "an option");
+  if (from->list == NULL || from->length == 0) return SCL_OK;
+  double *list = scl_allocate_array(from->length, sizeof *list);
+  if (list == NULL) return scl_fail_memory(error, from->length * sizeof *list, "an option");
+  memcpy(list, from->list, from->length * sizeof *list);
+  to->list = list;
+  return SCL_OK;
+}
+
+/* Defaults are written as one would type them: a number, true, false or a word. */
+static void parse_default(const scl_option *option, scl_value *out) {
+  memset(out, 0, sizeof *out);
+  if (option->fallback == NULL) return;
+  char *end = NULL;
+  const double number = strtod(option->fallback, &end);
+  if (*option->fallback != 0 && *end == 0 && option->forms & (SCL_NUMBER | SCL_INTEGER)) {
+    out->number = number;
+    out->form = option->forms & SCL_INTEGER && number == floor(number) ? SCL_INTEGER : SCL_NUMBER;
+  } else if (option->forms & SCL_BOOLEAN) {
+    out->form = SCL_BOOLEAN;
+    out->number = strcmp(option->fallback, "true") == 0;
+  } else {
+    out->form = SCL_WORD;
+    out->word = option->fallback;
+  }
+}
+
+/* ---------------------------------------------------------------- all values */
+
+static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options, const char *name, scl_error *error) {
+  const char *names[64] = {NULL};
+  char list[400];
+  size_t used = 0, count = 0;
+  list[0] = 0;
+  for (size_t i = 0; i < n_options && count < 64; i++) {
+    names[count++] = options[i].name;
+    used = append(list, sizeof list, used, i == 0 ? "" : ", ");
+    used = append(list, sizeof list, used, options[i].name);
+  }
+  const char *near = scl_nearest(name, names, count);
+  if (count == 0) return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s': it takes none", title, name);
+  if (near == NULL) return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title, name, list);
+  return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s' (did you mean '%s'?); it takes %s", title, name, near, list);
+}
+
+static const scl_option *find_option(const scl_option *options, size_t n_options, const char *name) {
+  for (size_t i = 0; i < n_options; i++)
+    if (strcmp(options[i].name, name) == 0) return &options[i];
+  return NULL;
+}
+
+static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out, scl_error *error) {
+  for (size_t i = 0; i < out->count; i++) {
+    scl_value fallback;
+    parse_default(&out->options[i], &fallback);
+    SCL_TRY(copy_value(&fallback, &out->values[i], error));
+  }
+  for (size_t i = 0; i < n_given; i++) {
+    const scl_option *option = find_option(out->options, out->count, given[i].name);
+    if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
+    scl_value value = given[i].value;
+    value.form = matching_form(option, &given[i].value);
+    if (value.form == 0) return refuse_value(title, option, &given[i].value, error);
+    scl_value *slot = &out->values[option - out->options];
+    scl_release((void *)(uintptr_t)slot->word);
+    scl_release((void *)(uintptr_t)slot->list);
+    SCL_TRY(copy_value(&value, slot, error));
+  }
+  return SCL_OK;
+}
+
+scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options, const scl_given *given, size_t n_given,
+                               scl_settings *out, scl_error *error) {
+  *out = (scl_settings){options, n_options, NULL};
+  const size_t bytes = scl_max(n_options, 1) * sizeof *out->values;
+  out->values = scl_allocate_zero(bytes);
+  if (out->values == NULL) return scl_fail_memory(error, bytes, "options");
+  const scl_status status = fill(title, given, n_given, out, error);
+  if (status != SCL_OK) scl_settings_destroy(out);
+  return status;
+}
+
+scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_error *error) {
+  *out = (scl_settings){from->options, from->count, NULL};
+  const size_t bytes = scl_max(from->count, 1) * sizeof *out->values;
+  out->values = scl_allocate_zero(bytes);
+  if (out->values == NULL) return scl_fail_memory(error, bytes, "options");
+  for (size_t i = 0; i < from->count; i++) {
+    const scl_status status = copy_value(&from->values[i], &out->values[i], error);
+    if (status == SCL_OK) continue;
+    scl_settings_destroy(out);
+    return status;
+  }
+  return SCL_OK;
+}
+
+void scl_settings_destroy(scl_settings *settings) {
+  for (size_t i = 0; settings->values != NULL && i < settings->count; i++) {
+    scl_release((void *)(uintptr_t)settings->values[i].word);
+    scl_release((void *)(uintptr_t)settings->values[i].list);
+  }
+  scl_release(settings->values);
+  memset(settings, 0, sizeof *settings);
+}
+
+const char *scl_settings_waiting(const scl_settings *settings) {
+  for (size_t i = 0; i < settings->count; i++)
+    if (settings->values[i].form == SCL_WORD && is_width_word(&settings->options[i], settings->values[i].word))
+      return settings->values[i].word;
+  return NULL;
+}
+
+void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median) {
+  for (size_t i = 0; i < settings->count; i++) {
+    scl_value *value = &settings->values[i];
+    const scl_width width = settings->options[i].width;
+    if (value->form != SCL_WORD || !is_width_word(&settings->options[i], value->word)) continue;
+    const double gamma = strcmp(value->word, "scale") == 0 ? gamma_scale : gamma_median;
+    scl_release((void *)(uintptr_t)value->word);
+    value->word = NULL;
+    value->form = SCL_NUMBER;
+    value->number = width == SCL_WIDTH_GAMMA ? gamma : width == SCL_WIDTH_LENGTH ? 1 / sqrt(2 * gamma) : sqrt(2 * gamma);
+  }
+}

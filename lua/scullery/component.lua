@@ -1,0 +1,123 @@
+--- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at once, made when the data are known.
+local core = require "scullery.core"
+local choose = require "scullery.choose"
+
+local Component = { __name = "component" }
+Component.__index = Component
+
+local component = { constructors = setmetatable({}, { __mode = "k" }) }
+
+--- component.is(value[, kind]): whether it is a component (of that kind).
+function component.is(value, kind)
+  return getmetatable(value) == Component and (kind == nil or value.kind == kind)
+end
+
+function Component:__tostring()
+  local parts = {}
+  for name, value in pairs(self.given) do
+    if choose.is(value) then parts[#parts + 1] = name .. " = " .. tostring(value) end
+  end
+  local ok, instance = pcall(core.instance, self.kind, self.name, self:options{})
+  if ok then
+    local _, text = core.settings(instance)
+    if text ~= "" and #parts == 0 then parts[#parts + 1] = text end
+  else
+    for name, value in pairs(self.given) do
+      if not choose.is(value) then parts[#parts + 1] = name .. " = " .. require("scullery.options").show(value) end
+    end
+  end
+  return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
+end
+
+--- The options with each searched one replaced by the choice for it (by its first value where there is none).
+function Component:options(choices)
+  local result = {}
+  for name, value in pairs(self.given) do
+    if choose.is(value) then
+      local chosen = choices[self.kind .. "." .. name]
+      if chosen == nil then chosen = value.values[1] end
+      value = chosen
+    end
+    result[name] = value
+  end
+  return result
+end
+
+--- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
+function Component:searched()
+  local list = {}
+  for name, value in pairs(self.given) do
+    if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, option = name } end
+  end
+  table.sort(list, function(a, b) return a.path < b.path end)
+  return list
+end
+
+--- Whether a width waits for the data ("scale" or "median").
+function Component:waiting(choices) return core.waiting(self.kind, self.name, self:options(choices or {})) end
+
+--- The engine's instance, with widths = {scale, median} as gammas where an option waits for them.
+function Component:instance(choices, widths)
+  widths = widths or {}
+  return core.instance(self.kind, self.name, self:options(choices or {}), widths[1], widths[2])
+end
+
+--- A setting of a component that does not wait for data.
+function Component:setting(name, choices) return core.settings(self:instance(choices or {}))[name] end
+
+local function reraise(f, ...)
+  local ok, message = pcall(f, ...)
+  if not ok then error(tostring(message):gsub("^[^:]*%.lua:%d+: ", ""), 4) end
+end
+
+-- Every searched value is checked with the first values of the others.
+local function check(self)
+  local function try(choices)
+    if not self:waiting(choices) then self:instance(choices) end
+  end
+  reraise(try, {})
+  for _, one in ipairs(self:searched()) do
+    for _, value in ipairs(one.values) do reraise(try, { [one.path] = value }) end
+  end
+end
+
+local function constructor(kind, name)
+  local function make(given)
+    if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
+      error(("%s.%s: takes a table of named options, and got %s"):format(kind, name, type(given)), 2)
+    end
+    local copy = {}
+    for key, value in pairs(given or {}) do copy[key] = value end
+    local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
+    check(self)
+    return self
+  end
+  component.constructors[make] = { kind = kind, name = name }
+  return make
+end
+
+--- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at first use.
+function component.group(kind)
+  local meta = { kind = kind, __name = kind }
+  function meta.__index(group, name)
+    local ok, message = pcall(core.plugin_info, kind, name)
+    if not ok then error(tostring(message):gsub("^[^:]*%.lua:%d+: ", ""), 2) end
+    local make = constructor(kind, name)
+    rawset(group, name, make)
+    return make
+  end
+  function meta.__pairs(group)
+    local names = {}
+    for _, entry in ipairs(core.plugin_list()) do
+      if entry.kind == kind then names[#names + 1] = entry.name end
+    end
+    local i = 0
+    return function()
+      i = i + 1
+      if names[i] then return names[i], group[names[i]] end
+    end
+  end
+  return setmetatable({}, meta)
+end
+
+return component

@@ -1,0 +1,30 @@
+--- Scullery: learning with random features. local sc = require "scullery"; help(sc) at the prompt.
+local core = require "scullery.core"
+local component = require "scullery.component"
+local instantiation = require "scullery.instantiation"
+local stages = require "scullery.stages"
+
+local sc = {
+  version = core.version,
+  matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand, randn = core.randn, hcat = core.hcat, vcat = core.vcat,
+  choose = require "scullery.choose",
+  sampler = component.group "sampler", nonlinearity = component.group "nonlinearity", kernel = component.group "kernel", solver = component.group "solver",
+  space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
+  standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize, add_bias = stages.add_bias,
+  pipeline = require "scullery.pipeline".new,
+  dataset = require "scullery.dataset".new,
+  metrics = require "scullery.metrics",
+  data = require "scullery.data",
+  plugin = require "scullery.plugin",
+  threads = core.threads,
+}
+
+return setmetatable(sc, {
+  __index = function(_, name)
+    local names = {}
+    for known in pairs(sc) do names[#names + 1] = known end
+    local near = require("scullery.options").nearest(tostring(name), names)
+    if near then error(("sc has no '%s' (did you mean '%s'?)"):format(tostring(name), near), 2) end
+    return nil
+  end,
+})

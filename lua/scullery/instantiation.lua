@@ -1,0 +1,291 @@
+--- Instantiations (W, K, p, phi) and the features that they give.
+local core = require "scullery.core"
+local choose = require "scullery.choose"
+local component = require "scullery.component"
+local options = require "scullery.options"
+
+local instantiation = {}
+
+-- ---------------------------------------------------------------- parameter spaces
+
+local Space = { __name = "space" }
+Space.__index = Space
+function Space:__tostring() return "space." .. self.name .. "()" end
+
+local summaries = {
+  dense = "w in R^d: z = <w, x> (+ b)",
+  threshold = "(i, t), a column and a threshold: z = x_i - t",
+}
+
+--- sc.space.dense(), sc.space.threshold(): the parameter space W of an instantiation; the sampler must draw from it.
+instantiation.space = setmetatable({}, {
+  __index = function(_, name)
+    if not summaries[name] then
+      local near = options.nearest(tostring(name), { "dense", "threshold" })
+      error(("no space '%s'%s; there are dense, threshold"):format(name, near and " (did you mean '" .. near .. "'?)" or ""), 2)
+    end
+    return function() return setmetatable({ name = name, summary = summaries[name] }, Space) end
+  end,
+  __pairs = function(space)
+    return function(_, last)
+      local name = last == nil and "dense" or last == "dense" and "threshold" or nil
+      if name then return name, space[name] end
+    end
+  end,
+})
+
+-- ---------------------------------------------------------------- features
+
+local Features = { __name = "features" }
+Features.__index = Features
+
+local function is_count(value)
+  if choose.is(value) then
+    for _, v in ipairs(value.values) do if math.type(v) ~= "integer" or v < 1 then return false end end
+    return true
+  end
+  return math.tointeger(value) ~= nil and value >= 1
+end
+
+local feature_rules = {
+  T = { test = is_count, takes = "a whole number of at least 1", required = true },
+  seed = { type = "integer", default = 0 },
+  dtype = { choices = { "float64", "float32" }, default = "float64" },
+  samples = { type = "integer", low = 1 },
+  method = { choices = { "exact", "quadrature", "monte-carlo" } },
+}
+
+local function new_features(inst, given, title)
+  local self = options.check(title, given, feature_rules, 3)
+  self.inst = inst
+  return setmetatable(self, Features)
+end
+
+function Features:__tostring()
+  local i = self.inst
+  local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
+  if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
+  parts[#parts + 1] = "T = " .. tostring(self.T)
+  parts[#parts + 1] = "seed = " .. self.seed
+  if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. self.dtype end
+  return "features{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- The searched options of the features: a list of {path, values}.
+function Features:searched()
+  local list = {}
+  for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
+    for _, one in ipairs(part:searched()) do list[#list + 1] = one end
+  end
+  if choose.is(self.T) then list[#list + 1] = { path = "features.T", values = self.T.values, option = "T" } end
+  return list
+end
+
+--- The map for d columns: parameters drawn, kernel bound. widths() -> gamma by scale, gamma by median; called only where a width waits for the data.
+function Features:map(dim, choices, widths)
+  choices = choices or {}
+  local inst = self.inst
+  local found
+  local function get_widths(part)
+    if not part:waiting(choices) then return nil end
+    if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
+    found = found or { widths() }
+    return found
+  end
+  inst.last_dim = dim
+  local T = self.T
+  if choose.is(T) then T = choices["features.T"] or T.values[1] end
+  return core.map{
+    sampler = inst.p:instance(choices, get_widths(inst.p)),
+    phi = inst.phi:instance(choices, get_widths(inst.phi)),
+    kernel = inst.K and inst.K:instance(choices, get_widths(inst.K)),
+    dim = dim, T = T, seed = self.seed, dtype = self.dtype, samples = self.samples, method = self.method,
+  }
+end
+
+local function matrix_of(x, title)
+  if core.is_matrix(x) then return x end
+  if type(x) == "table" and core.is_matrix(x.X) then return x.X end
+  if type(x) == "table" and not getmetatable(x) then return core.matrix(x) end
+  error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
+end
+
+--- feats:fit(X): draw the parameters for the columns of X (and work out widths that come from the data). Returns the features.
+function Features:fit(X)
+  X = matrix_of(X, "features:fit")
+  local row, col = core.find_nonfinite(X)
+  if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
+  self.fitted = self:map(X:cols(), {}, function() return core.widths(core.source(X), {}) end)
+  return self
+end
+
+local function fitted(self, title, X)
+  if self.fitted then return self.fitted end
+  if X then self:fit(X) return self.fitted end
+  error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
+end
+
+--- feats:transform(X): the n x D matrix of features (all of it in memory).
+function Features:transform(X)
+  X = matrix_of(X, "features:transform")
+  return (core.transform(core.source(X), {}, fitted(self, "features:transform", X)))
+end
+
+--- feats:kernel(X, Y): the random estimate <Phi(x), Phi(y)> for each row of X and of Y.
+function Features:kernel(X, Y)
+  X = matrix_of(X, "features:kernel")
+  Y = matrix_of(Y or X, "features:kernel")
+  return self:transform(X) * self:transform(Y):t()
+end
+
+--- feats:parameters(): one row a parameter: w then b; for thresholds: column, threshold.
+function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
+
+--- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K.
+function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
+
+--- feats:info(): T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the kernel's width, dtype.
+function Features:info() return core.map_info(fitted(self, "features:info")) end
+
+--- instantiation.is_features(value)
+function instantiation.is_features(value) return getmetatable(value) == Features end
+
+-- ---------------------------------------------------------------- instantiations
+
+local Instantiation = { __name = "instantiation" }
+Instantiation.__index = Instantiation
+
+function Instantiation:__tostring()
+  return ("instantiation{W = %s, K = %s, p = %s, phi = %s}"):format(tostring(self.W or "of p"), tostring(self.K or "none"), tostring(self.p),
+    tostring(self.phi))
+end
+
+local function part(kind)
+  return { test = function(v) return component.is(v, kind) end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
+end
+local function required(rule) rule.required = true return rule end
+
+local parts = {
+  W = { test = function(v) return getmetatable(v) == Space end, takes = "a space, as sc.space.dense()" },
+  K = part("kernel"), p = required(part("sampler")), phi = required(part("nonlinearity")),
+}
+
+-- The sampler's own layout says what it draws.
+local function space_of(p)
+  if p:waiting() then return nil end
+  return core.space(p:instance())
+end
+
+local function check_space(self, level)
+  local drawn = self.W and space_of(self.p)
+  if drawn and self.W.name ~= drawn then
+    error(("instantiation: W is space.%s, but sampler.%s draws from space.%s"):format(self.W.name, self.p.name, drawn), level + 1)
+  end
+end
+
+--- sc.instantiation{ W =, K =, p =, phi = }: parameter space, kernel on it (nil: none, a random kitchen sink), distribution, feature function.
+function instantiation.new(given)
+  local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
+  check_space(self, 2)
+  return self
+end
+
+--- inst:features{ T =, seed =, dtype = }: the stage of a pipeline: phi(w_t, x)/sqrt(T) without K, E K(w_t, w) phi(w, x) with K.
+function Instantiation:features(given) return new_features(self, given, "instantiation:features") end
+
+--- sc.features{ p =, phi =, K =, T =, seed =, dtype = }: features in one step.
+function instantiation.features(given)
+  if type(given) ~= "table" then error("features: takes a table of named options", 2) end
+  local inst, rest, known = {}, {}, {}
+  for name, rule in pairs(parts) do known[name] = rule end
+  for name, rule in pairs(feature_rules) do known[name] = rule end
+  options.check("features", given, known)
+  for name, value in pairs(given) do (parts[name] and inst or rest)[name] = value end
+  local self = setmetatable(inst, Instantiation)
+  check_space(self, 2)
+  return new_features(self, rest, "features")
+end
+
+local function dim_of(self, d, title)
+  d = d or self.last_dim
+  if math.tointeger(d) == nil or d < 1 then
+    error(("%s: depends on the number of columns d, and nothing was fitted yet: give it, as inst:%s(20)"):format(title, title:match("[^:]+$")), 3)
+  end
+  return math.tointeger(d)
+end
+
+local function spec(self, dim, given)
+  local s = { sampler = self.p:instance(), phi = self.phi:instance(), kernel = self.K and self.K:instance(), dim = dim, T = 1 }
+  for name, value in pairs(given or {}) do s[name] = value end
+  return s
+end
+
+--- inst:sample{ T =, seed =, d = }: T parameters as a matrix, one a row.
+function Instantiation:sample(given)
+  local o = options.check("instantiation:sample", given, {
+    T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 }, d = { type = "integer", low = 1 } })
+  local dim = dim_of(self, o.d, "instantiation:sample")
+  return core.map_parameters(core.map(spec(self, dim, { T = o.T, seed = o.seed })))
+end
+
+-- The columns of X that a matrix of parameters is for.
+local function dim_of_parameters(self, U)
+  if space_of(self.p) == "threshold" then return nil end
+  return U:cols()
+end
+
+--- inst:gram(U, V): K(u, v) for each row of U and of V (parameters as inst:sample gives them).
+function Instantiation:gram(U, V)
+  U = matrix_of(U, "instantiation:gram")
+  V = matrix_of(V or U, "instantiation:gram")
+  if not self.K then error("instantiation:gram: this instantiation has no K", 2) end
+  local dim = dim_of_parameters(self, U)
+  if not dim then
+    dim = 1
+    for _, m in ipairs{ U, V } do
+      if m:rows() > 0 then dim = math.max(dim, math.tointeger(m:column(1):max()) or 1) end
+    end
+    if self.last_dim then dim = math.max(dim, self.last_dim) end
+  end
+  return core.map_between(core.map(spec(self, dim)), U, V)
+end
+
+--- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): E_{w~p}[K(u, w) phi(w, x)], a row for each u and a column for each x; and
+--- info: method ("exact", "quadrature", "monte-carlo"), stderr (the largest of any entry), samples.
+function Instantiation:expectation(U, X, given)
+  local o = options.check("instantiation:expectation", given, {
+    method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
+    samples = { type = "integer", low = 2048, default = 1 << 20 }, seed = { type = "integer", default = 0 } })
+  if not self.K then error("instantiation:expectation: this instantiation has no K", 2) end
+  U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
+  return core.expectation(spec(self, X:cols(), { parameters = U, method = o.method, seed = o.seed }), X, o.tolerance, o.samples)
+end
+
+local function constants(self, d, title)
+  if not self.K then error(title .. ": belongs to an instantiation with K; this one has none", 3) end
+  return core.map_constants(core.map(spec(self, dim_of(self, d, title))))
+end
+
+--- inst:kappa([d]): sup_x sqrt(E K(w,w) phi(w,x)^2), and whether it is exact (else an upper bound). d: columns of X, by default those of the last fit.
+function Instantiation:kappa(d)
+  local c = constants(self, d, "instantiation:kappa")
+  return c.kappa, c.kappa_exact
+end
+
+--- inst:theta([d]): sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)); then the paper's bound on it; then whether the first is exact (else an upper bound).
+function Instantiation:theta(d)
+  local c = constants(self, d, "instantiation:theta")
+  return c.theta, c.theta_paper, c.theta_exact
+end
+
+--- inst:kernel(X, Y): the kernel that the features estimate, in closed form, where the parts declare one.
+function Instantiation:kernel(X, Y)
+  X = matrix_of(X, "instantiation:kernel")
+  Y = matrix_of(Y or X, "instantiation:kernel")
+  local widths = { core.widths(core.source(X), {}) }
+  local s = { sampler = self.p:instance({}, widths), phi = self.phi:instance({}, widths), kernel = self.K and self.K:instance({}, widths),
+              dim = X:cols(), T = 1 }
+  return core.map_induced(core.map(s), X, Y)
+end
+
+return instantiation

@@ -1,0 +1,324 @@
+--- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows.
+local core = require "scullery.core"
+local component = require "scullery.component"
+local dataset = require "scullery.dataset"
+local instantiation = require "scullery.instantiation"
+local metrics = require "scullery.metrics"
+local options = require "scullery.options"
+local stages = require "scullery.stages"
+
+local Pipeline = { __name = "pipeline" }
+Pipeline.__index = Pipeline
+
+local pipeline = { class = Pipeline }
+
+--- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), ...), then features, then a solver; each may be absent. Also options:
+--- block = rows of a block (results do not depend on it).
+function pipeline.new(given)
+  if type(given) ~= "table" then error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2) end
+  local self = setmetatable({ rows = {} }, Pipeline)
+  for name in pairs(given) do
+    if math.type(name) ~= "integer" and name ~= "block" then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block"):format(tostring(name)), 2)
+    end
+  end
+  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
+    error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 2)
+  end
+  self.block = given.block
+  local count = 0
+  for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
+  for i = 1, count do
+    local stage = given[i]
+    local before = self.solver and "the solver" or self.features and "the features"
+    if stages.is(stage) then
+      if before then error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i, tostring(stage), before), 2) end
+      table.insert(self.rows, stage)
+    elseif instantiation.is_features(stage) then
+      if before then error(("pipeline: stage %d: features come once, before the solver"):format(i), 2) end
+      self.features = stage
+    elseif component.is(stage, "solver") then
+      if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 2) end
+      self.solver = stage
+    else
+      error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, or a solver"):format(i, options.show(stage)), 2)
+    end
+  end
+  if count == 0 then error("pipeline: takes at least one stage", 2) end
+  return self
+end
+
+--- The searched options of all stages.
+function Pipeline:searched()
+  local list = {}
+  for _, stage in ipairs{ self.features or false, self.solver or false } do
+    for _, one in ipairs(stage and stage:searched() or {}) do list[#list + 1] = one end
+  end
+  return list
+end
+
+-- ---------------------------------------------------------------- fitting
+
+local function check_data(ds, title)
+  local n, d = ds:size()
+  if n == 0 then error(title .. ": the data set has no rows", 0) end
+  if d == 0 then error(title .. ": the data set has no columns: there is nothing to learn from", 0) end
+  if ds.task ~= "classification" then return end
+  local c = #ds.classes
+  if c < 2 then error(("%s: all rows have one class (%s): there is nothing to tell apart"):format(title, tostring(ds.classes[1])), 0) end
+  if c > n then error(("%s: %d classes in %d rows: are these numbers meant as task = \"regression\"?"):format(title, c, n), 0) end
+  if ds.y then
+    local present = ds:class_counts()
+    local seen = 0
+    for _, count in ipairs(present) do if count > 0 then seen = seen + 1 end end
+    if seen < 2 then error(title .. ": all rows have one class: there is nothing to tell apart", 0) end
+  end
+end
+
+--- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages, map, seconds}.
+function Pipeline:prepare(source, choices)
+  local made, seconds = {}, {}
+  for i, stage in ipairs(self.rows) do
+    local began = core.now()
+    made[i] = core.fit_stage(stage.kind, source, made)
+    seconds[#seconds + 1] = { tostring(stage), core.now() - began }
+  end
+  local map
+  if self.features then
+    local began = core.now()
+    local _, cols = core.source_size(source)
+    if #made > 0 then cols = core.stage_info(made[#made]).cols_out end
+    map = self.features:map(cols, choices, function() return core.widths(source, made) end)
+    seconds[#seconds + 1] = { "parameters", core.now() - began }
+  end
+  return { stages = made, map = map, seconds = seconds }
+end
+
+--- What a training needs to know besides rows.
+function Pipeline:training_options(ds, folds)
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block }
+end
+
+-- Keep a fit: everything that predicting and reporting need.
+function Pipeline:keep(ds, prepared, fit, choices)
+  local n, d = ds:size()
+  self.fitted = {
+    stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept, fit = fit,
+    choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
+    map_info = prepared.map and core.map_info(prepared.map),
+  }
+  if fit.note and not self.quiet then io.stderr:write("scullery: " .. tostring(self.solver) .. ": " .. fit.note .. "\n") end
+  return self
+end
+
+local function strip(message) return (tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")) end
+
+-- Run f and raise its sentence at the caller of the method.
+local function guarded(title, level, f, ...)
+  local result = table.pack(pcall(f, ...))
+  if result[1] then return table.unpack(result, 2, result.n) end
+  local message = strip(result[2])
+  if not message:find(title, 1, true) then message = title .. ": " .. message end
+  error(message, level + 1)
+end
+pipeline.guarded = guarded
+
+local function fit(self, ds)
+  if #self:searched() > 0 then error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0) end
+  check_data(ds, "pipeline:fit")
+  local source = ds:source_of_targets()
+  local prepared = self:prepare(source)
+  if not self.solver then
+    local n, d = ds:size()
+    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, n = n, dim = d,
+                    map_info = prepared.map and core.map_info(prepared.map) }
+    return self
+  end
+  local began = core.now()
+  local solver = self.solver:instance()
+  local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
+  local settings = core.settings(solver)
+  local result = core.solve(training, solver, settings.intercept == true)[1]
+  prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
+  return self:keep(ds, prepared, result)
+end
+
+--- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or infinity is an error that names row and column.
+function Pipeline:fit(data, y, given)
+  local ds = guarded("pipeline:fit", 2, dataset.coerce, data, y, given)
+  return guarded("pipeline:fit", 2, fit, self, ds)
+end
+
+-- ---------------------------------------------------------------- using
+
+local function need(self, title, solver)
+  local f = self.fitted
+  if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
+  if solver and not f.weights then error(title .. ": this pipeline has no solver", 3) end
+  return f
+end
+
+local function source_of(data, f, title)
+  local source, cols
+  if type(data) == "table" and data.source_of_rows then
+    source = data:source_of_rows()
+  elseif core.is_matrix(data) then
+    source = core.source(data)
+  elseif type(data) == "table" and not getmetatable(data) then
+    source = core.source(core.matrix(data))
+  else
+    error(("%s: takes a matrix or a data set, and got %s"):format(title, options.show(data)), 0)
+  end
+  _, cols = core.source_size(source)
+  if cols ~= f.dim then error(("%s: X has %d columns where the pipeline was fitted on %d"):format(title, cols, f.dim), 0) end
+  return source
+end
+
+--- p:decision(X): raw scores, n x c (one column for two classes and for one target).
+function Pipeline:decision(X)
+  local f = need(self, "pipeline:decision", true)
+  return guarded("pipeline:decision", 2, function()
+    return core.decisions(source_of(X, f, "pipeline:decision"), f.stages, f.map, f.weights, f.intercept, self.block)
+  end)
+end
+
+--- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are texts), or n x c values of a regression.
+function Pipeline:predict(X)
+  local f = need(self, "pipeline:predict", true)
+  return guarded("pipeline:predict", 2, function()
+    local d = core.decisions(source_of(X, f, "pipeline:predict"), f.stages, f.map, f.weights, f.intercept, self.block)
+    if f.task ~= "classification" then return d end
+    return core.labels_of(d, f.classes)
+  end)
+end
+
+--- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory).
+function Pipeline:transform(X)
+  local f = need(self, "pipeline:transform")
+  return guarded("pipeline:transform", 2, function()
+    return (core.transform(source_of(X, f, "pipeline:transform"), f.stages, f.map, self.block))
+  end)
+end
+
+-- Predictions and truth in the same coding.
+local function judge(self, title, data, y, given)
+  need(self, title, true)
+  local ds = dataset.coerce(data, y, given, self.fitted)
+  if ds.task == "classification" and ds.y then return self:predict(ds), ds.y, ds end
+  return self:predict(ds), ds:targets(), ds
+end
+
+--- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression.
+function Pipeline:score(data, y, given)
+  return guarded("pipeline:score", 2, function()
+    local said, truth = judge(self, "pipeline:score", data, y, given)
+    return self.fitted.task == "classification" and metrics.accuracy(said, truth) or metrics.r2(said, truth)
+  end)
+end
+
+--- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a regression.
+function Pipeline:error(data, y, given)
+  return guarded("pipeline:error", 2, function()
+    local said, truth = judge(self, "pipeline:error", data, y, given)
+    return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
+  end)
+end
+
+-- ---------------------------------------------------------------- reporting
+
+-- The engine keeps a common factor exp(log_scale) of the features apart; transform() puts it back unless that would underflow.
+local function exported_factor(f)
+  local info = f.map_info
+  if not info then return 1 end
+  if info.log_scale < (info.dtype == "float64" and -300 or -30) then return 1 end
+  return math.exp(-info.log_scale)
+end
+
+--- p:weights(): D x c; decision = transform x weights, plus the intercept where one was asked for.
+function Pipeline:weights()
+  local f = need(self, "pipeline:weights", true)
+  return f.weights * exported_factor(f)
+end
+
+--- p:intercept(): 1 x c (zeros where none was asked for).
+function Pipeline:intercept() return need(self, "pipeline:intercept", true).intercept:copy() end
+
+--- p:norm(): ||alpha|| = sqrt(a'Ga) with K, ||a|| without; over all targets.
+function Pipeline:norm()
+  local f = need(self, "pipeline:norm", true)
+  if not (f.map and self.features.inst.K) then return f.weights:norm() end
+  f.norm = f.norm or guarded("pipeline:norm", 2, core.map_norm, f.map, f.weights)
+  return f.norm
+end
+
+--- p:bound{ delta = 0.05 }: Theorem 10 of Dube and Marchand (2023), with probability 1 - delta over the training rows:
+---   risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), square loss, rho = 2(B theta + 1), M = (B theta + 1)^2, B = ||alpha||.
+--- Returns total (with theta as exact as is known) and total_paper (with the paper's bound on theta), and the ingredients of both.
+function Pipeline:bound(given)
+  local f = need(self, "pipeline:bound", true)
+  local o = options.check("pipeline:bound", given, { delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
+    takes = "a number between 0 and 1", default = 0.05 } })
+  return guarded("pipeline:bound", 2, function()
+    if not (f.map and self.features.inst.K) then error("Theorem 10 needs features of an instantiation with K", 0) end
+    if f.weights:cols() ~= 1 then error(("Theorem 10 is for one target; this model has %d"):format(f.weights:cols()), 0) end
+    if not f.loss then error("the training loss is not known (a dual solution keeps none): use form = \"primal\"", 0) end
+    local c, B = core.map_constants(f.map), self:norm()
+    local function total(theta)
+      local reach = B * theta + 1
+      return f.loss + 2 * B * 2 * reach * theta / math.sqrt(f.n) + reach ^ 2 * math.sqrt(math.log(1 / o.delta) / (2 * f.n))
+    end
+    return { total = total(c.theta), total_paper = total(c.theta_paper), empirical = f.loss, B = B, theta = c.theta, theta_paper = c.theta_paper,
+             theta_exact = c.theta_exact, kappa = c.kappa, rho = 2 * (B * c.theta + 1), M = (B * c.theta + 1) ^ 2, n = f.n, delta = o.delta }
+  end)
+end
+
+--- p:info(): status, iterations, gap, residual, tolerance, loss, note, seconds per stage, features, memory (bytes that the engine holds).
+function Pipeline:info()
+  local f = need(self, "pipeline:info")
+  local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
+                   log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
+  for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
+  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "note" } do
+    result[name] = f.fit and f.fit[name]
+  end
+  return result
+end
+
+local function describe_fit(self, lines)
+  local f = self.fitted
+  local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
+  lines[#lines + 1] = ("  fitted on %d x %d%s"):format(f.n, f.dim, classes)
+  if f.map_info then
+    local info = f.map_info
+    local kernel = info.kernel ~= "" and ", K with " .. info.kernel or ""
+    local samples = info.samples > 0 and (" (approximate: %d samples)"):format(info.samples) or ""
+    lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method, samples, kernel)
+  end
+  if f.fit then
+    local loss = f.fit.loss and (", training loss %.4g"):format(f.fit.loss) or ""
+    lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual and (", residual %.1e"):format(f.fit.residual) or "", loss)
+    if f.fit.note then lines[#lines + 1] = "  note: " .. f.fit.note end
+  end
+  local times = {}
+  for _, one in ipairs(f.seconds) do times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2]) end
+  if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
+end
+
+function Pipeline:__tostring()
+  local lines = { "pipeline" }
+  for _, stage in ipairs(self.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
+  if self.features then lines[#lines + 1] = "  " .. tostring(self.features) end
+  if self.solver then lines[#lines + 1] = "  " .. tostring(self.solver) end
+  if self.fitted then describe_fit(self, lines) else lines[#lines + 1] = "  not fitted" end
+  return table.concat(lines, "\n")
+end
+
+--- p:search(ds, { folds = 5, seed = 0, score = "error" | "loss", stages = "shared" | "fold" }): see scullery.search.
+function Pipeline:search(data, given)
+  return guarded("pipeline:search", 2, require("scullery.search").run, self, data, given)
+end
+
+--- pipeline.is(value)
+function pipeline.is(value) return getmetatable(value) == Pipeline end
+
+return pipeline
