@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "base.h"
 
 #include <stdarg.h>
@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 scl_status scl_fail(scl_error *error, scl_status status, const char *format, ...) {
   if (error == NULL) return status;
@@ -51,7 +52,7 @@ scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what) {
 }
 
 /* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, HUGE_FROM = 1 << 23 };
 static atomic_size_t held, peak;
 static atomic_long fail_after = -1;
 
@@ -76,7 +77,9 @@ static void note_held(size_t bytes) {
 void *scl_allocate(size_t bytes) {
   if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
   void *block = NULL;
-  if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT) != 0) return NULL;
+  const bool huge = bytes >= HUGE_FROM; /* large blocks: fewer page faults, fewer misses of the address cache */
+  if (posix_memalign(&block, huge ? HUGE_PAGE : ALIGNMENT, bytes + ALIGNMENT) != 0) return NULL;
+  if (huge) (void)madvise(block, bytes + ALIGNMENT, MADV_HUGEPAGE);
   *(size_t *)block = bytes;
   note_held(bytes);
   return (char *)block + ALIGNMENT;

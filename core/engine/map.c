@@ -329,7 +329,7 @@ static scl_status apply_tile(application *job, size_t index, scl_error *error) {
     project_threshold(map, x, job->x_stride, &z, first);
   scl_spread v = {own, 1, 0, 0};
   const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
-  if (smooth && map->parameter_spread != NULL) v = (scl_spread){(const char *)map->parameter_spread + first * size, 0, 1, 0};
+  if (smooth && map->parameter_spread != NULL) v = (scl_spread){(const char *)map->parameter_spread + first * size * (size_t)map->spread_stride, 0, map->spread_stride, 0};
   if (smooth && map->column_spread != NULL) row_spreads(map, x, job->x_stride, rows, own);
   SCL_TRY((native ? nonlinearity : nonlinearity_widened)(map, &z, smooth ? &v : NULL, &out, error));
   scale_features(map, &out, first);

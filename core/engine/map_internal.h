@@ -24,6 +24,7 @@ struct scl_map {
   /* Smoothing: spread of each column of x (dim, float64) for dense rows, of each parameter (count, dtype) for thresholds. */
   double *column_spread;
   void *parameter_spread;
+  ptrdiff_t spread_stride; /* of parameter_spread: 0 where all are the same */
   scl_law_set law;
   scl_tilt tilt;
   double *tilt_memory;

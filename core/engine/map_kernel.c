@@ -75,8 +75,11 @@ static scl_status set_spreads(scl_map *map, scl_error *error) {
   if (map->layout.space == SCL_THRESHOLD) {
     map->parameter_spread = scl_allocate_array(map->count, size);
     if (map->parameter_spread == NULL) return scl_fail_memory(error, map->count * size, "spreads");
-    for (size_t t = 0; t < map->count; t++)
-      set_number(map, map->parameter_spread, t, map->tilt.spread[map->natural.view.support[t]]);
+    for (size_t t = 0; t < map->count; t++) {
+      const double spread = map->tilt.spread[map->natural.view.support[t]];
+      set_number(map, map->parameter_spread, t, spread);
+      if (spread != map->tilt.spread[map->natural.view.support[0]]) map->spread_stride = 1;
+    }
     return SCL_OK;
   }
   map->column_spread = scl_allocate_array(map->dim + 1, sizeof(double));

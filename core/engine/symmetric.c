@@ -11,9 +11,9 @@ struct scl_symmetric {
   double *data;           /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; above the diagonal of a diagonal tile: anything */
 };
 
-/* Small tiles leave work for every thread, large ones keep gemm near its rate. */
+/* Large tiles keep gemm near its rate (packing costs 1/tile of the work), small ones leave work for every thread. */
 static size_t tile_for(size_t n) {
-  const size_t target = n <= 512 ? 128 : n < 3072 ? 256 : 512;
+  const size_t target = n <= 256 ? 128 : n <= 640 ? 256 : 512;
   const size_t across = (n + target - 1) / target;
   const size_t even = across == 0 ? 1 : (n + across - 1) / across;
   return (even + 7) / 8 * 8;

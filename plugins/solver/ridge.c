@@ -100,8 +100,8 @@ static double mean_diagonal(const ridge *self, const scl_symmetric *a, size_t or
 }
 
 /* x = solution; a has the system's order and is spoilt; work holds 2 order columns numbers. */
-static scl_status solve_system(const ridge *self, const system_of *s, scl_symmetric *a, double *x, double *work, scl_solution *out,
-                               scl_error *error) {
+static scl_status solve_system(const ridge *self, const system_of *s, double least_jitter, scl_symmetric *a, double *x, double *work,
+                               scl_solution *out, scl_error *error) {
   const double unit = mean_diagonal(self, s->base, s->order, work);
   double jitter = 0;
   for (int tries = 0; tries < 12; tries++) {
@@ -118,11 +118,13 @@ static scl_status solve_system(const ridge *self, const system_of *s, scl_symmet
                        jitter / unit);
       return SCL_OK;
     }
-    jitter = jitter == 0 ? 1e-12 * unit : 10 * jitter;
+    jitter = jitter == 0 ? least_jitter * unit : 10 * jitter;
   }
   return self->host->fail(error, SCL_NUMERIC, "the system of order %zu stays singular even with %.1e on its diagonal: give a larger lambda",
                           s->order, jitter / 10);
 }
+
+static double least_jitter(const scl_problem *problem) { return problem->dtype == SCL_F32 ? 1e-6 : 1e-12; }
 
 static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *out,
                          scl_error *error) {
@@ -141,7 +143,7 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   for (size_t k = 0; status == SCL_OK && k < count; k++) {
     s.weight = normal.total * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, a, out[k].coefficients, work, &out[k], error);
+    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, out[k].coefficients, work, &out[k], error);
   }
   self->host->release(work);
   self->algebra->destroy(a);
@@ -162,7 +164,7 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
     double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, a, b, work, &out[k], error);
+    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, b, work, &out[k], error);
     if (status == SCL_OK) status = problem->adjoint(problem, b, s.columns, out[k].coefficients, error);
   }
   self->host->release(work);
