@@ -17,7 +17,7 @@ const char *scl_dtype_name(scl_dtype dtype) {
   return dtype == SCL_F64 ? "float64" : "float32";
 }
 
-scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error) {
+static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t), scl_matrix *out, scl_error *error) {
   memset(out, 0, sizeof *out);
   const double wanted = (double)rows * (double)cols * (double)scl_dtype_size(dtype);
   char text[32];
@@ -26,7 +26,7 @@ scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_
                     scl_bytes_text(wanted, text));
   const size_t bytes = rows * cols * scl_dtype_size(dtype);
   scl_storage *storage = scl_allocate(sizeof *storage);
-  void *data = storage == NULL ? NULL : scl_allocate(bytes);
+  void *data = storage == NULL ? NULL : allocate(bytes);
   if (data == NULL) {
     scl_release(storage);
     return scl_fail(error, SCL_NO_MEMORY, "not enough memory for a %zu x %zu %s matrix (%s)", rows, cols, scl_dtype_name(dtype),
@@ -39,10 +39,12 @@ scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_
   return SCL_OK;
 }
 
+scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error) {
+  return create(rows, cols, dtype, scl_allocate, out, error);
+}
+
 scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create_raw(rows, cols, dtype, out, error));
-  memset(out->data, 0, out->storage->bytes);
-  return SCL_OK;
+  return create(rows, cols, dtype, scl_allocate_zero, out, error);
 }
 
 scl_matrix scl_matrix_share(const scl_matrix *a) {
