@@ -45,6 +45,7 @@ typedef struct csv_schema {
   size_t columns, cols_out;
   csv_column *column;
   long target; /* its place, -1: none */
+  bool missing_first[256]; /* bytes that a word for a missing value begins with */
 } csv_schema;
 
 /* The next field of a line; *at moves past its separator, or to NULL at the end of the line, with *line_end after the line break. */

@@ -102,6 +102,7 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
 
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error) {
   const char *next = end;
+  for (const char *const *word = schema->options->missing; *word != NULL; word++) schema->missing_first[(unsigned char)**word] = true;
   if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
   while (text < end && csv_blank_line(text, end, &next)) text = next;
   if (text >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[0]);
