@@ -65,9 +65,7 @@ csv_field csv_unescape(csv_field field, char *scratch) {
   return field;
 }
 
-bool csv_is_missing(const csv_schema *schema, csv_field field) {
-  if (field.length == 0) return true;
-  if (!schema->missing_first[(unsigned char)field.text[0]]) return false;
+bool csv_is_missing_word(const csv_schema *schema, csv_field field) {
   for (const char *const *word = schema->options->missing; *word != NULL; word++)
     if (strncmp(*word, field.text, field.length) == 0 && (*word)[field.length] == 0) return true;
   return false;

@@ -52,7 +52,10 @@ typedef struct csv_schema {
 csv_field csv_next_field(const char **at, const char *end, char separator, const char **line_end);
 /* The field's text without doubled quotes, in scratch when it must change (scratch has room for its length). */
 csv_field csv_unescape(csv_field field, char *scratch);
-bool csv_is_missing(const csv_schema *schema, csv_field field);
+bool csv_is_missing_word(const csv_schema *schema, csv_field field);
+static inline bool csv_is_missing(const csv_schema *schema, csv_field field) {
+  return field.length == 0 || (schema->missing_first[(unsigned char)field.text[0]] && csv_is_missing_word(schema, field));
+}
 /* The end of the first whole line at or after `wanted`, minding quotes. */
 const char *csv_cut(const char *text, const char *end, const char *wanted);
 /* Is the line at `at` empty? Then *next is after it. */
