@@ -1,73 +1,120 @@
 #!/usr/bin/env bash
-# Set up, build, and run: ./bootstrap.sh demo | test | install [--prefix DIR]
+# From a fresh Debian 12 to a running Scullery: installs what is missing, configures, builds, and then does what is asked.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages="build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-dev librandom123-dev libsleef-dev libedit-dev libmd-dev
-libcurl4-openssl-dev zlib1g-dev lua-unit lua-argparse"
-
-say() { printf '== %s\n' "$*"; }
+# What is needed, in one place.
+build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-dev librandom123-dev libsleef-dev libedit-dev
+  libcurl4-openssl-dev libmd-dev zlib1g-dev lua-argparse)
+test_packages=(lua-unit lua-check clang-format valgrind)
 
 usage() {
   cat <<'TEXT'
-usage: ./bootstrap.sh demo               install what is missing, build, learn the shipped data set
-       ./bootstrap.sh test               the same, then all tests (SCULLERY_DATA names the folder of larger data sets)
-       ./bootstrap.sh install [--prefix DIR]   the same, then install (default /usr/local)
+usage: ./bootstrap.sh demo | test | install [--prefix DIR]
+  demo      build, and learn a real data set with scripts/demo.lua
+  test      build, and run all tests (with CI=true or SCULLERY_CI set: under the sanitizers too)
+  install   build, and install to /usr/local or --prefix DIR
+Packages that are missing are installed with apt-get. SCULLERY_DATA names a folder of data sets that the larger tests read.
 TEXT
 }
 
-# Only what is missing is installed, so that a machine that has all needs no network.
-install_packages() {
-  local missing=""
-  for package in $packages; do
-    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
-  done
-  [ -z "$missing" ] && return 0
-  say "installing:$missing"
-  local root=""
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || { echo "these packages are missing and sudo is not there to install them:$missing" >&2; exit 1; }
-    root=sudo
+say() { printf 'bootstrap: %s\n' "$*"; }
+die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
+
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "this needs root: $* (there is no sudo; run it as root, then start again)"
   fi
-  $root apt-get update -qq
-  # shellcheck disable=SC2086
-  DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing
 }
 
+install_packages() {
+  command -v dpkg-query >/dev/null || die "this script knows Debian's packages only; elsewhere install the like of: $*"
+  local missing=() package
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${missing[*]}"
+  as_root apt-get update -q || say "apt-get update failed; trying with the package lists that are here"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install ${missing[*]}; without network, install these by hand and start again"
+}
+
+# build PRESET: into build/ without a preset, otherwise build-PRESET/.
 build() {
-  say "building"
-  cmake -S . -B build -G Ninja "$@" >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
-  cmake --build build >>build.log 2>&1 || { tail -n 60 build.log; rm -f build.log; exit 1; }
-  rm -f build.log
+  if [ $# -eq 0 ]; then
+    say "building in build/"
+    # A build folder keeps the generator that it was made with.
+    if [ -e build/CMakeCache.txt ]; then cmake -S . -B build; else cmake -S . -B build -G Ninja; fi
+    cmake --build build
+  else
+    say "building in build-$1/"
+    cmake --preset "$1"
+    cmake --build "build-$1"
+  fi
 }
 
-command=${1:-}
-[ $# -gt 0 ] && shift
-case "$command" in
-  demo)
-    install_packages
-    build
-    say "build/scullery scripts/demo.lua"
-    build/scullery scripts/demo.lua "$@"
-    ;;
-  test)
-    install_packages
-    build
-    say "tests"
-    ctest --test-dir build --output-on-failure "$@"
-    ;;
-  install)
-    prefix=/usr/local
-    if [ "${1:-}" = --prefix ]; then prefix=${2:?--prefix needs a folder}; fi
-    install_packages
-    build -DCMAKE_INSTALL_PREFIX="$prefix"
-    cmake --install build >/dev/null
-    command -v ldconfig >/dev/null && [ "$(id -u)" -eq 0 ] && ldconfig
-    say "installed: $prefix/bin/scullery"
-    ;;
-  *)
-    usage
-    [ -z "$command" ] && exit 1
-    [ "$command" = --help ] || [ "$command" = -h ] || exit 1
-    ;;
+run_tests() {
+  say "testing in $1/"
+  ctest --test-dir "$1" --output-on-failure
+}
+
+demo() {
+  install_packages "${build_packages[@]}"
+  build
+  say "running scripts/demo.lua"
+  build/scullery scripts/demo.lua
+}
+
+all_tests() {
+  local failed=0
+  install_packages "${build_packages[@]}" "${test_packages[@]}"
+  build
+  run_tests build || failed=1
+  if [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; then
+    local preset
+    for preset in asan tsan; do
+      if build "$preset"; then run_tests "build-$preset" || failed=1; else failed=1; fi
+    done
+  fi
+  [ "$failed" -eq 0 ] || die "tests failed"
+  say "all tests passed"
+}
+
+install_all() {
+  local prefix=/usr/local
+  case "${1:-}" in
+  '') ;;
+  --prefix) [ -n "${2:-}" ] || die "--prefix takes a folder"; prefix=$2 ;;
+  --prefix=?*) prefix=${1#--prefix=} ;;
+  *) usage >&2; die "install takes --prefix DIR, and got $1" ;;
+  esac
+  install_packages "${build_packages[@]}"
+  build
+  local place=$prefix
+  while [ ! -e "$place" ]; do place=$(dirname "$place"); done
+  say "installing to $prefix"
+  if [ -w "$place" ]; then
+    cmake --install build --prefix "$prefix"
+  else
+    as_root cmake --install build --prefix "$prefix"
+  fi
+  say "installed: $prefix/bin/scullery"
+}
+
+case "${1:-}" in
+demo | test)
+  [ $# -eq 1 ] || { usage >&2; die "$1 takes nothing more, and got $2"; }
+  if [ "$1" = demo ]; then demo; else all_tests; fi
+  ;;
+install) shift; install_all "$@" ;;
+-h | --help | help) usage ;;
+'') usage >&2; exit 1 ;;
+*) usage >&2; die "unknown: $1" ;;
 esac

@@ -1,63 +1,53 @@
-/* Fields, lines and chunks of text. */
+/* Fields and lines of text. */
 #include "csv_internal.h"
 
-#include <string.h>
-
 static const char *trim_right(const char *text, const char *end) {
-  while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r')) end--;
+  while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+    end--;
   return end;
 }
 
-/* After the closing quote: to the separator or the end of the line. */
-static const char *skip_to_separator(const char *at, const char *end, char separator) {
-  while (at < end && *at != separator && *at != '\n') at++;
-  return at;
-}
-
+/* From after the opening quote to after the closing one. */
 static const char *read_quoted(const char *at, const char *end, csv_field *field) {
   field->text = at;
   field->quoted = true;
-  while (at < end) {
-    if (*at != '"') {
-      at++;
-    } else if (at + 1 < end && at[1] == '"') {
-      field->escaped = true;
-      at += 2;
-    } else {
-      break;
+  while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
+    if (at + 1 == end || at[1] != '"') {
+      field->length = (size_t)(at - field->text);
+      return at + 1;
     }
+    field->escaped = true;
+    at += 2;
   }
-  field->length = (size_t)(at - field->text);
-  return at < end ? at + 1 : at;
+  field->unclosed = true;
+  field->length = (size_t)(end - field->text);
+  return end;
 }
 
-csv_field csv_next_field(const char **at, const char *end, char separator, const char **line_end) {
+csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop) {
   csv_field field = {0};
-  const char *p = *at, *stop;
-  while (p < end && (*p == ' ' || (*p == '\t' && separator != '\t'))) p++;
-  if (p < end && *p == '"') {
-    stop = skip_to_separator(read_quoted(p + 1, end, &field), end, separator);
+  while (at < end && (*at == ' ' || (*at == '\t' && separator != '\t')))
+    at++;
+  const bool quoted = at < end && *at == '"';
+  const char *rest = quoted ? read_quoted(at + 1, end, &field) : at, *to = rest;
+  while (to < end && *to != separator && *to != '\n')
+    to++;
+  *stop = to;
+  if (quoted) {
+    for (; rest < to; rest++)
+      field.stray = field.stray || (*rest != ' ' && *rest != '\t' && *rest != '\r');
   } else {
-    stop = p;
-    while (stop < end && *stop != separator && *stop != '\n') stop++;
-    field.text = p;
-    field.length = (size_t)(trim_right(p, stop) - p);
-  }
-  if (stop < end && *stop == separator) {
-    *at = stop + 1;
-  } else {
-    *at = NULL;
-    *line_end = stop < end ? stop + 1 : end;
+    field.text = at;
+    field.length = (size_t)(trim_right(at, to) - at);
   }
   return field;
 }
 
 csv_field csv_unescape(csv_field field, char *scratch) {
-  if (!field.escaped) return field;
   size_t to = 0;
   for (size_t i = 0; i < field.length; i++) {
     scratch[to++] = field.text[i];
-    if (field.text[i] == '"' && i + 1 < field.length && field.text[i + 1] == '"') i++;
+    if (field.escaped && field.text[i] == '"') i++; /* the second of two */
   }
   field.text = scratch;
   field.length = to;
@@ -65,40 +55,54 @@ csv_field csv_unescape(csv_field field, char *scratch) {
   return field;
 }
 
-bool csv_is_missing_word(const csv_schema *schema, csv_field field) {
-  for (const char *const *word = schema->options->missing; *word != NULL; word++)
-    if (strncmp(*word, field.text, field.length) == 0 && (*word)[field.length] == 0) return true;
-  return false;
+const char *csv_line_end(const char *at, const char *end, char separator) {
+  const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = at;
+  const char *plain_end = line == NULL ? end : line;
+  if (memchr(at, '"', (size_t)(plain_end - at)) == NULL) return line == NULL ? end : line + 1;
+  for (;;) {
+    (void)csv_read_field(at, end, separator, &stop);
+    if (stop >= end) return end;
+    if (*stop == '\n') return stop + 1;
+    at = stop + 1;
+  }
 }
 
-bool csv_blank_line(const char *at, const char *end, const char **next) {
-  while (at < end && (*at == ' ' || *at == '\r' || *at == '\t')) at++;
+bool csv_blank_line(const char *at, const char *end, char separator, const char **next) {
+  while (at < end && (*at == ' ' || *at == '\r' || (*at == '\t' && separator != '\t')))
+    at++;
   if (at < end && *at != '\n') return false;
   *next = at < end ? at + 1 : end;
   return true;
 }
 
-static size_t quotes_between(const char *from, const char *to) {
+size_t csv_count_lines(const char *from, const char *to) {
   size_t count = 0;
-  for (const char *at = from; at < to && (at = memchr(at, '"', (size_t)(to - at))) != NULL; at++) count++;
+  while (from < to && (from = memchr(from, '\n', (size_t)(to - from))) != NULL) {
+    count++;
+    from++;
+  }
   return count;
 }
 
-const char *csv_cut(const char *text, const char *end, const char *wanted) {
-  if (wanted >= end) return end;
-  const char *counted = text;
-  size_t quotes = 0;
-  for (const char *at = wanted; at < end; at++) {
-    at = memchr(at, '\n', (size_t)(end - at));
-    if (at == NULL) return end;
-    quotes += quotes_between(counted, at);
-    counted = at;
-    if (quotes % 2 == 0) return at + 1;
+void csv_missing_prepare(csv_missing *missing, const char *const *words) {
+  memset(missing, 0, sizeof *missing);
+  missing->words = words;
+  for (; *words != NULL; words++) {
+    if (**words == 0) continue; /* an empty field is missing anyway */
+    missing->first[(unsigned char)**words] = true;
+    missing->longest = scl_max(missing->longest, strlen(*words));
   }
-  return end;
+}
+
+bool csv_is_missing(const csv_missing *missing, csv_field field) {
+  if (field.length == 0) return true;
+  if (field.length > missing->longest || !missing->first[(unsigned char)*field.text]) return false;
+  for (const char *const *word = missing->words; *word != NULL; word++)
+    if (strncmp(*word, field.text, field.length) == 0 && (*word)[field.length] == 0) return true;
+  return false;
 }
 
 void scl_csv_defaults(scl_csv_options *options) {
-  static const char *const missing[] = {"?", "NA", "N/A", "NaN", "nan", "null", NULL};
+  static const char *const missing[] = {"?", "NA", "NaN", "nan", NULL};
   *options = (scl_csv_options){.target_place = -1, .classification = SCL_AUTO, .header = SCL_AUTO, .missing = missing};
 }

@@ -1,81 +1,160 @@
-/* What csv.c (fields and files), csv_schema.c (types, levels) and csv_read.c (numbers) share. */
+/* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries; csv_schema.c: header, names, what each
+ * column becomes; csv_scan.c: the first pass, types and levels; csv_parse.c: the second, numbers; csv_read.c and csv_stream.c: whole files
+ * and blocks. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
 #include "csv.h"
+#include <string.h>
 
-/* One field: its text without quotes; escaped: it holds doubled quotes. */
+/* ---------------------------------------------------------------- fields (csv.c) */
+
+/* One field: its text without quotes and blanks around it. */
 typedef struct csv_field {
   const char *text;
   size_t length;
-  bool quoted, escaped;
+  bool quoted;
+  bool escaped;  /* it holds doubled quotes */
+  bool unclosed; /* its quote never ends */
+  bool stray;    /* text follows its closing quote */
 } csv_field;
+
+/* The field that begins at `at`; *stop is its delimiter: the separator, the line break, or `end`. */
+csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop);
+/* The field's text with doubled quotes halved, in scratch (room for its length). */
+csv_field csv_unescape(csv_field field, char *scratch);
+/* Past the line that begins at `at`, minding quotes. */
+const char *csv_line_end(const char *at, const char *end, char separator);
+/* Is the line at `at` empty? Then *next is after it. */
+bool csv_blank_line(const char *at, const char *end, char separator, const char **next);
+/* Line breaks in a text. */
+size_t csv_count_lines(const char *from, const char *to);
+
+/* The words for a missing value, with a table of their first bytes so that most fields need no look. */
+typedef struct csv_missing {
+  const char *const *words;
+  size_t longest;
+  bool first[256];
+} csv_missing;
+void csv_missing_prepare(csv_missing *missing, const char *const *words);
+bool csv_is_missing(const csv_missing *missing, csv_field field);
+
+/* A plain decimal ("-12.5": at most 19 digits, no exponent) up to the separator or line break: the place of that delimiter, or NULL when
+ * the field must be looked at with care. The text is followed by a 0 byte. */
+static inline const char *csv_plain_number(const char *at, char separator, uint64_t *digits, unsigned *places, bool *negative) {
+  *negative = *at == '-';
+  at += *negative;
+  const char *first = at;
+  uint64_t value = 0;
+  while ((unsigned char)(*at - '0') < 10)
+    value = value * 10 + (uint64_t)(*at++ - '0');
+  size_t count = (size_t)(at - first);
+  *places = 0;
+  if (*at == '.') {
+    const char *point = ++at;
+    while ((unsigned char)(*at - '0') < 10)
+      value = value * 10 + (uint64_t)(*at++ - '0');
+    *places = (unsigned)(at - point);
+    count += *places;
+  }
+  *digits = value;
+  if (*at == '\r' && at[1] == '\n') at++;
+  return count - 1 < 19 && (*at == separator || *at == '\n') ? at : NULL;
+}
+
+/* ---------------------------------------------------------------- levels of a category (csv_levels.c) */
+
+enum { CSV_MOST_LEVELS = 10000 }; /* a column with more is no category */
+
+typedef struct csv_level {
+  char *text;
+  size_t length, hash;
+} csv_level;
+
+/* A set of texts: a list and a table of places in it. */
+typedef struct csv_levels {
+  csv_level *list;
+  size_t count, room;
+  uint32_t *slots; /* place + 1, 0: free */
+  size_t n_slots;
+  bool overflow; /* more than CSV_MOST_LEVELS came; the rest is not kept */
+} csv_levels;
+
+/* Put a text in; false when there is no memory. */
+bool csv_levels_add(csv_levels *levels, const char *text, size_t length);
+/* The place of a text, or -1. */
+long csv_levels_find(const csv_levels *levels, const char *text, size_t length);
+/* In the order of their bytes. */
+void csv_levels_sort(csv_levels *levels);
+void csv_levels_release(csv_levels *levels);
+
+/* ---------------------------------------------------------------- columns (csv_schema.c) */
 
 /* Whole lines of one file. */
 typedef struct csv_chunk {
   const char *text, *end;
-  size_t file;      /* which path */
-  size_t first_row; /* of the file, known after the first pass */
+  size_t file;       /* which path */
+  size_t first_row;  /* of the file, known after the scan */
+  size_t first_line; /* from 1; 0: count them from `beginning` when they are asked for */
+  const char *beginning;
   size_t rows;
 } csv_chunk;
 
-/* A sorted set of texts. */
-typedef struct csv_levels {
-  char **list;
-  size_t count;
-} csv_levels;
-
 typedef struct csv_column {
   char *name;
-  bool skipped, categorical, target, forced;
-  size_t numbers, texts, missing;      /* fields of each sort */
-  double sum;                          /* of its numbers, for streams */
-  size_t text_file, text_row;          /* where the first text stood */
-  char sample[40];                     /* and what it was */
-  csv_levels levels;                   /* categorical: with "?" for missing, where there is one */
-  bool has_missing_level;
-  size_t first_out, outs;              /* columns of X */
+  bool skipped, target, categorical;
+  bool forced_levels, forced_numbers;
+  size_t numbers, texts, missing;        /* fields of each sort */
+  double sum;                            /* of its numbers, for streams */
+  size_t text_file, text_row, text_line; /* where the first text stood */
+  char sample[41];                       /* and what it was */
+  csv_levels levels;                     /* of its texts; of all its fields once it is known to be a category */
+  size_t first_out, outs;                /* columns of X */
 } csv_column;
 
 typedef struct csv_schema {
   const scl_csv_options *options;
   const char *const *paths;
+  csv_missing missing;
   char separator;
-  bool header;
+  bool header, sums;
   size_t columns, cols_out;
   csv_column *column;
   long target; /* its place, -1: none */
-  bool missing_first[256]; /* bytes that a word for a missing value begins with */
 } csv_schema;
 
-/* The next field of a line; *at moves past its separator, or to NULL at the end of the line, with *line_end after the line break. */
-csv_field csv_next_field(const char **at, const char *end, char separator, const char **line_end);
-/* The field's text without doubled quotes, in scratch when it must change (scratch has room for its length). */
-csv_field csv_unescape(csv_field field, char *scratch);
-bool csv_is_missing_word(const csv_schema *schema, csv_field field);
-static inline bool csv_is_missing(const csv_schema *schema, csv_field field) {
-  return field.length == 0 || (schema->missing_first[(unsigned char)field.text[0]] && csv_is_missing_word(schema, field));
-}
-/* The end of the first whole line at or after `wanted`, minding quotes. */
-const char *csv_cut(const char *text, const char *end, const char *wanted);
-/* Is the line at `at` empty? Then *next is after it. */
-bool csv_blank_line(const char *at, const char *end, const char **next);
-
-/* From the first lines of the first file: separator, header, names. *body: where the rows begin. */
+/* From the first lines of the first file: separator, header, names, target. *body: where the rows begin. */
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error);
+/* Where the rows of file number `file` begin: past its own header, which must be the first file's. */
+scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text, const char *end, const char **body,
+                                  scl_error *error);
+/* What each column becomes, once all chunks are scanned. *again: some categories hold numbers too and want csv_collect. */
+scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error);
+/* Sort the levels and lay out X. */
+scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error);
 void csv_schema_close(csv_schema *schema);
-/* Count rows and sorts of fields of the chunks, in parallel; chunk rows and first_row are filled. */
-scl_status csv_schema_count(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
-/* Decide types once all chunks are counted; then collect the levels of categorical columns, once per set of chunks; then lay out X. */
-scl_status csv_schema_decide(csv_schema *schema, scl_error *error);
-scl_status csv_schema_levels(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_error *error);
-void csv_schema_lay_out(csv_schema *schema);
-/* Place of a text among levels, or -1. */
-long csv_level_place(const csv_levels *levels, csv_field field);
-
-/* Numbers of a chunk into x and y from row `to` on; a missing number becomes NaN (counted in the schema's columns). */
-scl_status csv_parse_chunk(const csv_schema *schema, const csv_chunk *chunk, scl_matrix *x, scl_matrix *y, size_t to, scl_error *error);
 /* Names, classes, target of the table from a finished schema. */
 scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *error);
+
+/* "file: row 17, column 3 (age), line 18" */
+typedef struct csv_place {
+  char text[600];
+} csv_place;
+csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column, size_t line);
+/* The line of a place in a chunk. */
+size_t csv_line_of(const csv_chunk *chunk, const char *at);
+
+/* ---------------------------------------------------------------- passes over chunks, in parallel */
+
+/* Sorts of fields, levels of texts and rows of each chunk; first_row of all but the first chunk of a file is filled. */
+scl_status csv_scan(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
+/* All fields of categories that hold numbers as well become levels. */
+scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
+/* Numbers of the chunks into x (not set before) and y (ignored without a target), row to[k] on for chunk k. A missing number becomes NaN.
+ */
+scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count, scl_matrix *x, scl_matrix *y,
+                     scl_error *error);
+/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how many stay. */
+size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first, size_t rows, size_t to);
 
 #endif

@@ -1,118 +1,254 @@
-/* Lines to numbers, by a finished schema. */
+/* The second pass over the text: lines to numbers, by a finished schema. */
 #include "csv_internal.h"
+#include "engine/pool.h"
 #include "number.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdatomic.h>
 
-static scl_status refuse(const csv_schema *schema, const csv_chunk *chunk, size_t row, size_t column, csv_field field, const char *why,
-                         scl_error *error) {
-  return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column %zu (%s): '%.*s' %s", schema->paths[chunk->file], chunk->first_row + row + 1, column + 1,
-                  schema->column[column].name, (int)scl_min(field.length, 40), field.text, why);
+typedef enum kind { PASSED = 0, NUMBER, LEVEL, TARGET_NUMBER, TARGET_LEVEL } kind;
+
+/* What to do with a column, and the level of the row before: columns often repeat themselves. */
+typedef struct plan {
+  kind kind;
+  size_t out;
+  const char *last;
+  size_t last_length, last_level;
+} plan;
+
+typedef struct parsing {
+  const csv_schema *schema;
+  const csv_chunk *chunks;
+  const size_t *to;
+  scl_matrix *x, *y;
+  plan *plans; /* threads x columns */
+  scl_error *errors;
+  atomic_size_t failed; /* the lowest chunk that failed */
+} parsing;
+
+/* Where a row goes, and where it came from. */
+typedef struct row_place {
+  const csv_schema *schema;
+  const csv_chunk *chunk;
+  size_t row; /* of the chunk */
+  double *wide;
+  float *narrow; /* one of the two */
+  double *y;
+} row_place;
+
+static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field field, const char *why, scl_error *error) {
+  const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, j, csv_line_of(r->chunk, at));
+  return scl_fail(error, SCL_BAD_DATA, "%s: '%.*s' %s", place.text, (int)scl_min(field.length, 40), field.text, why);
 }
 
-/* The place of a field among the column's levels. */
 static scl_status find_level(const csv_column *column, csv_field field, long *place, scl_error *error) {
   if (!field.escaped) {
-    *place = csv_level_place(&column->levels, field);
+    *place = csv_levels_find(&column->levels, field.text, field.length);
     return SCL_OK;
   }
   char *scratch = scl_allocate(field.length + 1);
   if (scratch == NULL) return scl_fail_memory(error, field.length, "a field");
-  *place = csv_level_place(&column->levels, csv_unescape(field, scratch));
+  field = csv_unescape(field, scratch);
+  *place = csv_levels_find(&column->levels, field.text, field.length);
   scl_release(scratch);
   return SCL_OK;
 }
 
-static scl_status parse_field(const csv_schema *schema, const csv_chunk *chunk, size_t row, size_t j, csv_field field, double *value, long *level,
-                              scl_error *error) {
-  const csv_column *column = &schema->column[j];
-  const bool missing = csv_is_missing(schema, field);
-  *level = -1;
-  if (column->categorical) {
-    if (missing) {
-      if (column->target) return refuse(schema, chunk, row, j, field, "is a missing label", error);
-      *level = (long)column->levels.count;
-      return SCL_OK;
-    }
-    SCL_TRY(find_level(column, field, level, error));
-    return *level >= 0 ? SCL_OK : refuse(schema, chunk, row, j, field, "is a level that was not there when the file was first read", error);
+static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field, plan *p, size_t *level, scl_error *error) {
+  const csv_column *column = &r->schema->column[j];
+  long place = -1;
+  if (csv_is_missing(&r->schema->missing, field)) {
+    if (p->kind == TARGET_LEVEL) return refuse(r, j, at, field, "is a missing label", error);
+    place = column->missing > 0 ? (long)column->levels.count : -1;
+  } else {
+    SCL_TRY(find_level(column, field, &place, error));
   }
-  *value = NAN;
-  if (missing) return SCL_OK;
-  if (!scl_parse_number(field.text, field.length, value)) return refuse(schema, chunk, row, j, field, "is not a number", error);
-  return isfinite(*value) ? SCL_OK : refuse(schema, chunk, row, j, field, "is not finite", error);
-}
-
-scl_status csv_parse_chunk(const csv_schema *schema, const csv_chunk *chunk, scl_matrix *x, scl_matrix *y, size_t to, scl_error *error) {
-  const char *at = chunk->text, *next = at;
-  for (size_t row = 0; at < chunk->end;) {
-    if (csv_blank_line(at, chunk->end, &next)) {
-      at = next;
-      continue;
-    }
-    for (size_t j = 0; at != NULL && j < schema->columns; j++) {
-      const csv_column *column = &schema->column[j];
-      const csv_field field = csv_next_field(&at, chunk->end, schema->separator, &next);
-      double value = 0;
-      long level = -1;
-      if (column->skipped || (column->outs == 0 && !column->target)) continue;
-      SCL_TRY(parse_field(schema, chunk, row, j, field, &value, &level, error));
-      if (column->target)
-        scl_matrix_set(y, to + row, 0, level >= 0 ? (double)level + 1 : value);
-      else if (column->categorical)
-        scl_matrix_set(x, to + row, column->first_out + (size_t)level, 1); /* the matrix came as zeros */
-      else
-        scl_matrix_set(x, to + row, column->first_out, value);
-    }
-    row++;
-    at = next;
+  if (place < 0) return refuse(r, j, at, field, "was not there when the file was first read: it changed", error);
+  *level = (size_t)place;
+  if (!field.quoted) {
+    p->last = field.text;
+    p->last_length = field.length;
+    p->last_level = *level;
   }
   return SCL_OK;
 }
 
-/* ---------------------------------------------------------------- names and classes */
-
-static char *joined(const char *a, const char *b) {
-  const size_t length = strlen(a) + strlen(b) + 2;
-  char *text = scl_allocate(length);
-  if (text == NULL) return NULL;
-  memcpy(text, a, strlen(a));
-  text[strlen(a)] = '=';
-  memcpy(text + strlen(a) + 1, b, strlen(b) + 1);
-  return text;
+static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field, const plan *p, double *value,
+                               scl_error *error) {
+  if (csv_is_missing(&r->schema->missing, field)) {
+    *value = NAN;
+    return p->kind == NUMBER ? SCL_OK : refuse(r, j, at, field, "is a missing label", error);
+  }
+  if (field.escaped || !scl_parse_number(field.text, field.length, value)) return refuse(r, j, at, field, "is not a number", error);
+  if (!isfinite(*value)) return refuse(r, j, at, field, "is not finite", error);
+  if (p->kind == NUMBER && r->narrow != NULL && !isfinite((float)*value)) return refuse(r, j, at, field, "is too large for float32", error);
+  return SCL_OK;
 }
 
-static bool describe_column(const csv_column *column, char **names) {
-  if (!column->categorical) return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
-  for (size_t i = 0; i < column->outs; i++) {
-    names[column->first_out + i] = joined(column->name, i < column->levels.count ? column->levels.list[i] : "?");
-    if (names[column->first_out + i] == NULL) return false;
+static inline void store(const row_place *r, const plan *p, double value) {
+  if (p->kind >= TARGET_NUMBER)
+    *r->y = value;
+  else if (r->wide != NULL)
+    r->wide[p->out] = value;
+  else
+    r->narrow[p->out] = (float)value;
+}
+
+/* The row came as zeros. */
+static inline void store_level(const row_place *r, const plan *p, size_t level) {
+  if (p->kind == TARGET_LEVEL)
+    *r->y = (double)level + 1;
+  else if (r->wide != NULL)
+    r->wide[p->out + level] = 1;
+  else
+    r->narrow[p->out + level] = 1;
+}
+
+/* The field at `at`; *stop is its delimiter. */
+static scl_status take_number(const row_place *r, size_t j, const char *at, const char *end, const plan *p, const char **stop,
+                              scl_error *error) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                  1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+  uint64_t digits;
+  unsigned places;
+  bool negative;
+  double value;
+  if (!r->schema->missing.first[(unsigned char)*at]) {
+    *stop = csv_plain_number(at, r->schema->separator, &digits, &places, &negative);
+    if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
+      value = places == 0 ? (double)digits : (double)digits / powers[places];
+      store(r, p, negative ? -value : value);
+      return SCL_OK;
+    }
+  }
+  const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
+  SCL_TRY(parse_number(r, j, at, field, p, &value, error));
+  store(r, p, value);
+  return SCL_OK;
+}
+
+static scl_status take_level(const row_place *r, size_t j, const char *at, const char *end, plan *p, const char **stop, scl_error *error) {
+  if (p->last != NULL && (size_t)(end - at) > p->last_length && memcmp(at, p->last, p->last_length) == 0) {
+    *stop = at + p->last_length;
+    if (**stop == r->schema->separator || **stop == '\n') { /* the text of the row before */
+      store_level(r, p, p->last_level);
+      return SCL_OK;
+    }
+  }
+  size_t level = 0;
+  const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
+  SCL_TRY(parse_level(r, j, at, field, p, &level, error));
+  store_level(r, p, level);
+  return SCL_OK;
+}
+
+static scl_status take_line(const row_place *r, const char *at, const char *end, plan *plans, const char **stop, scl_error *error) {
+  *stop = at;
+  for (size_t j = 0; j < r->schema->columns; j++, at = *stop + 1) {
+    plan *p = &plans[j];
+    if (p->kind == NUMBER || p->kind == TARGET_NUMBER)
+      SCL_TRY(take_number(r, j, at, end, p, stop, error));
+    else if (p->kind != PASSED)
+      SCL_TRY(take_level(r, j, at, end, p, stop, error));
+    else
+      (void)csv_read_field(at, end, r->schema->separator, stop);
+    const bool last = *stop >= end || **stop == '\n';
+    if (last != (j + 1 == r->schema->columns)) {
+      const csv_place place =
+          csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, r->schema->columns, csv_line_of(r->chunk, at));
+      return scl_fail(error, SCL_BAD_DATA, "%s: it has another number of fields than when the file was first read", place.text);
+    }
+  }
+  return SCL_OK;
+}
+
+static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
+  const csv_chunk *chunk = &job->chunks[index];
+  const csv_schema *schema = job->schema;
+  row_place r = {.schema = schema, .chunk = chunk};
+  const char *at = chunk->text, *next = at;
+  const size_t row_bytes = job->x->cols * scl_dtype_size(job->x->dtype);
+  while (at < chunk->end) {
+    if (csv_blank_line(at, chunk->end, schema->separator, &next)) {
+      at = next;
+      continue;
+    }
+    const size_t to = job->to[index] + r.row;
+    if (r.row == chunk->rows) return scl_fail(error, SCL_BAD_DATA, "%s: the file changed while it was read", schema->paths[chunk->file]);
+    r.wide = job->x->dtype == SCL_F64 ? scl_matrix_row(job->x, to) : NULL;
+    r.narrow = job->x->dtype == SCL_F64 ? NULL : scl_matrix_row_f32(job->x, to);
+    r.y = schema->target >= 0 ? scl_matrix_row(job->y, to) : NULL;
+    memset(r.wide != NULL ? (void *)r.wide : (void *)r.narrow, 0, row_bytes);
+    SCL_TRY(take_line(&r, at, chunk->end, plans, &next, error));
+    at = next < chunk->end ? next + 1 : next;
+    r.row++;
+  }
+  return SCL_OK;
+}
+
+static void parse_task(void *context, size_t index) {
+  parsing *job = context;
+  scl_error error = {0};
+  plan *plans = job->plans + scl_pool_worker() * job->schema->columns;
+  for (size_t j = 0; j < job->schema->columns; j++)
+    plans[j].last = NULL; /* the text behind it may be gone */
+  if (index > atomic_load(&job->failed) || parse_chunk(job, index, plans, &error) == SCL_OK) return;
+  job->errors[index] = error;
+  size_t lowest = atomic_load(&job->failed);
+  while (index < lowest && !atomic_compare_exchange_weak(&job->failed, &lowest, index)) {
+  }
+}
+
+static plan plan_of(const csv_column *column) {
+  if (column->skipped || (column->outs == 0 && !column->target)) return (plan){.kind = PASSED};
+  if (column->target) return (plan){.kind = column->categorical ? TARGET_LEVEL : TARGET_NUMBER};
+  return (plan){.kind = column->categorical ? LEVEL : NUMBER, .out = column->first_out};
+}
+
+scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count, scl_matrix *x, scl_matrix *y,
+                     scl_error *error) {
+  const size_t threads = scl_pool_threads();
+  parsing job = {.schema = schema, .chunks = chunks, .to = to, .x = x, .y = y};
+  scl_status status = SCL_OK;
+  atomic_init(&job.failed, SIZE_MAX);
+  job.plans = scl_allocate_array(threads * schema->columns, sizeof *job.plans);
+  job.errors = scl_allocate_array(count + 1, sizeof *job.errors);
+  if (job.plans == NULL || job.errors == NULL) {
+    status = scl_fail_memory(error, count * sizeof *job.errors, "parsing");
+  } else {
+    for (size_t k = 0; k < threads * schema->columns; k++)
+      job.plans[k] = plan_of(&schema->column[k % schema->columns]);
+    scl_pool_run(count, parse_task, &job);
+    const size_t failed = atomic_load(&job.failed);
+    if (failed != SIZE_MAX) {
+      status = job.errors[failed].status;
+      if (error != NULL) *error = job.errors[failed];
+    }
+  }
+  scl_release(job.plans);
+  scl_release(job.errors);
+  return status;
+}
+
+/* ---------------------------------------------------------------- rows with missing numbers */
+
+static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
+  for (size_t j = 0; j < schema->columns; j++) {
+    const csv_column *column = &schema->column[j];
+    if (!column->categorical && column->missing > 0 && column->outs > 0 && isnan(scl_matrix_get(x, row, column->first_out))) return false;
   }
   return true;
 }
 
-static bool describe_target(const csv_schema *schema, scl_table *out) {
-  const csv_column *column = &schema->column[schema->target];
-  out->target = scl_copy_text(column->name);
-  out->classification = column->categorical || schema->options->classification == SCL_YES;
-  if (out->target == NULL) return false;
-  if (!column->categorical) return true; /* numeric labels are listed once they are read */
-  out->class_names = scl_allocate_zero((column->levels.count + 1) * sizeof *out->class_names);
-  for (size_t i = 0; out->class_names != NULL && i < column->levels.count; i++) {
-    out->class_names[i] = scl_copy_text(column->levels.list[i]);
-    if (out->class_names[i] == NULL) return false;
-    out->classes = i + 1;
+size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first, size_t rows, size_t to) {
+  const size_t bytes = x->cols * scl_dtype_size(x->dtype), start = to;
+  for (size_t i = first; i < first + rows; i++) {
+    if (!row_is_whole(schema, x, i)) continue;
+    if (i != to) {
+      memmove((char *)x->data + to * bytes, (const char *)x->data + i * bytes, bytes);
+      if (schema->target >= 0) scl_matrix_set(y, to, 0, scl_matrix_get(y, i, 0));
+    }
+    to++;
   }
-  return out->class_names != NULL;
-}
-
-scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *error) {
-  out->cols = schema->cols_out;
-  out->names = scl_allocate_zero((schema->cols_out + 1) * sizeof *out->names);
-  bool enough = out->names != NULL;
-  for (size_t j = 0; enough && j < schema->columns; j++)
-    if (schema->column[j].outs > 0) enough = describe_column(&schema->column[j], out->names);
-  if (enough && schema->target >= 0) enough = describe_target(schema, out);
-  return enough ? SCL_OK : scl_fail_memory(error, schema->cols_out * 32, "column names");
+  return to - start;
 }

@@ -1,50 +1,95 @@
-/* Types of columns and levels of categories. */
+/* What the columns are: header, names, target; then, once all fields were looked at, numbers or categories. */
 #include "csv_internal.h"
-#include "engine/pool.h"
 #include "number.h"
 
-#include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+enum { LINES_LOOKED_AT = 50 };
+
+csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column, size_t line) {
+  csv_place place;
+  if (column < schema->columns)
+    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, column %zu (%.100s), line %zu", schema->paths[file], row + 1,
+                   column + 1, schema->column[column].name, line);
+  else
+    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, line %zu", schema->paths[file], row + 1, line);
+  return place;
+}
+
+size_t csv_line_of(const csv_chunk *chunk, const char *at) {
+  if (chunk->first_line > 0) return chunk->first_line + csv_count_lines(chunk->text, at);
+  return 1 + csv_count_lines(chunk->beginning, at);
+}
 
 /* ---------------------------------------------------------------- the first lines */
 
+static size_t count_fields(const char *text, const char *end, char separator) {
+  const char *stop = text;
+  for (size_t fields = 1;; fields++) {
+    (void)csv_read_field(text, end, separator, &stop);
+    if (stop >= end || *stop == '\n') return fields;
+    text = stop + 1;
+  }
+}
+
+/* The one that cuts the first lines into most fields, all alike. */
 static char find_separator(const char *text, const char *end) {
   static const char candidates[] = ",;\t";
-  size_t best = 0;
   char chosen = ',';
-  const char *stop = csv_cut(text, end, text);
+  size_t best = 1;
   for (const char *c = candidates; *c != 0; c++) {
-    size_t count = 0;
-    for (const char *at = text; at < stop; at++) count += *at == *c;
-    if (count > best) {
-      best = count;
+    const size_t fields = count_fields(text, end, *c);
+    const char *at = csv_line_end(text, end, *c), *next;
+    bool alike = true;
+    for (size_t k = 0; k < 5 && at < end; at = csv_line_end(at, end, *c), k++)
+      alike = alike && (csv_blank_line(at, end, *c, &next) || count_fields(at, end, *c) == fields);
+    if (fields > 1 && (alike ? 1000000 + fields : fields) > best) {
+      best = alike ? 1000000 + fields : fields;
       chosen = *c;
     }
   }
   return chosen;
 }
 
-static bool first_line_is_header(const csv_schema *schema, const char *text, const char *end) {
-  const char *at = text, *next = end;
-  double number;
-  size_t fields = 0;
-  while (at != NULL) {
-    const csv_field field = csv_next_field(&at, end, schema->separator, &next);
-    fields++;
-    if (!csv_is_missing(schema, field) && scl_parse_number(field.text, field.length, &number)) return false;
-  }
-  return fields > 0;
+static bool same_text(csv_field a, csv_field b) {
+  return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-static char *text_of(const char *text, size_t length) {
-  char *copy = scl_allocate(length + 1);
-  if (copy == NULL) return NULL;
-  memcpy(copy, text, length);
-  copy[length] = 0;
-  return copy;
+/* Does the field at column j come again in that column of the next lines? Then it is a value, no name. */
+static bool comes_again(const csv_schema *schema, csv_field field, size_t j, const char *at, const char *end) {
+  for (size_t k = 0; k < LINES_LOOKED_AT && at < end; k++) {
+    const char *field_at = at, *stop = at;
+    for (size_t i = 0; i <= j; i++, field_at = stop + 1) {
+      const csv_field other = csv_read_field(field_at, end, schema->separator, &stop);
+      if (i == j && same_text(field, other)) return true;
+      if (stop >= end || *stop == '\n') break;
+    }
+    at = csv_line_end(at, end, schema->separator);
+  }
+  return false;
+}
+
+static bool any_number(const csv_schema *schema, const char *at, const char *end) {
+  double number;
+  for (const char *stop = at; at < end; at = stop + 1) {
+    const csv_field field = csv_read_field(at, end, schema->separator, &stop);
+    if (!csv_is_missing(&schema->missing, field) && scl_parse_number(field.text, field.length, &number)) return true;
+    if (stop >= end || *stop == '\n') break;
+  }
+  return false;
+}
+
+/* Names hold no number. Where the second line holds none either, all is text: then a name is a text that does not come again below it. */
+static bool first_line_is_header(const csv_schema *schema, const char *text, const char *end) {
+  const char *second = csv_line_end(text, end, schema->separator), *stop = text;
+  if (any_number(schema, text, end)) return false;
+  if (second >= end || any_number(schema, second, end)) return true;
+  for (size_t j = 0; text < end; j++, text = stop + 1) {
+    const csv_field field = csv_read_field(text, end, schema->separator, &stop);
+    if (field.length > 0 && (csv_is_missing(&schema->missing, field) || comes_again(schema, field, j, second, end))) return false;
+    if (stop >= end || *stop == '\n') break;
+  }
+  return true;
 }
 
 static bool listed(const char *const *list, const char *name) {
@@ -53,337 +98,156 @@ static bool listed(const char *const *list, const char *name) {
   return false;
 }
 
-static scl_status name_columns(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error) {
-  const char *at = text, *next = end;
-  const char *const *given = schema->options->names;
+/* A copy of the field's text, or of `made` where it is empty. */
+static char *name_of(csv_field field, const char *made) {
+  if (field.length == 0) return scl_copy_text(made);
+  char *name = scl_allocate(field.length + 1);
+  if (name == NULL) return NULL;
+  field = csv_unescape(field, name);
+  name[field.length] = 0;
+  return name;
+}
+
+static scl_status name_columns(csv_schema *schema, const char *at, const char *end, scl_error *error) {
+  const scl_csv_options *o = schema->options;
+  const char *const *given = o->names;
   for (size_t j = 0; j < schema->columns; j++) {
-    char scratch[256], made[32];
-    csv_field field = csv_next_field(&at, end, schema->separator, &next);
-    if (field.length < sizeof scratch) field = csv_unescape(field, scratch);
+    const char *stop;
+    char made[32];
+    csv_column *column = &schema->column[j];
+    const csv_field field = schema->header ? csv_read_field(at, end, schema->separator, &stop) : (csv_field){0};
+    if (schema->header) at = stop + 1;
     (void)snprintf(made, sizeof made, "x%zu", j + 1);
-    if (given != NULL && *given != NULL)
-      schema->column[j].name = scl_copy_text(*given++);
-    else
-      schema->column[j].name = schema->header && field.length > 0 ? text_of(field.text, field.length) : scl_copy_text(made);
-    if (schema->column[j].name == NULL) return scl_fail_memory(error, 64, "column names");
-    schema->column[j].skipped = listed(schema->options->skip, schema->column[j].name);
-    schema->column[j].forced = listed(schema->options->levels, schema->column[j].name);
+    column->name = given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given)) : name_of(field, made);
+    if (given != NULL && *given == NULL) break;
+    if (column->name == NULL) return scl_fail_memory(error, field.length, "column names");
+    if (given != NULL) given++;
+    column->skipped = listed(o->skip, column->name);
+    column->forced_levels = listed(o->levels, column->name);
+    column->forced_numbers = listed(o->numeric, column->name);
   }
-  *body = schema->header ? next : text;
+  size_t names = 0;
+  while (o->names != NULL && o->names[names] != NULL)
+    names++;
+  if (o->names != NULL && names != schema->columns)
+    return scl_fail(error, SCL_BAD_OPTION, "option 'columns' has %zu names, and %s has %zu columns", names, schema->paths[0],
+                    schema->columns);
   return SCL_OK;
 }
 
-static scl_status check_listed(const csv_schema *schema, const char *const *list, const char *what, scl_error *error) {
+/* ---------------------------------------------------------------- columns that options name */
+
+static scl_status refuse_name(const csv_schema *schema, const char *option, const char *name, scl_error *error) {
+  char names[300] = "";
+  size_t used = 0;
+  for (size_t j = 0; j < schema->columns && used < sizeof names - 8; j++) {
+    const int more = snprintf(names + used, sizeof names - used, "%s%.60s", j > 0 ? ", " : "", schema->column[j].name);
+    used += more > 0 ? (size_t)more : 0;
+    if (used >= sizeof names - 70 && j + 1 < schema->columns) {
+      (void)snprintf(names + scl_min(used, sizeof names - 8), 8, ", ...");
+      break;
+    }
+  }
+  return scl_fail(error, SCL_BAD_OPTION, "option '%s' names '%.80s', and %s has no such column; it has %s", option, name, schema->paths[0],
+                  names);
+}
+
+static scl_status check_listed(const csv_schema *schema, const char *const *list, const char *option, scl_error *error) {
   for (; list != NULL && *list != NULL; list++) {
     bool found = false;
-    for (size_t j = 0; j < schema->columns; j++) found = found || strcmp(schema->column[j].name, *list) == 0;
-    if (!found) return scl_fail(error, SCL_BAD_OPTION, "%s: option '%s' names column '%s', which is not there", schema->paths[0], what, *list);
+    for (size_t j = 0; j < schema->columns; j++)
+      found = found || strcmp(schema->column[j].name, *list) == 0;
+    if (!found) return refuse_name(schema, option, *list, error);
   }
   return SCL_OK;
+}
+
+static scl_status find_named_target(csv_schema *schema, const char *name, scl_error *error) {
+  for (size_t j = 0; j < schema->columns; j++) {
+    if (strcmp(schema->column[j].name, name) != 0) continue;
+    if (schema->target >= 0)
+      return scl_fail(error, SCL_BAD_OPTION, "%s: columns %ld and %zu are both called '%s'; give the target's number", schema->paths[0],
+                      schema->target + 1, j + 1, name);
+    schema->target = (long)j;
+  }
+  return schema->target < 0 ? refuse_name(schema, "target", name, error) : SCL_OK;
 }
 
 static scl_status find_target(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
+  const long columns = (long)schema->columns;
   schema->target = -1;
   if (o->target != NULL) {
-    for (size_t j = 0; j < schema->columns; j++)
-      if (strcmp(schema->column[j].name, o->target) == 0) schema->target = (long)j;
-    if (schema->target < 0)
-      return scl_fail(error, SCL_BAD_OPTION, "%s: there is no column '%s' to be the target; the columns are %s, %s%s", schema->paths[0], o->target,
-                      schema->column[0].name, schema->columns > 1 ? schema->column[1].name : "", schema->columns > 2 ? ", ..." : "");
+    SCL_TRY(find_named_target(schema, o->target, error));
   } else if (o->target_place != 0) {
-    schema->target = o->target_place > 0 ? o->target_place - 1 : (long)schema->columns + o->target_place;
-    if (schema->target < 0 || schema->target >= (long)schema->columns)
-      return scl_fail(error, SCL_BAD_OPTION, "%s: target %ld is outside its %zu columns", schema->paths[0], o->target_place, schema->columns);
+    if (o->target_place > columns || o->target_place < -columns)
+      return scl_fail(error, SCL_BAD_OPTION, "option 'target' got %ld, and %s has %ld columns", o->target_place, schema->paths[0], columns);
+    schema->target = o->target_place > 0 ? o->target_place - 1 : columns + o->target_place;
   }
-  if (schema->target >= 0) schema->column[schema->target].target = true;
-  return SCL_OK;
+  if (schema->target < 0) return SCL_OK;
+  csv_column *column = &schema->column[schema->target];
+  column->target = true;
+  return column->skipped
+             ? scl_fail(error, SCL_BAD_OPTION,
+                        "option 'skip' leaves out '%s', which is the target (option 'target'; the last column unless it says another)",
+                        column->name)
+             : SCL_OK;
+}
+
+/* Past a byte order mark and empty lines. */
+static const char *first_line(const char *text, const char *end) {
+  const char *next = text;
+  if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
+  while (text < end && csv_blank_line(text, end, 0, &next))
+    text = next;
+  return text;
 }
 
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error) {
-  const char *next = end;
-  for (const char *const *word = schema->options->missing; *word != NULL; word++) schema->missing_first[(unsigned char)**word] = true;
-  if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
-  while (text < end && csv_blank_line(text, end, &next)) text = next;
+  const scl_csv_options *o = schema->options;
+  csv_missing_prepare(&schema->missing, o->missing);
+  text = first_line(text, end);
   if (text >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[0]);
-  schema->separator = schema->options->separator != 0 ? schema->options->separator : find_separator(text, end);
-  schema->header = schema->options->header == SCL_AUTO ? first_line_is_header(schema, text, end) : schema->options->header == SCL_YES;
-  for (const char *at = text; at != NULL; schema->columns++) (void)csv_next_field(&at, end, schema->separator, &next);
-  schema->column = scl_allocate_zero(schema->columns * sizeof *schema->column);
-  if (schema->column == NULL) return scl_fail_memory(error, schema->columns * sizeof *schema->column, "columns");
-  SCL_TRY(name_columns(schema, text, end, body, error));
-  SCL_TRY(check_listed(schema, schema->options->skip, "skip", error));
-  SCL_TRY(check_listed(schema, schema->options->levels, "levels", error));
+  if (memchr(text, 0, (size_t)(csv_line_end(text, end, 0) - text)) != NULL)
+    return scl_fail(error, SCL_BAD_DATA, "%s: line 1 holds a zero byte: this is no text, or text in UTF-16", schema->paths[0]);
+  schema->separator = o->separator != 0 ? o->separator : find_separator(text, end);
+  schema->header = o->header == SCL_AUTO ? first_line_is_header(schema, text, end) : o->header == SCL_YES;
+  const size_t columns = count_fields(text, end, schema->separator);
+  schema->column = scl_allocate_zero(columns * sizeof *schema->column);
+  if (schema->column == NULL) return scl_fail_memory(error, columns * sizeof *schema->column, "columns");
+  schema->columns = columns;
+  SCL_TRY(name_columns(schema, text, end, error));
+  SCL_TRY(check_listed(schema, o->skip, "skip", error));
+  SCL_TRY(check_listed(schema, o->levels, "levels", error));
+  SCL_TRY(check_listed(schema, o->numeric, "numeric", error));
+  *body = schema->header ? csv_line_end(text, end, schema->separator) : text;
   return find_target(schema, error);
 }
 
-static void release_levels(csv_levels *levels) {
-  for (size_t i = 0; i < levels->count; i++) scl_release(levels->list[i]);
-  scl_release(levels->list);
-  *levels = (csv_levels){0};
+scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text, const char *end, const char **body,
+                                  scl_error *error) {
+  const char *at = *body = first_line(text, end), *stop = at;
+  if (!schema->header) return SCL_OK;
+  if (at >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[file]);
+  *body = csv_line_end(at, end, schema->separator);
+  if (schema->options->names != NULL) return SCL_OK;
+  for (size_t j = 0; j < schema->columns; j++, at = stop + 1) {
+    const csv_field field = csv_read_field(at, end, schema->separator, &stop);
+    const bool same = field.escaped || field.length == 0 ||
+                      (field.length == strlen(schema->column[j].name) && memcmp(field.text, schema->column[j].name, field.length) == 0);
+    if (!same)
+      return scl_fail(error, SCL_BAD_DATA, "%s: column %zu is called '%.*s' in its header, and '%s' in that of %s", schema->paths[file],
+                      j + 1, (int)scl_min(field.length, 60), field.text, schema->column[j].name, schema->paths[0]);
+    if (stop >= end || *stop == '\n') break; /* too few: its first row will say so */
+  }
+  return SCL_OK;
 }
 
 void csv_schema_close(csv_schema *schema) {
   for (size_t j = 0; schema->column != NULL && j < schema->columns; j++) {
     scl_release(schema->column[j].name);
-    release_levels(&schema->column[j].levels);
+    csv_levels_release(&schema->column[j].levels);
   }
   scl_release(schema->column);
   schema->column = NULL;
-}
-
-/* ---------------------------------------------------------------- counting, a task a chunk */
-
-typedef struct tally {
-  size_t numbers, texts, missing, text_row;
-  double sum;
-  char sample[40];
-} tally;
-
-typedef struct counting {
-  csv_schema *schema;
-  csv_chunk *chunks;
-  tally *tallies;   /* chunks x columns */
-  scl_error *errors; /* one a chunk; the row in it is the chunk's own and comes in `place` */
-  scl_status *statuses;
-  size_t *found; /* fields of a ragged line */
-} counting;
-
-static void count_field(const csv_schema *schema, csv_field field, size_t row, tally *t) {
-  double number;
-  if (csv_is_missing(schema, field)) {
-    t->missing++;
-  } else if (scl_parse_number(field.text, field.length, &number)) {
-    t->numbers++;
-    t->sum += number;
-  } else if (t->texts++ == 0) {
-    t->text_row = row;
-    (void)snprintf(t->sample, sizeof t->sample, "%.*s", (int)scl_min(field.length, 39), field.text);
-  }
-}
-
-static void count_chunk(void *context, size_t index) {
-  const counting *job = context;
-  csv_chunk *chunk = &job->chunks[index];
-  const csv_schema *schema = job->schema;
-  tally *tallies = job->tallies + index * schema->columns;
-  const char *at = chunk->text, *next = at;
-  chunk->rows = 0;
-  while (at < chunk->end) {
-    if (csv_blank_line(at, chunk->end, &next)) {
-      at = next;
-      continue;
-    }
-    size_t fields = 0;
-    while (at != NULL) {
-      const csv_field field = csv_next_field(&at, chunk->end, schema->separator, &next);
-      if (fields < schema->columns && !schema->column[fields].skipped) count_field(schema, field, chunk->rows, &tallies[fields]);
-      fields++;
-    }
-    if (fields != schema->columns) {
-      job->statuses[index] = SCL_BAD_DATA;
-      job->found[index] = fields;
-      return;
-    }
-    chunk->rows++;
-    at = next;
-  }
-}
-
-static void merge(csv_column *column, const tally *t, const csv_chunk *chunk) {
-  if (t->texts > 0 && column->texts == 0) {
-    column->text_file = chunk->file;
-    column->text_row = chunk->first_row + t->text_row;
-    memcpy(column->sample, t->sample, sizeof column->sample);
-  }
-  column->numbers += t->numbers;
-  column->texts += t->texts;
-  column->missing += t->missing;
-  column->sum += t->sum;
-}
-
-/* Chunks come in the order of the files; a stream continues where the last set of chunks of its file ended (first_row of chunk 0). */
-static scl_status merge_all(const counting *job, size_t count, scl_error *error) {
-  for (size_t k = 0; k < count; k++) {
-    csv_chunk *chunk = &job->chunks[k];
-    if (k > 0) chunk->first_row = chunk->file == chunk[-1].file ? chunk[-1].first_row + chunk[-1].rows : 0;
-    for (size_t j = 0; j < job->schema->columns; j++) merge(&job->schema->column[j], &job->tallies[k * job->schema->columns + j], chunk);
-    if (job->statuses[k] != SCL_OK)
-      return scl_fail(error, SCL_BAD_DATA, "%s: row %zu has %zu fields where the first line has %zu", job->schema->paths[chunk->file],
-                      chunk->first_row + chunk->rows + 1, job->found[k], job->schema->columns);
-  }
-  return SCL_OK;
-}
-
-scl_status csv_schema_count(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error) {
-  counting job = {.schema = schema, .chunks = chunks};
-  job.tallies = scl_allocate_zero((count * schema->columns + 1) * sizeof *job.tallies);
-  job.statuses = scl_allocate_zero((count + 1) * sizeof *job.statuses);
-  job.found = scl_allocate_zero((count + 1) * sizeof *job.found);
-  scl_status status = SCL_OK;
-  if (job.tallies == NULL || job.statuses == NULL || job.found == NULL) status = scl_fail_memory(error, count * schema->columns * sizeof(tally), "a scan");
-  if (status == SCL_OK) {
-    scl_pool_run(count, count_chunk, &job);
-    status = merge_all(&job, count, error);
-  }
-  scl_release(job.tallies);
-  scl_release(job.statuses);
-  scl_release(job.found);
-  return status;
-}
-
-/* ---------------------------------------------------------------- deciding */
-
-/* A few texts among many numbers are mistakes, not categories. */
-static scl_status decide_column(const csv_schema *schema, csv_column *column, size_t place, scl_error *error) {
-  column->categorical = column->forced || column->texts > 0;
-  if (column->texts > 0 && !column->forced && column->texts * 20 <= column->numbers)
-    return scl_fail(error, SCL_BAD_DATA,
-                    "%s: row %zu, column %zu (%s): '%s' is not a number, and %zu others there are; levels = {\"%s\"} takes the column as categories",
-                    schema->paths[column->text_file], column->text_row + 1, place + 1, column->name, column->sample, column->numbers, column->name);
-  return SCL_OK;
-}
-
-static scl_status decide_target(const csv_schema *schema, csv_column *column, scl_error *error) {
-  const scl_choice asked = schema->options->classification;
-  if (column->missing > 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the target '%s' is missing in %zu rows", schema->paths[0], column->name, column->missing);
-  if (asked == SCL_NO && column->categorical)
-    return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column '%s': the target of a regression must be a number, and this is '%s'",
-                    schema->paths[column->text_file], column->text_row + 1, column->name, column->sample);
-  return SCL_OK;
-}
-
-scl_status csv_schema_decide(csv_schema *schema, scl_error *error) {
-  for (size_t j = 0; j < schema->columns; j++) {
-    csv_column *column = &schema->column[j];
-    if (column->skipped) continue;
-    SCL_TRY(decide_column(schema, column, j, error));
-    if (column->target) SCL_TRY(decide_target(schema, column, error));
-    if (!column->categorical && column->missing > 0 && schema->options->fill == SCL_MISSING_ERROR)
-      return scl_fail(error, SCL_BAD_DATA, "%s: column %zu (%s) has %zu missing values", schema->paths[0], j + 1, column->name, column->missing);
-    if (!column->categorical && !column->target && column->numbers == 0)
-      return scl_fail(error, SCL_BAD_DATA, "%s: column %zu (%s) has no values at all; skip = {\"%s\"} leaves it out", schema->paths[0], j + 1,
-                      column->name, column->name);
-  }
-  return SCL_OK;
-}
-
-/* ---------------------------------------------------------------- levels */
-
-static int compare(const char *a, const char *b, size_t length) {
-  const int order = strncmp(a, b, length);
-  return order != 0 ? order : a[length] == 0 ? 0 : 1;
-}
-
-/* Binary search: the place of the text, or -(where it would stand) - 1. */
-static long search(const csv_levels *levels, const char *text, size_t length) {
-  size_t low = 0, high = levels->count;
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    const int order = compare(levels->list[middle], text, length);
-    if (order == 0) return (long)middle;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return -(long)low - 1;
-}
-
-long csv_level_place(const csv_levels *levels, csv_field field) {
-  const long place = search(levels, field.text, field.length);
-  return place < 0 ? -1 : place;
-}
-
-static bool insert(csv_levels *levels, const char *text, size_t length) {
-  const long place = search(levels, text, length);
-  if (place >= 0) return true;
-  const size_t at = (size_t)(-place - 1);
-  if ((levels->count & (levels->count - 1)) == 0) { /* room doubles at powers of two */
-    char **more = scl_allocate_array(scl_max(2 * levels->count, 8), sizeof *more);
-    if (more == NULL) return false;
-    if (levels->count > 0) memcpy(more, levels->list, levels->count * sizeof *more);
-    scl_release(levels->list);
-    levels->list = more;
-  }
-  char *copy = text_of(text, length);
-  if (copy == NULL) return false;
-  memmove(levels->list + at + 1, levels->list + at, (levels->count - at) * sizeof *levels->list);
-  levels->list[at] = copy;
-  levels->count++;
-  return true;
-}
-
-typedef struct collecting {
-  const csv_schema *schema;
-  const csv_chunk *chunks;
-  csv_levels *levels; /* chunks x columns */
-  atomic_bool failed;
-} collecting;
-
-static bool collect_line(const csv_schema *schema, csv_levels *levels, const char **at, const char *end, const char **next) {
-  for (size_t j = 0; *at != NULL && j < schema->columns; j++) {
-    csv_field field = csv_next_field(at, end, schema->separator, next);
-    if (!schema->column[j].categorical || schema->column[j].skipped || csv_is_missing(schema, field)) continue;
-    if (field.escaped) {
-      char *scratch = scl_allocate(field.length + 1);
-      if (scratch == NULL) return false;
-      field = csv_unescape(field, scratch);
-      const bool done = insert(&levels[j], field.text, field.length);
-      scl_release(scratch);
-      if (!done) return false;
-    } else if (!insert(&levels[j], field.text, field.length)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static void collect_chunk(void *context, size_t index) {
-  collecting *job = context;
-  const csv_chunk *chunk = &job->chunks[index];
-  const char *at = chunk->text, *next = at;
-  while (at < chunk->end) {
-    if (csv_blank_line(at, chunk->end, &next)) {
-      at = next;
-      continue;
-    }
-    if (!collect_line(job->schema, job->levels + index * job->schema->columns, &at, chunk->end, &next)) {
-      atomic_store(&job->failed, true);
-      return;
-    }
-    at = next;
-  }
-}
-
-scl_status csv_schema_levels(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_error *error) {
-  bool any = false, enough = true;
-  for (size_t j = 0; j < schema->columns; j++) any = any || (schema->column[j].categorical && !schema->column[j].skipped);
-  if (!any) return SCL_OK;
-  collecting job = {.schema = schema, .chunks = chunks, .levels = scl_allocate_zero((count * schema->columns + 1) * sizeof(csv_levels))};
-  if (job.levels == NULL) return scl_fail_memory(error, count * schema->columns * sizeof(csv_levels), "levels");
-  atomic_init(&job.failed, false);
-  scl_pool_run(count, collect_chunk, &job);
-  enough = !atomic_load(&job.failed);
-  for (size_t k = 0; k < count * schema->columns; k++) {
-    csv_column *column = &schema->column[k % schema->columns];
-    for (size_t i = 0; enough && i < job.levels[k].count; i++)
-      enough = insert(&column->levels, job.levels[k].list[i], strlen(job.levels[k].list[i]));
-    release_levels(&job.levels[k]);
-  }
-  scl_release(job.levels);
-  return enough ? SCL_OK : scl_fail_memory(error, count * schema->columns, "levels");
-}
-
-void csv_schema_lay_out(csv_schema *schema) {
-  schema->cols_out = 0;
-  for (size_t j = 0; j < schema->columns; j++) {
-    csv_column *column = &schema->column[j];
-    if (column->skipped || column->target || (column->categorical && schema->options->drop_categorical)) continue;
-    column->has_missing_level = column->categorical && column->missing > 0;
-    column->first_out = schema->cols_out;
-    column->outs = column->categorical ? column->levels.count + column->has_missing_level : 1;
-    schema->cols_out += column->outs;
-  }
 }

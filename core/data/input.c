@@ -37,6 +37,16 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
   return SCL_OK;
 }
 
+/* Why gzread failed, from its code; zlib puts the path before its own words. */
+static scl_status refuse(const scl_input *input, int code, const char *message, scl_error *error) {
+  const size_t length = strlen(input->path);
+  if (code == Z_ERRNO) return scl_fail(error, SCL_IO, "%s: cannot be read: %s", input->path, strerror(errno));
+  if (code == Z_MEM_ERROR) return scl_fail_memory(error, 1u << 18, input->path);
+  if (code == Z_BUF_ERROR) return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file ends too early: it is truncated", input->path);
+  if (strncmp(message, input->path, length) == 0 && strncmp(message + length, ": ", 2) == 0) message += length + 2;
+  return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path, message);
+}
+
 scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error) {
   *got = 0;
   while (*got < size) {
@@ -44,10 +54,7 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
     const int count = gzread(input->file, (char *)to + *got, (unsigned)most);
     int code = Z_OK;
     const char *message = gzerror(input->file, &code);
-    if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-      const bool cut = code == Z_BUF_ERROR;
-      return scl_fail(error, SCL_BAD_DATA, "%s: %s", input->path, cut ? "the gzip file ends too early: it is truncated" : message);
-    }
+    if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) return refuse(input, code, message, error);
     if (count == 0) break;
     *got += (size_t)count;
   }
@@ -62,12 +69,14 @@ void scl_input_close(scl_input *input) {
 }
 
 /* A first guess at the unpacked size: the last four bytes of a gzip file say it (modulo 4 GB). */
-static size_t guess_size(const char *path, size_t packed) {
+static size_t guess_size(const char *path, const struct stat *there) {
+  const size_t packed = (size_t)there->st_size;
   unsigned char ends[4] = {0}, magic[2] = {0};
-  FILE *file = fopen(path, "rb");
+  FILE *file = fopen(path, "rbe");
   size_t guess = packed;
   if (file == NULL) return packed;
-  if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b && fseek(file, -4, SEEK_END) == 0 && fread(ends, 1, 4, file) == 4)
+  if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b && fseek(file, -4, SEEK_END) == 0 &&
+      fread(ends, 1, 4, file) == 4)
     guess = (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
   (void)fclose(file);
   return guess > packed * 1100 + 1000 ? packed * 4 : guess; /* deflate packs at most 1032 to 1 */
@@ -103,7 +112,7 @@ scl_status scl_input_all(const char *path, char **text, size_t *length, scl_erro
   scl_input *input;
   SCL_TRY(check_path(path, &file, error));
   SCL_TRY(scl_input_open(path, &input, error));
-  const scl_status status = read_all(input, guess_size(path, (size_t)file.st_size), text, length, error);
+  const scl_status status = read_all(input, S_ISREG(file.st_mode) ? guess_size(path, &file) : 1u << 16, text, length, error);
   scl_input_close(input);
   return status;
 }

@@ -2,233 +2,132 @@
 #include "npy.h"
 
 #include "input.h"
+#include "npy_internal.h"
 #include "output.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-typedef struct layout {
-  char kind; /* f, i, u, b */
-  size_t size;
-  bool swapped, by_column;
-  size_t rows, cols, data_at;
-} layout;
+enum { BLOCK = 8192 }; /* numbers decoded at a time */
 
-static bool big_endian(void) {
-  const uint16_t one = 1;
-  return *(const unsigned char *)&one == 0;
+static scl_status cut_off(const char *path, const npy_layout *l, scl_error *error) {
+  return scl_fail(error, SCL_BAD_DATA, "%s: the file is cut off: it ends before its %zu x %zu numbers do", path, l->rows, l->cols);
 }
 
-/* The value after 'key': in the header's dictionary; it is read, never evaluated. */
-static const char *value_of(const char *header, const char *key) {
-  char quoted[32];
-  (void)snprintf(quoted, sizeof quoted, "'%s':", key);
-  const char *at = strstr(header, quoted);
-  if (at == NULL) return NULL;
-  at += strlen(quoted);
-  while (*at == ' ') at++;
-  return at;
-}
-
-static scl_status parse_type(const char *path, const char *descr, layout *out, scl_error *error) {
-  const char order = descr != NULL && *descr == '\'' ? descr[1] : 0;
-  if (order == 0 || strchr("<>|=", order) == NULL) return scl_fail(error, SCL_BAD_DATA, "%s: an array of numbers is wanted, not of records", path);
-  out->kind = descr[2];
-  out->size = (size_t)(descr[3] - '0');
-  out->swapped = (order == '<' && big_endian()) || (order == '>' && !big_endian());
-  const bool known = (out->kind == 'f' && (out->size == 4 || out->size == 8)) ||
-                     ((out->kind == 'i' || out->kind == 'u') && (out->size == 1 || out->size == 2 || out->size == 4 || out->size == 8)) ||
-                     (out->kind == 'b' && out->size == 1);
-  if (known && descr[4] == '\'') return SCL_OK;
-  return scl_fail(error, SCL_BAD_DATA, "%s: its type %.8s is not read; float32, float64, integers and booleans are", path, descr);
-}
-
-static scl_status parse_shape(const char *path, const char *shape, layout *out, scl_error *error) {
-  size_t dims[3] = {1, 1, 1}, count = 0;
-  if (shape == NULL || *shape != '(') return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header has no shape", path);
-  for (const char *at = shape + 1; *at != ')' && *at != 0;) {
-    char *end;
-    if (*at == ',' || *at == ' ') {
-      at++;
-      continue;
-    }
-    const unsigned long long size = strtoull(at, &end, 10);
-    if (end == at) return scl_fail(error, SCL_BAD_DATA, "%s: the shape in the .npy header is damaged", path);
-    if (count < 3) dims[count] = (size_t)size;
-    count++;
-    at = end;
+static scl_status read_header(scl_input *input, const char *path, npy_layout *out, scl_error *error) {
+  char *bytes = scl_allocate(NPY_PREFIX + NPY_LONGEST + 1);
+  size_t got = 0, more = 0, size = 0;
+  if (bytes == NULL) return scl_fail_memory(error, NPY_LONGEST, "a header");
+  scl_status status = scl_input_read(input, bytes, NPY_PREFIX, &got, error);
+  if (status == SCL_OK) status = npy_header_size(path, bytes, got, &size, error);
+  if (status == SCL_OK && size < NPY_PREFIX) status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
+  if (status == SCL_OK) status = scl_input_read(input, bytes + got, size - got, &more, error);
+  if (status == SCL_OK && got + more != size) status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
+  if (status == SCL_OK) {
+    bytes[size] = 0;
+    status = npy_parse_header(path, bytes, size, out, error);
   }
-  if (count > 2) return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2", path, count);
-  out->rows = dims[0];
-  out->cols = dims[1];
-  if (out->cols != 0 && out->rows > SIZE_MAX / 16 / out->cols)
-    return scl_fail(error, SCL_BAD_DATA, "%s: its header says %zu x %zu numbers", path, out->rows, out->cols);
-  return SCL_OK;
-}
-
-/* `bytes` holds the beginning of the file, `length` of them. */
-static scl_status parse_header(const char *path, const char *bytes, size_t length, layout *out, scl_error *error) {
-  if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0) return scl_fail(error, SCL_BAD_DATA, "%s: this is no .npy file", path);
-  const unsigned char *b = (const unsigned char *)bytes;
-  const size_t prefix = b[6] == 1 ? 10 : 12;
-  if (b[6] < 1 || b[6] > 3 || length < prefix) return scl_fail(error, SCL_BAD_DATA, "%s: .npy version %d is not known", path, b[6]);
-  const size_t size = prefix == 10 ? (size_t)b[8] | (size_t)b[9] << 8 : (size_t)b[8] | (size_t)b[9] << 8 | (size_t)b[10] << 16 | (size_t)b[11] << 24;
-  if (size > 65536 || length < prefix + size) return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged or cut off", path);
-  char *header = scl_allocate(size + 1);
-  if (header == NULL) return scl_fail_memory(error, size, "a header");
-  memcpy(header, bytes + prefix, size);
-  header[size] = 0;
-  out->data_at = prefix + size;
-  const char *order = value_of(header, "fortran_order");
-  out->by_column = order != NULL && strncmp(order, "True", 4) == 0;
-  scl_status status = parse_type(path, value_of(header, "descr"), out, error);
-  if (status == SCL_OK) status = parse_shape(path, value_of(header, "shape"), out, error);
-  scl_release(header);
-  return status;
-}
-
-/* One number from its bytes. */
-static double decode(const layout *l, const unsigned char *from) {
-  unsigned char b[8];
-  for (size_t k = 0; k < l->size; k++) b[k] = from[l->swapped ? l->size - 1 - k : k];
-  union {
-    float f4;
-    double f8;
-    int8_t i1;
-    int16_t i2;
-    int32_t i4;
-    int64_t i8;
-    uint8_t u1;
-    uint16_t u2;
-    uint32_t u4;
-    uint64_t u8;
-  } v;
-  memcpy(&v, b, l->size);
-  if (l->kind == 'f') return l->size == 4 ? (double)v.f4 : v.f8;
-  if (l->kind == 'i') return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : (double)v.i8;
-  return l->size == 1 ? v.u1 : l->size == 2 ? v.u2 : l->size == 4 ? v.u4 : (double)v.u8;
-}
-
-scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
-  char *bytes;
-  size_t length;
-  layout l = {0};
-  SCL_TRY(scl_input_all(path, &bytes, &length, error));
-  scl_status status = parse_header(path, bytes, length, &l, error);
-  const size_t wanted = l.rows * l.cols * l.size;
-  if (status == SCL_OK && length - l.data_at != wanted)
-    status = scl_fail(error, SCL_BAD_DATA, "%s: %zu bytes of numbers where a %zu x %zu array takes %zu", path, length - l.data_at, l.rows, l.cols, wanted);
-  if (status == SCL_OK) status = scl_matrix_create_raw(l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_F32 : SCL_F64, out, error);
-  const unsigned char *from = (const unsigned char *)bytes + l.data_at;
-  for (size_t i = 0; status == SCL_OK && i < l.rows; i++)
-    for (size_t j = 0; j < l.cols; j++) scl_matrix_set(out, i, j, decode(&l, from + (l.by_column ? j * l.rows + i : i * l.cols + j) * l.size));
   scl_release(bytes);
   return status;
 }
 
-scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error) {
-  char header[128];
-  scl_output *output;
-  scl_matrix packed;
-  const char type = a->dtype == SCL_F64 ? '8' : '4';
-  int used = snprintf(header + 10, sizeof header - 10, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }", big_endian() ? '>' : '<',
-                      type, a->rows, a->cols);
-  const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64, size = total - 10;
+/* A damaged header must not ask for memory that the file cannot fill: deflate packs at most 1032 to 1. */
+static scl_status check_size(const char *path, const npy_layout *l, scl_error *error) {
+  struct stat file;
+  const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
+  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return SCL_OK;
+  return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_OK;
+}
+
+static scl_status read_numbers(scl_input *input, const char *path, const npy_layout *l, scl_matrix *out, scl_error *error) {
+  unsigned char bytes[BLOCK * 8];
+  double values[BLOCK];
+  size_t total = l->rows * l->cols, got = 0;
+  if (npy_is_native(l, out->dtype) && !l->by_column) {
+    SCL_TRY(scl_input_read(input, out->data, total * l->size, &got, error));
+    return got == total * l->size ? SCL_OK : cut_off(path, l, error);
+  }
+  for (size_t done = 0, count; done < total; done += count) {
+    count = scl_min(BLOCK, total - done);
+    SCL_TRY(scl_input_read(input, bytes, count * l->size, &got, error));
+    if (got != count * l->size) return cut_off(path, l, error);
+    npy_decode(l, bytes, count, values);
+    for (size_t k = 0; k < count; k++) {
+      const size_t place = done + k;
+      if (l->by_column)
+        scl_matrix_set(out, place % l->rows, place / l->rows, values[k]);
+      else
+        scl_matrix_set(out, place / l->cols, place % l->cols, values[k]);
+    }
+  }
+  return SCL_OK;
+}
+
+static scl_status read_array(scl_input *input, const char *path, scl_matrix *out, scl_error *error) {
+  npy_layout l = {0};
+  char byte;
+  size_t got = 0;
+  SCL_TRY(read_header(input, path, &l, error));
+  SCL_TRY(check_size(path, &l, error));
+  SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_F32 : SCL_F64, out, error));
+  SCL_TRY(read_numbers(input, path, &l, out, error));
+  SCL_TRY(scl_input_read(input, &byte, 1, &got, error));
+  return got == 0 ? SCL_OK : scl_fail(error, SCL_BAD_DATA, "%s: the file goes on after its %zu x %zu numbers", path, l.rows, l.cols);
+}
+
+scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
+  scl_input *input;
+  memset(out, 0, sizeof *out);
+  SCL_TRY(scl_input_open(path, &input, error));
+  const scl_status status = read_array(input, path, out, error);
+  scl_input_close(input);
+  if (status != SCL_OK) scl_matrix_release(out);
+  return status;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static size_t make_header(const scl_matrix *a, char header[192]) {
+  const int used = snprintf(header + 10, 150, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }",
+                            npy_big_endian() ? '>' : '<', a->dtype == SCL_F64 ? '8' : '4', a->rows, a->cols);
+  const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64, size = total - 10; /* numbers begin at a multiple of 64 */
   memcpy(header, "\x93NUMPY\x01\x00", 8);
   header[8] = (char)(size & 0xff);
   header[9] = (char)(size >> 8);
   memset(header + 10 + used, ' ', total - 10 - (size_t)used - 1);
   header[total - 1] = '\n';
-  SCL_TRY(scl_matrix_copy(a, a->dtype, &packed, error));
+  return total;
+}
+
+/* Row by row, packed where the rows are not. */
+static void write_rows(scl_output *output, const scl_matrix *a, char *row) {
+  const size_t bytes = a->cols * scl_dtype_size(a->dtype);
+  for (size_t i = 0; i < a->rows; i++) {
+    if (a->dtype == SCL_F64)
+      for (size_t j = 0; j < a->cols; j++)
+        ((double *)(void *)row)[j] = scl_matrix_get(a, i, j);
+    else
+      for (size_t j = 0; j < a->cols; j++)
+        ((float *)(void *)row)[j] = (float)scl_matrix_get(a, i, j);
+    scl_output_write(output, row, bytes);
+  }
+}
+
+scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error) {
+  char header[192];
+  scl_output *output;
+  const size_t length = make_header(a, header), size = scl_dtype_size(a->dtype);
+  char *row = scl_allocate_array(a->cols + 1, size);
+  if (row == NULL) return scl_fail_memory(error, a->cols * size, "a row");
   scl_status status = scl_output_open(path, &output, error);
   if (status == SCL_OK) {
-    scl_output_write(output, header, total);
-    scl_output_write(output, packed.data, packed.rows * packed.cols * scl_dtype_size(packed.dtype));
+    scl_output_write(output, header, length);
+    if (a->col_stride == 1 && a->row_stride == (ptrdiff_t)a->cols)
+      scl_output_write(output, a->data, a->rows * a->cols * size);
+    else
+      write_rows(output, a, row);
     status = scl_output_commit(output, error);
   }
-  scl_matrix_release(&packed);
-  return status;
-}
-
-/* ---------------------------------------------------------------- rows from disk */
-
-typedef struct array_file {
-  int descriptor;
-  layout layout;
-} array_file;
-
-typedef struct npy_source {
-  scl_source base;
-  array_file x, y;
-} npy_source;
-
-static scl_status open_array(const char *path, array_file *out, scl_error *error) {
-  char head[4096];
-  struct stat file;
-  out->descriptor = open(path, O_RDONLY);
-  if (out->descriptor < 0 || fstat(out->descriptor, &file) != 0) return scl_fail(error, SCL_IO, "%s: %s", path, strerror(errno));
-  const ssize_t got = pread(out->descriptor, head, sizeof head, 0);
-  if (got < 0) return scl_fail(error, SCL_IO, "%s: %s", path, strerror(errno));
-  SCL_TRY(parse_header(path, head, (size_t)got, &out->layout, error));
-  const layout *l = &out->layout;
-  if (l->by_column && l->cols > 1) return scl_fail(error, SCL_UNSUPPORTED, "%s: it is stored by columns; rows stream from arrays in C order", path);
-  if ((size_t)file.st_size != l->data_at + l->rows * l->cols * l->size)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the file has %zu bytes where its header says %zu", path, (size_t)file.st_size,
-                    l->data_at + l->rows * l->cols * l->size);
-  return SCL_OK;
-}
-
-static scl_status read_array(const array_file *a, size_t first, size_t count, scl_matrix *to, scl_error *error) {
-  const layout *l = &a->layout;
-  const size_t bytes = count * l->cols * l->size;
-  unsigned char *buffer = scl_allocate(bytes + 1);
-  if (buffer == NULL) return scl_fail_memory(error, bytes, "rows");
-  size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = pread(a->descriptor, buffer + done, bytes - done, (off_t)(l->data_at + first * l->cols * l->size + done));
-    if (got <= 0) {
-      scl_release(buffer);
-      return scl_fail(error, SCL_IO, "rows %zu to %zu cannot be read: %s", first + 1, first + count, got == 0 ? "the file became shorter" : strerror(errno));
-    }
-    done += (size_t)got;
-  }
-  for (size_t i = 0; i < count; i++)
-    for (size_t j = 0; j < l->cols; j++) scl_matrix_set(to, i, j, decode(l, buffer + (i * l->cols + j) * l->size));
-  scl_release(buffer);
-  return SCL_OK;
-}
-
-static scl_status npy_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
-  npy_source *s = (npy_source *)source;
-  SCL_TRY(read_array(&s->x, first, count, x, error));
-  return y == NULL || s->base.targets == 0 ? SCL_OK : read_array(&s->y, first, count, y, error);
-}
-
-static void npy_source_destroy(scl_source *source) {
-  npy_source *s = (npy_source *)source;
-  if (s->x.descriptor >= 0) (void)close(s->x.descriptor);
-  if (s->y.descriptor >= 0) (void)close(s->y.descriptor);
-  scl_release(s);
-}
-
-static const scl_source_class npy_source_class = {npy_source_read, npy_source_destroy};
-
-scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **out, scl_error *error) {
-  npy_source *s = scl_allocate_zero(sizeof *s);
-  if (s == NULL) return scl_fail_memory(error, sizeof *s, "a stream");
-  s->x.descriptor = s->y.descriptor = -1;
-  scl_status status = open_array(x_path, &s->x, error);
-  if (status == SCL_OK && y_path != NULL) status = open_array(y_path, &s->y, error);
-  if (status == SCL_OK && y_path != NULL && s->y.layout.rows != s->x.layout.rows)
-    status = scl_fail(error, SCL_BAD_SHAPE, "%s has %zu rows and %s has %zu", x_path, s->x.layout.rows, y_path, s->y.layout.rows);
-  s->base = (scl_source){&npy_source_class, s->x.layout.rows, s->x.layout.cols, y_path == NULL ? 0 : s->y.layout.cols, true, true};
-  if (status == SCL_OK)
-    *out = &s->base;
-  else
-    npy_source_destroy(&s->base);
+  scl_release(row);
   return status;
 }

@@ -1,63 +1,119 @@
 #define _GNU_SOURCE
 #include "number.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 2000 };
+
 static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void make_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+static void make_locale(void) {
+  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
 
-/* By the C library, in the C locale: any length, any exponent. */
+/* By the C library, in the C locale: any exponent, "inf", "nan". */
 static bool parse_slowly(const char *text, size_t length, double *out) {
-  char small[128], *copy = small, *end;
-  if (length == 0 || text[0] == ' ' || text[0] == '\t' || length > 4000) return false;
-  for (size_t i = 0; i < length; i++) /* no hexadecimal: a level such as 0x1A is text */
-    if (text[i] == 'x' || text[i] == 'X' || text[i] == '(') return false;
-  if (length >= sizeof small && (copy = malloc(length + 1)) == NULL) return false;
+  char copy[LONGEST + 1], *end;
+  if (length == 0 || length > LONGEST) return false;
+  const char first = text[0] == '-' || text[0] == '+' ? text[length > 1] : text[0];
+  if (!(first >= '0' && first <= '9') && first != '.' && strchr("iInN", first) == NULL) return false;
+  for (size_t i = 0; i < length; i++) /* no hexadecimal, no nan(...): a level such as 0x1A is text */
+    if (text[i] == 'x' || text[i] == 'X' || text[i] == '(' || text[i] == 0) return false;
   memcpy(copy, text, length);
   copy[length] = 0;
   (void)pthread_once(&once, make_locale);
-  *out = c_locale == (locale_t)0 ? strtod(copy, &end) : strtod_l(copy, &end, c_locale);
-  const bool whole = end == copy + length;
-  if (copy != small) free(copy);
-  return whole;
+  if (c_locale == (locale_t)0) return false;
+  *out = strtod_l(copy, &end, c_locale);
+  return end == copy + length;
 }
 
-/* Up to 19 digits with a power of ten that double holds exactly: one correctly rounded operation (Clinger 1990). */
+/* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both factors are exact up to 10^27, so one
+ * operation is off by at most half a unit of its last place; rounding that to 53 bits is right unless the 11 bits that fall away lie next
+ * to their middle. */
+static bool scale_long(uint64_t digits, int scale, double *out) {
+#if LDBL_MANT_DIG == 64 && (defined(__x86_64__) || defined(__i386__))
+  static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+                                       1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  if (scale < -27 || scale > 27) return false;
+  const long double value = scale < 0 ? (long double)digits / powers[-scale] : (long double)digits * powers[scale];
+  uint64_t mantissa;
+  memcpy(&mantissa, &value, sizeof mantissa);
+  const unsigned falling = (unsigned)(mantissa & 0x7ff);
+  *out = (double)value;
+  return falling < 0x3ff || falling > 0x401;
+#else
+  (void)digits;
+  (void)scale;
+  (void)out;
+  return false;
+#endif
+}
+
+/* The exponent after an e at `at`, or `at` itself where there is none. */
+static const char *parse_exponent(const char *at, const char *end, int *exponent) {
+  const char *mark = at;
+  bool minus = false, any = false;
+  *exponent = 0;
+  if (at == end || (*at != 'e' && *at != 'E')) return at;
+  at++;
+  if (at < end && (*at == '-' || *at == '+')) minus = *at++ == '-';
+  for (; at < end && *at >= '0' && *at <= '9' && *exponent < 10000; at++, any = true)
+    *exponent = *exponent * 10 + (*at - '0');
+  if (minus) *exponent = -*exponent;
+  return any ? at : mark;
+}
+
+/* Up to 19 digits with a power of ten that is exact: one correctly rounded operation (Clinger, "How to read floating point numbers
+ * accurately", 1990). */
 bool scl_parse_number(const char *text, size_t length, double *out) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char *at = text, *end = text + length;
   uint64_t digits = 0;
-  int count = 0, scale = 0, exponent = 0;
+  size_t count = 0;
+  int scale = 0, exponent = 0;
   bool negative = false, any = false;
   if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
   for (; at < end && *at >= '0' && *at <= '9'; at++, any = true) {
     digits = digits * 10 + (uint64_t)(*at - '0');
-    count += digits != 0;
+    count += count > 0 || *at != '0';
   }
   if (at < end && *at == '.')
-    for (at++; at < end && *at >= '0' && *at <= '9'; at++, any = true) {
+    for (at++; at < end && *at >= '0' && *at <= '9' && scale > -10000; at++, any = true) {
       digits = digits * 10 + (uint64_t)(*at - '0');
-      count += digits != 0;
+      count += count > 0 || *at != '0';
       scale--;
     }
-  if (any && at < end && (*at == 'e' || *at == 'E')) {
-    const char *mark = at++;
-    bool minus = false, found = false;
-    if (at < end && (*at == '-' || *at == '+')) minus = *at++ == '-';
-    for (; at < end && *at >= '0' && *at <= '9' && exponent < 10000; at++, found = true) exponent = exponent * 10 + (*at - '0');
-    if (!found) at = mark;
-    if (minus) exponent = -exponent;
-  }
+  if (any) at = parse_exponent(at, end, &exponent);
   scale += exponent;
-  if (!any || at != end || count > 19 || digits > ((uint64_t)1 << 53) || scale < -22 || scale > 22) return parse_slowly(text, length, out);
-  const double value = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
+  if (!any || at != end || count > 19) return parse_slowly(text, length, out);
+  double value = 0;
+  if (digits <= (uint64_t)1 << 53 && scale >= -22 && scale <= 22)
+    value = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
+  else if (digits != 0 && !scale_long(digits, scale, &value))
+    return parse_slowly(text, length, out);
   *out = negative ? -value : value;
   return true;
+}
+
+size_t scl_format_number(double value, bool float32, char text[32]) {
+  (void)pthread_once(&once, make_locale);
+  if (isnan(value)) return (size_t)snprintf(text, 32, "nan");
+  if (value == floor(value) && fabs(value) < 1e15) return (size_t)snprintf(text, 32, "%.0f", value);
+  const locale_t before = c_locale == (locale_t)0 ? c_locale : uselocale(c_locale);
+  int length = 0;
+  for (int digits = float32 ? 6 : 15; digits <= (float32 ? 9 : 17); digits++) {
+    length = snprintf(text, 32, "%.*g", digits, value);
+    const double back = strtod(text, NULL);
+    if (float32 ? (float)back == (float)value : back == value) break;
+  }
+  if (before != (locale_t)0) (void)uselocale(before);
+  return (size_t)length;
 }

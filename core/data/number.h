@@ -1,11 +1,15 @@
-/* Decimal text to double, exact and independent of the locale. */
+/* Decimal text to double and back, exact and independent of the locale. */
 #ifndef SCULLERY_NUMBER_H
 #define SCULLERY_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The whole of text[0 .. length) as a number ("1", "-2.5", "1e-3", "inf", "nan"); false when it is none. The byte text[length] is readable. */
+/* The whole of text[0 .. length) as a number ("1", "-2.5", "1e-3", "inf", "nan"), correctly rounded; false when it is none (blanks around
+ * it, hexadecimal). */
 bool scl_parse_number(const char *text, size_t length, double *out);
+
+/* The shortest decimal of 15 to 17 digits (6 to 9 for a float32) that reads back as the same number. Returns its length. */
+size_t scl_format_number(double value, bool float32, char text[32]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files written whole or not at all: a temporary in the same folder, fsync, rename. */
+/* Files written whole or not at all: a temporary in the same folder, fsync, rename, fsync of the folder. */
 #ifndef SCULLERY_OUTPUT_H
 #define SCULLERY_OUTPUT_H
 
@@ -6,11 +6,14 @@
 
 typedef struct scl_output scl_output;
 
+/* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target is written. SCL_IO where the folder
+ * cannot be written, or where path is a folder, pipe or device. */
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
 /* Remembers the first failure; commit reports it. */
 void scl_output_write(scl_output *output, const void *bytes, size_t size);
 /* Make it the file, or say why not; the temporary is gone either way and *output is ended. */
 scl_status scl_output_commit(scl_output *output, scl_error *error);
+/* Give up: nothing stays. output may be NULL. */
 void scl_output_abandon(scl_output *output);
 
 #endif

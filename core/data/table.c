@@ -1,10 +1,12 @@
+#define _POSIX_C_SOURCE 200809L
 #include "table.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void release_texts(char **list, size_t count) {
-  for (size_t i = 0; list != NULL && i < count; i++) scl_release(list[i]);
+  for (size_t i = 0; list != NULL && i < count; i++)
+    scl_release(list[i]);
   scl_release(list);
 }
 
@@ -19,21 +21,76 @@ void scl_table_destroy(scl_table *table) {
   memset(table, 0, sizeof *table);
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_error *error) {
+  const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype);
+  const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  char wanted_text[32], memory_text[32];
+  if (memory > 0 && wanted > memory)
+    return scl_fail(error, SCL_NO_MEMORY, "X would be a %zu x %zu %s matrix of %s, and this machine has %s of memory", table->rows,
+                    table->cols, scl_dtype_name(dtype), scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
+  SCL_TRY(scl_matrix_create_raw(table->rows, table->cols, dtype, &table->x, error));
+  return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_F64, &table->y, error) : SCL_OK;
+}
+
+/* The first place whose value is not below the given one. */
+static size_t place_of(const scl_labels *labels, double value) {
+  size_t low = 0, high = labels->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (labels->values[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool make_room(scl_labels *labels) {
+  if (labels->count < labels->room) return true;
+  const size_t room = scl_max(2 * labels->room, 16);
+  double *values = scl_allocate_array(room, sizeof *values);
+  if (values == NULL) return false;
+  if (labels->count > 0) memcpy(values, labels->values, labels->count * sizeof *values);
+  scl_release(labels->values);
+  labels->values = values;
+  labels->room = room;
+  return true;
+}
+
+bool scl_labels_add(scl_labels *labels, double value) {
+  if (labels->overflow || (labels->last < labels->count && labels->values[labels->last] == value)) return true;
+  labels->last = place_of(labels, value);
+  if (labels->last < labels->count && labels->values[labels->last] == value) return true;
+  if (labels->count == SCL_MOST_LABELS) {
+    labels->overflow = true;
+    return true;
+  }
+  if (!make_room(labels)) return false;
+  memmove(labels->values + labels->last + 1, labels->values + labels->last, (labels->count - labels->last) * sizeof *labels->values);
+  labels->values[labels->last] = value;
+  labels->count++;
+  return true;
+}
+
+scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error) {
+  if (labels->overflow) {
+    scl_release(labels->values);
+    *labels = (scl_labels){0};
+    return scl_fail(error, SCL_BAD_DATA, "the target has more than %d different labels; task = \"regression\" takes them as values",
+                    SCL_MOST_LABELS);
+  }
+  table->classes = labels->count;
+  table->class_values = labels->values;
+  *labels = (scl_labels){0};
+  return SCL_OK;
 }
 
 scl_status scl_table_number_classes(scl_table *table, scl_error *error) {
-  const size_t n = table->y.rows;
-  double *values = scl_allocate_array(n + 1, sizeof *values);
-  size_t count = 0;
-  if (values == NULL) return scl_fail_memory(error, n * sizeof *values, "labels");
-  for (size_t i = 0; i < n; i++) values[i] = scl_matrix_get(&table->y, i, 0);
-  qsort(values, n, sizeof *values, ascending);
-  for (size_t i = 0; i < n; i++)
-    if (i == 0 || values[i] != values[i - 1]) values[count++] = values[i];
-  table->classes = count;
-  table->class_values = values;
-  return SCL_OK;
+  scl_labels labels = {0};
+  for (size_t i = 0; i < table->y.rows; i++) {
+    if (scl_labels_add(&labels, scl_matrix_get(&table->y, i, 0))) continue;
+    scl_release(labels.values);
+    return scl_fail_memory(error, labels.count * sizeof *labels.values, "labels");
+  }
+  return scl_table_take_labels(table, &labels, error);
 }

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "host.h"
 
-#include "engine/interrupt.h"
+#include <errno.h>
 #include <limits.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,69 +13,23 @@
 
 int luaopen_scullery_core(lua_State *L);
 
-/* ---------------------------------------------------------------- Ctrl-C: the engine's flag, and a hook that stops pure Lua */
+static const char usage[] = "usage: scullery [options] [script [args]]\n"
+                            "       scullery plugin list | info NAME\n"
+                            "       scullery data list | get NAME\n"
+                            "       scullery bench [options]\n"
+                            "\n"
+                            "Without arguments: the prompt. A script is Lua 5.4: local sc = require \"scullery\".\n"
+                            "  -e CODE      run CODE (sc and help are there)\n"
+                            "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"
+                            "  -i           the prompt after everything else\n"
+                            "  -            run standard input as a script\n"
+                            "  --           end of the options\n"
+                            "  --version    the version\n"
+                            "  --help       this text\n"
+                            "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH.\n";
 
-static lua_State *running;
-
-static void stop_here(lua_State *L, lua_Debug *where) {
-  (void)where;
-  lua_sethook(L, NULL, 0, 0);
-  scl_interrupt_clear();
-  luaL_error(L, "interrupted!");
-}
-
-static void on_interrupt(int number) {
-  if (scl_interrupted()) { /* nothing reacted to the last one: the default */
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
-    return;
-  }
-  scl_interrupt();
-  lua_sethook(running, stop_here, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
-static int traceback(lua_State *L) {
-  const char *message = lua_tostring(L, 1);
-  if (message == NULL) {
-    if (luaL_callmeta(L, 1, "__tostring")) return 1;
-    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-  }
-  luaL_traceback(L, L, message, 1);
-  return 1;
-}
-
-int scl_call(lua_State *L, int arguments, int results) {
-  const int base = lua_gettop(L) - arguments;
-  lua_pushcfunction(L, traceback);
-  lua_insert(L, base);
-  running = L;
-  struct sigaction action = {0}, before;
-  action.sa_handler = on_interrupt;
-  (void)sigemptyset(&action.sa_mask);
-  (void)sigaction(SIGINT, &action, &before);
-  const int status = lua_pcall(L, arguments, results, base);
-  (void)sigaction(SIGINT, &before, NULL);
-  lua_sethook(L, NULL, 0, 0);
-  scl_interrupt_clear();
-  lua_remove(L, base);
-  return status;
-}
-
-/* The traceback without the frames of C that say nothing. */
-void scl_report(lua_State *L) {
-  const char *message = lua_tostring(L, -1);
-  (void)fflush(stdout);
-  (void)fprintf(stderr, "scullery: ");
-  for (const char *line = message == NULL ? "(no message)" : message; line != NULL && *line != 0;) {
-    const char *end = strchr(line, '\n');
-    const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
-    const bool dull = length > 4 && (strncmp(line, "\t[C]: in ?", 10) == 0 || strncmp(line, "\t[C]: in function 'error'", 25) == 0 ||
-                                     strncmp(line, "\t[C]: in function 'pcall'", 25) == 0);
-    if (!dull) (void)fprintf(stderr, "%.*s\n", (int)length, line);
-    line = end == NULL ? NULL : end + 1;
-  }
-  lua_pop(L, 1);
-}
+/* Subcommands are words that no script can be called by; ./plugin is a file. */
+static const char *const subcommands[] = {"plugin", "data", "bench"};
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
@@ -100,138 +54,182 @@ static void set_path(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* sc and help become globals when first named (at the prompt and in -e): Lua starts without loading the library. */
-static int lazy_global(lua_State *L) {
-  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-  if (strcmp(name, "sc") != 0 && strcmp(name, "help") != 0) return 0;
-  lua_getglobal(L, "require");
-  lua_pushstring(L, strcmp(name, "sc") == 0 ? "scullery" : "scullery.help");
-  lua_call(L, 1, 1);
-  lua_pushvalue(L, 2);
-  lua_pushvalue(L, -2);
-  lua_rawset(L, 1);
-  return 1;
-}
+/* ---------------------------------------------------------------- arguments, as lua(1) reads them */
 
-static void offer_globals(lua_State *L) {
-  lua_pushglobaltable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, lazy_global);
-  lua_setfield(L, -2, "__index");
-  lua_setmetatable(L, -2);
-  lua_pop(L, 1);
-}
-
-/* ---------------------------------------------------------------- arguments */
-
-static const char usage[] =
-    "usage: scullery [options] [script [args]]\n"
-    "       scullery plugin list | info NAME\n"
-    "       scullery data list | get NAME\n"
-    "       scullery bench [--quick]\n"
-    "\n"
-    "Without arguments: the prompt. A script is Lua 5.4: local sc = require \"scullery\".\n"
-    "  -e CODE      run CODE (sc and help are there)\n"
-    "  -l MODULE    require MODULE into a global of its name\n"
-    "  -i           the prompt after the script\n"
-    "  -            run standard input as a script\n"
-    "  --version    the version\n"
-    "  --help       this text\n"
-    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH.\n";
-
-static int fail(lua_State *L) {
-  scl_report(L);
-  return EXIT_FAILURE;
-}
-
-static int run_code(lua_State *L, const char *code) {
-  if (luaL_loadbuffer(L, code, strlen(code), "=(command line)") != LUA_OK || scl_call(L, 0, 0) != LUA_OK) return fail(L);
-  return EXIT_SUCCESS;
-}
-
-static int run_module(lua_State *L, const char *name) {
-  lua_getglobal(L, "require");
-  lua_pushstring(L, name);
-  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
-  lua_setglobal(L, name);
-  return EXIT_SUCCESS;
-}
-
-/* arg as in lua(1): the script at 0, its arguments from 1 on, what came before at negative places. */
-static void set_arguments(lua_State *L, int argc, char **argv, int script) {
-  lua_createtable(L, argc, 0);
-  for (int i = 0; i < argc; i++) {
-    lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i - script);
-  }
-  lua_setglobal(L, "arg");
-}
-
-static int run_script(lua_State *L, int argc, char **argv, int script) {
-  const char *path = strcmp(argv[script], "-") == 0 ? NULL : argv[script];
-  if (luaL_loadfile(L, path) != LUA_OK) return fail(L);
-  for (int i = script + 1; i < argc; i++) lua_pushstring(L, argv[i]);
-  return scl_call(L, argc - script - 1, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
-}
-
-static int run_subcommand(lua_State *L, int argc, char **argv) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "scullery.command");
-  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
-  lua_getfield(L, -1, argv[1]);
-  for (int i = 2; i < argc; i++) lua_pushstring(L, argv[i]);
-  if (scl_call(L, argc - 2, 1) != LUA_OK) return fail(L);
-  return lua_isnil(L, -1) || lua_toboolean(L, -1) ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static bool is_subcommand(const char *word) { return strcmp(word, "plugin") == 0 || strcmp(word, "data") == 0 || strcmp(word, "bench") == 0; }
+typedef struct arguments {
+  int count;
+  char **values;
+  int script; /* the script's place; count where there is none */
+  bool interactive, help, version, does_something;
+} arguments;
 
 static int bad_usage(const char *what, const char *option) {
   (void)fprintf(stderr, "scullery: %s '%s'\n%s", what, option, usage);
   return EXIT_FAILURE;
 }
 
-static int run(lua_State *L, int argc, char **argv) {
-  bool interactive = false, did_something = false;
+static bool takes_value(const char *option) {
+  return option[1] == 'e' || option[1] == 'l';
+}
+
+static int read_arguments(arguments *a) {
   int i = 1;
-  for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; i++) {
-    const char *option = argv[i];
+  for (; i < a->count && a->values[i][0] == '-' && a->values[i][1] != 0; i++) {
+    const char *option = a->values[i];
     if (strcmp(option, "--") == 0) {
       i++;
       break;
     }
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-      (void)fputs(usage, stdout);
-      return EXIT_SUCCESS;
+      a->help = true;
+    } else if (strcmp(option, "--version") == 0 || strcmp(option, "-v") == 0) {
+      a->version = true;
+    } else if (strcmp(option, "-i") == 0) {
+      a->interactive = true;
+    } else if (takes_value(option)) {
+      a->does_something = true;
+      if (option[2] == 0 && ++i >= a->count) return bad_usage("a value is missing after", option);
+    } else {
+      return bad_usage("unknown option", option);
     }
-    if (strcmp(option, "--version") == 0 || strcmp(option, "-v") == 0) {
-      (void)printf("scullery %s, %s\n", SCULLERY_VERSION, LUA_RELEASE);
-      return EXIT_SUCCESS;
-    }
-    if (strcmp(option, "-i") == 0) {
-      interactive = true;
-      continue;
-    }
-    if (strncmp(option, "-e", 2) != 0 && strncmp(option, "-l", 2) != 0) return bad_usage("unknown option", option);
-    const char *value = option[2] != 0 ? option + 2 : ++i < argc ? argv[i] : NULL;
-    if (value == NULL) return bad_usage("a value is missing after", option);
-    if (!did_something) {
-      offer_globals(L);
-      set_arguments(L, argc, argv, 0);
-    }
-    did_something = true;
+  }
+  a->script = i;
+  return EXIT_SUCCESS;
+}
+
+/* arg as in lua(1): the script at 0, its arguments from 1 on, what came before at negative places; the command at 0 where there is no
+ * script. */
+static void set_arg(lua_State *L, const arguments *a) {
+  const int script = a->script < a->count ? a->script : 0;
+  lua_createtable(L, a->count - script, script + 1);
+  for (int i = 0; i < a->count; i++) {
+    lua_pushstring(L, a->values[i]);
+    lua_rawseti(L, -2, i - script);
+  }
+  lua_setglobal(L, "arg");
+}
+
+/* ---------------------------------------------------------------- what the arguments ask for */
+
+static int fail(lua_State *L) {
+  scl_report(L, "scullery: ");
+  return EXIT_FAILURE;
+}
+
+static int run_code(lua_State *L, const char *code) {
+  scl_offer_globals(L);
+  if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK || scl_call(L, 0, 0) != LUA_OK) return fail(L);
+  return EXIT_SUCCESS;
+}
+
+/* -l name or -l global=name */
+static int run_module(lua_State *L, const char *text) {
+  const char *equals = strchr(text, '=');
+  const char *name = equals == NULL ? text : equals + 1;
+  scl_withdraw_globals(L);
+  lua_pushglobaltable(L);
+  lua_pushlstring(L, text, equals == NULL ? strlen(text) : (size_t)(equals - text));
+  lua_getglobal(L, "require");
+  lua_pushstring(L, name);
+  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
+  lua_settable(L, -3);
+  lua_pop(L, 1);
+  return EXIT_SUCCESS;
+}
+
+static int run_options(lua_State *L, const arguments *a) {
+  for (int i = 1; i < a->script; i++) {
+    const char *option = a->values[i];
+    if (option[0] != '-' || option[1] == '-' || !takes_value(option)) continue;
+    const char *value = option[2] != 0 ? option + 2 : a->values[++i];
     const int status = option[1] == 'e' ? run_code(L, value) : run_module(L, value);
     if (status != EXIT_SUCCESS) return status;
   }
-  if (i < argc) {
-    set_arguments(L, argc, argv, i);
-    const int status = run_script(L, argc, argv, i);
-    if (status != EXIT_SUCCESS && !interactive) return status;
-    did_something = true;
+  return EXIT_SUCCESS;
+}
+
+/* The sentence for a script that cannot be opened: most often a name mistyped. */
+static int no_script(const char *path) {
+  const int reason = errno;
+  (void)fprintf(stderr, "scullery: cannot open the script '%s': %s", path, strerror(reason));
+  if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
+    (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data and bench; scullery --help)");
+  (void)fputc('\n', stderr);
+  return EXIT_FAILURE;
+}
+
+static int run_script(lua_State *L, const arguments *a) {
+  const char *path = a->values[a->script];
+  const bool from_input = strcmp(path, "-") == 0 && strcmp(a->values[a->script - 1], "--") != 0;
+  if (!from_input && access(path, R_OK) != 0) return no_script(path);
+  if (!from_input && is_folder(path)) {
+    errno = EISDIR;
+    return no_script(path);
   }
-  if (did_something && !interactive) return EXIT_SUCCESS;
-  offer_globals(L);
+  scl_withdraw_globals(L);
+  if (luaL_loadfilex(L, from_input ? NULL : path, "t") != LUA_OK) return fail(L);
+  const int count = a->count - a->script - 1;
+  luaL_checkstack(L, count + 1, "too many arguments");
+  for (int i = 1; i <= count; i++)
+    lua_pushstring(L, a->values[a->script + i]);
+  return scl_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
+}
+
+static int run(lua_State *L, int argc, char **argv) {
+  arguments a = {.count = argc, .values = argv};
+  int status = read_arguments(&a);
+  if (status != EXIT_SUCCESS) return status;
+  if (a.help) {
+    (void)fputs(usage, stdout);
+    return EXIT_SUCCESS;
+  }
+  const bool has_script = a.script < argc;
+  if (a.version) {
+    (void)printf("scullery %s, %s\n", SCULLERY_VERSION, LUA_RELEASE);
+    if (!has_script && !a.does_something && !a.interactive) return EXIT_SUCCESS;
+  }
+  set_arg(L, &a);
+  status = run_options(L, &a);
+  if (status != EXIT_SUCCESS) return status;
+  if (has_script) status = run_script(L, &a);
+  if (status != EXIT_SUCCESS && !a.interactive) return status;
+  if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
+  scl_offer_globals(L);
   return scl_prompt(L);
+}
+
+/* require "scullery.command".run(name, ...) -> exit status */
+static int run_subcommand(lua_State *L, int argc, char **argv) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "scullery.command");
+  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
+  lua_getfield(L, -1, "run");
+  luaL_checkstack(L, argc + 1, "too many arguments");
+  for (int i = 1; i < argc; i++)
+    lua_pushstring(L, argv[i]);
+  if (scl_call(L, argc - 1, 1) != LUA_OK) return fail(L);
+  return (int)lua_tointeger(L, -1);
+}
+
+static bool is_subcommand(const char *word) {
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
+    if (strcmp(word, subcommands[i]) == 0) return true;
+  }
+  return false;
+}
+
+/* Everything runs below one protected call, so that memory which runs out early is a message too. */
+static int protected_main(lua_State *L) {
+  const int argc = (int)lua_tointeger(L, 1);
+  char **argv = lua_touserdata(L, 2);
+  luaL_openlibs(L);
+  set_path(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+  lua_pushcfunction(L, luaopen_scullery_core);
+  lua_setfield(L, -2, "scullery.core");
+  lua_settop(L, 0);
+  lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv) : run(L, argc, argv));
+  return 1;
 }
 
 int main(int argc, char **argv) {
@@ -240,13 +238,18 @@ int main(int argc, char **argv) {
     (void)fputs("scullery: not enough memory\n", stderr);
     return EXIT_FAILURE;
   }
-  luaL_openlibs(L);
-  set_path(L);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  lua_pushcfunction(L, luaopen_scullery_core);
-  lua_setfield(L, -2, "scullery.core");
-  lua_pop(L, 1);
-  const int status = argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv) : run(L, argc, argv);
+  int status = EXIT_FAILURE;
+  lua_pushcfunction(L, protected_main);
+  lua_pushinteger(L, argc);
+  lua_pushlightuserdata(L, argv);
+  if (lua_pcall(L, 2, 1, 0) == LUA_OK)
+    status = (int)lua_tointeger(L, -1);
+  else
+    scl_report(L, "scullery: ");
   lua_close(L);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    (void)fputs("scullery: not all of the output could be written\n", stderr);
+    return EXIT_FAILURE;
+  }
   return status;
 }

@@ -1,10 +1,12 @@
-/* The prompt: libedit on a terminal, plain lines otherwise. Expressions print their values; an incomplete statement continues on the next line. */
+/* The prompt: libedit on a terminal, plain lines otherwise. Expressions print their values; an incomplete statement continues on the next
+ * line. */
 #define _GNU_SOURCE
 #include "host.h"
 
 #include "engine/interrupt.h"
 #include <histedit.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,7 @@ static char *show_prompt(EditLine *editor) {
 
 /* ---------------------------------------------------------------- completion, by lua/scullery/prompt.lua */
 
-static void list_candidates(void) {
-  (void)fputc('\n', stdout);
-  const lua_Integer count = luaL_len(state, -1);
-  for (lua_Integer i = 1; i <= count; i++) {
-    lua_rawgeti(state, -1, i);
-    (void)printf("%s%s", lua_tostring(state, -1), i % 6 == 0 || i == count ? "\n" : "  ");
-    lua_pop(state, 1);
-  }
-}
-
-/* require "scullery.prompt".complete(text) -> text to add, candidates */
+/* require "scullery.prompt".complete(text) -> text to add, the candidates in columns */
 static unsigned char complete(EditLine *editor, int key) {
   (void)key;
   const LineInfo *line = el_line(editor);
@@ -48,8 +40,8 @@ static unsigned char complete(EditLine *editor, int key) {
       const char *more = lua_tostring(state, -2);
       if (more != NULL && *more != 0) {
         result = el_insertstr(editor, more) == 0 ? CC_REFRESH : CC_ERROR;
-      } else if (lua_istable(state, -1) && luaL_len(state, -1) > 1) {
-        list_candidates();
+      } else if (lua_isstring(state, -1)) {
+        (void)printf("\n%s", lua_tostring(state, -1));
         result = CC_REDISPLAY;
       }
     }
@@ -79,63 +71,91 @@ static void history_path(char *path, size_t size) {
 
 /* ---------------------------------------------------------------- lines */
 
-typedef struct terminal {
-  EditLine *editor;
+static struct {
+  EditLine *editor; /* NULL where lines are read plainly */
   History *history;
   char path[4096];
 } terminal;
 
-static bool open_terminal(terminal *t) {
+/* Written beside and renamed: whoever is killed meanwhile loses no history. */
+static void save_history(void) {
+  HistEvent event;
+  char fresh[sizeof terminal.path + 16];
+  if (terminal.history == NULL || terminal.path[0] == 0) return;
+  (void)snprintf(fresh, sizeof fresh, "%s.%ld", terminal.path, (long)getpid());
+  if (history(terminal.history, &event, H_SAVE, fresh) < 0 || rename(fresh, terminal.path) != 0) (void)unlink(fresh);
+}
+
+/* Also at os.exit, which returns to nobody. */
+static void close_terminal(void) {
+  save_history();
+  if (terminal.editor != NULL) el_end(terminal.editor);
+  if (terminal.history != NULL) history_end(terminal.history);
+  terminal.editor = NULL;
+  terminal.history = NULL;
+}
+
+static void bind_keys(EditLine *editor) {
+  (void)el_set(editor, EL_PROMPT, show_prompt);
+  (void)el_set(editor, EL_EDITOR, "emacs");
+  (void)el_set(editor, EL_SIGNAL, 1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
+  (void)el_set(editor, EL_HIST, history, terminal.history);
+  (void)el_set(editor, EL_ADDFN, "scullery-complete", "complete a name", complete);
+  (void)el_set(editor, EL_BIND, "^I", "scullery-complete", NULL);
+  (void)el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+}
+
+static bool open_terminal(void) {
   HistEvent event;
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return false;
-  t->editor = el_init("scullery", stdin, stdout, stderr);
-  t->history = t->editor == NULL ? NULL : history_init();
-  if (t->history == NULL) return false;
-  history_path(t->path, sizeof t->path);
-  (void)history(t->history, &event, H_SETSIZE, 2000);
-  (void)history(t->history, &event, H_SETUNIQUE, 1);
-  if (t->path[0] != 0) (void)history(t->history, &event, H_LOAD, t->path);
-  (void)el_set(t->editor, EL_PROMPT, show_prompt);
-  (void)el_set(t->editor, EL_EDITOR, "emacs");
-  (void)el_set(t->editor, EL_SIGNAL, 1);
-  (void)el_set(t->editor, EL_HIST, history, t->history);
-  (void)el_set(t->editor, EL_ADDFN, "scullery-complete", "complete a name", complete);
-  (void)el_set(t->editor, EL_BIND, "^I", "scullery-complete", NULL);
+  terminal.history = history_init();
+  terminal.editor = terminal.history == NULL ? NULL : el_init("scullery", stdin, stdout, stderr);
+  if (terminal.editor == NULL) {
+    close_terminal();
+    return false;
+  }
+  history_path(terminal.path, sizeof terminal.path);
+  (void)history(terminal.history, &event, H_SETSIZE, 2000);
+  (void)history(terminal.history, &event, H_SETUNIQUE, 1);
+  if (terminal.path[0] != 0) (void)history(terminal.history, &event, H_LOAD, terminal.path);
+  bind_keys(terminal.editor);
+  (void)atexit(close_terminal);
   return true;
 }
 
-static void close_terminal(terminal *t) {
+static bool edit_line(bool *cleared) {
   HistEvent event;
-  if (t->history != NULL && t->path[0] != 0) (void)history(t->history, &event, H_SAVE, t->path);
-  if (t->editor != NULL) el_end(t->editor);
-  if (t->history != NULL) history_end(t->history);
-}
-
-/* One line without its end into the Lua stack; false at the end of input. An interrupt gives an empty line and sets *interrupted. */
-static bool read_line(terminal *t, bool *interrupted) {
-  *interrupted = false;
-  if (t->editor != NULL) {
-    int count = 0;
-    const char *line = el_gets(t->editor, &count);
-    if (scl_interrupted()) {
-      scl_interrupt_clear();
-      *interrupted = true;
-      (void)fputc('\n', stdout);
-      lua_pushliteral(state, "");
-      return true;
-    }
-    if (line == NULL || count <= 0) return false;
-    HistEvent event;
-    if (count > 1) (void)history(t->history, &event, H_ENTER, line);
-    lua_pushlstring(state, line, (size_t)count - (line[count - 1] == '\n'));
+  int count = 0;
+  const char *line = el_gets(terminal.editor, &count);
+  *cleared = scl_interrupted(); /* libedit leaves the line at a signal */
+  scl_interrupt_clear();
+  if (*cleared) {
+    (void)fputc('\n', stdout);
+    lua_pushliteral(state, "");
     return true;
   }
-  char *line = NULL;
-  size_t room = 0;
-  const ssize_t count = getline(&line, &room, stdin);
-  if (count > 0) lua_pushlstring(state, line, (size_t)count - (line[count - 1] == '\n'));
-  free(line);
-  return count > 0;
+  if (line == NULL || count <= 0) return false;
+  if (count > 1) (void)history(terminal.history, &event, H_ENTER, line);
+  lua_pushlstring(state, line, (size_t)count - (line[count - 1] == '\n'));
+  return true;
+}
+
+/* One line without its end onto the Lua stack; false at the end of input. */
+static bool read_line(bool *cleared) {
+  *cleared = false;
+  if (terminal.editor != NULL) return edit_line(cleared);
+  luaL_Buffer line;
+  int letter;
+  luaL_buffinit(state, &line);
+  bool any = false;
+  while ((letter = getc(stdin)) != EOF && letter != '\n') {
+    luaL_addchar(&line, (char)letter);
+    any = true;
+  }
+  luaL_pushresult(&line);
+  if (any || letter == '\n') return true;
+  lua_pop(state, 1);
+  return false;
 }
 
 /* ---------------------------------------------------------------- statements */
@@ -147,38 +167,70 @@ static bool incomplete(lua_State *L, int status) {
   return length >= 5 && strcmp(message + length - 5, "<eof>") == 0;
 }
 
-/* The text on top of the stack as a chunk: an expression first, then a statement. The chunk or a message replaces nothing: it comes on top. */
-static int compile(lua_State *L) {
+static int load(lua_State *L) {
   size_t length;
-  lua_pushfstring(L, "return %s", lua_tostring(L, -1));
   const char *code = lua_tolstring(L, -1, &length);
-  if (luaL_loadbuffer(L, code, length, "=prompt") == LUA_OK) {
-    lua_remove(L, -2);
-    return LUA_OK;
-  }
-  lua_pop(L, 2);
-  code = lua_tolstring(L, -1, &length);
-  return luaL_loadbuffer(L, code, length, "=prompt");
+  return luaL_loadbufferx(L, code, length, "=prompt", "t");
 }
 
-/* Read until the statement is whole; its chunk (or the error's message) on top. Returns -1 at the end of input. */
-static int read_statement(terminal *t) {
-  bool interrupted;
+/* The text on top of the stack as a chunk: an expression first, then a statement. The chunk, or a message, comes on top of it; *more: the
+ * text may be the beginning of something. */
+static int compile(lua_State *L, bool *more) {
+  lua_pushliteral(L, "return ");
+  lua_pushvalue(L, -2);
+  lua_concat(L, 2);
+  int status = load(L);
+  const bool begins_expression = incomplete(L, status);
+  lua_remove(L, -2);
+  *more = false;
+  if (status == LUA_OK) return status;
+  lua_pop(L, 1);
+  status = load(L);
+  *more = status != LUA_OK && (begins_expression || incomplete(L, status));
+  return status;
+}
+
+/* `= expression`, as older Luas wanted it. */
+static void drop_equals(lua_State *L) {
+  const char *line = lua_tostring(L, -1);
+  if (line[0] != '=' || line[1] == '=') return;
+  lua_pushstring(L, line + 1);
+  lua_remove(L, -2);
+}
+
+/* exit, quit and exit(): unless the user named something so. */
+static bool is_farewell(lua_State *L) {
+  static const char *const words[] = {"exit", "exit()", "quit", "quit()"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(lua_tostring(L, -1), words[i]) != 0) continue;
+    lua_pushglobaltable(L);
+    lua_pushlstring(L, words[i], 4);
+    lua_rawget(L, -2);
+    const bool free_name = lua_isnil(L, -1);
+    lua_pop(L, 2);
+    return free_name;
+  }
+  return false;
+}
+
+enum { END = -1, CLEARED = -2 };
+
+/* Read until the statement is whole; its chunk, or the message, on top. END at the end of input, CLEARED after Ctrl-C, otherwise the status
+ * of loading. */
+static int read_statement(void) {
+  bool cleared, more;
   prompt_text = "> ";
-  if (!read_line(t, &interrupted)) return -1;
+  if (!read_line(&cleared)) return END;
+  if (cleared) return CLEARED;
+  drop_equals(state);
+  if (is_farewell(state)) return END;
   for (;;) {
-    if (interrupted) {
-      lua_settop(state, 0);
-      return read_statement(t);
-    }
-    const int status = compile(state);
-    if (!incomplete(state, status)) return status;
-    lua_pop(state, 1);
+    const int status = compile(state, &more);
+    if (!more) return status;
     prompt_text = ">> ";
-    if (!read_line(t, &interrupted)) {
-      const int last = compile(state);
-      return last;
-    }
+    if (!read_line(&cleared)) return status;
+    if (cleared) return CLEARED;
+    lua_remove(state, -2); /* the message */
     lua_pushliteral(state, "\n");
     lua_insert(state, -2);
     lua_concat(state, 3);
@@ -190,24 +242,25 @@ static void print_results(int count) {
   luaL_checkstack(state, 3, "too many results to print");
   lua_getglobal(state, "print");
   lua_insert(state, 1);
-  if (scl_call(state, count, 0) != LUA_OK) scl_report(state);
+  if (scl_call(state, count, 0) != LUA_OK) scl_report(state, "");
 }
 
-static void on_interrupt_at_prompt(int number) {
+static void on_interrupt(int number) {
   (void)number;
   scl_interrupt();
 }
 
 int scl_prompt(lua_State *L) {
-  terminal t = {0};
   state = L;
   lua_settop(L, 0);
-  const bool edited = open_terminal(&t);
+  const bool edited = open_terminal();
   struct sigaction action = {0};
-  action.sa_handler = edited ? on_interrupt_at_prompt : SIG_DFL;
+  action.sa_handler = edited ? on_interrupt : SIG_DFL;
   (void)sigaction(SIGINT, &action, NULL);
   if (edited) (void)printf("Scullery %s. help() explains, Ctrl-D ends.\n", SCULLERY_VERSION);
-  for (int status; (status = read_statement(&t)) != -1; lua_settop(L, 0)) {
+  for (int status; (status = read_statement()) != END; lua_settop(L, 0)) {
+    if (status == CLEARED) continue;
+    save_history(); /* before what may not return */
     if (status == LUA_OK) {
       lua_replace(L, 1);
       lua_settop(L, 1);
@@ -216,10 +269,10 @@ int scl_prompt(lua_State *L) {
     if (status == LUA_OK)
       print_results(lua_gettop(L));
     else
-      scl_report(L);
+      scl_report(L, "");
     (void)fflush(stdout);
   }
   if (edited) (void)fputc('\n', stdout);
-  close_terminal(&t);
+  close_terminal();
   return EXIT_SUCCESS;
 }

@@ -1,107 +1,46 @@
-#define _POSIX_C_SOURCE 200809L
-/* scullery.core: readers and writers of data files. */
+/* scullery.core: readers and writers of data files. Every sentence begins with the title of the user's function ("data.csv: "). */
 #include "data/csv.h"
+#include "data/csv_write.h"
 #include "data/fetch.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/npy.h"
+#include "data_options.h"
 #include "handle.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---------------------------------------------------------------- arguments: lists of texts, kept alive by Lua's stack */
-
-/* The list at `place` (or one text) as a NULL-terminated array; the array is a userdata left on the stack. */
-static const char **check_texts(lua_State *L, int place, size_t *count, const char *what) {
-  const bool single = lua_type(L, place) == LUA_TSTRING;
-  if (!single && lua_type(L, place) != LUA_TTABLE) luaL_error(L, "'%s' got %s; it takes a text or a list of texts", what, luaL_typename(L, place));
-  *count = single ? 1 : (size_t)luaL_len(L, place);
-  const char **list = lua_newuserdatauv(L, (*count + 1) * sizeof *list, 0);
-  for (size_t i = 0; i < *count; i++) {
-    if (single)
-      lua_pushvalue(L, place);
-    else
-      lua_geti(L, place, (lua_Integer)i + 1);
-    if (lua_type(L, -1) != LUA_TSTRING) luaL_error(L, "'%s' got %s in its list; it takes texts", what, luaL_typename(L, -1));
-    list[i] = lua_tostring(L, -1); /* the table or the stack keeps it */
-    lua_pop(L, 1);
-  }
-  list[*count] = NULL;
-  return list;
+static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
+  if (status == SCL_OK) return;
+  (void)scl_prefix(error, "%s", title);
+  scl_lua_raise(L, error);
 }
 
-static const char *const *field_texts(lua_State *L, int place, const char *key) {
-  size_t count;
-  lua_getfield(L, place, key);
-  if (lua_isnil(L, -1)) return NULL; /* the nil stays on the stack: the caller clears it */
-  return check_texts(L, lua_gettop(L), &count, key);
-}
-
-static scl_choice field_choice(lua_State *L, int place, const char *key) {
-  lua_getfield(L, place, key);
-  const scl_choice choice = lua_isnil(L, -1) ? SCL_AUTO : lua_toboolean(L, -1) ? SCL_YES : SCL_NO;
-  lua_pop(L, 1);
-  return choice;
-}
-
-static const char *field_text(lua_State *L, int place, const char *key, const char *absent) {
-  lua_getfield(L, place, key);
-  const char *text = lua_isnil(L, -1) ? absent : luaL_checkstring(L, -1);
-  lua_pop(L, 1); /* the table keeps it */
-  return text;
-}
-
-static scl_dtype field_dtype(lua_State *L, int place) {
-  lua_getfield(L, place, "dtype");
-  const scl_dtype dtype = scl_lua_check_dtype(L, lua_gettop(L));
-  lua_pop(L, 1);
-  return dtype;
-}
-
-static scl_csv_options check_csv_options(lua_State *L, int place) {
-  scl_csv_options o;
-  scl_csv_defaults(&o);
-  luaL_checktype(L, place, LUA_TTABLE);
-  luaL_checkstack(L, 40, "options");
-  lua_getfield(L, place, "target");
-  if (lua_type(L, -1) == LUA_TSTRING)
-    o.target = lua_tostring(L, -1);
-  else if (lua_isboolean(L, -1))
-    o.target_place = 0;
-  else if (!lua_isnil(L, -1))
-    o.target_place = (long)luaL_checkinteger(L, -1);
-  lua_pop(L, 1);
-  const char *task = field_text(L, place, "task", NULL);
-  if (task != NULL) o.classification = strcmp(task, "classification") == 0 ? SCL_YES : SCL_NO;
-  o.header = field_choice(L, place, "header");
-  o.drop_categorical = strcmp(field_text(L, place, "categorical", "onehot"), "drop") == 0;
-  o.fill = strcmp(field_text(L, place, "fill", "median"), "error") == 0 ? SCL_MISSING_ERROR : SCL_MISSING_MEDIAN;
-  const char *separator = field_text(L, place, "separator", "");
-  o.separator = separator[0];
-  o.dtype = field_dtype(L, place);
-  const char *const *missing = field_texts(L, place, "missing");
-  if (missing != NULL) o.missing = missing;
-  o.skip = field_texts(L, place, "skip");
-  o.levels = field_texts(L, place, "levels");
-  o.names = field_texts(L, place, "columns");
-  return o;
-}
-
-/* ---------------------------------------------------------------- results: a table that owns its scl_table until it is unpacked */
+/* ---------------------------------------------------------------- results: a handle owns the scl_table until it is unpacked */
 
 static void release_table(void *pointer) {
   scl_table_destroy(pointer);
   scl_release(pointer);
 }
 
-static scl_table *new_table(lua_State *L) {
+static scl_table *new_table(lua_State *L, const char *title) {
   void **slot = scl_lua_new_handle(L, "scullery.table", release_table, 0);
   scl_table *table = scl_allocate_zero(sizeof *table);
-  if (table == NULL) luaL_error(L, "not enough memory for a data set");
+  if (table == NULL) luaL_error(L, "%s: not enough memory for a data set", title);
   *slot = table;
   return table;
+}
+
+static void release_source(void *source) {
+  scl_source_destroy(source);
+}
+
+/* A source's handle on the stack, made before there is a source, so that nothing is lost on an error. */
+static void **new_source(lua_State *L) {
+  return scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
 }
 
 static void give_matrix(lua_State *L, scl_matrix *from, const char *key) {
@@ -113,27 +52,39 @@ static void give_matrix(lua_State *L, scl_matrix *from, const char *key) {
   lua_setfield(L, -2, key);
 }
 
+static void push_names(lua_State *L, const scl_table *table) {
+  lua_createtable(L, (int)scl_min(table->cols, INT32_MAX), 0);
+  for (size_t j = 0; j < table->cols; j++) {
+    if (table->names != NULL)
+      lua_pushstring(L, table->names[j]);
+    else
+      lua_pushfstring(L, "%s%I", table->name_prefix, (LUAI_UACINT)j + 1);
+    lua_rawseti(L, -2, (lua_Integer)j + 1);
+  }
+}
+
+static void push_classes(lua_State *L, const scl_table *table) {
+  lua_createtable(L, (int)table->classes, 0);
+  for (size_t k = 0; k < table->classes; k++) {
+    if (table->class_names != NULL)
+      lua_pushstring(L, table->class_names[k]);
+    else if (table->class_values[k] == floor(table->class_values[k]) && fabs(table->class_values[k]) < 1e15)
+      lua_pushinteger(L, (lua_Integer)table->class_values[k]);
+    else
+      lua_pushnumber(L, table->class_values[k]);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+}
+
+/* {X, y, names, classes, task, parts, target} on the stack; the table is empty afterwards. */
 static void push_table(lua_State *L, scl_table *table) {
   lua_newtable(L);
   give_matrix(L, &table->x, "X");
   give_matrix(L, &table->y, "y");
-  if (table->names != NULL) {
-    lua_createtable(L, (int)table->cols, 0);
-    for (size_t j = 0; j < table->cols; j++) {
-      lua_pushstring(L, table->names[j]);
-      lua_rawseti(L, -2, (lua_Integer)j + 1);
-    }
-    lua_setfield(L, -2, "names");
-  }
+  push_names(L, table);
+  lua_setfield(L, -2, "names");
   if (table->classification) {
-    lua_createtable(L, (int)table->classes, 0);
-    for (size_t k = 0; k < table->classes; k++) {
-      if (table->class_names != NULL)
-        lua_pushstring(L, table->class_names[k]);
-      else
-        lua_pushnumber(L, table->class_values[k]);
-      lua_rawseti(L, -2, (lua_Integer)k + 1);
-    }
+    push_classes(L, table);
     lua_setfield(L, -2, "classes");
   }
   lua_pushstring(L, table->classification ? "classification" : "regression");
@@ -144,96 +95,143 @@ static void push_table(lua_State *L, scl_table *table) {
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
   lua_setfield(L, -2, "parts");
-  lua_pushstring(L, table->target);
+  lua_pushstring(L, table->target); /* nil where there is none */
   lua_setfield(L, -2, "target");
 }
 
-/* core.read_csv(paths, options) -> {X, y, names, classes, task, parts, target} */
+/* ---------------------------------------------------------------- text */
+
+/* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =}. paths: a text or a list of them, stacked,
+ * with one schema. Options: see scl_lua_check_csv_options. */
 static int read_csv(lua_State *L) {
+  static const char title[] = "data.csv";
   size_t count;
   scl_error error = {0};
-  const char **paths = check_texts(L, 1, &count, "path");
-  if (count == 0) return luaL_error(L, "data.csv: no path was given");
-  const scl_csv_options options = check_csv_options(L, 2);
-  scl_table *table = new_table(L);
-  scl_lua_check(L, scl_csv_read((const char *const *)paths, count, &options, table, &error), &error);
+  luaL_checkstack(L, 40, title);
+  lua_settop(L, 2);
+  const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
+  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
+  if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
+  scl_table *table = new_table(L, title);
+  check(L, title, scl_csv_read(paths, count, &options, table, &error), &error);
   push_table(L, table);
+  scl_table_destroy(table);
   return 1;
 }
 
-/* core.stream_csv(path, options) -> source, result */
+/* core.stream_csv(path, options) -> source, the same without X and y, with rows and cols */
 static int stream_csv(lua_State *L) {
+  static const char title[] = "data.csv";
   scl_error error = {0};
-  scl_source *source;
-  const char *path = luaL_checkstring(L, 1);
-  const scl_csv_options options = check_csv_options(L, 2);
-  scl_table *table = new_table(L);
-  scl_lua_check(L, scl_csv_stream(path, &options, table, &source, &error), &error);
-  scl_lua_push_source(L, source);
-  lua_pushvalue(L, 2); /* the words for a missing value lie in the options */
-  lua_setiuservalue(L, -2, 1);
+  size_t count;
+  int words;
+  luaL_checkstack(L, 40, title);
+  lua_settop(L, 2);
+  const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
+  if (count != 1) return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
+  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &words);
+  scl_table *table = new_table(L, title);
+  void **slot = new_source(L);
+  scl_source *source = NULL;
+  check(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), &error);
+  *slot = source;
+  if (words != 0) { /* the words for a missing value must live as long as the source */
+    lua_pushvalue(L, words);
+    lua_setiuservalue(L, -2, 1);
+  }
   push_table(L, table);
   lua_pushinteger(L, (lua_Integer)table->rows);
   lua_setfield(L, -2, "rows");
   lua_pushinteger(L, (lua_Integer)table->cols);
   lua_setfield(L, -2, "cols");
+  scl_table_destroy(table);
   return 2;
 }
 
-/* core.read_libsvm(paths, {features =, task =, dtype =}) */
+/* core.write_csv(matrix, names or nil, path) */
+static int write_csv(lua_State *L) {
+  static const char title[] = "write_csv";
+  scl_error error = {0};
+  size_t count = 0;
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  const char *const *names = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "names", &count);
+  if (names != NULL && count != a->cols)
+    return luaL_error(L, "%s: %I names, and the matrix has %I columns", title, (LUAI_UACINT)count, (LUAI_UACINT)a->cols);
+  check(L, title, scl_csv_write(a, names, luaL_checkstring(L, 3), &error), &error);
+  return 0;
+}
+
+/* core.read_libsvm(paths, {features =, task =, dtype =}) -> the same fields as read_csv */
 static int read_libsvm(lua_State *L) {
+  static const char title[] = "data.libsvm";
+  static const char *const known[] = {"dtype", "features", "task", NULL};
   size_t count;
   scl_error error = {0};
-  const char **paths = check_texts(L, 1, &count, "path");
-  luaL_checktype(L, 2, LUA_TTABLE);
-  lua_getfield(L, 2, "features");
-  const size_t features = lua_isnil(L, -1) ? 0 : scl_lua_check_size(L, lua_gettop(L), 1, INT32_MAX, "features");
-  const char *task = field_text(L, 2, "task", NULL);
-  const int classification = task == NULL ? -1 : strcmp(task, "classification") == 0;
-  const scl_dtype dtype = field_dtype(L, 2);
-  scl_table *table = new_table(L);
-  scl_lua_check(L, scl_libsvm_read((const char *const *)paths, count, features, classification, dtype, table, &error), &error);
+  luaL_checkstack(L, 20, title);
+  lua_settop(L, 2);
+  const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
+  scl_lua_check_keys(L, 2, title, known);
+  if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
+  const size_t features = (size_t)scl_lua_option_number(L, 2, title, "features", 0, 1, INT32_MAX, true);
+  const int classification = scl_lua_option_word(L, 2, title, "task", "regression|classification", -1);
+  const scl_dtype dtype = scl_lua_option_word(L, 2, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  scl_table *table = new_table(L, title);
+  check(L, title, scl_libsvm_read(paths, count, features, classification, dtype, table, &error), &error);
   push_table(L, table);
+  scl_table_destroy(table);
   return 1;
 }
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =}) */
+/* ---------------------------------------------------------------- arrays */
+
+/* core.read_idx(images, labels or nil, {scale =, dtype =}) -> the same fields as read_csv; images and labels: a text or a list of them */
 static int read_idx(lua_State *L) {
+  static const char title[] = "data.idx";
+  static const char *const known[] = {"dtype", "scale", NULL};
   size_t count, labelled = 0;
   scl_error error = {0};
-  luaL_checktype(L, 3, LUA_TTABLE);
-  const char **images = check_texts(L, 1, &count, "images"), **labels = lua_isnil(L, 2) ? NULL : check_texts(L, 2, &labelled, "labels");
-  if (count == 0) return luaL_error(L, "data.idx: no path was given");
-  if (labels != NULL && labelled != count) return luaL_error(L, "data.idx: %d files of images and %d of labels", (int)count, (int)labelled);
-  lua_getfield(L, 3, "scale");
-  const double scale = luaL_optnumber(L, -1, 1);
-  const scl_dtype dtype = field_dtype(L, 3);
-  scl_table *table = new_table(L);
-  scl_lua_check(L, scl_idx_read((const char *const *)images, (const char *const *)labels, count, scale, dtype, table, &error), &error);
+  luaL_checkstack(L, 20, title);
+  lua_settop(L, 3);
+  const char *const *images = scl_lua_check_texts(L, 1, title, "images", &count);
+  const char *const *labels = lua_isnil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "labels", &labelled);
+  scl_lua_check_keys(L, 3, title, known);
+  if (count == 0) return luaL_error(L, "%s: the list of images is empty", title);
+  if (labels != NULL && labelled != count)
+    return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count, (int)labelled);
+  const double scale = scl_lua_option_number(L, 3, title, "scale", 1, -HUGE_VAL, HUGE_VAL, false);
+  const scl_dtype dtype = scl_lua_option_word(L, 3, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  scl_table *table = new_table(L, title);
+  check(L, title, scl_idx_read(images, labels, count, scale, dtype, table, &error), &error);
   push_table(L, table);
+  scl_table_destroy(table);
   return 1;
 }
 
+/* core.read_npy(path) -> matrix */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = luaL_checkstring(L, 1);
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_npy_read(path, out, &error), &error);
+  check(L, "data.npy", scl_npy_read(path, out, &error), &error);
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
 
+/* core.write_npy(matrix, path) */
 static int write_npy(lua_State *L) {
   scl_error error = {0};
   scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), luaL_checkstring(L, 2), &error), &error);
   return 0;
 }
 
+/* core.stream_npy(path of X, path of y or nil) -> source */
 static int stream_npy(lua_State *L) {
   scl_error error = {0};
-  scl_source *source;
-  scl_lua_check(L, scl_npy_stream(luaL_checkstring(L, 1), luaL_optstring(L, 2, NULL), &source, &error), &error);
-  scl_lua_push_source(L, source);
+  const char *x_path = luaL_checkstring(L, 1), *y_path = luaL_optstring(L, 2, NULL);
+  void **slot = new_source(L);
+  scl_source *source = NULL;
+  check(L, "data.npy", scl_npy_stream(x_path, y_path, &source, &error), &error);
+  *slot = source;
   return 1;
 }
 
@@ -257,13 +255,15 @@ static int code_targets(lua_State *L) {
   for (size_t i = 0; i < y->rows; i++) {
     const double label = scl_matrix_get(y, i, 0);
     size_t k = 0;
-    while (k < c && values[k] != label) k++;
+    while (k < c && values[k] != label)
+      k++;
     if (k == c) return luaL_error(L, "row %d has the label %f, which is none of the %d classes", (int)i + 1, label, (int)c);
     double *row = scl_matrix_row(out, i);
     if (c == 2)
       row[0] = k == 1 ? 1 : -1;
     else
-      for (size_t j = 0; j < c; j++) row[j] = j == k ? 1 : -1;
+      for (size_t j = 0; j < c; j++)
+        row[j] = j == k ? 1 : -1;
   }
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
@@ -317,9 +317,12 @@ static int make_folder(lua_State *L) {
 }
 
 void scl_lua_open_data(lua_State *L) {
-  static const luaL_Reg functions[] = {{"read_csv", read_csv},         {"stream_csv", stream_csv}, {"read_libsvm", read_libsvm},
-                                       {"read_idx", read_idx},         {"read_npy", read_npy},     {"write_npy", write_npy},
-                                       {"stream_npy", stream_npy},     {"labels_of", labels_of},   {"fetch", fetch},
-                                       {"code_targets", code_targets}, {"sha256", sha256},         {"make_folder", make_folder}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"read_csv", read_csv},         {"stream_csv", stream_csv},
+                                       {"read_libsvm", read_libsvm},   {"read_idx", read_idx},
+                                       {"read_npy", read_npy},         {"write_npy", write_npy},
+                                       {"write_csv", write_csv},       {"stream_npy", stream_npy},
+                                       {"labels_of", labels_of},       {"fetch", fetch},
+                                       {"code_targets", code_targets}, {"sha256", sha256},
+                                       {"make_folder", make_folder},   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

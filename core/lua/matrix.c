@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------- userdata */
 
 static int collect(lua_State *L) {
-  scl_matrix *a = lua_touserdata(L, 1);
+  scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX); /* a script may call this by hand with anything */
   if (a != NULL) scl_matrix_release(a);
   return 0;
 }
@@ -34,6 +34,9 @@ scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
 
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
   scl_error error = {0};
+  if (rows > SCL_LUA_MATRIX_SIDE || cols > SCL_LUA_MATRIX_SIDE)
+    luaL_error(L, "a %I x %I matrix is too large: it may have %I rows and columns", (LUAI_UACINT)rows, (LUAI_UACINT)cols,
+               (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
   scl_matrix *a = scl_lua_new_matrix(L);
   scl_status status = scl_matrix_create_raw(rows, cols, dtype, a, &error);
   if (status == SCL_NO_MEMORY && (double)rows * (double)cols < 1e12) { /* garbage may hold what is missing */
@@ -42,134 +45,30 @@ scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtyp
   }
   scl_lua_check(L, status, &error);
   scl_lua_account(L, scl_matrix_bytes(a));
+  scl_lua_check_held(L, a);
   return a;
 }
 
+void scl_lua_check_held(lua_State *L, const scl_matrix *a) {
+  if (a->storage == NULL) luaL_error(L, "a matrix was released while it was in use");
+}
+
 size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *what) {
-  int is_number = 0;
-  const lua_Number value = lua_tonumberx(L, place, &is_number);
-  if (!is_number) luaL_error(L, "%s got %s; it takes a whole number from 1 to %I", what, luaL_typename(L, place), (LUAI_UACINT)count);
-  if (!(value >= 1 && value <= (double)count) || value != floor(value))
-    luaL_error(L, "%s %f is outside: the matrix has %s 1 to %I", what, value, what, (LUAI_UACINT)count);
-  return (size_t)value - 1;
+  const lua_Number value = lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
+  if (value >= 1 && value <= (double)count && value == floor(value)) return (size_t)value - 1;
+  if (lua_type(L, place) != LUA_TNUMBER)
+    luaL_error(L, "%s got %s; it takes a whole number from 1 to %I", what, luaL_typename(L, place), (LUAI_UACINT)count);
+  const char *text = luaL_tolstring(L, place, NULL);
+  if (count == 0) luaL_error(L, "%s %s is outside: the matrix has no %ss", what, text, what);
+  luaL_error(L, "%s %s is outside: the matrix has %ss 1 to %I", what, text, what, (LUAI_UACINT)count);
+  return 0;
 }
 
-/* ---------------------------------------------------------------- making */
-
-static scl_dtype dtype_option(lua_State *L, int place) {
-  if (lua_isnoneornil(L, place)) return SCL_F64;
-  luaL_checktype(L, place, LUA_TTABLE);
-  lua_getfield(L, place, "dtype");
-  const scl_dtype dtype = scl_lua_check_dtype(L, lua_gettop(L));
-  lua_pop(L, 1);
-  return dtype;
-}
-
-static int filled(lua_State *L, double value) {
-  const size_t rows = scl_lua_check_size(L, 1, 0, (size_t)1 << 52, "n");
-  const size_t cols = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, (size_t)1 << 52, "d");
-  const scl_dtype dtype = dtype_option(L, 3);
-  scl_matrix *a = scl_lua_make_matrix(L, rows, cols, dtype);
-  for (size_t i = 0; i < rows * cols; i++) {
-    if (dtype == SCL_F64)
-      ((double *)a->data)[i] = value;
-    else
-      ((float *)a->data)[i] = (float)value;
-  }
-  return 1;
-}
-
-static int zeros(lua_State *L) { return filled(L, 0); }
-static int ones(lua_State *L) { return filled(L, 1); }
-
-static int eye(lua_State *L) {
-  const scl_dtype dtype = dtype_option(L, 2);
-  lua_settop(L, 1);
-  lua_pushvalue(L, 1);
-  lua_newtable(L);
-  lua_pushstring(L, scl_dtype_name(dtype));
-  lua_setfield(L, 3, "dtype");
-  filled(L, 0);
-  scl_matrix *a = scl_lua_check_matrix(L, -1);
-  for (size_t i = 0; i < a->rows; i++) scl_matrix_set(a, i, i, 1);
-  return 1;
-}
-
-static double number_at(lua_State *L, int place, size_t row, size_t col) {
-  int is_number = 0;
-  const double value = lua_tonumberx(L, place, &is_number);
-  if (!is_number) luaL_error(L, "matrix: row %I, column %I is %s, not a number", (LUAI_UACINT)row + 1, (LUAI_UACINT)col + 1, luaL_typename(L, place));
-  return value;
-}
-
-/* matrix{{1, 2}, {3, 4}} or matrix{1, 2, 3} (one column) */
-static int from_table(lua_State *L) {
-  if (scl_lua_test_matrix(L, 1) != NULL) {
-    lua_pushvalue(L, 1);
-    return 1;
-  }
-  luaL_checktype(L, 1, LUA_TTABLE);
-  const scl_dtype dtype = lua_isnoneornil(L, 2) ? dtype_option(L, 1) : dtype_option(L, 2);
-  const size_t rows = (size_t)luaL_len(L, 1);
-  lua_geti(L, 1, 1);
-  const bool nested = lua_type(L, -1) == LUA_TTABLE;
-  const size_t cols = rows == 0 ? 0 : nested ? (size_t)luaL_len(L, -1) : 1;
-  lua_pop(L, 1);
-  scl_matrix *a = scl_lua_make_matrix(L, rows, cols, dtype);
-  for (size_t i = 0; i < rows; i++) {
-    lua_geti(L, 1, (lua_Integer)i + 1);
-    if (!nested) {
-      scl_matrix_set(a, i, 0, number_at(L, -1, i, 0));
-    } else {
-      if (lua_type(L, -1) != LUA_TTABLE || (size_t)luaL_len(L, -1) != cols)
-        return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
-      for (size_t j = 0; j < cols; j++) {
-        lua_geti(L, -1, (lua_Integer)j + 1);
-        scl_matrix_set(a, i, j, number_at(L, -1, i, j));
-        lua_pop(L, 1);
-      }
-    }
-    lua_pop(L, 1);
-  }
-  return 1;
-}
-
-/* Side by side (across) or one below the other. */
-static int concatenate(lua_State *L, bool across) {
-  const int count = lua_gettop(L);
-  const char *name = across ? "hcat" : "vcat";
-  if (count == 0) return luaL_error(L, "%s takes at least one matrix", name);
-  const scl_matrix *first = scl_lua_check_matrix(L, 1);
-  size_t rows = across ? first->rows : 0, cols = across ? 0 : first->cols;
-  scl_dtype dtype = SCL_F32;
-  for (int k = 1; k <= count; k++) {
-    const scl_matrix *a = scl_lua_check_matrix(L, k);
-    if (a->dtype == SCL_F64) dtype = SCL_F64;
-    if (across ? a->rows != rows : a->cols != cols)
-      return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k, (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
-                        (LUAI_UACINT)first->rows, (LUAI_UACINT)first->cols);
-    if (across)
-      cols += a->cols;
-    else
-      rows += a->rows;
-  }
-  const scl_matrix *out = scl_lua_make_matrix(L, rows, cols, dtype);
-  for (int k = 1, at = 0; k <= count; k++) {
-    const scl_matrix *a = scl_lua_check_matrix(L, k);
-    scl_matrix part = across ? scl_matrix_slice(out, 0, rows, (size_t)at, a->cols) : scl_matrix_slice(out, (size_t)at, a->rows, 0, cols);
-    scl_matrix_assign(a, &part);
-    scl_matrix_release(&part);
-    at += (int)(across ? a->cols : a->rows);
-  }
-  return 1;
-}
-
-static int hcat(lua_State *L) { return concatenate(L, true); }
-static int vcat(lua_State *L) { return concatenate(L, false); }
-
-static int is_matrix(lua_State *L) {
-  lua_pushboolean(L, scl_lua_test_matrix(L, 1) != NULL);
-  return 1;
+double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col) {
+  if (lua_type(L, place) != LUA_TNUMBER)
+    luaL_error(L, "%s: row %I, column %I is %s, not a number", function, (LUAI_UACINT)row + 1, (LUAI_UACINT)col + 1,
+               luaL_typename(L, place));
+  return lua_tonumber(L, place);
 }
 
 /* ---------------------------------------------------------------- reading and writing numbers */
@@ -189,6 +88,24 @@ static int get_dtype(lua_State *L) {
   return 1;
 }
 
+static int get_bytes(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
+  return 1;
+}
+
+/* isfinite() -> true, or false and the first place that is not */
+static int is_finite(lua_State *L) {
+  size_t i = 0, j = 0;
+  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &i, &j)) {
+    lua_pushboolean(L, 1);
+    return 1;
+  }
+  lua_pushboolean(L, 0);
+  lua_pushinteger(L, (lua_Integer)i + 1);
+  lua_pushinteger(L, (lua_Integer)j + 1);
+  return 3;
+}
+
 static int get(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"), j = scl_lua_check_place(L, 3, a->cols, "column");
@@ -199,7 +116,7 @@ static int get(lua_State *L) {
 static int set(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row"), j = scl_lua_check_place(L, 3, a->cols, "column");
-  scl_matrix_set(a, i, j, luaL_checknumber(L, 4));
+  scl_matrix_set(a, i, j, scl_lua_check_entry(L, 4, "set", i, j));
   lua_settop(L, 1);
   return 1;
 }
@@ -207,6 +124,7 @@ static int set(lua_State *L) {
 /* A view of `from` on the stack. */
 static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t rows, size_t col, size_t cols) {
   scl_matrix *view = scl_lua_new_matrix(L);
+  scl_lua_check_held(L, from);
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
@@ -226,37 +144,59 @@ static int index(lua_State *L) {
   return 1;
 }
 
+/* The list at `place` as a 1 x d matrix on the stack, checked whole before anything is written. */
+static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t cols) {
+  const lua_Integer length = luaL_len(L, place);
+  if (length < 0 || (size_t)length != cols)
+    luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols, (LUAI_UACINT)length);
+  scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_F64);
+  for (size_t j = 0; j < cols; j++) {
+    lua_geti(L, place, (lua_Integer)j + 1);
+    const double value = scl_lua_check_entry(L, -1, "X[i] = list", i, j);
+    lua_pop(L, 1);
+    scl_lua_check_held(L, row);
+    scl_matrix_set(row, 0, j, value);
+  }
+  return row;
+}
+
 /* X[i] = number (one column), list or 1 x d matrix */
 static int newindex(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
+  if (lua_type(L, 2) == LUA_TSTRING) return luaL_error(L, "a matrix has no field '%s' to set; X[i] = ... sets row i", lua_tostring(L, 2));
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   const scl_matrix *row = scl_lua_test_matrix(L, 3);
-  if (row != NULL) {
-    if (row->rows != 1 || row->cols != a->cols)
-      return luaL_error(L, "row %I takes a 1 x %I matrix, and got %I x %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols, (LUAI_UACINT)row->rows,
-                        (LUAI_UACINT)row->cols);
-    for (size_t j = 0; j < a->cols; j++) scl_matrix_set(a, i, j, scl_matrix_get(row, 0, j));
-  } else if (lua_type(L, 3) == LUA_TTABLE) {
-    if ((size_t)luaL_len(L, 3) != a->cols)
-      return luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols, (LUAI_UACINT)luaL_len(L, 3));
-    for (size_t j = 0; j < a->cols; j++) {
-      lua_geti(L, 3, (lua_Integer)j + 1);
-      scl_matrix_set(a, i, j, number_at(L, -1, i, j));
-      lua_pop(L, 1);
-    }
-  } else if (a->cols == 1) {
-    scl_matrix_set(a, i, 0, luaL_checknumber(L, 3));
-  } else {
-    return luaL_error(L, "row %I takes a list or a 1 x %I matrix, and got %s", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols, luaL_typename(L, 3));
+  if (row != NULL && (row->rows != 1 || row->cols != a->cols))
+    return luaL_error(L, "row %I takes a 1 x %I matrix, and got %I x %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols, (LUAI_UACINT)row->rows,
+                      (LUAI_UACINT)row->cols);
+  if (row == NULL && a->cols == 1 && lua_type(L, 3) == LUA_TNUMBER) {
+    scl_matrix_set(a, i, 0, lua_tonumber(L, 3));
+    return 0;
   }
+  if (row != NULL && row->storage == a->storage) { /* the two may overlap: X[2] = X:t()[1] */
+    scl_matrix *copy = scl_lua_make_matrix(L, 1, row->cols, row->dtype);
+    scl_lua_check_held(L, row);
+    scl_matrix_assign(row, copy);
+    row = copy;
+  } else if (lua_type(L, 3) == LUA_TTABLE) {
+    row = row_from_list(L, 3, i, a->cols);
+  } else if (row == NULL) {
+    return luaL_error(L, "row %I takes a list or a 1 x %I matrix, and got %s", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols,
+                      luaL_typename(L, 3));
+  }
+  scl_lua_check_held(L, a);
+  for (size_t j = 0; j < a->cols; j++)
+    scl_matrix_set(a, i, j, scl_matrix_get(row, 0, j));
   return 0;
 }
 
 static int totable(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   lua_createtable(L, (int)scl_min(a->rows, 1 << 20), 0);
-  for (size_t i = 0; i < a->rows; i++) {
+  const size_t rows = a->rows;
+  for (size_t i = 0; i < rows; i++) {
     lua_createtable(L, (int)scl_min(a->cols, 1 << 20), 0);
+    scl_lua_check_held(L, a);
     for (size_t j = 0; j < a->cols; j++) {
       lua_pushnumber(L, scl_matrix_get(a, i, j));
       lua_rawseti(L, -2, (lua_Integer)j + 1);
@@ -277,7 +217,7 @@ static int slice(lua_State *L) {
     left = scl_lua_check_place(L, 4, a->cols, "column");
     right = scl_lua_check_place(L, 5, a->cols, "column") + 1;
   }
-  if (last < first || right < left + (lua_isnoneornil(L, 4) ? 0 : 1)) return luaL_error(L, "slice: the end lies before the beginning");
+  if (last < first || right < left || (right == left && a->cols != 0)) return luaL_error(L, "slice: the end lies before the beginning");
   push_view(L, a, first, last - first + 1, left, right - left);
   return 1;
 }
@@ -297,6 +237,7 @@ static int row(lua_State *L) {
 static int transpose(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   scl_matrix *view = scl_lua_new_matrix(L);
+  scl_lua_check_held(L, a);
   *view = scl_matrix_transpose(a);
   return 1;
 }
@@ -304,15 +245,23 @@ static int transpose(lua_State *L) {
 /* select(list or n x 1 matrix of row numbers) */
 static int select_rows(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1), *places = scl_lua_test_matrix(L, 2);
-  if (places == NULL) luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t count = places != NULL ? places->rows : (size_t)luaL_len(L, 2);
-  const scl_matrix *out = scl_lua_make_matrix(L, count, a->cols, a->dtype);
-  for (size_t i = 0; i < count; i++) {
-    if (places != NULL)
+  if (places == NULL && lua_type(L, 2) != LUA_TTABLE)
+    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got %s", luaL_typename(L, 2));
+  if (places != NULL && places->cols != 1)
+    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix", (LUAI_UACINT)places->rows,
+                      (LUAI_UACINT)places->cols);
+  const lua_Integer count = places != NULL ? (lua_Integer)places->rows : luaL_len(L, 2);
+  if (count < 0) return luaL_error(L, "select: the list has a length below 0");
+  const scl_matrix *out = scl_lua_make_matrix(L, (size_t)count, a->cols, a->dtype);
+  for (size_t i = 0; i < (size_t)count; i++) {
+    if (places != NULL) {
+      scl_lua_check_held(L, places);
       lua_pushnumber(L, scl_matrix_get(places, i, 0));
-    else
+    } else
       lua_geti(L, 2, (lua_Integer)i + 1);
     const size_t from = scl_lua_check_place(L, lua_gettop(L), a->rows, "row");
+    scl_lua_check_held(L, a);
+    scl_lua_check_held(L, out);
     scl_matrix source = scl_matrix_slice(a, from, 1, 0, a->cols), target = scl_matrix_slice(out, i, 1, 0, a->cols);
     scl_matrix_assign(&source, &target);
     scl_matrix_release(&source);
@@ -325,11 +274,14 @@ static int select_rows(lua_State *L) {
 static int copy_as(lua_State *L, scl_dtype dtype) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
+  scl_lua_check_held(L, a);
   scl_matrix_assign(a, out);
   return 1;
 }
 
-static int copy(lua_State *L) { return copy_as(L, scl_lua_check_matrix(L, 1)->dtype); }
+static int copy(lua_State *L) {
+  return copy_as(L, scl_lua_check_matrix(L, 1)->dtype);
+}
 
 static int astype(lua_State *L) {
   luaL_checkstring(L, 2);
@@ -373,7 +325,7 @@ static int tostring(lua_State *L) {
   luaL_buffinit(L, &b);
   (void)snprintf(text, sizeof text, "matrix %zu x %zu %s", a->rows, a->cols, a->storage == NULL ? "(released)" : scl_dtype_name(a->dtype));
   luaL_addstring(&b, text);
-  if (a->storage != NULL) add_corner(&b, a);
+  if (a->storage != NULL && a->cols != 0) add_corner(&b, a);
   luaL_pushresult(&b);
   return 1;
 }
@@ -383,20 +335,33 @@ static int equal(lua_State *L) {
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
   bool same = a != NULL && b != NULL && a->rows == b->rows && a->cols == b->cols;
   for (size_t i = 0; same && i < a->rows; i++)
-    for (size_t j = 0; same && j < a->cols; j++) same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
+    for (size_t j = 0; same && j < a->cols; j++)
+      same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
   lua_pushboolean(L, same);
   return 1;
 }
 
 void scl_lua_open_matrix(lua_State *L) {
-  static const luaL_Reg functions[] = {{"matrix", from_table}, {"zeros", zeros}, {"ones", ones}, {"eye", eye}, {"hcat", hcat},
-                                       {"vcat", vcat}, {"is_matrix", is_matrix}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype}, {"get", get}, {"set", set},
-                                     {"slice", slice}, {"column", column}, {"row", row}, {"t", transpose}, {"select", select_rows},
-                                     {"copy", copy}, {"astype", astype}, {"save", save}, {"totable", totable}, {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", collect}, {"__close", collect}, {"__len", get_rows}, {"__newindex", newindex},
-                                  {"__tostring", tostring}, {"__eq", equal}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const luaL_Reg methods[] = {{"rows", get_rows},
+                                     {"cols", get_cols},
+                                     {"dtype", get_dtype},
+                                     {"bytes", get_bytes},
+                                     {"isfinite", is_finite},
+                                     {"get", get},
+                                     {"set", set},
+                                     {"slice", slice},
+                                     {"column", column},
+                                     {"row", row},
+                                     {"t", transpose},
+                                     {"select", select_rows},
+                                     {"copy", copy},
+                                     {"astype", astype},
+                                     {"save", save},
+                                     {"totable", totable},
+                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", collect},        {"__close", collect}, {"__len", get_rows}, {"__newindex", newindex},
+                                  {"__tostring", tostring}, {"__eq", equal},      {NULL, NULL}};
+  scl_lua_add_matrix_makers(L);
   luaL_newmetatable(L, SCL_LUA_MATRIX);
   const int metatable = lua_gettop(L);
   luaL_setfuncs(L, meta, 0);

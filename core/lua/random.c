@@ -1,39 +1,71 @@
 /* scullery.core: random matrices and permutations, addressed by seed. */
 #include "engine/random.h"
-#include "glue.h"
+#include "engine/pool.h"
+#include "matrix.h"
 
 #include <stdlib.h>
 
 typedef void (*draw)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out);
 
+typedef struct drawing {
+  draw fill;
+  uint64_t seed;
+  scl_matrix *out;
+} drawing;
+
+enum { ROWS_EACH = 64, AT_ONCE = 256 };
+
+/* Rows [64 index, 64 index + 64), each drawn in pieces that fit on the stack. */
+static void draw_rows(void *context, size_t index) {
+  const drawing *d = context;
+  const size_t last = scl_min((index + 1) * ROWS_EACH, d->out->rows);
+  double piece[AT_ONCE];
+  for (size_t i = index * ROWS_EACH; i < last; i++)
+    for (size_t first = 0; first < d->out->cols; first += AT_ONCE) {
+      const size_t count = scl_min(AT_ONCE, d->out->cols - first);
+      d->fill(d->seed, SCL_STREAM_MATRIX, i, first, count, piece);
+      for (size_t j = 0; j < count; j++)
+        scl_matrix_set(d->out, i, first + j, piece[j]);
+    }
+}
+
+/* A whole number at `place`, 0 when absent; any Lua integer, and floats that are whole. */
+static uint64_t check_seed(lua_State *L, int place) {
+  int is_whole = 1;
+  const lua_Integer seed = lua_isnoneornil(L, place) ? 0 : lua_tointegerx(L, place, &is_whole);
+  if (!is_whole || lua_type(L, place) == LUA_TSTRING)
+    luaL_error(L, "'seed' got %s; it takes a whole number",
+               lua_type(L, place) == LUA_TNUMBER ? luaL_tolstring(L, place, NULL) : luaL_typename(L, place));
+  return (uint64_t)seed;
+}
+
 /* name{n, d, seed =, dtype =}: item = row, so that the first rows do not depend on n */
-static int random_matrix(lua_State *L, draw fill) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+static int random_matrix(lua_State *L, const char *name, draw fill) {
+  static const char *const options[] = {"seed", "dtype", NULL};
+  if (lua_type(L, 1) != LUA_TTABLE)
+    return luaL_error(L, "%s takes a table, %s{ n, d, seed = 0 }, and got %s", name, name, luaL_typename(L, 1));
+  lua_settop(L, 1);
+  scl_lua_check_options(L, 1, name, options);
+  if (lua_geti(L, 1, 3) != LUA_TNIL) return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
   lua_settop(L, 1);
   lua_geti(L, 1, 1);
-  const size_t rows = scl_lua_check_size(L, 2, 0, (size_t)1 << 40, "n");
+  const size_t rows = scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "n");
   lua_geti(L, 1, 2);
-  const size_t cols = lua_isnil(L, 3) ? 1 : scl_lua_check_size(L, 3, 0, (size_t)1 << 40, "d");
+  const size_t cols = lua_isnil(L, 3) ? 1 : scl_lua_check_size(L, 3, 0, SCL_LUA_MATRIX_SIDE, "d");
   lua_getfield(L, 1, "seed");
-  if (!lua_isnil(L, 4) && !lua_isinteger(L, 4)) return luaL_error(L, "'seed' got %s; it takes a whole number", luaL_tolstring(L, 4, NULL));
-  const uint64_t seed = (uint64_t)luaL_optinteger(L, 4, 0);
+  const uint64_t seed = check_seed(L, 4);
   lua_getfield(L, 1, "dtype");
-  const scl_dtype dtype = scl_lua_check_dtype(L, 5);
-  scl_error error = {0};
-  scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(rows, cols, dtype, out, &error), &error);
-  double *row = lua_newuserdatauv(L, (cols + 1) * sizeof *row, 0);
-  for (size_t i = 0; i < rows; i++) {
-    fill(seed, SCL_STREAM_MATRIX, i, 0, cols, row);
-    for (size_t j = 0; j < cols; j++) scl_matrix_set(out, i, j, row[j]);
-  }
-  lua_pop(L, 1);
-  scl_lua_account(L, scl_matrix_bytes(out));
+  drawing d = {fill, seed, scl_lua_make_matrix(L, rows, cols, scl_lua_check_dtype(L, 5))};
+  scl_pool_run((rows + ROWS_EACH - 1) / ROWS_EACH, draw_rows, &d);
   return 1;
 }
 
-static int rand_matrix(lua_State *L) { return random_matrix(L, scl_random_uniform); }
-static int randn_matrix(lua_State *L) { return random_matrix(L, scl_random_normal); }
+static int rand_matrix(lua_State *L) {
+  return random_matrix(L, "rand", scl_random_uniform);
+}
+static int randn_matrix(lua_State *L) {
+  return random_matrix(L, "randn", scl_random_normal);
+}
 
 typedef struct keyed {
   uint64_t key;
@@ -48,8 +80,8 @@ static int by_key(const void *a, const void *b) {
 
 /* core.permutation(n, seed, stream) -> list of 1 .. n, the order of n random keys */
 static int permutation(lua_State *L) {
-  const size_t n = scl_lua_check_size(L, 1, 0, (size_t)1 << 31, "n");
-  const uint64_t seed = (uint64_t)luaL_optinteger(L, 2, 0), stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
+  const size_t n = scl_lua_check_size(L, 1, 0, 1000000000, "n");
+  const uint64_t seed = check_seed(L, 2), stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
   keyed *list = lua_newuserdatauv(L, (n + 1) * sizeof *list, 0);
   for (size_t i = 0; i < n; i++) {
     scl_random_bits(seed, stream, i, 0, 1, &list[i].key);

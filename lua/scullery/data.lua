@@ -9,7 +9,8 @@ local function rethrow(title, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
   local message = tostring(result[2]):gsub("^[%w_./ -]*%.lua:%d+: ", "")
-  error(title .. ": " .. message, 3)
+  if message:sub(1, #title) ~= title then message = title .. ": " .. message end
+  error(message, 3)
 end
 
 local function is_texts(v)
@@ -25,7 +26,9 @@ local task = { choices = { "classification", "regression" } }
 local csv_rules = {
   target = { test = function(v) return type(v) == "string" or v == false or math.type(v) == "integer" end,
              takes = "a column's name, its number (negative from the end) or false" },
-  task = task, header = { type = "boolean" }, categorical = { choices = { "onehot", "drop" } }, missing = texts, fill = { choices = { "median", "error" } },
+  task = task, header = { type = "boolean" }, categorical = { choices = { "onehot", "drop" } }, missing = texts,
+  missing_values = { choices = { "median", "error", "row" } },
+  numeric = { test = function(v) return type(v) == "boolean" or is_texts(v) end, takes = "true, or a list of column names" },
   separator = { test = function(v) return type(v) == "string" and #v == 1 end, takes = "one character" }, dtype = dtype, skip = texts, levels = texts,
   columns = texts, stream = { type = "boolean" },
 }
@@ -34,11 +37,11 @@ local function check_path(path, title)
   if not is_texts(path) or #path == 0 then error(("%s: takes a path, and got %s"):format(title, options.show(path)), 3) end
 end
 
---- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =, fill = "median" | "error", separator =, dtype =, skip =, levels =,
---- columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text become one 0/1 column a level (levels sorted; a missing one is a
---- level "?"); a missing number becomes the column's median (its mean in a stream). target: the last column unless said; false for none. skip: columns to leave
---- out; levels: columns to take as categories whatever they hold; columns: names where the file has none. stream = true reads blocks from disk at each pass.
---- A list of paths stacks files of one schema.
+--- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =, missing_values = "median" | "error" | "row", numeric =,
+--- separator =, dtype =, skip =, levels =, columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text become one 0/1 column a
+--- level (levels sorted; a missing one is a level "?"); a missing number becomes the column's median in the first file (its mean in a stream), or drops its
+--- row. target: the last column unless said; false for none. skip: columns to leave out; levels: columns to take as categories whatever they hold; numeric:
+--- columns that must hold numbers; columns: names where the file has none. stream = true reads blocks from disk at each pass. A list of paths stacks files.
 function data.csv(path, given)
   check_path(path, "data.csv")
   local o = options.check("data.csv", given, csv_rules)

@@ -1,0 +1,243 @@
+/* The first pass over the text: what sort each field is of, and the levels of texts. One tally a thread and column; what comes out does not
+ * depend on which thread saw which chunk. */
+#include "csv_internal.h"
+#include "engine/pool.h"
+#include "number.h"
+
+#include <math.h>
+
+/* What a thread has seen of a column. */
+typedef struct tally {
+  size_t numbers, texts, missing;
+  size_t chunk, row; /* of its first text in the order of the file */
+  csv_field first;
+  csv_levels levels;
+  csv_field last; /* the text of the row before: columns often repeat themselves */
+} tally;
+
+typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, ZERO_BYTE, FULL } problem;
+
+/* Why a chunk could not be read. */
+typedef struct trouble {
+  problem problem;
+  size_t row, column, fields;
+  const char *at;
+} trouble;
+
+typedef struct scanning {
+  csv_schema *schema;
+  csv_chunk *chunks;
+  tally *tallies;    /* threads x columns */
+  double *sums;      /* chunks x columns, or NULL */
+  trouble *troubles; /* one a chunk */
+  bool collect;      /* only the levels of categories that hold numbers */
+} scanning;
+
+/* Into the dictionary, unless the row before had the same text. */
+static bool note_level(tally *t, csv_field field) {
+  if (t->last.text != NULL && field.length == t->last.length && field.escaped == t->last.escaped &&
+      memcmp(field.text, t->last.text, field.length) == 0)
+    return true;
+  t->last = field;
+  if (!field.escaped) return csv_levels_add(&t->levels, field.text, field.length);
+  char *scratch = scl_allocate(field.length + 1);
+  if (scratch == NULL) return false;
+  field = csv_unescape(field, scratch);
+  const bool added = csv_levels_add(&t->levels, field.text, field.length);
+  scl_release(scratch);
+  return added;
+}
+
+static bool wants_levels(const csv_schema *schema, const csv_column *column) {
+  return !column->skipped && (column->target || !schema->options->drop_categorical);
+}
+
+static void note_text(size_t chunk, size_t row, csv_field field, tally *t) {
+  if (t->texts == 0 || chunk < t->chunk) {
+    t->chunk = chunk;
+    t->row = row;
+    t->first = field;
+  }
+  t->texts++;
+}
+
+/* A field that is no plain number. */
+static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t j, csv_field field, tally *t) {
+  const csv_schema *schema = job->schema;
+  double number;
+  if (field.unclosed) return UNCLOSED;
+  if (field.stray) return STRAY;
+  if (schema->column[j].skipped) return FINE;
+  const bool missing = csv_is_missing(&schema->missing, field);
+  if (job->collect) {
+    const bool wanted = schema->column[j].categorical && wants_levels(schema, &schema->column[j]);
+    return missing || !wanted || note_level(t, field) ? FINE : FULL;
+  }
+  if (missing) {
+    t->missing++;
+  } else if (!field.escaped && scl_parse_number(field.text, field.length, &number)) {
+    t->numbers++;
+    if (job->sums != NULL && isfinite(number)) job->sums[chunk * schema->columns + j] += number;
+  } else {
+    note_text(chunk, row, field, t);
+    return !wants_levels(schema, &schema->column[j]) || note_level(t, field) ? FINE : FULL;
+  }
+  return FINE;
+}
+
+/* One line; *stop is its line break or the end. */
+static bool scan_line(const scanning *job, size_t index, const char *at, const char *end, tally *tallies, const char **stop) {
+  const csv_schema *schema = job->schema;
+  const char separator = schema->separator;
+  const bool fast = !job->collect && job->sums == NULL;
+  trouble *found = &job->troubles[index];
+  size_t j = 0;
+  for (;; j++) {
+    uint64_t digits;
+    unsigned places;
+    bool negative;
+    *stop = NULL;
+    if (fast && j < schema->columns && !schema->missing.first[(unsigned char)*at])
+      *stop = csv_plain_number(at, separator, &digits, &places, &negative);
+    if (*stop != NULL) {
+      tallies[j].numbers++;
+    } else {
+      const csv_field field = csv_read_field(at, end, separator, stop);
+      if (j < schema->columns) found->problem = scan_field(job, index, found->row, j, field, &tallies[j]);
+      if (found->problem != FINE) {
+        found->column = j;
+        found->at = at;
+        return false;
+      }
+    }
+    if (*stop >= end || **stop == '\n') break;
+    at = *stop + 1;
+  }
+  if (j + 1 == schema->columns) return true;
+  *found = (trouble){RAGGED, found->row, schema->columns, j + 1, at};
+  return false;
+}
+
+static void scan_chunk(void *context, size_t index) {
+  const scanning *job = context;
+  const csv_schema *schema = job->schema;
+  csv_chunk *chunk = &job->chunks[index];
+  trouble *found = &job->troubles[index];
+  tally *tallies = job->tallies + scl_pool_worker() * schema->columns;
+  const char *at = chunk->text, *next = at;
+  for (size_t j = 0; j < schema->columns; j++)
+    tallies[j].last.text = NULL;
+  const char *zero = memchr(at, 0, (size_t)(chunk->end - at));
+  if (zero != NULL) *found = (trouble){ZERO_BYTE, 0, schema->columns, 0, zero};
+  while (zero == NULL && at < chunk->end) {
+    if (csv_blank_line(at, chunk->end, schema->separator, &next)) {
+      at = next;
+      continue;
+    }
+    if (!scan_line(job, index, at, chunk->end, tallies, &next)) break;
+    found->row++;
+    at = next < chunk->end ? next + 1 : next;
+  }
+  chunk->rows = found->row;
+}
+
+/* ---------------------------------------------------------------- after the threads */
+
+static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, const trouble *t, scl_error *error) {
+  const csv_place place = csv_say_place(schema, chunk->file, chunk->first_row + t->row, t->column, csv_line_of(chunk, t->at));
+  switch (t->problem) {
+  case RAGGED:
+    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu field%s, and the first line has %zu", place.text, t->fields,
+                    t->fields == 1 ? "" : "s", schema->columns);
+  case UNCLOSED:
+    return scl_fail(error, SCL_BAD_DATA, "%s: a quote opens and never closes", place.text);
+  case STRAY:
+    return scl_fail(error, SCL_BAD_DATA, "%s: text follows the closing quote (a quote inside quotes is written twice)", place.text);
+  case ZERO_BYTE:
+    return scl_fail(error, SCL_BAD_DATA, "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", schema->paths[chunk->file],
+                    csv_line_of(chunk, t->at));
+  default:
+    return scl_fail_memory(error, 0, "the levels of categories");
+  }
+}
+
+static void number_rows(csv_chunk *chunks, size_t count) {
+  for (size_t k = 1; k < count; k++)
+    chunks[k].first_row = chunks[k].file == chunks[k - 1].file ? chunks[k - 1].first_row + chunks[k - 1].rows : 0;
+}
+
+/* The first text of a column, over all threads. */
+static void keep_first_text(const scanning *job, size_t threads, size_t j) {
+  csv_column *column = &job->schema->column[j];
+  const tally *first = NULL;
+  for (size_t w = 0; w < threads; w++) {
+    const tally *t = &job->tallies[w * job->schema->columns + j];
+    if (t->texts > 0 && (first == NULL || t->chunk < first->chunk)) first = t;
+  }
+  if (first == NULL || column->texts > 0) return;
+  const csv_chunk *chunk = &job->chunks[first->chunk];
+  const size_t length = scl_min(first->first.length, sizeof column->sample - 1);
+  memcpy(column->sample, first->first.text, length);
+  column->sample[length] = 0;
+  column->text_file = chunk->file;
+  column->text_row = chunk->first_row + first->row;
+  column->text_line = csv_line_of(chunk, first->first.text);
+}
+
+static scl_status merge(const scanning *job, size_t threads, size_t count, scl_error *error) {
+  csv_schema *schema = job->schema;
+  bool enough = true;
+  for (size_t j = 0; j < schema->columns; j++) {
+    csv_column *column = &schema->column[j];
+    keep_first_text(job, threads, j);
+    for (size_t w = 0; w < threads; w++) {
+      const tally *t = &job->tallies[w * schema->columns + j];
+      column->numbers += t->numbers;
+      column->texts += t->texts;
+      column->missing += t->missing;
+      for (size_t i = 0; enough && i < t->levels.count; i++)
+        enough = csv_levels_add(&column->levels, t->levels.list[i].text, t->levels.list[i].length);
+      column->levels.overflow = column->levels.overflow || t->levels.overflow;
+    }
+    for (size_t k = 0; job->sums != NULL && k < count; k++)
+      column->sum += job->sums[k * schema->columns + j];
+  }
+  return enough ? SCL_OK : scl_fail_memory(error, 0, "the levels of categories");
+}
+
+static scl_status finish(const scanning *job, size_t threads, size_t count, scl_error *error) {
+  number_rows(job->chunks, count);
+  for (size_t k = 0; k < count; k++)
+    if (job->troubles[k].problem != FINE) return say_trouble(job->schema, &job->chunks[k], &job->troubles[k], error);
+  return merge(job, threads, count, error);
+}
+
+static scl_status run(scanning *job, size_t count, scl_error *error) {
+  const size_t threads = scl_pool_threads(), columns = job->schema->columns;
+  job->tallies = scl_allocate_zero(threads * columns * sizeof *job->tallies);
+  job->troubles = scl_allocate_zero((count + 1) * sizeof *job->troubles);
+  if (job->schema->sums && !job->collect) job->sums = scl_allocate_zero((count * columns + 1) * sizeof *job->sums);
+  scl_status status = SCL_OK;
+  if (job->tallies == NULL || job->troubles == NULL || (job->sums == NULL && job->schema->sums && !job->collect)) {
+    status = scl_fail_memory(error, threads * columns * sizeof *job->tallies, "a scan");
+  } else {
+    scl_pool_run(count, scan_chunk, job);
+    status = finish(job, threads, count, error);
+  }
+  for (size_t k = 0; job->tallies != NULL && k < threads * columns; k++)
+    csv_levels_release(&job->tallies[k].levels);
+  scl_release(job->tallies);
+  scl_release(job->troubles);
+  scl_release(job->sums);
+  return status;
+}
+
+scl_status csv_scan(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error) {
+  scanning job = {.schema = schema, .chunks = chunks};
+  return run(&job, count, error);
+}
+
+scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error) {
+  scanning job = {.schema = schema, .chunks = chunks, .collect = true};
+  return run(&job, count, error);
+}

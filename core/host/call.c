@@ -1,0 +1,179 @@
+/* Calls from the command into Lua: Ctrl-C, tracebacks, and the globals of the prompt. */
+#define _GNU_SOURCE
+#include "host.h"
+
+#include "engine/interrupt.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---------------------------------------------------------------- Ctrl-C: the engine's flag, and a hook that stops pure Lua */
+
+static lua_State *running;
+static pthread_t caller;
+static struct timespec last_press; /* touched by the handler alone, which runs in one thread */
+
+static void stop_here(lua_State *L, lua_Debug *where) {
+  (void)where;
+  lua_sethook(L, NULL, 0, 0);
+  if (!scl_interrupted()) return; /* the engine stopped already: its error is the answer, and one is enough */
+  scl_interrupt_clear();
+  luaL_error(L, "interrupted!");
+}
+
+static void on_interrupt(int number) {
+  if (!pthread_equal(pthread_self(), caller)) { /* a worker got it: Lua's state belongs to the thread that runs it */
+    (void)pthread_kill(caller, number);
+    return;
+  }
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  const double since = (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
+  if (scl_interrupted() && since < 1) { /* nothing reacted to the last one: the default */
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+    return;
+  }
+  last_press = now;
+  scl_interrupt();
+  lua_sethook(running, stop_here, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static int traceback(lua_State *L) {
+  const char *message = lua_tostring(L, 1);
+  if (message == NULL) {
+    if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  }
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+int scl_call(lua_State *L, int arguments, int results) {
+  const int base = lua_gettop(L) - arguments;
+  lua_pushcfunction(L, traceback);
+  lua_insert(L, base);
+  running = L;
+  caller = pthread_self();
+  struct sigaction action = {0}, before; /* no SA_RESTART: a read that waits must end too */
+  action.sa_handler = on_interrupt;
+  (void)sigemptyset(&action.sa_mask);
+  scl_interrupt_clear();
+  (void)sigaction(SIGINT, &action, &before);
+  const int status = lua_pcall(L, arguments, results, base);
+  (void)sigaction(SIGINT, &before, NULL);
+  lua_sethook(L, NULL, 0, 0);
+  scl_interrupt_clear();
+  lua_remove(L, base);
+  return status;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+static bool starts(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A line of a traceback that tells the reader nothing: Lua's own functions, and the line with which the prompt or the command line called.
+ */
+static bool is_dull(const char *line) {
+  static const char *const dull[] = {"\t[C]: in ?",
+                                     "\t[C]: in function 'error'",
+                                     "\t[C]: in function 'pcall'",
+                                     "\t[C]: in function 'xpcall'",
+                                     "\t[C]: in function 'assert'",
+                                     "\t[C]: in function 'require'",
+                                     "\t(...tail calls...)",
+                                     "\t(command line):1: in main chunk"};
+  for (size_t i = 0; i < sizeof dull / sizeof *dull; i++) {
+    if (starts(line, dull[i])) return true;
+  }
+  static const char chunk[] = ": in main chunk";
+  const char *end = strchrnul(line, '\n');
+  return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
+}
+
+void scl_report(lua_State *L, const char *before) {
+  const char *message = lua_tostring(L, -1);
+  const char *heading = NULL;
+  (void)fflush(stdout);
+  (void)fputs(before, stderr);
+  for (const char *line = message == NULL ? "(no message)" : message; line != NULL;) {
+    const char *end = strchr(line, '\n');
+    const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
+    if (starts(line, "stack traceback:")) {
+      heading = line; /* printed only when a frame follows */
+    } else if (heading == NULL || !is_dull(line)) {
+      if (heading != NULL && heading != line && *heading != 0) (void)fprintf(stderr, "stack traceback:\n");
+      if (heading != NULL) heading = "";
+      (void)fprintf(stderr, "%.*s\n", (int)length, line);
+    }
+    line = end == NULL ? NULL : end + 1;
+  }
+  lua_pop(L, 1);
+}
+
+/* ---------------------------------------------------------------- sc and help */
+
+static const struct { const char *name, *module; } offered[] = {{"sc", "scullery"}, {"help", "scullery.help"}};
+
+/* _G's __index: Lua starts without loading the library. */
+static int load_global(lua_State *L) {
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
+    if (strcmp(name, offered[i].name) != 0) continue;
+    lua_getglobal(L, "require");
+    lua_pushstring(L, offered[i].module);
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return 1;
+  }
+  return 0;
+}
+
+void scl_offer_globals(lua_State *L) {
+  lua_pushglobaltable(L);
+  if (!lua_getmetatable(L, -1)) {
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, load_global);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pop(L, 2); /* the user's own metatable: it stays */
+}
+
+void scl_withdraw_globals(lua_State *L) {
+  lua_pushglobaltable(L);
+  if (lua_getmetatable(L, -1)) {
+    lua_getfield(L, -1, "__index");
+    const bool ours = lua_tocfunction(L, -1) == load_global;
+    lua_pop(L, 2);
+    if (ours) {
+      lua_pushnil(L);
+      lua_setmetatable(L, -2);
+    }
+  }
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
+    lua_pushstring(L, offered[i].name);
+    lua_rawget(L, -3);
+    lua_getfield(L, -2, offered[i].module);
+    const bool ours = !lua_isnil(L, -1) && lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    if (!ours) continue;
+    lua_pushstring(L, offered[i].name);
+    lua_pushnil(L);
+    lua_rawset(L, -4);
+  }
+  lua_pop(L, 2);
+}

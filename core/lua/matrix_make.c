@@ -1,0 +1,174 @@
+/* The Lua matrix: functions that make one. */
+#include "matrix.h"
+
+#include "plugin/options.h"
+#include <string.h>
+
+void scl_lua_check_options(lua_State *L, int place, const char *function, const char *const *known) {
+  if (lua_isnoneornil(L, place)) return;
+  if (lua_type(L, place) != LUA_TTABLE)
+    luaL_error(L, "%s: the options are a table, { dtype = ... }, and got %s", function, luaL_typename(L, place));
+  size_t count = 0;
+  while (known[count] != NULL)
+    count++;
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    const char *name = lua_tostring(L, -2);
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+      found = found || strcmp(name, known[i]) == 0;
+    if (found) continue;
+    const char *near = scl_nearest(name, known, count);
+    if (near == NULL) near = known[0];
+    luaL_error(L, "%s has no option '%s' (did you mean '%s'?)", function, name, near);
+  }
+}
+
+static const char *const options[] = {"dtype", NULL};
+
+static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
+  scl_lua_check_options(L, place, function, options);
+  if (lua_isnoneornil(L, place)) return SCL_F64;
+  lua_getfield(L, place, "dtype");
+  const scl_dtype dtype = scl_lua_check_dtype(L, lua_gettop(L));
+  lua_pop(L, 1);
+  return dtype;
+}
+
+static void fill(scl_matrix *a, double value) {
+  const size_t count = a->rows * a->cols;
+  if (value == 0)
+    memset(a->data, 0, count * scl_dtype_size(a->dtype));
+  else if (a->dtype == SCL_F64)
+    for (size_t i = 0; i < count; i++)
+      ((double *)a->data)[i] = value;
+  else
+    for (size_t i = 0; i < count; i++)
+      ((float *)a->data)[i] = (float)value;
+}
+
+static int filled(lua_State *L, const char *name, double value) {
+  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
+  const size_t cols = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
+  fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
+  return 1;
+}
+
+static int zeros(lua_State *L) {
+  return filled(L, "zeros", 0);
+}
+static int ones(lua_State *L) {
+  return filled(L, "ones", 1);
+}
+
+static int eye(lua_State *L) {
+  const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
+  scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));
+  fill(a, 0);
+  for (size_t i = 0; i < n; i++)
+    scl_matrix_set(a, i, i, 1);
+  return 1;
+}
+
+/* matrix(X[, {dtype =}]): X itself, or a copy where another dtype is asked for */
+static int from_matrix(lua_State *L, const scl_matrix *a) {
+  const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : dtype_option(L, 2, "matrix");
+  lua_pushvalue(L, 1);
+  if (dtype == a->dtype) return 1;
+  scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
+  scl_lua_check_held(L, a);
+  scl_matrix_assign(a, out);
+  return 1;
+}
+
+/* Entry (i, j) is on top of the stack. */
+static void store(lua_State *L, scl_matrix *out, size_t i, size_t j) {
+  const double value = scl_lua_check_entry(L, -1, "matrix", i, j);
+  scl_lua_check_held(L, out); /* metamethods of the list may have run */
+  scl_matrix_set(out, i, j, value);
+  lua_pop(L, 1);
+}
+
+static size_t list_length(lua_State *L, int place) {
+  const lua_Integer length = luaL_len(L, place);
+  if (length < 0) luaL_error(L, "matrix: a list has a length below 0");
+  return (size_t)length;
+}
+
+/* matrix{{1, 2}, {3, 4}} or matrix{1, 2, 3} (one column) */
+static int from_table(lua_State *L) {
+  const scl_matrix *given = scl_lua_test_matrix(L, 1);
+  if (given != NULL) return from_matrix(L, given);
+  if (lua_type(L, 1) != LUA_TTABLE) return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s", luaL_typename(L, 1));
+  const scl_dtype inside = dtype_option(L, 1, "matrix"), dtype = lua_isnoneornil(L, 2) ? inside : dtype_option(L, 2, "matrix");
+  const size_t rows = list_length(L, 1);
+  lua_geti(L, 1, 1);
+  const bool nested = lua_type(L, -1) == LUA_TTABLE;
+  const size_t cols = rows == 0 ? 0 : nested ? list_length(L, lua_gettop(L)) : 1;
+  lua_pop(L, 1);
+  scl_matrix *a = scl_lua_make_matrix(L, rows, cols, dtype);
+  for (size_t i = 0; i < rows; i++) {
+    lua_geti(L, 1, (lua_Integer)i + 1);
+    if (!nested) {
+      store(L, a, i, 0);
+      continue;
+    }
+    if (lua_type(L, -1) != LUA_TTABLE || list_length(L, lua_gettop(L)) != cols)
+      return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
+    for (size_t j = 0; j < cols; j++) {
+      lua_geti(L, -1, (lua_Integer)j + 1);
+      store(L, a, i, j);
+    }
+    lua_pop(L, 1);
+  }
+  return 1;
+}
+
+/* Side by side (across) or one below the other. */
+static int concatenate(lua_State *L, bool across) {
+  const int count = lua_gettop(L);
+  const char *name = across ? "hcat" : "vcat";
+  if (count == 0) return luaL_error(L, "%s takes at least one matrix", name);
+  const scl_matrix *first = scl_lua_check_matrix(L, 1);
+  size_t rows = across ? first->rows : 0, cols = across ? 0 : first->cols;
+  scl_dtype dtype = SCL_F32;
+  for (int k = 1; k <= count; k++) {
+    const scl_matrix *a = scl_lua_check_matrix(L, k);
+    if (a->dtype == SCL_F64) dtype = SCL_F64;
+    if (across ? a->rows != rows : a->cols != cols)
+      return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k, (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
+                        (LUAI_UACINT)first->rows, (LUAI_UACINT)first->cols);
+    if (across)
+      cols += a->cols;
+    else
+      rows += a->rows;
+  }
+  const scl_matrix *out = scl_lua_make_matrix(L, rows, cols, dtype);
+  size_t at = 0;
+  for (int k = 1; k <= count; k++) {
+    const scl_matrix *a = scl_lua_check_matrix(L, k);
+    scl_matrix part = across ? scl_matrix_slice(out, 0, rows, at, a->cols) : scl_matrix_slice(out, at, a->rows, 0, cols);
+    scl_matrix_assign(a, &part);
+    scl_matrix_release(&part);
+    at += across ? a->cols : a->rows;
+  }
+  return 1;
+}
+
+static int hcat(lua_State *L) {
+  return concatenate(L, true);
+}
+static int vcat(lua_State *L) {
+  return concatenate(L, false);
+}
+
+static int is_matrix(lua_State *L) {
+  lua_pushboolean(L, scl_lua_test_matrix(L, 1) != NULL);
+  return 1;
+}
+
+void scl_lua_add_matrix_makers(lua_State *L) {
+  static const luaL_Reg functions[] = {{"matrix", from_table}, {"zeros", zeros}, {"ones", ones},           {"eye", eye},
+                                       {"hcat", hcat},         {"vcat", vcat},   {"is_matrix", is_matrix}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,104 @@
+--- The subcommands: scullery plugin | data | bench. Loaded only when one is used.
+local command = {}
+
+-- argparse comes from the distribution; a sentence where it does not.
+local function parser_for(name, description)
+  local ok, argparse = pcall(require, "argparse")
+  if not ok then error("the subcommands need lua-argparse (Debian: apt-get install lua-argparse)", 0) end
+  return argparse("scullery " .. name, description)
+end
+
+local function parse(parser, arguments)
+  local ok, result = parser:pparse(arguments)
+  if ok then return result end
+  io.stderr:write("scullery: ", tostring(result), "\n", parser:get_usage(), "\n")
+  return nil
+end
+
+-- Run f: its error is the message of the command, without a traceback that leads into the library.
+local function plainly(f, ...)
+  local ok, message = pcall(f, ...)
+  if ok then return 0 end
+  message = tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")
+  if message:find("interrupted!", 1, true) then message = "interrupted!" end
+  io.stderr:write("scullery: ", message, "\n")
+  return 1
+end
+
+-- ---------------------------------------------------------------- plugin
+
+local function print_columns(rows)
+  local width = {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do width[i] = math.max(width[i] or 0, #cell) end
+  end
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do cells[i] = i < #row and cell .. (" "):rep(width[i] - #cell) or cell end
+    print(table.concat(cells, "  "))
+  end
+end
+
+local function list_plugins()
+  local core = require "scullery.core"
+  local rows = { { "kind", "name", "version", "summary", "path" } }
+  for _, entry in ipairs(core.plugin_list()) do
+    local ok, info = pcall(core.plugin_info, entry.kind, entry.name)
+    rows[#rows + 1] = { entry.kind, entry.name, ok and info.version or "-", ok and info.summary or "refused: " .. tostring(info), entry.path }
+  end
+  print_columns(rows)
+end
+
+local function is_plugin(name)
+  for _, entry in ipairs(require("scullery.core").plugin_list()) do
+    if name == entry.name or name == entry.kind .. "." .. entry.name then return true end
+  end
+  return false
+end
+
+local function plugin_info(name)
+  if not is_plugin(name) then require("scullery.plugin").info(name) end -- its error names the nearest
+  print((require("scullery.help").topic(name)))
+end
+
+function command.plugin(arguments)
+  local parser = parser_for("plugin", "Plugins: samplers, nonlinearities, kernels and solvers.")
+  parser:require_command(true)
+  parser:command_target("action")
+  parser:command("list", "every plugin that can be asked for")
+  parser:command("info", "what a plugin does and its options"):argument("name", "NAME or KIND.NAME")
+  local given = parse(parser, arguments)
+  if not given then return 1 end
+  if given.action == "list" then return plainly(list_plugins) end
+  return plainly(plugin_info, given.name)
+end
+
+-- ---------------------------------------------------------------- data
+
+local function get_data(name)
+  for _, path in ipairs(require("scullery.data").get(name)) do print(path) end
+end
+
+function command.data(arguments)
+  local parser = parser_for("data", "Named data sets.")
+  parser:require_command(true)
+  parser:command_target("action")
+  parser:command("list", "every named set, and whether it is here")
+  parser:command("get", "fetch a set to the cache and check it"):argument("name", "the set's name")
+  local given = parse(parser, arguments)
+  if not given then return 1 end
+  if given.action == "list" then return plainly(function() print(require("scullery.data").list()) end) end
+  return plainly(get_data, given.name)
+end
+
+-- ---------------------------------------------------------------- bench
+
+-- The bench reads its own arguments.
+function command.bench(arguments)
+  return plainly(function() require("scullery.bench").run(arguments) end)
+end
+
+--- command.run(name, ...): run a subcommand with its arguments; returns the exit status.
+function command.run(name, ...) return command[name]({ ... }) end
+
+return command

@@ -1,0 +1,325 @@
+--- help(x): what there is to know about a function, a plugin, a stage, an object, a module, or a name.
+-- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own declaration, and help/*.lua for functions written in C.
+local core = require "scullery.core"
+local component = require "scullery.component"
+local options = require "scullery.options"
+
+local help = {}
+
+local overview = [[
+Scullery: learning with random features. sc is the library; names complete with Tab.
+
+  sc.data        files and named data sets      sc.data.list()
+  sc.sampler     how parameters are drawn       sc.sampler.gaussian{ sigma = 1 }
+  sc.nonlinearity                               sc.nonlinearity.fourier()
+  sc.kernel      kernels between parameters     sc.kernel.gaussian{ gamma = 5 }
+  sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
+  sc.solver      what learns the weights        sc.solver.ridge{ lambda = 1e-4 }
+  sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.choose      values to search               sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } }
+  sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
+
+help(sc) lists everything; help(sc.sampler), help(sc.sampler.gaussian), help(sc.data.csv), help "ridge", help "matrix", help "pipeline:fit" tell more.
+]]
+
+local function trim(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end
+
+-- The beginning of a text as one line of a list.
+local function summary(text)
+  local line = text:gsub("%s*\n%s*", " ")
+  local stop = line:find("%.%s+%u")
+  if stop then line = line:sub(1, stop) end
+  return #line > 110 and line:sub(1, 107) .. "..." or line
+end
+
+local function sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+-- ---------------------------------------------------------------- comments in the Lua files
+
+local indexed = {} -- path of a source file -> { byline = {line -> text}, byname = {"Pipeline:fit" -> text}, module = text }
+
+local function read_index(path)
+  local index = { byline = {}, byname = {} }
+  local file = io.open(path, "r")
+  if not file then return index end
+  local block, number = {}, 0
+  for line in file:lines() do
+    number = number + 1
+    local comment = line:match("^%-%-%-%s?(.*)$")
+    if comment then
+      block[#block + 1] = comment
+      if number == #block then index.module = table.concat(block, "\n") end
+    else
+      if #block > 0 then
+        local text = table.concat(block, "\n")
+        local name = line:match("^function%s+([%w_.:]+)") or line:match("^local%s+function%s+([%w_]+)") or line:match("^([%w_.]+)%s*=")
+        if name then
+          index.byline[number] = text
+          index.byname[name] = text
+        end
+      end
+      block = {}
+    end
+  end
+  file:close()
+  return index
+end
+
+local function index_of(path)
+  indexed[path] = indexed[path] or read_index(path)
+  return indexed[path]
+end
+
+-- The index of a module of the library, whether it is loaded or not; nil when there is no such file.
+local function index_of_module(name)
+  local path = package.searchpath(name, package.path)
+  return path and index_of(path)
+end
+
+local function comment_of(f)
+  local where = debug.getinfo(f, "S")
+  if where.what == "C" or where.source:sub(1, 1) ~= "@" then return nil end
+  return index_of(where.source:sub(2)).byline[where.linedefined]
+end
+
+-- ---------------------------------------------------------------- texts for functions in C
+
+local function c_texts()
+  local texts = { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n is given. Results do not depend on it." }
+  for _, name in ipairs{ "matrix" } do
+    local ok, more = pcall(require, "scullery.help." .. name)
+    for key, text in pairs(ok and more or {}) do texts[key] = text end
+  end
+  return texts
+end
+
+-- ---------------------------------------------------------------- plugins
+
+local function option_lines(info)
+  if #info.options == 0 then return "Options: none." end
+  local lines = { "Options:" }
+  for _, o in ipairs(info.options) do
+    local default = o.default and o.default ~= "" and ("; default " .. o.default) or ""
+    lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
+    if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
+  end
+  return table.concat(lines, "\n")
+end
+
+--- help.plugin(kind, name): the text about a plugin.
+function help.plugin(kind, name)
+  local info = core.plugin_info(kind, name)
+  local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
+  if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
+  parts[#parts + 1] = option_lines(info)
+  parts[#parts + 1] = ("Version %s%s, %s"):format(info.version, info.author and info.author ~= "" and (" by " .. info.author) or "", info.path)
+  return table.concat(parts, "\n\n")
+end
+
+local function plugin_summary(kind, name)
+  local ok, info = pcall(core.plugin_info, kind, name)
+  return ok and (info.summary or "") or "cannot be loaded: " .. tostring(info)
+end
+
+local function group_text(kind)
+  local lines = { ("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more."):format(kind, kind) }
+  for _, entry in ipairs(core.plugin_list()) do
+    if entry.kind == kind then lines[#lines + 1] = ("  %-14s %s"):format(entry.name, plugin_summary(kind, entry.name)) end
+  end
+  return table.concat(lines, "\n")
+end
+
+-- ---------------------------------------------------------------- modules and objects
+
+-- Where the comments about a member of sc stand when its value does not lead there.
+local homes = {
+  choose = { "scullery.choose", "choose" }, standardize = { "scullery.stages", "stages.standardize" }, minmax = { "scullery.stages", "stages.minmax" },
+  normalize = { "scullery.stages", "stages.normalize" }, add_bias = { "scullery.stages", "stages.add_bias" },
+  space = { "scullery.instantiation", "instantiation.space" },
+}
+
+-- Objects: the name of their type -> the module and the table that their methods stand in.
+local types = {
+  pipeline = { "scullery.pipeline", "Pipeline" }, dataset = { "scullery.dataset", "Dataset" }, features = { "scullery.instantiation", "Features" },
+  instantiation = { "scullery.instantiation", "Instantiation" },
+}
+
+local function library() return (require "scullery") end
+
+local function home_text(name)
+  local home = homes[name]
+  local index = home and index_of_module(home[1])
+  if not index then return nil end
+  return index.byname[home[2]] or index.module
+end
+
+local function member_text(name, value)
+  local kind = type(value)
+  if kind == "function" then return comment_of(value) or home_text(name) or c_texts()[name] end
+  return home_text(name) or (kind == "table" and index_of_module("scullery." .. name) or {}).module
+end
+
+-- One line a member; `base` is how one types the table.
+local function table_text(base, module, heading)
+  local lines = { heading or (base .. ":") }
+  for _, name in ipairs(sorted(module)) do
+    local _, value = pcall(function() return module[name] end)
+    local meta = type(value) == "table" and getmetatable(value)
+    local text = meta and type(meta) == "table" and meta.kind and "plugins: " .. meta.kind .. "s" or member_text(name, value)
+    if type(name) == "string" and name:sub(1, 1) ~= "_" then
+      lines[#lines + 1] = ("  %-14s %s"):format(name, text and summary(text) or type(value) == "string" and value or type(value))
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function methods_text(kind)
+  local place = types[kind]
+  local index = index_of_module(place[1])
+  local lines = { kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more." }
+  for _, name in ipairs(sorted(index and index.byname or {})) do
+    local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
+    if method then lines[#lines + 1] = ("  %-14s %s"):format(method, summary(index.byname[name])) end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function matrix_text()
+  local texts = c_texts()
+  local lines = { texts.matrix or "matrix", "", "Methods:" }
+  for _, name in ipairs(sorted(texts)) do
+    local method = name:match("^matrix:(.+)$")
+    if method then lines[#lines + 1] = ("  %-14s %s"):format(method, summary(texts[name])) end
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The path of a value in sc ("data.csv"), two levels deep.
+local function path_of(value)
+  for name, member in next, library() do
+    if rawequal(member, value) then return name end
+    if type(member) == "table" then
+      for inner, deeper in next, member do
+        if rawequal(deeper, value) then return name .. "." .. tostring(inner) end
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- by value
+
+local function function_text(f)
+  local made = component.constructors[f]
+  if made then return help.plugin(made.kind, made.name) end
+  local path = path_of(f)
+  local text = comment_of(f) or (path and (home_text(path) or c_texts()[path]))
+  if text then return text end
+  for name, method in pairs(core.matrix_methods or {}) do
+    if method == f then text = c_texts()["matrix:" .. name] end
+  end
+  local where = debug.getinfo(f, "S")
+  if text then return text end
+  if where.what == "C" then
+    return (path and "sc." .. path or "a function") .. ": written in C; nothing is said about it here (Lua's own functions stand in the Lua manual)."
+  end
+  return ("a function without a comment, defined in %s, line %d."):format(where.short_src, where.linedefined)
+end
+
+local function value_text(value)
+  local kind = type(value)
+  if kind == "function" then return function_text(value) end
+  if core.is_matrix and core.is_matrix(value) then return matrix_text() end
+  if kind == "userdata" then return "a userdata: " .. tostring(value) end
+  if kind ~= "table" then return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(options.show(value), kind) end
+  if value == library() then return table_text("sc", value, "sc: everything, by name; help(sc.NAME) tells more.") end
+  if component.is(value) then return help.plugin(value.kind, value.name) end
+  local meta = getmetatable(value)
+  local name = type(meta) == "table" and meta.__name
+  if name and meta.kind then return group_text(meta.kind) end
+  if name == "stage" then return home_text(value.kind) end
+  if types[name] then return methods_text(name) end
+  local path = path_of(value)
+  if path then
+    local text = member_text(path, value)
+    return table_text("sc." .. path, value, text and text .. "\n" or nil)
+  end
+  return "a table" .. (next(value) == nil and ", empty" or " with " .. table.concat(sorted(setmetatable({}, { __pairs = function()
+    local names = {}
+    for key in next, value do names[tostring(key)] = true end
+    return pairs(names)
+  end })), ", "))
+end
+
+-- ---------------------------------------------------------------- by name
+
+-- Whatever can be asked for by name: name -> function that gives the text.
+local function topics()
+  local list = {}
+  for _, entry in ipairs(core.plugin_list()) do
+    local function text() return help.plugin(entry.kind, entry.name) end
+    local known = list[entry.name]
+    list[entry.kind .. "." .. entry.name] = text
+    list[entry.name] = known and function() return known() .. "\n\n" .. text() end or text
+    list[entry.kind] = function() return group_text(entry.kind) end
+  end
+  for kind, place in pairs(types) do
+    local index = index_of_module(place[1])
+    for name, text in pairs(index and index.byname or {}) do
+      local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
+      if method then list[kind .. ":" .. method] = function() return text end end
+    end
+    list[kind .. " methods"] = function() return methods_text(kind) end
+  end
+  for name, value in next, library() do
+    local plugins = type(value) == "table" and (getmetatable(value) or {}).kind
+    if type(value) == "table" and not plugins then
+      for inner, deeper in next, value do
+        if type(deeper) == "function" then list[name .. "." .. inner] = function() return function_text(deeper) end end
+      end
+    end
+    if not plugins then
+      local own = type(value) == "table" or type(value) == "function"
+      list[name] = function()
+        local text = own and value_text(value) or name .. ": " .. tostring(value)
+        return types[name] and text .. "\n\n" .. methods_text(name) or text
+      end
+    end
+  end
+  for name, text in pairs(c_texts()) do list[name] = function() return text end end
+  list.matrix = matrix_text
+  list.sc = function() return value_text(library()) end
+  return list
+end
+
+--- help.topic(name): the text about a name, or nil and the nearest name.
+function help.topic(name)
+  local list = topics()
+  local asked = trim(name):gsub("^sc%.", ""):gsub("[({].*$", "")
+  local text = list[asked] or list[(asked:gsub("%.", ":"))]
+  if text then return text() end
+  return nil, options.nearest(asked, sorted(list))
+end
+
+local function name_text(name)
+  local text, near = help.topic(name)
+  if text then return text end
+  return ("There is no help on '%s'%s help() gives an overview."):format(name, near and (" (did you mean '" .. near .. "'?).") or ".")
+end
+
+--- help.text([x]): what help(x) prints, as a text.
+function help.text(...)
+  if select("#", ...) == 0 then return trim(overview) end
+  local x = ...
+  if x == nil then return "nil: is the name spelt right? help() gives an overview; help \"name\" explains a name." end
+  return type(x) == "string" and name_text(x) or value_text(x)
+end
+
+return setmetatable(help, {
+  __call = function(_, ...) print(help.text(...)) end,
+  __tostring = function() return "help() gives an overview; help(x) explains a function, a plugin, an object or a \"name\"" end,
+})

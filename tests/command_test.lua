@@ -1,0 +1,407 @@
+-- The command: its forms, exit statuses and messages, Ctrl-C, the subcommands, help, and the prompt through a pipe and on a terminal.
+local lu = require "luaunit"
+
+local binary = os.getenv("SCULLERY_BINARY") or arg[-1]
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function slurp(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+local function write(text, suffix)
+  local name = os.tmpname()
+  local path = name .. (suffix or "")
+  if suffix then os.remove(name) end
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+-- Run a shell line: exit status, standard output, standard error.
+local function shell(line, input)
+  local out, err, given = os.tmpname(), os.tmpname(), write(input or "")
+  local _, _, status = os.execute(("{ %s ; } <%s >%s 2>%s"):format(line, given, out, err))
+  local result = { status, slurp(out), slurp(err) }
+  for _, path in ipairs{ out, err, given } do os.remove(path) end
+  return table.unpack(result)
+end
+
+local function scullery(arguments, input) return shell(quote(binary) .. " " .. arguments, input) end
+
+local function run_script(text, arguments)
+  local path = write(text, ".lua")
+  local status, out, err = scullery(quote(path) .. " " .. (arguments or ""))
+  os.remove(path)
+  return status, out, err, path
+end
+
+TestArguments = {}
+
+function TestArguments:test_version_and_help_go_to_standard_output()
+  local status, out = scullery("--version")
+  lu.assertEquals(status, 0)
+  lu.assertStrMatches(out, "scullery %d+%.%d+%.%d+, Lua 5%.4.*")
+  local help_status, help = scullery("--help")
+  lu.assertEquals(help_status, 0)
+  for _, word in ipairs{ "usage: scullery", "plugin list", "data list", "bench", "-e CODE" } do lu.assertStrContains(help, word) end
+end
+
+function TestArguments:test_script_gets_its_arguments_as_in_lua()
+  local status, out, err, path = run_script("print(arg[0], arg[1], arg[2], #arg, ...)", "a 'b c'")
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertEquals(out, path .. "\ta\tb c\t2\ta\tb c\n")
+end
+
+function TestArguments:test_what_stands_before_the_script_has_negative_places()
+  local path = write("print(arg[-1], arg[-2], arg[1])", ".lua")
+  local _, out = scullery("-e 'print(arg[0] ~= nil, arg[1])' " .. path .. " x")
+  os.remove(path)
+  lu.assertEquals(out, "true\tx\nprint(arg[0] ~= nil, arg[1])\t-e\tx\n")
+end
+
+function TestArguments:test_code_runs_in_order_and_shares_globals()
+  local status, out = scullery("-e 'x = 20' -e'x = x + 1' -e 'print(x * 2)'")
+  lu.assertEquals({ status, out }, { 0, "42\n" })
+end
+
+function TestArguments:test_module_becomes_a_global()
+  local status, out = scullery("-l scullery -l S=scullery -e 'print(scullery == S, S == sc)'")
+  lu.assertEquals({ status, out }, { 0, "true\ttrue\n" })
+end
+
+function TestArguments:test_standard_input_is_a_script_after_a_dash()
+  local status, out = scullery("- a", "local x = 1\nprint(x, arg[0], ...)\n")
+  lu.assertEquals({ status, out }, { 0, "1\t-\ta\n" })
+end
+
+function TestArguments:test_two_dashes_end_the_options()
+  local status, _, err = scullery("-- -e")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "cannot open the script '-e'")
+end
+
+function TestArguments:test_prompt_follows_the_script()
+  local path = write("x = 5", ".lua")
+  local status, out = scullery("-i " .. path, "x + 1\n")
+  os.remove(path)
+  lu.assertEquals({ status, out }, { 0, "6\n" })
+end
+
+function TestArguments:test_scripts_see_no_globals_of_the_library()
+  local text = "print(rawget(_G, 'sc'), sc, rawget(_G, 'help'), help, getmetatable(_G))"
+  lu.assertEquals(select(2, run_script(text)), "nil\tnil\tnil\tnil\tnil\n")
+  local path = write(text, ".lua")
+  local _, out = scullery("-e 'local v = sc.version' " .. path)
+  os.remove(path)
+  lu.assertEquals(out, "nil\tnil\tnil\tnil\tnil\n")
+end
+
+function TestArguments:test_library_is_there_in_code()
+  local status, out = scullery([[-e 'local sc = sc; print(sc == require "scullery", type(sc.version))']])
+  lu.assertEquals({ status, out }, { 0, "true\tstring\n" })
+end
+
+TestErrors = {}
+
+function TestErrors:test_bad_usage_is_a_sentence_and_status_1()
+  for arguments, message in pairs{ ["--frobnicate"] = "unknown option '--frobnicate'", ["-e"] = "a value is missing after '-e'",
+    ["-l"] = "a value is missing after '-l'", ["nosuch.lua"] = "cannot open the script 'nosuch.lua': No such file",
+    ["plugins"] = "nor is it a subcommand", ["/"] = "cannot open the script '/': Is a directory",
+    ["-l nosuchmodule"] = "module 'nosuchmodule' not found" } do
+    local status, out, err = scullery(arguments)
+    lu.assertEquals({ arguments, status, out }, { arguments, 1, "" })
+    lu.assertStrContains(err, message)
+  end
+end
+
+function TestErrors:test_error_has_a_readable_traceback()
+  local status, _, err, path = run_script("local function inner() error('bad thing') end\nlocal function outer() inner() end\nouter()\n")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "scullery: ")
+  lu.assertStrContains(err, path:match("[^/]+$") .. ":1: bad thing\nstack traceback:\n")
+  lu.assertStrContains(err, "in local 'outer'")
+  lu.assertNotStrContains(err, "[C]: in")
+end
+
+function TestErrors:test_any_value_can_be_raised()
+  for code, message in pairs{ ["error()"] = "nil", ["error({})"] = "table value", ["error(setmetatable({}, {__tostring = function() return \"mine\" end}))"] = "mine",
+    ["error(setmetatable({}, {__tostring = function() return 1 end}))"] = "table value" } do
+    local status, _, err = scullery("-e " .. quote(code))
+    lu.assertEquals(status, 1)
+    lu.assertStrContains(err, message)
+  end
+end
+
+function TestErrors:test_syntax_errors_and_binary_chunks_are_refused()
+  local status, _, err = run_script("local x = = 1")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "unexpected symbol near '='")
+  local binary_status, _, binary_err = run_script(string.dump(function() return 1 end))
+  lu.assertEquals(binary_status, 1)
+  lu.assertStrContains(binary_err, "binary chunk")
+end
+
+function TestErrors:test_exit_status_is_the_scripts()
+  lu.assertEquals((run_script("os.exit(7)")), 7)
+  lu.assertEquals((run_script("os.exit(true)")), 0)
+end
+
+function TestErrors:test_output_that_cannot_be_written_is_an_error()
+  local full = io.open("/dev/full", "w")
+  lu.skipIf(full == nil, "there is no /dev/full")
+  full:close()
+  local status, _, err = shell(quote(binary) .. " -e 'print(1)' >/dev/full")
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, "not all of the output could be written")
+end
+
+TestInterrupt = {}
+
+function TestInterrupt:test_ctrl_c_stops_pure_lua_once_and_can_be_caught()
+  local status, out, err = run_script([[
+    local ok, message = pcall(function() io.popen("kill -INT $PPID"):close() while true do end end)
+    for _ = 1, 1000 do end
+    print(ok, message)]])
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrMatches(out, "false\t.*interrupted!\n")
+end
+
+function TestInterrupt:test_ctrl_c_that_nobody_catches_ends_with_status_1()
+  local status, out, err = run_script('io.popen("kill -INT $PPID"):close() while true do end')
+  lu.assertEquals({ status, out }, { 1, "" })
+  lu.assertStrContains(err, "interrupted!")
+end
+
+function TestInterrupt:test_ctrl_c_stops_a_fit_and_raises_once()
+  local status, out, err = run_script([[
+    local sc = require "scullery"
+    local X = sc.randn{ 4000, 10 }
+    local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 400 }, sc.solver.ridge{ lambda = 1 } }
+    local sender = io.popen("sleep 0.2; kill -INT $PPID")
+    local ok, message
+    repeat ok, message = pcall(function() model:fit(X, X:column(1)) end) until not ok
+    for _ = 1, 1000 do end
+    sender:close()
+    model:fit(X, X:column(1))
+    print(message)]])
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrContains(out, "interrupted!")
+end
+
+function TestInterrupt:test_second_ctrl_c_ends_what_does_not_react()
+  -- a coroutine that never yields: the hook waits in the main thread
+  local status, out = run_script([[
+    io.stdout:setvbuf("no")
+    local sender = io.popen("kill -INT $PPID; sleep 0.2; kill -INT $PPID")
+    coroutine.wrap(function() while true do end end)()
+    print("not reached", sender)]])
+  lu.assertNotEquals(status, 0)
+  lu.assertEquals(out, "")
+end
+
+TestSubcommands = {}
+
+function TestSubcommands:test_plugin_list_is_a_table()
+  local status, out = scullery("plugin list")
+  lu.assertEquals(status, 0)
+  lu.assertStrMatches(out, "kind +name +version +summary +path\n.*")
+  lu.assertStrMatches(out, ".*\nsolver +ridge +%S+ .*/solver/ridge%.so\n.*")
+end
+
+function TestSubcommands:test_plugin_info_says_what_help_says()
+  local status, out = scullery("plugin info ridge")
+  lu.assertEquals(status, 0)
+  lu.assertStrContains(out, "lambda")
+  lu.assertEquals(select(2, scullery("plugin info solver.ridge")), out)
+  lu.assertEquals(select(2, scullery([[-e 'help "ridge"']])), out)
+  lu.assertEquals(select(2, scullery("-e 'help(sc.solver.ridge)'")), out)
+  lu.assertEquals(select(2, scullery("-e 'help(sc.solver.ridge{})'")), out)
+end
+
+function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
+  for arguments, message in pairs{ ["plugin info rigde"] = "did you mean 'ridge'", ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
+    ["plugin info"] = "missing argument 'name'", ["data get adlut"] = "did you mean 'adult'", ["data get"] = "missing argument 'name'",
+    ["plugin list more"] = "too many arguments" } do
+    local status, out, err = scullery(arguments)
+    lu.assertEquals({ arguments, status, out }, { arguments, 1, "" })
+    lu.assertStrContains(err, message)
+    lu.assertStrContains(err, "scullery: ")
+    lu.assertNotStrContains(err, "traceback")
+  end
+end
+
+function TestSubcommands:test_data_list_shows_the_shipped_set_as_here()
+  local status, out = scullery("data list")
+  lu.assertEquals(status, 0)
+  lu.assertStrMatches(out, ".*wdbc +569 x 31 +classification +here .*")
+end
+
+TestHelp = {}
+
+local function help(what) return select(2, scullery("-e " .. quote("help(" .. what .. ")"))) end
+
+function TestHelp:test_overview_and_module_list_what_there_is()
+  lu.assertStrContains(help "", "sc.pipeline")
+  lu.assertStrContains(help "sc", "standardize")
+  lu.assertStrContains(help "sc.data", "csv")
+  lu.assertStrMatches(help "sc.sampler", ".*gaussian .*threshold .*")
+end
+
+function TestHelp:test_functions_show_the_comment_above_them()
+  lu.assertStrContains(help "sc.data.csv", "sc.data.csv(path")
+  lu.assertEquals(help '"sc.data.csv"', help "sc.data.csv")
+  lu.assertEquals(help '"data.csv"', help "sc.data.csv")
+  lu.assertStrContains(help "sc.standardize", "standard deviation")
+  lu.assertEquals(help "sc.standardize()", help "sc.standardize")
+  lu.assertStrContains(help '"pipeline:fit"', "p:fit(ds)")
+end
+
+function TestHelp:test_functions_in_c_have_texts()
+  lu.assertStrContains(help "sc.matrix", "sc.matrix{{1, 2}, {3, 4}")
+  lu.assertStrContains(help '"matrix:slice"', "X:slice(")
+  lu.assertStrContains(help "sc.ones(2).slice", "X:slice(")
+  lu.assertStrContains(help "sc.ones(2)", "Methods:")
+end
+
+function TestHelp:test_objects_list_their_methods()
+  lu.assertStrContains(help "sc.pipeline{ sc.standardize() }", "predict")
+  lu.assertStrContains(help "sc.dataset{ X = sc.ones(2), y = { 1.5, 2.5 } }", "split")
+end
+
+function TestHelp:test_one_name_of_two_plugins_shows_both()
+  local text = help '"gaussian"'
+  lu.assertStrContains(text, "sc.sampler.gaussian{")
+  lu.assertStrContains(text, "sc.kernel.gaussian{")
+end
+
+function TestHelp:test_unknown_topics_get_the_nearest_name()
+  lu.assertStrContains(help '"rigde"', "did you mean 'ridge'?")
+  lu.assertStrContains(help "nil", "spelt")
+  for _, odd in ipairs{ "3", "{}", "io.stdout", "print", '""', "'%'", "function() end", "setmetatable({}, { __index = error })" } do
+    local status, out, err = scullery("-e " .. quote("help(" .. odd .. ")"))
+    lu.assertEquals({ odd, status, err }, { odd, 0, "" })
+    lu.assertNotEquals(out, "")
+  end
+end
+
+TestPrompt = {}
+
+local function prompt(input) return scullery("", input) end
+
+function TestPrompt:test_expressions_print_all_their_values()
+  local status, out, err = prompt("1 + 1\nnil, 'a'\n= 3\nx = 4\nx\n-- nothing\n\n")
+  lu.assertEquals({ status, out, err }, { 0, "2\nnil\ta\n3\n4\n", "" })
+end
+
+function TestPrompt:test_statements_and_expressions_go_on_over_lines()
+  local _, out, err = prompt("for i = 1, 2 do\nprint(i)\nend\n{1,\n2} == nil\n(2 +\n3)\nt = [[a\nb]]\n#t\n")
+  lu.assertEquals({ out, err }, { "1\n2\nfalse\n5\n3\n", "" })
+end
+
+function TestPrompt:test_errors_do_not_leave_the_prompt()
+  local status, out, err = prompt("error('first')\n)\nsc.nosuch()\nlocal x <const> = 1; x = 2\nprint('still')\n")
+  lu.assertEquals({ status, out }, { 0, "still\n" })
+  lu.assertStrContains(err, "first")
+  lu.assertStrContains(err, "unexpected symbol near ')'")
+  lu.assertStrContains(err, "attempt to assign to const variable")
+end
+
+function TestPrompt:test_input_that_ends_early_is_said()
+  local status, _, err = prompt("for i = 1, 2 do")
+  lu.assertEquals(status, 0)
+  lu.assertStrContains(err, "'end' expected")
+end
+
+function TestPrompt:test_exit_leaves_unless_it_is_a_name()
+  lu.assertEquals(select(2, prompt("1\nexit\n2\n")), "1\n")
+  lu.assertEquals(select(2, prompt("1\nquit()\n2\n")), "1\n")
+  lu.assertEquals(select(2, prompt("exit = 5\nexit\n2\n")), "5\n2\n")
+end
+
+function TestPrompt:test_library_and_help_are_globals()
+  local _, out, err = prompt("sc.version == require('scullery').version\nhelp('ridge')\nhelp\n")
+  lu.assertEquals(err, "")
+  lu.assertStrMatches(out, "true\nsc%.solver%.ridge.*help%(%) gives an overview.*")
+end
+
+TestCompletion = {}
+
+-- What Tab adds after a text, and the candidates.
+local function complete(text)
+  local more, list = require("scullery.prompt").complete(text)
+  local names = {}
+  for name in (list or ""):gmatch("%S+") do names[#names + 1] = name end
+  return more, names
+end
+
+function TestCompletion:setUp() rawset(_G, "sc", require "scullery") end
+function TestCompletion:tearDown() rawset(_G, "sc", nil) end
+
+function TestCompletion:test_names_complete_as_far_as_they_agree()
+  lu.assertEquals(complete "sc.sam", "pler")
+  lu.assertEquals(complete "x = coroutine.wr", "ap")
+  lu.assertEquals({ complete "string.for" }, { "mat", {} })
+  lu.assertEquals({ complete "math.m" }, { "", { "max", "maxinteger", "min", "mininteger", "modf" } })
+  lu.assertEquals(complete "hel", "p")
+  lu.assertEquals(complete "whi", "le")
+end
+
+function TestCompletion:test_plugins_are_listed_by_kind()
+  local _, names = complete "sc.sampler."
+  lu.assertTableContains(names, "gaussian")
+  lu.assertTableContains(names, "threshold")
+end
+
+function TestCompletion:test_methods_come_along_colons()
+  rawset(_G, "a_matrix", require("scullery").ones(2))
+  rawset(_G, "a_model", require("scullery").pipeline{ require("scullery").standardize() })
+  lu.assertEquals(complete "a_matrix:sli", "ce")
+  lu.assertEquals(complete "a_model:pred", "ict")
+  lu.assertEquals({ complete "a_model:row" }, { "", {} }) -- a field, no method
+  rawset(_G, "a_matrix", nil)
+  rawset(_G, "a_model", nil)
+end
+
+function TestCompletion:test_nothing_is_called_and_nothing_fails()
+  rawset(_G, "a_trap", setmetatable({}, { __index = function() error("touched") end }))
+  for _, text in ipairs{ "", " ", "f().x", "a_trap.b.c", "1.", "'a'.", "nosuch.x", "sc.nosuch.x", "a..b", ".", ":", "sc..", "t[1].x" } do
+    lu.assertEquals({ text, complete(text) }, { text, "", {} })
+  end
+  rawset(_G, "a_trap", nil)
+end
+
+TestTerminal = {}
+
+-- Keys typed at the prompt of a terminal that script(1) makes; what the terminal showed.
+local function on_terminal(keys)
+  local state = os.tmpname()
+  os.remove(state)
+  local line = ("TERM=vt100 XDG_STATE_HOME=%s script -qec %s /dev/null"):format(state, quote(quote(binary)))
+  local status, out = shell(line, keys)
+  local file = io.open(state .. "/scullery/history")
+  local history = file and file:read("a") or ""
+  if file then file:close() end
+  os.execute("rm -rf " .. quote(state))
+  return status, out, history
+end
+
+function TestTerminal:setUp() lu.skipIf(not os.execute("command -v script >/dev/null"), "script(1) is not installed: no terminal to test on") end
+
+function TestTerminal:test_tab_completes_and_history_is_kept()
+  local _, out, history = on_terminal("print(#math.hu\tx, 'mar'..'ker')\nprint(string.fo\t('%d', 42))\nexit\n")
+  lu.assertStrContains(out, "help() explains")
+  lu.assertStrContains(out, "42")
+  lu.assertStrContains(history, "string.format")
+end
+
+function TestTerminal:test_tab_lists_plugins()
+  local _, out = on_terminal("sc.sampler.\t\nexit\nnil\nexit\n")
+  lu.assertStrMatches(out, ".*gaussian +threshold.*")
+end
+
+os.exit(lu.LuaUnit.run())
