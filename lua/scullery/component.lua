@@ -1,6 +1,7 @@
 --- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at once, made when the data are known.
 local core = require "scullery.core"
 local choose = require "scullery.choose"
+local options = require "scullery.options"
 
 local Component = { __name = "component" }
 Component.__index = Component
@@ -14,19 +15,19 @@ end
 
 function Component:__tostring()
   local parts = {}
-  for name, value in pairs(self.given) do
-    if choose.is(value) then parts[#parts + 1] = name .. " = " .. tostring(value) end
-  end
   local ok, instance = pcall(core.instance, self.kind, self.name, self:options{})
-  if ok then
+  if ok and #self:searched() == 0 and not self:waiting() then
     local _, text = core.settings(instance)
-    if text ~= "" and #parts == 0 then parts[#parts + 1] = text end
-  else
-    for name, value in pairs(self.given) do
-      if not choose.is(value) then parts[#parts + 1] = name .. " = " .. require("scullery.options").show(value) end
-    end
+    return ("%s.%s{%s}"):format(self.kind, self.name, text)
   end
+  for name, value in pairs(self.given) do parts[#parts + 1] = name .. " = " .. options.show(value) end
+  table.sort(parts)
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
+end
+
+--- The component with every searched option replaced by the choice for it.
+function Component:resolved(choices)
+  return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) }, Component)
 end
 
 --- The options with each searched one replaced by the choice for it (by its first value where there is none).

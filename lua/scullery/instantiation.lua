@@ -81,6 +81,18 @@ function Features:searched()
   return list
 end
 
+--- The features with every searched option replaced by the choice for it.
+function Features:resolved(choices)
+  local copy = setmetatable({}, Features)
+  for name, value in pairs(self) do copy[name] = value end
+  local inst = self.inst
+  copy.inst = setmetatable({ W = inst.W, K = inst.K and inst.K:resolved(choices), p = inst.p:resolved(choices), phi = inst.phi:resolved(choices) },
+    getmetatable(inst))
+  if choose.is(self.T) then copy.T = choices["features.T"] or self.T.values[1] end
+  copy.fitted = nil
+  return copy
+end
+
 --- The map for d columns: parameters drawn, kernel bound. widths() -> gamma by scale, gamma by median; called only where a width waits for the data.
 function Features:map(dim, choices, widths)
   choices = choices or {}
@@ -95,6 +107,7 @@ function Features:map(dim, choices, widths)
   inst.last_dim = dim
   local T = self.T
   if choose.is(T) then T = choices["features.T"] or T.values[1] end
+  T = math.tointeger(T)
   return core.map{
     sampler = inst.p:instance(choices, get_widths(inst.p)),
     phi = inst.phi:instance(choices, get_widths(inst.phi)),

@@ -107,7 +107,7 @@ function Pipeline:keep(ds, prepared, fit, choices)
     choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
-  if fit.note and not self.quiet then io.stderr:write("scullery: " .. tostring(self.solver) .. ": " .. fit.note .. "\n") end
+  if fit.status ~= "converged" then io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or "")) end
   return self
 end
 

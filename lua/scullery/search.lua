@@ -107,10 +107,13 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
-local function copy_of(self)
+-- The pipeline with the choices put in, not fitted yet.
+local function chosen(self, choices)
   local copy = setmetatable({}, pipeline.class)
   for key, value in pairs(self) do copy[key] = value end
   copy.fitted = nil
+  copy.features = self.features and self.features:resolved(choices)
+  copy.solver = self.solver:resolved(choices)
   return copy
 end
 
@@ -145,7 +148,7 @@ function search.run(self, data, given)
     end
   end
   cells.best = best.place
-  local result = copy_of(self)
+  local result = chosen(self, best.choice)
   local kept = best.kept
   if not kept then
     local prepared = self:prepare(source, best.choice)

@@ -1,0 +1,244 @@
+/* The engine's ground, against plain computations: random numbers, vector functions, symmetric matrices; failing allocations; threads. */
+#include "engine/dense.h"
+#include "engine/loops.h"
+#include "engine/matrix.h"
+#include "engine/pool.h"
+#include "engine/random.h"
+#include "engine/smoothing.h"
+#include "engine/symmetric.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void expect(bool holds, const char *what, double got, double wanted) {
+  if (holds) return;
+  failures++;
+  (void)fprintf(stderr, "engine_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
+}
+
+/* Written down once: the same on every machine, instruction set, batch. */
+static void test_random_is_the_same_everywhere(void) {
+  static const double wanted[3] = {-0.095237762633960832, 0.8131270211802899, -1.5882591295008546};
+  double x[64], one;
+  scl_random_normal(1, 2, 3, 1, 3, x);
+  for (int i = 0; i < 3; i++) expect(x[i] == wanted[i], "the normal at a known address", x[i], wanted[i]);
+  scl_random_normal(7, 0, 5, 0, 64, x);
+  for (size_t i = 0; i < 64; i++) {
+    scl_random_normal(7, 0, 5, i, 1, &one);
+    expect(one == x[i], "a normal asked for alone", one, x[i]);
+  }
+  scl_random_normal(8, 0, 5, 0, 1, &one);
+  expect(one != x[0], "another seed gives another number", one, x[0]);
+}
+
+static void test_moments_of_normals(void) {
+  enum { N = 200000 };
+  double sum = 0, square = 0, fourth = 0, x;
+  for (uint64_t i = 0; i < N; i++) {
+    scl_random_normal(11, 0, i, 0, 1, &x);
+    sum += x;
+    square += x * x;
+    fourth += x * x * x * x;
+  }
+  const double n = N;
+  expect(fabs(sum / n) < 5 / sqrt(n), "mean of normals within 5 standard errors", sum / n, 0);
+  expect(fabs(square / n - 1) < 5 * sqrt(2 / n), "variance of normals within 5 standard errors", square / n, 1);
+  expect(fabs(fourth / n - 3) < 5 * sqrt(96 / n), "fourth moment of normals within 5 standard errors", fourth / n, 3);
+}
+
+/* F(F^-1(p)) = p, F by the C library's erfc. */
+static void test_inverse_normal(void) {
+  for (int k = -300; k < 0; k++) {
+    const double p = pow(10, k) * 0.7, x = scl_inverse_normal(p), back = 0.5 * erfc(-x / sqrt(2));
+    /* one rounding of x moves F by f(x) |x| eps */
+    expect(fabs(back - p) <= p * (8 * DBL_EPSILON * (1 + x * x)), "the normal distribution at its quantile", back, p);
+    if (p > 1e-10) expect(fabs(scl_inverse_normal(1 - p) + x) < 1e-5 * fabs(x), "symmetry of quantiles", scl_inverse_normal(1 - p), -x);
+  }
+}
+
+typedef double (*plain_f64)(double);
+static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, double low, double high) {
+  enum { N = 1001 };
+  double x[N], out[N];
+  for (int i = 0; i < N; i++) x[i] = low + (high - low) * i / (N - 1);
+  fast(N, x, out);
+  for (int i = 0; i < N; i++) {
+    const double wanted = plain(x[i]), unit = fmax(fabs(wanted), DBL_MIN) * DBL_EPSILON;
+    expect(fabs(out[i] - wanted) <= 5 * unit, name, out[i], wanted);
+    double one;
+    fast(1, &x[i], &one);
+    expect(one == out[i], "a vector function's value does not depend on its place", one, out[i]);
+  }
+}
+
+static double wide_sinf(double x) { return sin((double)(float)x); }
+static double wide_cosf(double x) { return cos((double)(float)x); }
+static double wide_expf(double x) { return exp((double)(float)x); }
+static double wide_erff(double x) { return erf((double)(float)x); }
+static double wide_tanhf(double x) { return tanh((double)(float)x); }
+static double wide_logf(double x) { return log((double)(float)x); }
+
+static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, double low, double high) {
+  enum { N = 1001 };
+  float x[N], out[N];
+  for (int i = 0; i < N; i++) x[i] = (float)(low + (high - low) * i / (N - 1));
+  fast(N, x, out);
+  for (int i = 0; i < N; i++) {
+    const double wanted = plain((double)x[i]);
+    expect(fabs((double)out[i] - wanted) <= 5 * fmax(fabs(wanted), (double)FLT_MIN) * (double)FLT_EPSILON, name, (double)out[i], wanted);
+  }
+}
+
+static void test_vector_functions(void) {
+  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
+    const scl_vector_math *m = &(*table)->math;
+    compare_f64("sin", m->sin, sin, -50, 50);
+    compare_f64("cos", m->cos, cos, -1e4, 1e4);
+    compare_f64("exp", m->exp, exp, -700, 700);
+    compare_f64("erf", m->erf, erf, -7, 7);
+    compare_f64("tanh", m->tanh, tanh, -30, 30);
+    compare_f64("log", m->log, log, 1e-3, 1e3);
+    compare_f32("sinf", m->sinf, wide_sinf, -50, 50);
+    compare_f32("cosf", m->cosf, wide_cosf, -500, 500);
+    compare_f32("expf", m->expf, wide_expf, -80, 80);
+    compare_f32("erff", m->erff, wide_erff, -4, 4);
+    compare_f32("tanhf", m->tanhf, wide_tanhf, -10, 10);
+    compare_f32("logf", m->logf, wide_logf, 1e-3, 1e3);
+  }
+}
+
+static void test_gauss_legendre(void) {
+  double x[20], w[20];
+  scl_gauss_legendre(20, x, w);
+  for (int power = 0; power < 39; power++) { /* exact to degree 2 n - 1 */
+    double sum = 0;
+    const double wanted = power % 2 == 0 ? 2.0 / (power + 1) : 0;
+    for (int k = 0; k < 20; k++) sum += w[k] * pow(x[k], power);
+    expect(fabs(sum - wanted) < 1e-13, "Gauss-Legendre integrates powers", sum, wanted);
+  }
+}
+
+/* ---------------------------------------------------------------- symmetric matrices */
+
+enum { LARGEST = 300 };
+static double phi[2 * LARGEST * LARGEST], dense[LARGEST * LARGEST], fast[LARGEST * LARGEST], right[LARGEST * 3], out[LARGEST * 3];
+
+static void fill(size_t rows, size_t n) {
+  for (size_t i = 0; i < rows; i++) scl_random_normal(3, 9, i, 0, n, phi + i * n);
+  memset(dense, 0, sizeof dense);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t r = 0; r < rows; r++) dense[i * n + j] += phi[r * n + i] * phi[r * n + j];
+}
+
+static void check_symmetric(size_t n) {
+  const scl_symmetric_algebra *algebra = &scl_service_symmetric;
+  scl_symmetric *a = NULL, *copy = NULL;
+  scl_error error;
+  const size_t rows = 2 * n;
+  fill(rows, n);
+  expect(algebra->create(n, &a, &error) == SCL_OK && algebra->create(n, &copy, &error) == SCL_OK, "create", 0, 1);
+  /* in three uneven blocks */
+  const size_t cut[4] = {0, rows / 3, rows / 3 + 1, rows};
+  for (int k = 0; k < 3; k++)
+    expect(scl_symmetric_accumulate(a, SCL_F64, phi + cut[k] * n, (ptrdiff_t)n, cut[k + 1] - cut[k], &error) == SCL_OK, "accumulate", 0, 1);
+  algebra->dense(a, fast, (ptrdiff_t)n);
+  for (size_t i = 0; i < n * n; i++) expect(fabs(fast[i] - dense[i]) < 1e-11 * (double)rows, "Phi'Phi by blocks", fast[i], dense[i]);
+  scl_random_normal(4, 9, n, 0, 3 * n, right);
+  algebra->copy(a, copy);
+  algebra->shift(1, copy);
+  algebra->add(0.5, a, copy); /* 1.5 A + I */
+  algebra->multiply(copy, right, 3, out);
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < 3; c++) {
+      double wanted = right[i * 3 + c];
+      for (size_t j = 0; j < n; j++) wanted += 1.5 * dense[i * n + j] * right[j * 3 + c];
+      expect(fabs(out[i * 3 + c] - wanted) < 1e-9 * (double)rows, "A x", out[i * 3 + c], wanted);
+    }
+  size_t pivot;
+  expect(algebra->factor(copy, &pivot, &error) == SCL_OK, "factor a positive definite matrix", 0, 1);
+  algebra->solve(copy, out, 3);
+  for (size_t i = 0; i < 3 * n; i++) expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
+  algebra->copy(a, copy);
+  algebra->shift(-1e6, copy);
+  expect(algebra->factor(copy, &pivot, &error) == SCL_NUMERIC && pivot == 0, "factor what is not positive definite", (double)pivot, 0);
+  algebra->destroy(a);
+  algebra->destroy(copy);
+}
+
+static void test_symmetric_matrices(void) {
+  static const size_t orders[] = {1, 2, 7, 64, 129, 256, 257, 300};
+  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) check_symmetric(orders[k]);
+}
+
+/* The same bits on one thread and on four. */
+static void test_threads_change_nothing(void) {
+  static double first[LARGEST * LARGEST];
+  scl_error error;
+  const size_t n = LARGEST, threads = scl_pool_threads();
+  fill(2 * n, n);
+  for (size_t run = 0; run < 2; run++) {
+    scl_symmetric *a = NULL;
+    scl_pool_set_threads(run == 0 ? 1 : 4);
+    expect(scl_symmetric_create(n, &a, &error) == SCL_OK, "create", 0, 1);
+    expect(scl_symmetric_accumulate(a, SCL_F64, phi, (ptrdiff_t)n, 2 * n, &error) == SCL_OK, "accumulate", 0, 1);
+    expect(scl_service_symmetric.factor(a, NULL, &error) == SCL_OK, "factor", 0, 1);
+    scl_service_symmetric.dense(a, run == 0 ? first : fast, (ptrdiff_t)n);
+    scl_symmetric_destroy(a);
+  }
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) expect(first[i * n + j] == fast[i * n + j], "one thread and four", fast[i * n + j], first[i * n + j]);
+  scl_pool_set_threads(threads);
+}
+
+static void count_task(void *context, size_t index) { ((unsigned char *)context)[index]++; }
+static void nested_task(void *context, size_t index) {
+  unsigned char *counts = context;
+  scl_pool_run(100, count_task, counts + 100 * index);
+}
+
+static void test_each_task_runs_once(void) {
+  static unsigned char counts[10000];
+  scl_pool_run(100, nested_task, counts);
+  for (size_t i = 0; i < sizeof counts; i++) expect(counts[i] == 1, "a task runs once, nested too", counts[i], 1);
+}
+
+/* Every allocation in turn fails once: a sentence, nothing lost. */
+static void test_failing_allocations(void) {
+  const size_t before = scl_allocated();
+  scl_status status = SCL_NO_MEMORY;
+  for (long n = 0; status != SCL_OK && n < 100; n++) {
+    scl_symmetric *a = NULL;
+    scl_matrix m = {0};
+    scl_error error = {0};
+    scl_allocate_fail_after(n);
+    status = scl_matrix_create(10, 10, SCL_F32, &m, &error);
+    if (status == SCL_OK) status = scl_symmetric_create(10, &a, &error);
+    if (status == SCL_OK) status = scl_symmetric_accumulate(a, SCL_F32, m.data, 10, 10, &error);
+    scl_allocate_fail_after(-1);
+    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL), "a failed allocation has a sentence", status, 0);
+    scl_matrix_release(&m);
+    scl_symmetric_destroy(a);
+    expect(scl_allocated() == before, "bytes held after a failure", (double)scl_allocated(), (double)before);
+  }
+  expect(status == SCL_OK, "it works once no allocation fails", status, 0);
+}
+
+int main(void) {
+  test_random_is_the_same_everywhere();
+  test_moments_of_normals();
+  test_inverse_normal();
+  test_vector_functions();
+  test_gauss_legendre();
+  test_symmetric_matrices();
+  test_threads_change_nothing();
+  test_each_task_runs_once();
+  test_failing_allocations();
+  scl_pool_stop();
+  (void)printf("engine_test: %d failures\n", failures);
+  return failures != 0;
+}
