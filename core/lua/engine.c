@@ -243,6 +243,7 @@ static int widths(lua_State *L) {
 
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless that underflows; second result: the log of a factor left out */
 static int transform(lua_State *L) {
+  lua_settop(L, 4);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (!lua_isnoneornil(L, 4)) flow.block_rows = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "block");
   const double log_scale = flow.map == NULL ? 0 : scl_map_log_scale(flow.map), limit = flow.dtype == SCL_F64 ? -300 : -30;
@@ -254,6 +255,7 @@ static int transform(lua_State *L) {
 
 /* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
 static int decisions(lua_State *L) {
+  lua_settop(L, 6);
   const scl_matrix *weights = scl_lua_check_matrix(L, 4), *intercept = scl_lua_check_matrix(L, 5);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (!lua_isnoneornil(L, 6)) flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");

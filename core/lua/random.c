@@ -96,7 +96,16 @@ static int permutation(lua_State *L) {
   return 1;
 }
 
+/* core.normal(seed, stream, index, offset) -> the normal at that address */
+static int normal(lua_State *L) {
+  double value;
+  scl_random_normal((uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2), (uint64_t)luaL_checkinteger(L, 3),
+                    (uint64_t)luaL_checkinteger(L, 4), 1, &value);
+  lua_pushnumber(L, value);
+  return 1;
+}
+
 void scl_lua_open_random(lua_State *L) {
-  static const luaL_Reg functions[] = {{"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation}, {"normal", normal}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }
