@@ -25,7 +25,8 @@ static void test_random_is_the_same_everywhere(void) {
   static const double wanted[3] = {-0.095237762633960832, 0.8131270211802899, -1.5882591295008546};
   double x[64], one;
   scl_random_normal(1, 2, 3, 1, 3, x);
-  for (int i = 0; i < 3; i++) expect(x[i] == wanted[i], "the normal at a known address", x[i], wanted[i]);
+  for (int i = 0; i < 3; i++)
+    expect(x[i] == wanted[i], "the normal at a known address", x[i], wanted[i]);
   scl_random_normal(7, 0, 5, 0, 64, x);
   for (size_t i = 0; i < 64; i++) {
     scl_random_normal(7, 0, 5, i, 1, &one);
@@ -64,7 +65,8 @@ typedef double (*plain_f64)(double);
 static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, double low, double high) {
   enum { N = 1001 };
   double x[N], out[N];
-  for (int i = 0; i < N; i++) x[i] = low + (high - low) * i / (N - 1);
+  for (int i = 0; i < N; i++)
+    x[i] = low + (high - low) * i / (N - 1);
   fast(N, x, out);
   for (int i = 0; i < N; i++) {
     const double wanted = plain(x[i]), unit = fmax(fabs(wanted), DBL_MIN) * DBL_EPSILON;
@@ -75,17 +77,30 @@ static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, 
   }
 }
 
-static double wide_sinf(double x) { return sin((double)(float)x); }
-static double wide_cosf(double x) { return cos((double)(float)x); }
-static double wide_expf(double x) { return exp((double)(float)x); }
-static double wide_erff(double x) { return erf((double)(float)x); }
-static double wide_tanhf(double x) { return tanh((double)(float)x); }
-static double wide_logf(double x) { return log((double)(float)x); }
+static double wide_sinf(double x) {
+  return sin((double)(float)x);
+}
+static double wide_cosf(double x) {
+  return cos((double)(float)x);
+}
+static double wide_expf(double x) {
+  return exp((double)(float)x);
+}
+static double wide_erff(double x) {
+  return erf((double)(float)x);
+}
+static double wide_tanhf(double x) {
+  return tanh((double)(float)x);
+}
+static double wide_logf(double x) {
+  return log((double)(float)x);
+}
 
 static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, double low, double high) {
   enum { N = 1001 };
   float x[N], out[N];
-  for (int i = 0; i < N; i++) x[i] = (float)(low + (high - low) * i / (N - 1));
+  for (int i = 0; i < N; i++)
+    x[i] = (float)(low + (high - low) * i / (N - 1));
   fast(N, x, out);
   for (int i = 0; i < N; i++) {
     const double wanted = plain((double)x[i]);
@@ -117,7 +132,8 @@ static void test_gauss_legendre(void) {
   for (int power = 0; power < 39; power++) { /* exact to degree 2 n - 1 */
     double sum = 0;
     const double wanted = power % 2 == 0 ? 2.0 / (power + 1) : 0;
-    for (int k = 0; k < 20; k++) sum += w[k] * pow(x[k], power);
+    for (int k = 0; k < 20; k++)
+      sum += w[k] * pow(x[k], power);
     expect(fabs(sum - wanted) < 1e-13, "Gauss-Legendre integrates powers", sum, wanted);
   }
 }
@@ -128,11 +144,13 @@ enum { LARGEST = 300 };
 static double phi[2 * LARGEST * LARGEST], dense[LARGEST * LARGEST], fast[LARGEST * LARGEST], right[LARGEST * 3], out[LARGEST * 3];
 
 static void fill(size_t rows, size_t n) {
-  for (size_t i = 0; i < rows; i++) scl_random_normal(3, 9, i, 0, n, phi + i * n);
+  for (size_t i = 0; i < rows; i++)
+    scl_random_normal(3, 9, i, 0, n, phi + i * n);
   memset(dense, 0, sizeof dense);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
-      for (size_t r = 0; r < rows; r++) dense[i * n + j] += phi[r * n + i] * phi[r * n + j];
+      for (size_t r = 0; r < rows; r++)
+        dense[i * n + j] += phi[r * n + i] * phi[r * n + j];
 }
 
 static void check_symmetric(size_t n) {
@@ -147,7 +165,8 @@ static void check_symmetric(size_t n) {
   for (int k = 0; k < 3; k++)
     expect(scl_symmetric_accumulate(a, SCL_F64, phi + cut[k] * n, (ptrdiff_t)n, cut[k + 1] - cut[k], &error) == SCL_OK, "accumulate", 0, 1);
   algebra->dense(a, fast, (ptrdiff_t)n);
-  for (size_t i = 0; i < n * n; i++) expect(fabs(fast[i] - dense[i]) < 1e-11 * (double)rows, "Phi'Phi by blocks", fast[i], dense[i]);
+  for (size_t i = 0; i < n * n; i++)
+    expect(fabs(fast[i] - dense[i]) < 1e-11 * (double)rows, "Phi'Phi by blocks", fast[i], dense[i]);
   scl_random_normal(4, 9, n, 0, 3 * n, right);
   algebra->copy(a, copy);
   algebra->shift(1, copy);
@@ -156,13 +175,15 @@ static void check_symmetric(size_t n) {
   for (size_t i = 0; i < n; i++)
     for (size_t c = 0; c < 3; c++) {
       double wanted = right[i * 3 + c];
-      for (size_t j = 0; j < n; j++) wanted += 1.5 * dense[i * n + j] * right[j * 3 + c];
+      for (size_t j = 0; j < n; j++)
+        wanted += 1.5 * dense[i * n + j] * right[j * 3 + c];
       expect(fabs(out[i * 3 + c] - wanted) < 1e-9 * (double)rows, "A x", out[i * 3 + c], wanted);
     }
   size_t pivot;
   expect(algebra->factor(copy, &pivot, &error) == SCL_OK, "factor a positive definite matrix", 0, 1);
   algebra->solve(copy, out, 3);
-  for (size_t i = 0; i < 3 * n; i++) expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
+  for (size_t i = 0; i < 3 * n; i++)
+    expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
   algebra->copy(a, copy);
   algebra->shift(-1e6, copy);
   expect(algebra->factor(copy, &pivot, &error) == SCL_NUMERIC && pivot == 0, "factor what is not positive definite", (double)pivot, 0);
@@ -172,7 +193,8 @@ static void check_symmetric(size_t n) {
 
 static void test_symmetric_matrices(void) {
   static const size_t orders[] = {1, 2, 7, 64, 129, 256, 257, 300};
-  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) check_symmetric(orders[k]);
+  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+    check_symmetric(orders[k]);
 }
 
 /* The same bits on one thread and on four. */
@@ -191,11 +213,14 @@ static void test_threads_change_nothing(void) {
     scl_symmetric_destroy(a);
   }
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) expect(first[i * n + j] == fast[i * n + j], "one thread and four", fast[i * n + j], first[i * n + j]);
+    for (size_t j = 0; j <= i; j++)
+      expect(first[i * n + j] == fast[i * n + j], "one thread and four", fast[i * n + j], first[i * n + j]);
   scl_pool_set_threads(threads);
 }
 
-static void count_task(void *context, size_t index) { ((unsigned char *)context)[index]++; }
+static void count_task(void *context, size_t index) {
+  ((unsigned char *)context)[index]++;
+}
 static void nested_task(void *context, size_t index) {
   unsigned char *counts = context;
   scl_pool_run(100, count_task, counts + 100 * index);
@@ -204,7 +229,8 @@ static void nested_task(void *context, size_t index) {
 static void test_each_task_runs_once(void) {
   static unsigned char counts[10000];
   scl_pool_run(100, nested_task, counts);
-  for (size_t i = 0; i < sizeof counts; i++) expect(counts[i] == 1, "a task runs once, nested too", counts[i], 1);
+  for (size_t i = 0; i < sizeof counts; i++)
+    expect(counts[i] == 1, "a task runs once, nested too", counts[i], 1);
 }
 
 /* Every allocation in turn fails once: a sentence, nothing lost. */
@@ -220,7 +246,8 @@ static void test_failing_allocations(void) {
     if (status == SCL_OK) status = scl_symmetric_create(10, &a, &error);
     if (status == SCL_OK) status = scl_symmetric_accumulate(a, SCL_F32, m.data, 10, 10, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL), "a failed allocation has a sentence", status, 0);
+    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL), "a failed allocation has a sentence",
+           status, 0);
     scl_matrix_release(&m);
     scl_symmetric_destroy(a);
     expect(scl_allocated() == before, "bytes held after a failure", (double)scl_allocated(), (double)before);

@@ -281,7 +281,6 @@ function TestFailingAllocationsLoseNothing()
     core.fail_allocation_after(-1)
     if ok then done = true break end
     lu.assertStrContains(tostring(message), "memory")
-    message = nil
   end
   lu.assertTrue(done)
   p.fitted = nil

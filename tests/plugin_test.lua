@@ -131,4 +131,21 @@ function TestMonteCarloWhereThereIsNoTilt()
   end
 end
 
+function TestAProblemAnswersEveryVerbAlike()
+  sc.plugin.load(folder .. "probe.so")
+  local y = sc.hcat(X:column(1), X:column(2) - X:column(3))
+  local many = sc.vcat(X, X * 2, X * -1, X + 0.5)
+  y = sc.vcat(y, y, y, y)
+  for _, dtype in ipairs{ "float64", "float32" } do
+    for _, intercept in ipairs{ false, true } do
+      for _, K in ipairs{ false, sc.kernel.gaussian{ gamma = 1 } } do
+        local feats = sc.features{ K = K or nil, p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 6, seed = 1, dtype = dtype }
+        local p = sc.pipeline{ feats, sc.solver.probe{ intercept = intercept }, block = 33 }:fit(many, y)
+        lu.assertEquals(p:weights():abs():max(), 0)
+        if intercept then lu.assertAlmostEquals(p:intercept():get(1, 2), y:column(2):mean(), 1e-9) end -- the host's, mean y - mean phi 0
+      end
+    end
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -31,7 +31,8 @@ static bool find(void *handle, const char *name, void *function, size_t size) {
 static scl_status load(library *curl, scl_error *error) {
   void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) return scl_fail(error, SCL_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
-  const bool all = find(handle, "curl_easy_init", &curl->init, sizeof curl->init) && find(handle, "curl_easy_setopt", &curl->setopt, sizeof curl->setopt) &&
+  const bool all = find(handle, "curl_easy_init", &curl->init, sizeof curl->init) &&
+                   find(handle, "curl_easy_setopt", &curl->setopt, sizeof curl->setopt) &&
                    find(handle, "curl_easy_perform", &curl->perform, sizeof curl->perform) &&
                    find(handle, "curl_easy_getinfo", &curl->getinfo, sizeof curl->getinfo) &&
                    find(handle, "curl_easy_cleanup", &curl->cleanup, sizeof curl->cleanup) &&
@@ -60,7 +61,8 @@ static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up
 }
 
 static void to_text(const unsigned char digest[SHA256_DIGEST_LENGTH], char text[65]) {
-  for (int i = 0; i < SHA256_DIGEST_LENGTH; i++) (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
+  for (int i = 0; i < SHA256_DIGEST_LENGTH; i++)
+    (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
 static CURLcode run(const library *curl, CURL *handle, const char *url, transfer *t) {
@@ -91,7 +93,8 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
   }
   if (code == CURLE_HTTP_RETURNED_ERROR)
     return scl_fail(error, SCL_IO, "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url, answer, path);
-  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url, curl->strerror(code), path);
+  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url, curl->strerror(code),
+                  path);
 }
 
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
@@ -114,7 +117,8 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
   SHA256Final(digest, &t.hash);
   to_text(digest, text);
   if (status == SCL_OK && sha256 != NULL && strcmp(text, sha256) != 0)
-    status = scl_fail(error, SCL_BAD_DATA, "%s: the file that came has sha256 %s where %s is expected; nothing was kept", url, text, sha256);
+    status =
+        scl_fail(error, SCL_BAD_DATA, "%s: the file that came has sha256 %s where %s is expected; nothing was kept", url, text, sha256);
   if (status == SCL_OK) return scl_output_commit(t.output, error);
   scl_output_abandon(t.output);
   return status;
@@ -126,7 +130,8 @@ scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) 
   FILE *file = fopen(path, "rb");
   if (file == NULL) return scl_fail(error, SCL_IO, "%s: %s", path, strerror(errno));
   SHA256Init(&hash);
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) SHA256Update(&hash, buffer, got);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+    SHA256Update(&hash, buffer, got);
   const bool failed = ferror(file) != 0;
   (void)fclose(file);
   SHA256Final(bytes, &hash);

@@ -74,14 +74,16 @@ static void note_held(size_t bytes) {
   }
 }
 
-/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer misses of the address cache). The sanitizers watch malloc
- * alone, so they keep to it. */
+/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer misses of the address cache). The
+ * sanitizers watch malloc alone, so they keep to it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool use_pages = false;
 #else
 static const bool use_pages = true;
 #endif
-static bool is_large(size_t bytes) { return use_pages && bytes >= LARGE_FROM; }
+static bool is_large(size_t bytes) {
+  return use_pages && bytes >= LARGE_FROM;
+}
 
 /* `bytes` at a multiple of HUGE_PAGE. */
 static void *map_pages(size_t bytes) {

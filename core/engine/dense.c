@@ -5,9 +5,10 @@
 
 /* LAPACK, which OpenBLAS carries: column-major, so the row-major lower triangle is its upper one. */
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork, int *info);
-extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda, double *wr, double *wi, double *vl, const int *ldvl,
-                   double *vr, const int *ldvr, double *work, const int *lwork, int *info);
+extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
+                   int *info);
+extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda, double *wr, double *wi, double *vl,
+                   const int *ldvl, double *vr, const int *ldvr, double *work, const int *lwork, int *info);
 
 /* OpenBLAS keeps to the calling thread; its own pool would fight with ours. */
 __attribute__((constructor)) static void keep_blas_to_one_thread(void) {

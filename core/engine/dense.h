@@ -21,7 +21,8 @@ size_t scl_potrf(size_t n, double *a, ptrdiff_t lda);
 void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
 /* B = B L^-T, L n x n lower, B m x n. */
 void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
-/* Eigenvalues of a (n x n, row-major, spoilt): real[n], and imaginary[n] unless `symmetric` (then real is ascending). work holds 64 n numbers. False: no convergence. */
+/* Eigenvalues of a (n x n, row-major, spoilt): real[n], and imaginary[n] unless `symmetric` (then real is ascending). work holds 64 n
+ * numbers. False: no convergence. */
 bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary, double *work);
 
 #endif

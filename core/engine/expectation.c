@@ -17,7 +17,8 @@ static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *ou
     if (status == SCL_OK) status = scl_matrix_create_raw(d, n, SCL_F64, out, error);
     const double factor = exp(scl_map_log_scale(map));
     for (size_t i = 0; status == SCL_OK && i < n; i++)
-      for (size_t j = 0; j < d; j++) scl_matrix_row(out, j)[i] = factor * scl_matrix_row(&phi, i)[j];
+      for (size_t j = 0; j < d; j++)
+        scl_matrix_row(out, j)[i] = factor * scl_matrix_row(&phi, i)[j];
     scl_matrix_release(&phi);
   }
   scl_matrix_release(&rows);
@@ -43,9 +44,10 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
   scl_matrix samples = {0}, k = {0};
   scl_map *map = NULL;
   const uint64_t first = s->drawn;
-  SCL_TRY(scl_parameters_draw(s->spec->sampler, s->spec->dim, s->spec->seed, SCL_STREAM_MONTE_CARLO, (size_t)first, BATCH, &set, error));
+  SCL_TRY(scl_parameters_draw(s->spec->sampler, s->spec->dim, s->spec->seed, SCL_STREAM_MONTE_CARLO, (size_t)first, BATCH, 1, &set, error));
   scl_status status = scl_parameters_matrix(&set, &samples, error);
-  const scl_map_spec plain = {.sampler = s->spec->sampler, .phi = s->spec->phi, .dim = s->spec->dim, .dtype = SCL_F64, .parameters = &samples};
+  const scl_map_spec plain = {
+      .sampler = s->spec->sampler, .phi = s->spec->phi, .dim = s->spec->dim, .dtype = SCL_F64, .parameters = &samples};
   if (status == SCL_OK) status = scl_map_create(&plain, &map, error);
   if (status == SCL_OK) status = scl_map_kernel_between(s->shape, s->spec->parameters, &samples, &k, error);
   if (status == SCL_OK) status = scl_map_apply(map, s->x.data, s->x.row_stride, s->n, phi, (ptrdiff_t)(s->outputs * BATCH), error);
@@ -54,12 +56,15 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
     double *into = power == 1 ? s->sum : s->square;
     const double unit = power == 1 ? sqrt((double)BATCH) : (double)BATCH; /* phi carries 1/sqrt(BATCH) */
     if (power == 2) {
-      for (size_t i = 0; i < s->n * s->outputs * BATCH; i++) phi[i] *= phi[i];
-      for (size_t i = 0; i < s->u * BATCH; i++) ((double *)k.data)[i] *= ((double *)k.data)[i];
+      for (size_t i = 0; i < s->n * s->outputs * BATCH; i++)
+        phi[i] *= phi[i];
+      for (size_t i = 0; i < s->u * BATCH; i++)
+        ((double *)k.data)[i] *= ((double *)k.data)[i];
     }
     for (size_t o = 0; o < s->outputs; o++) {
       scl_gemm_parallel(SCL_F64, false, true, s->u, s->n, BATCH, unit, k.data, BATCH, phi + o * BATCH, width, 0, products, n);
-      for (size_t i = 0; i < s->u * s->n; i++) into[o * s->u * s->n + i] += products[i];
+      for (size_t i = 0; i < s->u * s->n; i++)
+        into[o * s->u * s->n + i] += products[i];
     }
   }
   s->drawn += BATCH;
@@ -97,12 +102,14 @@ static scl_status simulate(simulation *s, double tolerance, size_t most, scl_exp
   } while (status == SCL_OK && out->standard_error > tolerance * largest && s->drawn + BATCH <= most);
   out->samples = s->drawn;
   if (status == SCL_OK) status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_F64, &out->values, error);
-  for (size_t i = 0; status == SCL_OK && i < entries; i++) ((double *)out->values.data)[i] = s->sum[i] / (double)s->drawn;
+  for (size_t i = 0; status == SCL_OK && i < entries; i++)
+    ((double *)out->values.data)[i] = s->sum[i] / (double)s->drawn;
   scl_release(memory);
   return status;
 }
 
-scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most, scl_expectation *out, scl_error *error) {
+scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most, scl_expectation *out,
+                      scl_error *error) {
   scl_map *map;
   memset(out, 0, sizeof *out);
   if (x->cols != spec->dim) return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the parameters are for %zu", x->cols, spec->dim);
@@ -115,7 +122,8 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
   if (out->method != SCL_METHOD_MONTE_CARLO) {
     status = by_map(map, x, &out->values, error);
   } else {
-    simulation s = {.spec = spec, .shape = map, .u = scl_map_count(map), .outputs = scl_map_features(map) / scl_map_count(map), .n = x->rows};
+    simulation s = {
+        .spec = spec, .shape = map, .u = scl_map_count(map), .outputs = scl_map_features(map) / scl_map_count(map), .n = x->rows};
     status = scl_matrix_copy(x, SCL_F64, &s.x, error);
     if (status == SCL_OK) status = simulate(&s, tolerance, most, out, error);
     scl_matrix_release(&s.x);

@@ -83,19 +83,18 @@ static scl_status add_phase(scl_map *map, scl_parameter_set *set, scl_error *err
   if (set->view.bias == NULL) return scl_fail_memory(error, count * sizeof(double), "phases");
   set->layout.has_bias = map->layout.has_bias = 1;
   for (size_t t = 0; t < count; t++) {
-    scl_random_uniform(map->seed, SCL_STREAM_PARAMETERS + 15, t, 0, 1, &set->view.bias[t]);
+    scl_random_uniform(map->seed, SCL_STREAM_PHASE, t, 0, 1, &set->view.bias[t]);
     set->view.bias[t] = 3.14159265358979323846 * (2 * set->view.bias[t] - 1);
   }
   return SCL_OK;
 }
 
 static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_error *error) {
-  const size_t rows = map->count * map->fan_in;
   if (spec->parameters != NULL) {
     map->given = true;
     return scl_parameters_from_matrix(&map->layout, map->dim, spec->parameters, &map->natural, error);
   }
-  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_PARAMETERS, 0, rows, &map->natural, error));
+  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_PARAMETERS, 0, map->count, map->fan_in, &map->natural, error));
   const bool phase = map->shape.needs_phase && !map->layout.has_bias && spec->kernel == NULL;
   return phase ? add_phase(map, &map->natural, error) : SCL_OK;
 }
@@ -170,6 +169,23 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   return status;
 }
 
+scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error) {
+  scl_matrix parameters;
+  SCL_TRY(scl_map_parameters(map, &parameters, error));
+  const bool phase =
+      map->bias != NULL && map->kernel == NULL; /* the matrix then has the map's own phases in it, and is drawn again instead */
+  const scl_map_spec spec = {.sampler = map->sampler,
+                             .phi = map->phi,
+                             .dim = map->dim,
+                             .count = map->count,
+                             .seed = map->seed,
+                             .dtype = map->dtype,
+                             .parameters = phase ? NULL : &parameters};
+  const scl_status status = scl_map_create(&spec, out, error);
+  scl_matrix_release(&parameters);
+  return status;
+}
+
 void scl_map_destroy(scl_map *map) {
   if (map == NULL) return;
   scl_map_destroy(map->inner);
@@ -211,7 +227,7 @@ typedef struct application {
 static void add_bias(const scl_map *map, scl_block *z, size_t first, size_t plane) {
   for (size_t i = 0; i < z->rows; i++)
     for (size_t j = 0; j < z->cols; j++) {
-      const size_t at = (first + j) * map->fan_in + plane;
+      const size_t at = plane * map->count + first + j;
       const ptrdiff_t to = (ptrdiff_t)i * z->row_stride + (ptrdiff_t)j + (ptrdiff_t)plane * z->plane_stride;
       if (map->dtype == SCL_F64)
         ((double *)z->data)[to] += ((const double *)map->bias)[at];
@@ -221,11 +237,11 @@ static void add_bias(const scl_map *map, scl_block *z, size_t first, size_t plan
 }
 
 static void project_dense(const scl_map *map, const char *x, ptrdiff_t x_stride, scl_block *z, size_t first) {
-  const size_t size = scl_dtype_size(map->dtype), step = map->fan_in * map->layout.width;
+  const size_t size = scl_dtype_size(map->dtype), width = map->layout.width;
   for (size_t plane = 0; plane < map->fan_in; plane++) {
-    const char *w = (const char *)map->weights + (first * step + plane * map->layout.width) * size;
+    const char *w = (const char *)map->weights + (plane * map->count + first) * width * size;
     char *to = (char *)z->data + plane * (size_t)z->plane_stride * size;
-    scl_gemm(map->dtype, false, true, z->rows, z->cols, map->dim, 1, x, x_stride, w, (ptrdiff_t)step, 0, to, z->row_stride);
+    scl_gemm(map->dtype, false, true, z->rows, z->cols, map->dim, 1, x, x_stride, w, (ptrdiff_t)width, 0, to, z->row_stride);
     if (map->bias != NULL) add_bias(map, z, first, plane);
   }
 }
@@ -329,7 +345,8 @@ static scl_status apply_tile(application *job, size_t index, scl_error *error) {
     project_threshold(map, x, job->x_stride, &z, first);
   scl_spread v = {own, 1, 0, 0};
   const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
-  if (smooth && map->parameter_spread != NULL) v = (scl_spread){(const char *)map->parameter_spread + first * size * (size_t)map->spread_stride, 0, map->spread_stride, 0};
+  if (smooth && map->parameter_spread != NULL)
+    v = (scl_spread){(const char *)map->parameter_spread + first * size * (size_t)map->spread_stride, 0, map->spread_stride, 0};
   if (smooth && map->column_spread != NULL) row_spreads(map, x, job->x_stride, rows, own);
   SCL_TRY((native ? nonlinearity : nonlinearity_widened)(map, &z, smooth ? &v : NULL, &out, error));
   scale_features(map, &out, first);
@@ -347,7 +364,8 @@ static void apply_task(void *context, size_t index) {
 
 static scl_status apply_tiles(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error) {
-  const size_t across = (map->count + TILE_PARAMETERS - 1) / TILE_PARAMETERS, width = (map->count + across - 1) / across;
+  const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), across = (map->count + most - 1) / most,
+               width = (map->count + across - 1) / across;
   const size_t each = TILE_ROWS * sizeof(double) + TILE_ROWS * width * map->fan_in * scl_dtype_size(map->dtype),
                threads = scl_pool_threads();
   application job = {

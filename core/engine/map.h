@@ -28,6 +28,8 @@ typedef struct scl_map scl_map;
 
 /* Compose: refuses parts that do not fit, with what would. */
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error);
+/* The same parameters without K: phi(w_t, x)/sqrt T. */
+scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error);
 void scl_map_destroy(scl_map *map);
 
 size_t scl_map_features(const scl_map *map); /* D */

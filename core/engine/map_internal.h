@@ -15,7 +15,7 @@ struct scl_map {
   bool given;                /* parameters came as a matrix */
   scl_parameter_set natural; /* float64, as drawn: kept when given, or when there is a kernel */
 
-  /* What the projection reads, in dtype: rows t fan_in + k, tilted where there is a tilt. */
+  /* What the projection reads, in dtype: row k count + t is scalar k of parameter t, tilted where there is a tilt. */
   void *weights, *bias;
   int32_t *support;
   void *scale; /* count: 1/sqrt T, or c(w_t) exp(-log_scale) */

@@ -152,7 +152,7 @@ static scl_status set_monte_carlo(scl_map *map, const scl_map_spec *spec, scl_er
   scl_parameter_set samples;
   scl_matrix rows = {0};
   map->method = SCL_METHOD_MONTE_CARLO;
-  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_MONTE_CARLO, 0, number, &samples, error));
+  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_MONTE_CARLO, 0, number, 1, &samples, error));
   scl_status status = scl_parameters_matrix(&samples, &rows, error);
   const scl_map_spec inner = {.sampler = map->sampler,
                               .phi = map->phi,
@@ -195,7 +195,7 @@ void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
 scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
   if (map->natural.view.weights != NULL) return scl_parameters_matrix(&map->natural, out, error);
   scl_parameter_set set;
-  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_PARAMETERS, 0, map->count * map->fan_in, &set, error));
+  SCL_TRY(scl_parameters_draw(map->sampler, map->dim, map->seed, SCL_STREAM_PARAMETERS, 0, map->count, map->fan_in, &set, error));
   scl_status status = SCL_OK;
   if (map->bias != NULL && set.view.bias == NULL) { /* the phase that the map added */
     set.view.bias = scl_allocate_array(set.view.count, sizeof(double));

@@ -89,19 +89,32 @@ static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_s
   return SCL_OK;
 }
 
+/* The rows of one draw. */
+static scl_status draw_all(const scl_instance *sampler, uint64_t seed, uint64_t stream, size_t block, const scl_parameters *all,
+                           scl_error *error) {
+  const size_t batch = (BATCH + block - 1) / block * block;
+  drawing job = {.sampler = sampler, .address = {seed, stream}, .all = all, .batch = batch, .failed = ATOMIC_FLAG_INIT, .status = SCL_OK};
+  scl_pool_run((all->count + batch - 1) / batch, draw_batch, &job);
+  if (job.status != SCL_OK && error != NULL) {
+    *error = job.error;
+    (void)scl_instance_prefix(sampler, job.status, error);
+  }
+  return job.status;
+}
+
 scl_status scl_parameters_draw(const scl_instance *sampler, size_t dim, uint64_t seed, uint64_t stream, size_t first, size_t count,
-                               scl_parameter_set *out, scl_error *error) {
+                               size_t fan_in, scl_parameter_set *out, scl_error *error) {
   scl_layout layout;
   SCL_TRY(scl_parameters_layout(sampler, dim, &layout, error));
-  SCL_TRY(scl_parameters_reserve(&layout, dim, first, count, out, error));
-  const size_t batch = (BATCH + layout.block - 1) / layout.block * layout.block;
-  drawing job = {
-      .sampler = sampler, .address = {seed, stream}, .all = &out->view, .batch = batch, .failed = ATOMIC_FLAG_INIT, .status = SCL_OK};
-  scl_pool_run((count + batch - 1) / batch, draw_batch, &job);
-  scl_status status = job.status;
-  if (status != SCL_OK && error != NULL) {
-    *error = job.error;
-    (void)scl_instance_prefix(sampler, status, error);
+  SCL_TRY(scl_parameters_reserve(&layout, dim, first, count * fan_in, out, error));
+  scl_status status = SCL_OK;
+  for (size_t k = 0; status == SCL_OK && k < fan_in; k++) {
+    scl_parameters part = out->view;
+    part.count = count;
+    part.weights += (ptrdiff_t)(k * count) * part.stride;
+    if (part.bias != NULL) part.bias += k * count;
+    if (part.support != NULL) part.support += (ptrdiff_t)(k * count) * part.support_stride;
+    status = draw_all(sampler, seed, stream + ((uint64_t)k << 32), layout.block, &part, error);
   }
   if (status == SCL_OK) status = check_drawn(sampler, out, error);
   if (status != SCL_OK) scl_parameters_release(out);
@@ -157,8 +170,8 @@ scl_status scl_law_create(const scl_instance *sampler, size_t dim, scl_law_set *
   const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
   memset(out, 0, sizeof *out);
   if (ability == NULL) return scl_fail(error, SCL_UNSUPPORTED, "sampler.%s declares no law", scl_instance_name(sampler));
-  out->memory = scl_allocate_zero((3 * dim + 1) * sizeof *out->memory);
-  if (out->memory == NULL) return scl_fail_memory(error, 3 * dim * sizeof *out->memory, "the law of a sampler");
+  out->memory = scl_allocate_zero((4 * dim + 2) * sizeof *out->memory);
+  if (out->memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *out->memory, "the law of a sampler");
   out->law =
       (scl_law){.head = SCL_HEAD(scl_law), .dim = dim, .mean = out->memory, .scale = out->memory + dim, .degree = out->memory + 2 * dim};
   const scl_status status = scl_instance_prefix(sampler, ability->law(sampler->self, dim, &out->law, error), error);

@@ -15,9 +15,10 @@ scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, scl_la
 /* Room for parameters first .. first+count-1. Refuses what no machine can hold, with the bytes. */
 scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t first, size_t count, scl_parameter_set *out,
                                   scl_error *error);
-/* Room, filled by the sampler; in parallel, and the same in any batch. */
+/* Room, filled by the sampler; in parallel, and the same in any batch. With fan_in q, scalar k of parameter t is row k count + t of the
+ * set: a draw of its own. */
 scl_status scl_parameters_draw(const scl_instance *sampler, size_t dim, uint64_t seed, uint64_t stream, size_t first, size_t count,
-                               scl_parameter_set *out, scl_error *error);
+                               size_t fan_in, scl_parameter_set *out, scl_error *error);
 /* From the rows of a matrix in the form that scl_parameters_matrix writes. */
 scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, const scl_matrix *rows, scl_parameter_set *out,
                                       scl_error *error);

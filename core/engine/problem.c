@@ -15,6 +15,7 @@ struct scl_training {
   bool have_sums;
   scl_sums sums;
   scl_symmetric *gram; /* G */
+  scl_map *plain;      /* the map without K, for minibatches */
 };
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
@@ -23,7 +24,7 @@ typedef struct solve_context {
   scl_training *training;
   long without;
   bool intercept;
-  bool have_normal;
+  bool have_normal, reweighted; /* reweighted: `normal` holds other row weights than the problem's */
   scl_normal normal;
   scl_symmetric *work;                        /* combined Phi'Phi, where it is not a group's own */
   double *right, *square, *mean_phi, *mean_y; /* D x c, c, D, c */
@@ -47,6 +48,7 @@ void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   if (training->have_sums) scl_sums_destroy(&training->sums);
   scl_symmetric_destroy(training->gram);
+  scl_map_destroy(training->plain);
   scl_release(training);
 }
 
@@ -138,15 +140,43 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
     SCL_TRY(scl_sums_accumulate(&training->flow, &training->sums, error));
     training->have_sums = true;
   }
-  if (!s->have_normal) {
+  if (!s->have_normal || s->reweighted) {
     SCL_TRY(reserve_normal(s, problem->features, problem->targets, error));
-    SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
+    if (s->work == NULL) SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
     const double total = scl_sums_combine(&training->sums, s->without, s->intercept, s->work, s->right, s->square, s->mean_phi, s->mean_y);
     s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, total};
     s->have_normal = true;
+    s->reweighted = false;
   }
   *out = s->normal;
   return SCL_OK;
+}
+
+/* Targets alone: staged rows are read, features are not made. */
+typedef struct responding {
+  const solve_context *solve;
+  double *targets, *weights;
+  size_t seen;
+} responding;
+
+static scl_status respond(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  responding *r = context;
+  const size_t c = r->solve->problem.targets;
+  size_t run[2][2];
+  for (size_t k = 0, runs = runs_of(r->solve, block, run); k < runs; k++) {
+    const size_t start = run[k][0], count = run[k][1] - start;
+    if (r->targets != NULL) memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
+    for (size_t i = 0; r->weights != NULL && i < count; i++)
+      r->weights[r->seen + i] = 1;
+    r->seen += count;
+  }
+  return SCL_OK;
+}
+
+static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
+  responding r = {context_of(problem), targets, weights, 0};
+  return scl_flow_walk(&context_of(problem)->training->flow, false, respond, &r, error);
 }
 
 static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
@@ -336,6 +366,109 @@ static scl_status verb_adjoint(const scl_problem *problem, const double *r, size
   return verb_walk(problem, adjoint_rows, &m, error);
 }
 
+/* out += Phi' turn(Phi a), block by block */
+typedef struct sweeping {
+  const double *a;
+  size_t k;
+  scl_turn turn;
+  void *context;
+  double *out;
+} sweeping;
+
+static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const sweeping *s = context;
+  double *copy, *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  scl_status status =
+      phi == NULL || scores == NULL ? scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a block") : SCL_OK;
+  if (status == SCL_OK) {
+    scl_gemm_parallel(SCL_F64, false, false, rows->count, s->k, rows->features.cols, 1, phi, stride, s->a, (ptrdiff_t)s->k, 0, scores,
+                      (ptrdiff_t)s->k);
+    status = s->turn(s->context, rows, scores, error);
+  }
+  if (status == SCL_OK)
+    scl_gemm_parallel(SCL_F64, true, false, rows->features.cols, s->k, rows->count, 1, phi, stride, scores, (ptrdiff_t)s->k, 1, s->out,
+                      (ptrdiff_t)s->k);
+  scl_release(copy);
+  scl_release(scores);
+  return status;
+}
+
+static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
+                             scl_error *error) {
+  sweeping s = {a, k, turn, context, out};
+  memset(out, 0, problem->features * k * sizeof *out);
+  return verb_walk(problem, sweep_rows, &s, error);
+}
+
+/* ---- normal equations with other row weights: rows times the square root of theirs */
+
+typedef struct reweighting {
+  const double *weights;
+  solve_context *solve;
+  size_t c;
+} reweighting;
+
+static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const reweighting *r = context;
+  const size_t d = rows->features.cols, c = r->c;
+  double *copy, *scaled = scl_allocate_array(rows->count * (d + c) + 1, sizeof *scaled);
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  if (phi == NULL || scaled == NULL) {
+    scl_release(copy);
+    scl_release(scaled);
+    return scl_fail_memory(error, rows->count * d * sizeof *scaled, "weighted rows");
+  }
+  double *y = scaled + rows->count * d;
+  for (size_t i = 0; i < rows->count; i++) {
+    const double weight = r->weights[rows->first + i], root = sqrt(weight);
+    for (size_t j = 0; j < d; j++) {
+      scaled[i * d + j] = root * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
+      r->solve->mean_phi[j] += weight * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
+    }
+    for (size_t j = 0; j < c; j++) {
+      const double value = rows->targets[i * c + j];
+      y[i * c + j] = root * value;
+      r->solve->square[j] += weight * value * value;
+      r->solve->mean_y[j] += weight * value;
+    }
+    r->solve->normal.total += weight;
+  }
+  const scl_status status = scl_symmetric_accumulate(r->solve->work, SCL_F64, scaled, (ptrdiff_t)d, rows->count, error);
+  scl_gemm_parallel(SCL_F64, true, false, d, c, rows->count, 1, scaled, (ptrdiff_t)d, y, (ptrdiff_t)c, 1, r->solve->right, (ptrdiff_t)c);
+  scl_release(copy);
+  scl_release(scaled);
+  return status;
+}
+
+static scl_status verb_reweighted(const scl_problem *problem, const double *weights, scl_normal *out, scl_error *error) {
+  solve_context *s = context_of(problem);
+  const size_t d = problem->features, c = problem->targets;
+  for (size_t i = 0; i < problem->rows; i++)
+    if (!(weights[i] >= 0) || !isfinite(weights[i]))
+      return scl_fail(error, SCL_BAD_DATA, "row weight %g is not finite and at least 0", weights[i]);
+  SCL_TRY(reserve_normal(s, d, c, error));
+  if (s->work == NULL) SCL_TRY(scl_symmetric_create(d, &s->work, error));
+  scl_service_symmetric.scale(0, s->work);
+  memset(s->right, 0, (d * c + d + 2 * c) * sizeof *s->right);
+  s->have_normal = false;
+  s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, 0};
+  reweighting r = {weights, s, c};
+  SCL_TRY(verb_walk(problem, reweight_rows, &r, error));
+  const double total = s->normal.total;
+  if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0");
+  for (size_t j = 0; j < d; j++)
+    s->mean_phi[j] /= total;
+  for (size_t j = 0; j < c; j++)
+    s->mean_y[j] /= total;
+  if (s->intercept) scl_sums_centre(total, d, c, s->work, s->right, s->square, s->mean_phi, s->mean_y);
+  s->have_normal = s->reweighted = true;
+  *out = s->normal;
+  return SCL_OK;
+}
+
 /* ---- minibatches: rows drawn with replacement from a source that can be read anywhere */
 
 typedef struct picked {
@@ -372,10 +505,51 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
   }
 }
 
-static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, scl_visit visit, void *context,
-                                 scl_error *error) {
+/* What the visitor of a minibatch sees: some of the features, and phi itself where the map holds phi/sqrt T. */
+typedef struct narrowing {
+  scl_visit visit;
+  void *context;
+  size_t first, count;
+  double factor; /* undoes the plain map's scale; 1: leave as it is */
+} narrowing;
+
+static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const narrowing *n = context;
+  scl_rows part = *rows;
+  for (size_t i = 0; n->factor != 1 && i < rows->count; i++)
+    for (size_t j = n->first; j < n->first + n->count; j++) {
+      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
+      if (rows->features.dtype == SCL_F64)
+        ((double *)rows->features.data)[at] *= n->factor;
+      else
+        ((float *)rows->features.data)[at] *= (float)n->factor;
+    }
+  part.features.data = (char *)rows->features.data + n->first * scl_dtype_size(rows->features.dtype);
+  part.features.cols = n->count;
+  return n->visit(n->context, &part, error);
+}
+
+/* The map without K, on the same parameters. */
+static scl_status plain_map(scl_training *training, scl_error *error) {
+  if (training->plain != NULL || training->flow.map == NULL) return SCL_OK;
+  return scl_map_create_plain(training->flow.map, &training->plain, error);
+}
+
+static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count,
+                                 int plain, scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_flow flow = s->training->flow;
+  narrowing narrow = {visit, context, first, count, 1};
+  if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
+    return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1, first + count,
+                    problem->features);
+  if (plain) {
+    SCL_TRY(plain_map(s->training, error));
+    if (flow.map != NULL) {
+      flow.map = s->training->plain;
+      narrow.factor = sqrt((double)problem->parameters);
+    }
+  }
   if (!flow.source->random_access) return scl_fail(error, SCL_UNSUPPORTED, "minibatches need rows in memory; this data set streams");
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");
@@ -388,7 +562,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   flow.doing = NULL;
   solve_context all = *s;
   all.without = -1;
-  visiting v = {problem, &all, visit, context, rows + size, 0};
+  visiting v = {problem, &all, narrow_rows, &narrow, rows + size, 0};
   const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
   scl_release(rows);
   return status;
@@ -484,7 +658,13 @@ static scl_status call_solver(const scl_problem *problem, const scl_instance *so
   const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
   if (values == NULL) return table->solve(solver->self, problem, solutions, error);
   if (path == NULL) return scl_fail(error, SCL_UNSUPPORTED, "it has no path over an option");
-  return path->solve(solver->self, problem, values, count, solutions, error);
+  scl_solution **list = scl_allocate_array(count + 1, sizeof *list);
+  if (list == NULL) return scl_fail_memory(error, count * sizeof *list, "solutions");
+  for (size_t k = 0; k < count; k++)
+    list[k] = &solutions[k];
+  const scl_status status = path->solve(solver->self, problem, values, count, list, error);
+  scl_release(list);
+  return status;
 }
 
 static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *fits, size_t count, scl_error *error) {
@@ -492,7 +672,7 @@ static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *
     for (size_t i = 0; i < problem->features * problem->targets; i++)
       if (!isfinite(fits[k].solution.coefficients[i]))
         return scl_fail(error, SCL_NUMERIC, "the solution is not finite (coefficient %zu)", i + 1);
-    if (s->intercept) {
+    if (s->intercept && isnan(fits[k].solution.intercept[0])) {
       SCL_TRY(ensure_means(problem, s, error));
       set_intercept(problem, s, &fits[k]);
     }
@@ -517,12 +697,17 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
                             .has_kernel = flow->map != NULL && scl_map_has_kernel(flow->map),
                             .log_scale = flow->map == NULL ? 0 : scl_map_log_scale(flow->map),
                             .allowance = training->allowance,
+                            .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
+                            .intercept = intercept,
+                            .responses = verb_responses,
                             .walk = verb_walk,
                             .normal = verb_normal,
                             .dual = verb_dual,
                             .gram = verb_gram,
                             .product = verb_product,
                             .adjoint = verb_adjoint,
+                            .sweep = verb_sweep,
+                            .reweighted = verb_reweighted,
                             .minibatch = verb_minibatch,
                             .progress = verb_progress};
   if (s.problem.rows == 0 || d == 0 || c == 0)
@@ -533,8 +718,11 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   for (size_t k = 0; status == SCL_OK && k < number; k++) {
     status = scl_matrix_create(d, c, SCL_F64, &fits[k].coefficients, error);
     if (status == SCL_OK) status = scl_matrix_create(1, c, SCL_F64, &fits[k].intercept, error);
-    solutions[k] = (scl_solution){.head = SCL_HEAD(scl_solution), .gap = NAN, .residual = NAN, .tolerance = NAN};
+    solutions[k] = (scl_solution){.head = SCL_HEAD(scl_solution), .gap = NAN, .residual = NAN, .tolerance = NAN, .score = NAN};
     solutions[k].coefficients = fits[k].coefficients.data;
+    solutions[k].intercept = intercept ? fits[k].intercept.data : NULL;
+    for (size_t j = 0; status == SCL_OK && intercept && j < c; j++)
+      solutions[k].intercept[j] = NAN;
   }
   if (status == SCL_OK) status = scl_instance_prefix(solver, call_solver(&s.problem, solver, values, count, solutions, error), error);
   for (size_t k = 0; status == SCL_OK && k < number; k++)

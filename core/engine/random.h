@@ -15,7 +15,8 @@ enum {
   SCL_STREAM_FOLDS = 33,
   SCL_STREAM_MINIBATCH = 34,
   SCL_STREAM_MATRIX = 35,
-  SCL_STREAM_MEDIAN = 36
+  SCL_STREAM_MEDIAN = 36,
+  SCL_STREAM_PHASE = 37
 };
 
 void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, uint64_t *out);

@@ -10,7 +10,8 @@ static const double *wide(const scl_flow *flow, const scl_flow_block *block, dou
   const size_t d = scl_flow_features(flow);
   const float *from = block->phi;
   for (size_t i = 0; i < block->count; i++)
-    for (size_t j = 0; j < d; j++) copy[i * d + j] = (double)from[(ptrdiff_t)i * block->phi_stride + (ptrdiff_t)j];
+    for (size_t j = 0; j < d; j++)
+      copy[i * d + j] = (double)from[(ptrdiff_t)i * block->phi_stride + (ptrdiff_t)j];
   return copy;
 }
 
@@ -48,8 +49,8 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
     d->room = d->block == NULL ? 0 : block->count;
     if (d->block == NULL) return scl_fail_memory(error, block->count * c * size, "decisions");
   }
-  scl_gemm_parallel(d->flow->dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride, d->coefficients,
-                    (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
+  scl_gemm_parallel(d->flow->dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride,
+                    d->coefficients, (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
   for (size_t i = 0; i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
     for (size_t j = 0; j < c; j++) {
@@ -61,10 +62,12 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
   return SCL_OK;
 }
 
-scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
+scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out,
+                         scl_error *error) {
   deciding d = {.flow = flow, .intercept = intercept, .c = coefficients->cols, .out = out};
   if (coefficients->rows != scl_flow_features(flow))
-    return scl_fail(error, SCL_BAD_SHAPE, "X gives %zu features where the model has %zu coefficients", scl_flow_features(flow), coefficients->rows);
+    return scl_fail(error, SCL_BAD_SHAPE, "X gives %zu features where the model has %zu coefficients", scl_flow_features(flow),
+                    coefficients->rows);
   SCL_TRY(scl_matrix_create(flow->source->rows, d.c, SCL_F64, out, error));
   void *copy = narrow(flow, coefficients);
   d.coefficients = copy;
@@ -92,9 +95,11 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
     const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
     const size_t to = block->first + block->place[i];
     if (k->flow->dtype == SCL_F64)
-      for (size_t j = 0; j < d; j++) scl_matrix_row(k->out, to)[j] = k->factor * ((const double *)block->phi + from)[j];
+      for (size_t j = 0; j < d; j++)
+        scl_matrix_row(k->out, to)[j] = k->factor * ((const double *)block->phi + from)[j];
     else
-      for (size_t j = 0; j < d; j++) scl_matrix_row_f32(k->out, to)[j] = (float)(k->factor * (double)((const float *)block->phi + from)[j]);
+      for (size_t j = 0; j < d; j++)
+        scl_matrix_row_f32(k->out, to)[j] = (float)(k->factor * (double)((const float *)block->phi + from)[j]);
   }
   return SCL_OK;
 }
@@ -158,9 +163,10 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   for (size_t g = 0; g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
-    scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g], (ptrdiff_t)width, 0, to,
-                      (ptrdiff_t)width);
-    for (size_t i = 0; i < rows; i++) judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
+    scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g], (ptrdiff_t)width,
+                      0, to, (ptrdiff_t)width);
+    for (size_t i = 0; i < rows; i++)
+      judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
   }
   scl_release(copy);
   scl_release(decisions);
@@ -172,7 +178,8 @@ static double *stack(const scl_candidate *candidates, size_t count, size_t d, si
   double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
   for (size_t k = 0; out != NULL && k < count; k++)
     for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < c; j++) out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
+      for (size_t j = 0; j < c; j++)
+        out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
   return out;
 }
 
@@ -187,7 +194,8 @@ scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size
     if (job.stacked[g] == NULL) status = scl_fail_memory(error, d * count * c * sizeof(double), "candidates");
   }
   if (status == SCL_OK) status = scl_flow_walk(flow, true, judge_block, &job, error);
-  for (size_t g = 0; g < groups; g++) scl_release(job.stacked[g]);
+  for (size_t g = 0; g < groups; g++)
+    scl_release(job.stacked[g]);
   scl_release(job.stacked);
   return status;
 }

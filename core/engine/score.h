@@ -5,7 +5,8 @@
 #include "flow.h"
 
 /* out (n x c, float64, made here) = features * coefficients (D x c) + intercept (1 x c or NULL), row i of the source in row i. */
-scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out, scl_error *error);
+scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out,
+                         scl_error *error);
 
 /* out (n x D, the flow's dtype, made here): the features themselves; factor multiplies them. */
 scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error);

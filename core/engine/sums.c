@@ -127,6 +127,16 @@ scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *e
   return status;
 }
 
+void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right, double *square, const double *mean_phi,
+                     const double *mean_y) {
+  scl_symmetric_rank(gram, -count, mean_phi, 1);
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < c; j++)
+      right[i * c + j] -= count * mean_phi[i] * mean_y[j];
+  for (size_t j = 0; j < c; j++)
+    square[j] -= count * mean_y[j] * mean_y[j];
+}
+
 double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram, double *right, double *square,
                         double *mean_phi, double *mean_y) {
   const size_t d = sums->features, c = sums->targets, cols = c + 1;
@@ -160,12 +170,6 @@ double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_sym
     mean_phi[i] /= count;
   for (size_t j = 0; j < c; j++)
     mean_y[j] /= count;
-  if (!centre) return count;
-  scl_symmetric_rank(gram, -count, mean_phi, 1);
-  for (size_t i = 0; i < d; i++)
-    for (size_t j = 0; j < c; j++)
-      right[i * c + j] -= count * mean_phi[i] * mean_y[j];
-  for (size_t j = 0; j < c; j++)
-    square[j] -= count * mean_y[j] * mean_y[j];
+  if (centre) scl_sums_centre(count, d, c, gram, right, square, mean_phi, mean_y);
   return count;
 }

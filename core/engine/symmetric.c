@@ -145,6 +145,8 @@ typedef struct rank_update {
   double factor;
   const double *p;
   size_t k;
+  ptrdiff_t stride;
+  bool transposed; /* p is k x n */
 } rank_update;
 
 static void rank_tile(void *context, size_t index) {
@@ -152,12 +154,14 @@ static void rank_tile(void *context, size_t index) {
   const scl_symmetric *a = job->a;
   size_t i, j;
   tile_place(a, index, &i, &j);
-  scl_gemm(SCL_F64, false, true, tile_rows(a, i), tile_rows(a, j), job->k, job->factor, job->p + i * a->tile * job->k, (ptrdiff_t)job->k,
-           job->p + j * a->tile * job->k, (ptrdiff_t)job->k, 1, tile_at(a, i, j), (ptrdiff_t)a->tile);
+  const ptrdiff_t step = job->transposed ? 1 : job->stride;
+  scl_gemm(SCL_F64, job->transposed, !job->transposed, tile_rows(a, i), tile_rows(a, j), job->k, job->factor,
+           job->p + (ptrdiff_t)(i * a->tile) * step, job->stride, job->p + (ptrdiff_t)(j * a->tile) * step, job->stride, 1,
+           tile_at(a, i, j), (ptrdiff_t)a->tile);
 }
 
 void scl_symmetric_rank(scl_symmetric *a, double factor, const double *p, size_t k) {
-  rank_update job = {a, factor, p, k};
+  rank_update job = {a, factor, p, k, (ptrdiff_t)k, false};
   scl_pool_run(tile_count(a), rank_tile, &job);
 }
 
@@ -217,6 +221,22 @@ static void add_chunk(void *context, size_t index) {
 static void add(double factor, const scl_symmetric *x, scl_symmetric *a) {
   addition job = {factor, x->data, a->data, a->tile * a->tile};
   scl_pool_run(tile_count(a), add_chunk, &job);
+}
+
+static void scale(double factor, scl_symmetric *a) {
+  for (size_t i = 0; i < numbers(a); i++)
+    a->data[i] *= factor;
+}
+
+static void set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block, ptrdiff_t stride) {
+  for (size_t r = 0; r < rows; r++)
+    scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_F64, block + (ptrdiff_t)r * stride);
+}
+
+/* The transpose of X, k x n to n x k, makes it the product that the tiles know. */
+static void rank_service(scl_symmetric *a, double alpha, const double *x, size_t k, ptrdiff_t stride) {
+  rank_update job = {a, alpha, x, k, stride, true};
+  scl_pool_run(tile_count(a), rank_tile, &job);
 }
 
 static void shift(double value, scl_symmetric *a) {
@@ -354,7 +374,10 @@ const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_alge
                                                      scl_symmetric_order,
                                                      copy,
                                                      add,
+                                                     scale,
                                                      shift,
+                                                     set,
+                                                     rank_service,
                                                      diagonal,
                                                      dense,
                                                      column,

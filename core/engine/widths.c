@@ -20,7 +20,8 @@ static scl_status survey_block(void *context, const scl_flow_block *block, scl_e
   for (; s->taken < wanted; s->taken++) {
     const size_t row = (size_t)((double)s->taken * (double)s->rows / (double)wanted);
     if (row >= block->first + block->count) break;
-    memcpy(s->sample + s->taken * s->cols, (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride, s->cols * sizeof(double));
+    memcpy(s->sample + s->taken * s->cols, (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride,
+           s->cols * sizeof(double));
   }
   return SCL_OK;
 }
@@ -53,8 +54,10 @@ static scl_status median_distance(const surveying *s, double *out, scl_error *er
 
 static double overall_variance(const scl_moments *m) {
   double mean = 0, sum = 0;
-  for (size_t j = 0; j < m->cols; j++) mean += m->mean[j] / (double)m->cols;
-  for (size_t j = 0; j < m->cols; j++) sum += m->square[j] / m->count + (m->mean[j] - mean) * (m->mean[j] - mean);
+  for (size_t j = 0; j < m->cols; j++)
+    mean += m->mean[j] / (double)m->cols;
+  for (size_t j = 0; j < m->cols; j++)
+    sum += m->square[j] / m->count + (m->mean[j] - mean) * (m->mean[j] - mean);
   return sum / (double)m->cols;
 }
 

@@ -13,8 +13,12 @@
 
 /* ---------------------------------------------------------------- maps */
 
-static void release_map(void *map) { scl_map_destroy(map); }
-static void release_stage(void *stage) { scl_stage_destroy(stage); }
+static void release_map(void *map) {
+  scl_map_destroy(map);
+}
+static void release_stage(void *stage) {
+  scl_stage_destroy(stage);
+}
 
 static size_t field_size(lua_State *L, int place, const char *key, size_t low, size_t high, size_t absent) {
   size_t value = absent;
@@ -60,7 +64,9 @@ static int map_new(lua_State *L) {
   return 1;
 }
 
-static const scl_map *check_map(lua_State *L, int place) { return scl_lua_check_handle(L, place, SCL_LUA_MAP); }
+static const scl_map *check_map(lua_State *L, int place) {
+  return scl_lua_check_handle(L, place, SCL_LUA_MAP);
+}
 
 static void set_integer(lua_State *L, const char *key, size_t value) {
   lua_pushinteger(L, (lua_Integer)value);
@@ -94,12 +100,12 @@ static int map_info(lua_State *L) {
 }
 
 /* A fresh matrix: filled by `make`, which may fail. */
-#define PUSH_MATRIX(L, call)                                                                                                                         \
-  do {                                                                                                                                               \
-    scl_error error = {0};                                                                                                                           \
-    scl_matrix *out = scl_lua_new_matrix(L);                                                                                                         \
-    scl_lua_check(L, call, &error);                                                                                                                  \
-    scl_lua_account(L, scl_matrix_bytes(out));                                                                                                       \
+#define PUSH_MATRIX(L, call)                                                                                                               \
+  do {                                                                                                                                     \
+    scl_error error = {0};                                                                                                                 \
+    scl_matrix *out = scl_lua_new_matrix(L);                                                                                               \
+    scl_lua_check(L, call, &error);                                                                                                        \
+    scl_lua_account(L, scl_matrix_bytes(out));                                                                                             \
   } while (0)
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say for that dim */
@@ -129,7 +135,8 @@ static int map_gram(lua_State *L) {
   scl_service_symmetric.dense(gram, out->data, out->row_stride);
   scl_symmetric_destroy(gram);
   const double factor = exp(2 * scl_map_log_scale(map));
-  for (size_t i = 0; i < out->rows * out->cols; i++) ((double *)out->data)[i] *= factor;
+  for (size_t i = 0; i < out->rows * out->cols; i++)
+    ((double *)out->data)[i] *= factor;
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
@@ -149,7 +156,8 @@ static int map_norm(lua_State *L) {
   scl_service_symmetric.multiply(gram, packed->data, a->cols, product->data);
   scl_symmetric_destroy(gram);
   double sum = 0;
-  for (size_t i = 0; i < d * a->cols; i++) sum += ((double *)packed->data)[i] * ((double *)product->data)[i];
+  for (size_t i = 0; i < d * a->cols; i++)
+    sum += ((double *)packed->data)[i] * ((double *)product->data)[i];
   lua_pushnumber(L, sqrt(fmax(sum, 0)));
   return 1;
 }
@@ -241,7 +249,8 @@ static int widths(lua_State *L) {
   return 2;
 }
 
-/* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless that underflows; second result: the log of a factor left out */
+/* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless that underflows; second result: the log
+ * of a factor left out */
 static int transform(lua_State *L) {
   lua_settop(L, 4);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);

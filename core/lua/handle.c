@@ -52,14 +52,18 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
 
 /* ---------------------------------------------------------------- sources */
 
-static void release_source(void *source) { scl_source_destroy(source); }
+static void release_source(void *source) {
+  scl_source_destroy(source);
+}
 
 void scl_lua_push_source(lua_State *L, scl_source *source) {
   void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
   *slot = source;
 }
 
-scl_source *scl_lua_check_source(lua_State *L, int place) { return scl_lua_check_handle(L, place, SCL_LUA_SOURCE); }
+scl_source *scl_lua_check_source(lua_State *L, int place) {
+  return scl_lua_check_handle(L, place, SCL_LUA_SOURCE);
+}
 
 static int source_matrix(lua_State *L) {
   const scl_matrix *x = scl_lua_check_matrix(L, 1), *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_matrix(L, 2);
@@ -100,7 +104,8 @@ static void push_generators(lua_State *L) {
 static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols, scl_error *error) {
   if (m == NULL) return scl_fail(error, SCL_BAD_DATA, "the row function must return %s as a matrix", what);
   if (m->rows == rows && m->cols == cols) return SCL_OK;
-  return scl_fail(error, SCL_BAD_SHAPE, "the row function returned %s as %zu x %zu where %zu x %zu was asked for", what, m->rows, m->cols, rows, cols);
+  return scl_fail(error, SCL_BAD_SHAPE, "the row function returned %s as %zu x %zu where %zu x %zu was asked for", what, m->rows, m->cols,
+                  rows, cols);
 }
 
 static scl_status generator_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
@@ -128,7 +133,9 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   return status;
 }
 
-static void generator_destroy(scl_source *source) { scl_release(source); }
+static void generator_destroy(scl_source *source) {
+  scl_release(source);
+}
 
 static const scl_source_class generator_class = {generator_read, generator_destroy};
 
@@ -162,10 +169,12 @@ typedef struct coded {
 
 static scl_status code_row(const coded *self, double label, scl_matrix *y, size_t row, scl_error *error) {
   size_t k = 0;
-  while (k < self->classes && self->values[k] != label) k++;
+  while (k < self->classes && self->values[k] != label)
+    k++;
   if (k == self->classes) return scl_fail(error, SCL_BAD_DATA, "the label %g is none of the %zu classes", label, self->classes);
   if (self->classes == 2) scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
-  for (size_t j = 0; self->classes != 2 && j < self->classes; j++) scl_matrix_set(y, row, j, j == k ? 1 : -1);
+  for (size_t j = 0; self->classes != 2 && j < self->classes; j++)
+    scl_matrix_set(y, row, j, j == k ? 1 : -1);
   return SCL_OK;
 }
 
@@ -223,7 +232,8 @@ static int source_coded(lua_State *L) {
 /* core.read_rows(source, first, count) -> X, y or nil */
 static int source_rows(lua_State *L) {
   scl_source *source = scl_lua_check_source(L, 1);
-  const size_t first = scl_lua_check_size(L, 2, 1, source->rows + 1, "first") - 1, count = scl_lua_check_size(L, 3, 0, source->rows - first, "count");
+  const size_t first = scl_lua_check_size(L, 2, 1, source->rows + 1, "first") - 1,
+               count = scl_lua_check_size(L, 3, 0, source->rows - first, "count");
   scl_error error = {0};
   scl_lua_prepare_source(L, source);
   scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
@@ -255,6 +265,7 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 }
 
 void scl_lua_open_source(lua_State *L) {
-  static const luaL_Reg functions[] = {{"source", source_matrix}, {"source_size", source_size}, {"generator", source_generator}, {"coded_source", source_coded}, {"read_rows", source_rows}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"source", source_matrix},      {"source_size", source_size}, {"generator", source_generator},
+                                       {"coded_source", source_coded}, {"read_rows", source_rows},   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -13,8 +13,8 @@
 #define SCL_LUA_MAP "scullery.map"
 #define SCL_LUA_TRAINING "scullery.training"
 
-/* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill *pointer, so that nothing is lost on an error. `keep` Lua values may
- * be tied to it with lua_setiuservalue. */
+/* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill *pointer, so that nothing is lost on an
+ * error. `keep` Lua values may be tied to it with lua_setiuservalue. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *), int keep);
 /* The pointer at `place`; an argument error where it is of another type or was released. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
@@ -27,7 +27,8 @@ scl_source *scl_lua_check_source(lua_State *L, int place);
 /* Before a walk: let a source that calls Lua know which state runs. */
 void scl_lua_prepare_source(lua_State *L, scl_source *source);
 
-/* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0 or nil: none). The array of stages is a userdata left on the stack. */
+/* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0 or nil: none). The array of stages is a
+ * userdata left on the stack. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map);
 
 #endif

@@ -94,7 +94,8 @@ static scl_given *read_given(lua_State *L, int place, size_t *count) {
   if (lua_isnoneornil(L, place)) return NULL;
   luaL_checktype(L, place, LUA_TTABLE);
   size_t size = 0;
-  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1)) size++;
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    size++;
   scl_given *given = lua_newuserdatauv(L, (size + 1) * sizeof *given, 0);
   luaL_checkstack(L, (int)size * 6 + 20, "too many options");
   lua_newtable(L); /* values, to keep them alive */
@@ -106,7 +107,8 @@ static scl_given *read_given(lua_State *L, int place, size_t *count) {
     scl_given *one = &given[(*count)++];
     one->name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "(not a name)";
     read_value(L, value, &one->value);
-    while (lua_gettop(L) > key) lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
+    while (lua_gettop(L) > key)
+      lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
   }
   return given;
 }
@@ -127,7 +129,9 @@ static scl_settings check_settings(lua_State *L, const scl_component *component,
 
 /* ---------------------------------------------------------------- instances */
 
-static void release_instance(void *instance) { scl_instance_release(instance); }
+static void release_instance(void *instance) {
+  scl_instance_release(instance);
+}
 
 /* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a width waits for the data */
 static int plugin_waiting(lua_State *L) {
@@ -247,9 +251,10 @@ static void set_string(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
-static const char *const abilities[] = {SCL_ABILITY_LAW,       SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,   SCL_ABILITY_STRUCTURED,
-                                        SCL_ABILITY_SMOOTHING, SCL_ABILITY_FACTS,          SCL_ABILITY_GAUSSIAN_DUAL,  SCL_ABILITY_HARMONIC,
-                                        SCL_ABILITY_BIND,      SCL_ABILITY_TILT,           SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
+static const char *const abilities[] = {SCL_ABILITY_LAW,           SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,
+                                        SCL_ABILITY_STRUCTURED,    SCL_ABILITY_SMOOTHING,      SCL_ABILITY_FACTS,
+                                        SCL_ABILITY_GAUSSIAN_DUAL, SCL_ABILITY_HARMONIC,       SCL_ABILITY_BIND,
+                                        SCL_ABILITY_TILT,          SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
                                         SCL_ABILITY_PATH};
 
 /* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, options */
@@ -321,9 +326,10 @@ static int plugin_path(lua_State *L) {
 }
 
 void scl_lua_open_plugin(lua_State *L) {
-  static const luaL_Reg functions[] = {{"waiting", plugin_waiting},     {"instance", plugin_instance},       {"settings", plugin_settings},
-                                       {"abilities", plugin_abilities}, {"path_option", plugin_path_option}, {"plugin_info", plugin_info},
-                                       {"plugin_list", plugin_list},    {"plugin_load", plugin_load},        {"plugin_path", plugin_path},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"waiting", plugin_waiting},         {"instance", plugin_instance},
+                                       {"settings", plugin_settings},       {"abilities", plugin_abilities},
+                                       {"path_option", plugin_path_option}, {"plugin_info", plugin_info},
+                                       {"plugin_list", plugin_list},        {"plugin_load", plugin_load},
+                                       {"plugin_path", plugin_path},        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

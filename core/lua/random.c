@@ -106,6 +106,7 @@ static int normal(lua_State *L) {
 }
 
 void scl_lua_open_random(lua_State *L) {
-  static const luaL_Reg functions[] = {{"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation}, {"normal", normal}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation}, {"normal", normal}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -67,7 +67,8 @@ static int training_new(lua_State *L) {
   const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, 4, "allowance");
   const size_t allowance = (size_t)luaL_optnumber(L, -1, 1e9);
-  scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error), &error);
+  scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
+                &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
   for (int i = 1; i <= 3; i++) {
     lua_pushvalue(L, i);
@@ -108,7 +109,8 @@ typedef struct fits {
 
 static void release_fits(void *pointer) {
   fits *f = pointer;
-  for (size_t k = 0; k < f->count; k++) scl_fit_release(&f->list[k]);
+  for (size_t k = 0; k < f->count; k++)
+    scl_fit_release(&f->list[k]);
   scl_release(f->list);
   scl_release(f);
 }
@@ -134,7 +136,8 @@ static void push_fit(lua_State *L, scl_fit *fit) {
   push_matrix(L, &fit->intercept, "intercept");
 }
 
-/* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or nil */
+/* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or
+ * nil */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
   const scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
@@ -143,7 +146,8 @@ static int solve(lua_State *L) {
   const size_t count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
   scl_error error = {0};
   if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
-  if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups)) return luaL_error(L, "there is no fold %d", (int)without + 1);
+  if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups))
+    return luaL_error(L, "there is no fold %d", (int)without + 1);
   double *values = count == 0 ? NULL : lua_newuserdatauv(L, count * sizeof *values, 0);
   for (size_t k = 0; k < count; k++) {
     lua_geti(L, 5, (lua_Integer)k + 1);
@@ -167,13 +171,15 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =}, judged on the rows of that fold; tallies alike: {rows, wrong, square} */
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =}, judged on the rows of that fold; tallies
+ * alike: {rows, wrong, square} */
 static int score(lua_State *L) {
   training *t = check_training(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
   scl_error error = {0};
-  if ((size_t)luaL_len(L, 2) != groups) return luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, 2), (int)groups);
+  if ((size_t)luaL_len(L, 2) != groups)
+    return luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, 2), (int)groups);
   lua_geti(L, 2, 1);
   const size_t count = (size_t)luaL_len(L, -1);
   scl_candidate *candidates = lua_newuserdatauv(L, (groups * count + 1) * sizeof *candidates, 0);

@@ -76,7 +76,28 @@ void scl_instance_release(scl_instance *instance) {
   scl_release(instance);
 }
 
+/* The least size of each ability's table that this host reads: a shorter one would be read past its end. */
+static size_t least_size(const char *id) {
+  static const struct {
+    const char *id;
+    size_t size;
+  } known[] = {{SCL_ABILITY_LAW, sizeof(scl_ability_law)},
+               {SCL_ABILITY_CHARACTERISTIC, sizeof(scl_ability_characteristic)},
+               {SCL_ABILITY_DISTRIBUTION, sizeof(scl_ability_distribution)},
+               {SCL_ABILITY_SMOOTHING, sizeof(scl_ability_smoothing)},
+               {SCL_ABILITY_FACTS, sizeof(scl_ability_facts)},
+               {SCL_ABILITY_GAUSSIAN_DUAL, sizeof(scl_ability_gaussian_dual)},
+               {SCL_ABILITY_HARMONIC, sizeof(scl_ability_harmonic)},
+               {SCL_ABILITY_THRESHOLD_DUAL, sizeof(scl_ability_threshold_dual)},
+               {SCL_ABILITY_BIND, sizeof(scl_ability_bind)},
+               {SCL_ABILITY_TILT, sizeof(scl_ability_tilt)},
+               {SCL_ABILITY_PATH, sizeof(scl_ability_path)}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].id, id) == 0) return known[i].size;
+  return sizeof(scl_head);
+}
+
 const void *scl_instance_ability(const scl_instance *instance, const char *id) {
   const scl_head *table = instance->component->plugin->ability(instance->self, id);
-  return table == NULL || table->abi != SCL_ABI ? NULL : (const void *)table;
+  return table == NULL || table->abi != SCL_ABI || table->size < least_size(id) ? NULL : (const void *)table;
 }

@@ -86,7 +86,7 @@ function Pipeline:prepare(source, choices)
   local map
   if self.features then
     local began = core.now()
-    local _, cols = core.source_size(source)
+    local cols = select(2, core.source_size(source))
     if #made > 0 then cols = core.stage_info(made[#made]).cols_out end
     map = self.features:map(cols, choices, function() return core.widths(source, made) end)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
@@ -169,7 +169,7 @@ local function source_of(data, f, title)
   else
     error(("%s: takes a matrix or a data set, and got %s"):format(title, options.show(data)), 0)
   end
-  _, cols = core.source_size(source)
+  cols = select(2, core.source_size(source))
   if cols ~= f.dim then error(("%s: X has %d columns where the pipeline was fitted on %d"):format(title, cols, f.dim), 0) end
   return source
 end

@@ -124,9 +124,11 @@ static scl_status solve_system(const ridge *self, const system_of *s, double lea
                           s->order, jitter / 10);
 }
 
-static double least_jitter(const scl_problem *problem) { return problem->dtype == SCL_F32 ? 1e-6 : 1e-12; }
+static double least_jitter(const scl_problem *problem) {
+  return problem->dtype == SCL_F32 ? 1e-6 : 1e-12;
+}
 
-static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *out,
+static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *const *out,
                          scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   system_of s = {NULL, NULL, 0, NULL, problem->features, problem->targets};
@@ -143,14 +145,14 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   for (size_t k = 0; status == SCL_OK && k < count; k++) {
     s.weight = normal.total * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, out[k].coefficients, work, &out[k], error);
+    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, out[k]->coefficients, work, out[k], error);
   }
   self->host->release(work);
   self->algebra->destroy(a);
   return status;
 }
 
-static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *out,
+static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *const *out,
                        scl_error *error) {
   system_of s = {NULL, NULL, 0, NULL, problem->rows, problem->targets};
   scl_symmetric *a = NULL;
@@ -164,15 +166,15 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
     double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, b, work, &out[k], error);
-    if (status == SCL_OK) status = problem->adjoint(problem, b, s.columns, out[k].coefficients, error);
+    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, b, work, out[k], error);
+    if (status == SCL_OK) status = problem->adjoint(problem, b, s.columns, out[k]->coefficients, error);
   }
   self->host->release(work);
   self->algebra->destroy(a);
   return status;
 }
 
-static scl_status path(const void *instance, const scl_problem *problem, const double *values, size_t count, scl_solution *out,
+static scl_status path(const void *instance, const scl_problem *problem, const double *values, size_t count, scl_solution *const *out,
                        scl_error *error) {
   const ridge *self = instance;
   if (self->rkhs && !problem->has_kernel)
@@ -184,7 +186,7 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
-  return path(instance, problem, &((const ridge *)instance)->lambda, 1, out, error);
+  return path(instance, problem, &((const ridge *)instance)->lambda, 1, &out, error);
 }
 
 static const void *ability(const void *instance, const char *id) {

@@ -9,7 +9,9 @@ static scl_status create(const scl_host *host, const scl_value *values, void **s
   *self = NULL;
   return SCL_OK;
 }
-static void destroy(void *self) { (void)self; }
+static void destroy(void *self) {
+  (void)self;
+}
 static const void *ability(const void *self, const char *id) {
   (void)self;
   (void)id;
@@ -30,5 +32,16 @@ static scl_status draw(const void *self, scl_address address, scl_parameters *ou
 }
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
-const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin), SCL_SAMPLER, "gaussian", "1.0", "a test", "a second gaussian", "a second gaussian", NULL, 0, &table, create, destroy, ability};
+const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
+                                    SCL_SAMPLER,
+                                    "gaussian",
+                                    "1.0",
+                                    "a test",
+                                    "a second gaussian",
+                                    "a second gaussian",
+                                    NULL,
+                                    0,
+                                    &table,
+                                    create,
+                                    destroy,
+                                    ability};

@@ -1,5 +1,5 @@
-/* For plugin_test.lua and the interface's documentation: a third party's nonlinearity, log(1 + exp(z)), with nothing optional: no float32, no smoothing, no facts.
- * option fail = true makes apply fail; nan = true makes it write NaN. */
+/* For plugin_test.lua and the interface's documentation: a third party's nonlinearity, log(1 + exp(z)), with nothing optional: no float32,
+ * no smoothing, no facts. option fail = true makes apply fail; nan = true makes it write NaN. */
 #include <math.h>
 #include <scullery/plugin.h>
 #include <string.h>
@@ -54,5 +54,16 @@ static const void *ability(const void *instance, const char *id) {
 
 static const scl_nonlinearity table = {SCL_HEAD(scl_nonlinearity), shape, apply};
 
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin), SCL_NONLINEARITY, "softplus", "1.0", "a test", "log(1 + exp(z))", "log(1 + exp(z))", options,
-                                    OPTIONS, &table, create, destroy, ability};
+const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
+                                    SCL_NONLINEARITY,
+                                    "softplus",
+                                    "1.0",
+                                    "a test",
+                                    "log(1 + exp(z))",
+                                    "log(1 + exp(z))",
+                                    options,
+                                    OPTIONS,
+                                    &table,
+                                    create,
+                                    destroy,
+                                    ability};
