@@ -642,4 +642,4 @@ end
 
 local code = lu.LuaUnit.run()
 for _, path in ipairs(made) do os.remove(path) end
-os.exit(code)
+os.exit(code, true)

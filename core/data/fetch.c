@@ -40,13 +40,20 @@ static scl_status load(library *curl, scl_error *error) {
   return all ? SCL_OK : scl_fail(error, SCL_UNSUPPORTED, "libcurl lacks a function: %s", dlerror());
 }
 
+/* More than any file that a workbench would fetch by itself: a server that never ends must not fill the disk. */
+#define MOST_BYTES ((curl_off_t)4 << 30)
+
 typedef struct transfer {
   scl_output *output;
   SHA2_CTX hash;
+  curl_off_t taken;
+  char why[CURL_ERROR_SIZE]; /* libcurl's own words on what went wrong */
 } transfer;
 
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
   transfer *t = context;
+  t->taken += (curl_off_t)(size * count);
+  if (t->taken > MOST_BYTES) return 0;
   scl_output_write(t->output, bytes, size * count);
   SHA256Update(&t->hash, (const unsigned char *)bytes, size * count);
   return size * count;
@@ -65,10 +72,17 @@ static void to_text(const unsigned char digest[SHA256_DIGEST_LENGTH], char text[
     (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
+/* http and https alone, redirects included: an address must not reach the files of this machine. */
+static CURLcode restrict_protocols(const library *curl, CURL *handle) {
+  const CURLcode code = curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  return code != CURLE_OK ? code : curl->setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+}
+
 static CURLcode run(const library *curl, CURL *handle, const char *url, transfer *t) {
+  const CURLcode restricted = restrict_protocols(curl, handle);
+  if (restricted != CURLE_OK) return restricted;
   (void)curl->setopt(handle, CURLOPT_URL, url);
-  (void)curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  (void)curl->setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  (void)curl->setopt(handle, CURLOPT_ERRORBUFFER, t->why);
   (void)curl->setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
   (void)curl->setopt(handle, CURLOPT_MAXREDIRS, 8L);
   (void)curl->setopt(handle, CURLOPT_FAILONERROR, 1L);
@@ -76,6 +90,7 @@ static CURLcode run(const library *curl, CURL *handle, const char *url, transfer
   (void)curl->setopt(handle, CURLOPT_CONNECTTIMEOUT, 20L);
   (void)curl->setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 100L);
   (void)curl->setopt(handle, CURLOPT_LOW_SPEED_TIME, 60L);
+  (void)curl->setopt(handle, CURLOPT_MAXFILESIZE_LARGE, MOST_BYTES);
   (void)curl->setopt(handle, CURLOPT_USERAGENT, "scullery");
   (void)curl->setopt(handle, CURLOPT_WRITEFUNCTION, take);
   (void)curl->setopt(handle, CURLOPT_WRITEDATA, t);
@@ -84,7 +99,8 @@ static CURLcode run(const library *curl, CURL *handle, const char *url, transfer
   return curl->perform(handle);
 }
 
-static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url, const char *path, scl_error *error) {
+static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url, const char *path, const transfer *t,
+                         scl_error *error) {
   long answer = 0;
   (void)curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &answer);
   if (code == CURLE_ABORTED_BY_CALLBACK) {
@@ -93,8 +109,10 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
   }
   if (code == CURLE_HTTP_RETURNED_ERROR)
     return scl_fail(error, SCL_IO, "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url, answer, path);
-  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url, curl->strerror(code),
-                  path);
+  if (code == CURLE_FILESIZE_EXCEEDED || t->taken > MOST_BYTES)
+    return scl_fail(error, SCL_IO, "%s: the file is larger than 4 GB, which no data set here is; nothing was kept", url);
+  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url,
+                  t->why[0] != 0 ? t->why : curl->strerror(code), path);
 }
 
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
@@ -112,7 +130,7 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
   }
   const CURLcode code = run(&curl, handle, url, &t);
   scl_progress_report("fetching", 0, 0);
-  scl_status status = code == CURLE_OK ? SCL_OK : refuse(&curl, handle, code, url, path, error);
+  scl_status status = code == CURLE_OK ? SCL_OK : refuse(&curl, handle, code, url, path, &t, error);
   curl.cleanup(handle);
   SHA256Final(digest, &t.hash);
   to_text(digest, text);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
 #include "engine/progress.h"
+#include "fetch.h"
 #include "glue.h"
 
 #include <math.h>
@@ -51,6 +52,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_random(L);
   scl_lua_open_source(L);
   scl_lua_open_data(L);
+  scl_lua_open_fetch(L);
   scl_lua_open_plugin(L);
   scl_lua_open_engine(L);
   scl_lua_open_training(L);

@@ -1,4 +1,5 @@
 /* scullery.core: feature maps, expectations, stages. */
+#include "engine/ceiling.h"
 #include "engine/expectation.h"
 #include "engine/interrupt.h"
 #include "engine/loops.h"
@@ -290,6 +291,17 @@ static int threads(lua_State *L) {
   return 1;
 }
 
+/* core.ceiling("gemm" | "syrk", dtype, n) -> GFLOP/s */
+static int ceiling(lua_State *L) {
+  static const char *const kinds[] = {"gemm", "syrk", NULL};
+  double gflops;
+  scl_error error = {0};
+  const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
+  scl_lua_check(L, scl_ceiling(syrk, scl_lua_check_dtype(L, 2), scl_lua_check_size(L, 3, 1, 20000, "n"), &gflops, &error), &error);
+  lua_pushnumber(L, gflops);
+  return 1;
+}
+
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -333,6 +345,7 @@ void scl_lua_open_engine(lua_State *L) {
                                        {"find_nonfinite", find_nonfinite},
                                        {"threads", threads},
                                        {"memory", memory},
+                                       {"ceiling", ceiling},
                                        {"instruction_set", instruction_set},
                                        {"fail_allocation_after", fail_allocation_after},
                                        {"interrupt", interrupt},

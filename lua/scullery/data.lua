@@ -5,96 +5,104 @@ local options = require "scullery.options"
 
 local data = {}
 
-local function rethrow(title, f, ...)
-  local result = table.pack(pcall(f, ...))
-  if result[1] then return table.unpack(result, 2, result.n) end
-  local message = tostring(result[2]):gsub("^[%w_./ -]*%.lua:%d+: ", "")
-  if message:sub(1, #title) ~= title then message = title .. ": " .. message end
-  error(message, 3)
-end
-
-local function is_texts(v)
-  if type(v) == "string" then return true end
-  if type(v) ~= "table" then return false end
-  for _, one in ipairs(v) do if type(one) ~= "string" then return false end end
-  return true
-end
-local texts = { test = is_texts, takes = "a text or a list of texts" }
 local dtype = { choices = { "float64", "float32" } }
 local task = { choices = { "classification", "regression" } }
 
-local csv_rules = {
-  target = { test = function(v) return type(v) == "string" or v == false or math.type(v) == "integer" end,
-             takes = "a column's name, its number (negative from the end) or false" },
-  task = task, header = { type = "boolean" }, categorical = { choices = { "onehot", "drop" } }, missing = texts,
-  missing_values = { choices = { "median", "error", "row" } },
-  numeric = { test = function(v) return type(v) == "boolean" or is_texts(v) end, takes = "true, or a list of column names" },
-  separator = { test = function(v) return type(v) == "string" and #v == 1 end, takes = "one character" }, dtype = dtype, skip = texts, levels = texts,
-  columns = texts, stream = { type = "boolean" },
-}
+local function check_path(path)
+  local ok = type(path) == "string" and path ~= "" or type(path) == "table" and #path > 0
+  for _, one in ipairs(type(path) == "table" and path or {}) do ok = ok and type(one) == "string" end
+  if not ok then error("takes a path or a list of paths, and got " .. options.show(path), 0) end
+end
 
-local function check_path(path, title)
-  if not is_texts(path) or #path == 0 then error(("%s: takes a path, and got %s"):format(title, options.show(path)), 3) end
+local function check_one_path(path)
+  if type(path) ~= "string" or path == "" then error("takes a path, and got " .. options.show(path), 0) end
+end
+
+-- ---------------------------------------------------------------- files
+
+local function read_csv(path, given)
+  check_path(path)
+  if given ~= nil and type(given) ~= "table" then error("takes a table of named options, and got " .. options.show(given), 0) end
+  local o = {}
+  for name, value in pairs(given or {}) do o[name] = value end
+  local stream = o.stream
+  o.stream = nil
+  if stream ~= nil and type(stream) ~= "boolean" then error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0) end
+  if not stream then return dataset.from_table(core.read_csv(path, o)) end
+  if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
+  local source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
+  return dataset.from_table(result, source)
 end
 
 --- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =, missing_values = "median" | "error" | "row", numeric =,
---- separator =, dtype =, skip =, levels =, columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text become one 0/1 column a
---- level (levels sorted; a missing one is a level "?"); a missing number becomes the column's median in the first file (its mean in a stream), or drops its
---- row. target: the last column unless said; false for none. skip: columns to leave out; levels: columns to take as categories whatever they hold; numeric:
---- columns that must hold numbers; columns: names where the file has none. stream = true reads blocks from disk at each pass. A list of paths stacks files.
-function data.csv(path, given)
-  check_path(path, "data.csv")
-  local o = options.check("data.csv", given, csv_rules)
-  if o.stream then
-    if type(path) ~= "string" then error("data.csv: stream = true takes one path", 2) end
-    local source, result = rethrow("data.csv", core.stream_csv, path, o)
-    return dataset.from_table(result, source)
-  end
-  return dataset.from_table(rethrow("data.csv", core.read_csv, path, o))
+--- separator =, dtype =, skip =, levels =, columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text become one 0/1 column
+--- a level (levels sorted; a missing one is a level "?"). missing: texts that stand for a missing value; missing_values: what a missing number becomes, the
+--- column's median (its mean in a stream), an error, or its row is left out. target: the last column unless said (a name, or a number, negative from the end);
+--- false for none. numeric: columns that must hold numbers (true: all); skip: columns to leave out; levels: columns to take as categories whatever they hold;
+--- columns: names where the file has none. stream = true reads blocks from disk at each pass. A list of paths stacks files of one schema, encoded alike.
+function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
+
+local function read_libsvm(path, given)
+  check_path(path)
+  local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 }, task = task, dtype = dtype }, 0)
+  return dataset.from_table(core.read_libsvm(path, o))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype = }]): label index:value ... text. features: columns (the largest index otherwise).
-function data.libsvm(path, given)
-  check_path(path, "data.libsvm")
-  local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 }, task = task, dtype = dtype })
-  return dataset.from_table(rethrow("data.libsvm", core.read_libsvm, path, o))
+--- sc.data.libsvm(path[, { features =, task =, dtype = }]): label index:value ... text. features: columns (the largest index otherwise). A list of paths stacks.
+function data.libsvm(path, given) return options.guard("data.libsvm", 1, read_libsvm, path, given) end
+
+local function read_idx(images, labels, given)
+  check_path(images)
+  if type(labels) == "table" and #labels == 0 and given == nil then labels, given = nil, labels end
+  if labels ~= nil then check_path(labels) end
+  local o = options.check("data.idx", given, { scale = { type = "number" }, dtype = dtype }, 0)
+  return dataset.from_table(core.read_idx(images, labels, o))
 end
 
 --- sc.data.idx(images[, labels][, { scale =, dtype = }]): the format of MNIST; several parts as lists. scale multiplies the numbers.
-function data.idx(images, labels, given)
-  check_path(images, "data.idx")
-  if labels ~= nil then check_path(labels, "data.idx") end
-  local o = options.check("data.idx", given, { scale = { type = "number" }, dtype = dtype })
-  return dataset.from_table(rethrow("data.idx", core.read_idx, images, labels, o))
+function data.idx(images, labels, given) return options.guard("data.idx", 1, read_idx, images, labels, given) end
+
+local function stream_npy(path, o)
+  local kind = o.task or (o.classes and "classification" or "regression")
+  if kind == "classification" and not o.classes then error("a streaming classification needs option 'classes'", 0) end
+  local classes = kind == "classification" and dataset.check_classes(o.classes) or nil
+  return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
 end
 
-local function read_npy_set(path, o)
-  if o.stream then
-    if o.task == "classification" then error("stream = true with .npy is for regression targets", 0) end
-    return dataset.from_table({ task = "regression" }, core.stream_npy(path, o.y))
+local function read_npy(path, given)
+  check_one_path(path)
+  local o = options.check("data.npy", given,
+    { y = { type = "string" }, task = task, classes = { type = "table" }, stream = { type = "boolean" } }, 0)
+  if o.stream then return stream_npy(path, o) end
+  if o.y then return dataset.new{ X = core.read_npy(path), y = core.read_npy(o.y), task = o.task, classes = o.classes } end
+  if o.task or o.classes then error("options 'task' and 'classes' are about labels: option 'y' names their file", 0) end
+  return core.read_npy(path)
+end
+
+--- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from NumPy's .npy, or a data set when y is given. X:save("f.npy") writes one.
+--- stream = true: a data set whose rows are read from disk in blocks at each pass; a classification then needs its classes.
+function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
+
+local row_rules = {
+  n = { type = "integer", low = 1, required = true }, d = { type = "integer", low = 1, required = true },
+  targets = { type = "integer", low = 1, default = 1 }, read = { type = "function", required = true }, task = task, classes = { type = "table" },
+}
+
+local function generated_rows(given)
+  local o = options.check("data.rows", given, row_rules, 0)
+  local kind = o.task or (o.classes and "classification" or "regression")
+  if kind == "regression" then
+    if o.classes then error("a regression takes no classes", 0) end
+    return dataset.from_table({ task = kind }, core.generator(o.n, o.d, o.targets, o.read))
   end
-  local X = core.read_npy(path)
-  if not o.y then return X end
-  return dataset.new{ X = X, y = core.read_npy(o.y), task = o.task }
-end
-
---- sc.data.npy(path[, { y = path, task =, stream = }]): a matrix from NumPy's .npy, or a data set when y is given. X:save("f.npy") writes one.
-function data.npy(path, given)
-  if type(path) ~= "string" then error("data.npy: takes a path, and got " .. options.show(path), 2) end
-  local o = options.check("data.npy", given, { y = { type = "string" }, task = task, stream = { type = "boolean" } })
-  return rethrow("data.npy", read_npy_set, path, o)
+  if not o.classes then error("a classification needs option 'classes'", 0) end
+  if o.targets ~= 1 then error(("a classification has one column of labels, and option 'targets' got %d"):format(o.targets), 0) end
+  return dataset.from_table({ task = kind, classes = dataset.check_classes(o.classes) }, core.generator(o.n, o.d, 1, o.read))
 end
 
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =, classes = }: a streaming data set whose rows a function makes:
 --- X count x d, y count x targets (labels: count x 1). The same rows must come for the same first.
-function data.rows(given)
-  local o = options.check("data.rows", given, {
-    n = { type = "integer", low = 1, required = true }, d = { type = "integer", low = 1, required = true },
-    targets = { type = "integer", low = 1, default = 1 }, read = { type = "function", required = true }, task = task, classes = { type = "table" } })
-  local kind = o.task or (o.classes and "classification" or "regression")
-  if kind == "classification" and not o.classes then error("data.rows: a classification needs option 'classes'", 2) end
-  return dataset.from_table({ task = kind, classes = o.classes }, core.generator(o.n, o.d, o.targets, o.read))
-end
+function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 -- ---------------------------------------------------------------- named sets
 
@@ -109,55 +117,59 @@ local shipped = (debug.getinfo(1, "S").source:match("^@(.*)data%.lua$") or "./")
 --- sc.data.cache(): the folder that fetched sets are put in: $XDG_CACHE_HOME/scullery or ~/.cache/scullery.
 function data.cache()
   local base = os.getenv("XDG_CACHE_HOME")
-  if not base or base == "" then base = (os.getenv("HOME") or ".") .. "/.cache" end
+  if not base or base:sub(1, 1) ~= "/" then base = (os.getenv("HOME") or ".") .. "/.cache" end
   return base .. "/scullery/"
 end
 
+-- Where sets are looked for, in this order, each folder with what it is called.
 local function folders()
-  local list = {}
-  local own = os.getenv("SCULLERY_DATA")
-  if own and own ~= "" then list[1] = own .. "/" end
-  list[#list + 1] = data.cache()
-  list[#list + 1] = shipped
+  local list, own = {}, os.getenv("SCULLERY_DATA")
+  if own and own ~= "" then list[1] = { own .. "/", "SCULLERY_DATA" } end
+  list[#list + 1] = { data.cache(), "cache" }
+  list[#list + 1] = { shipped, "shipped" }
   return list
 end
 
-local function find_file(file)
+-- A file of the catalog by its own name, or unpacked, as one that was converted is; and in which folder.
+local function find_file(name)
   for _, folder in ipairs(folders()) do
-    if exists(folder .. file) then return folder .. file end
+    for _, path in ipairs{ folder[1] .. name, folder[1] .. name:gsub("%.gz$", "") } do
+      if exists(path) then return path, folder[2] end
+    end
   end
 end
 
-local function entry_of(name, title)
+local function entry_of(name)
   local catalog = require "scullery.catalog"
-  if type(name) ~= "string" then error(("%s: takes a set's name, and got %s"):format(title, options.show(name)), 3) end
+  if type(name) ~= "string" then error("takes a set's name, and got " .. options.show(name), 0) end
   if catalog[name] then return catalog[name] end
   local names = {}
   for known in pairs(catalog) do names[#names + 1] = known end
   table.sort(names)
   local near = options.nearest(name, names)
-  error(("%s: no set '%s'%s; data.list() shows all"):format(title, name, near and " (did you mean '" .. near .. "'?)" or ""), 3)
+  error(("no set %s%s; data.list() shows all"):format(options.show(name), near and " (did you mean '" .. near .. "'?)" or ""), 0)
 end
 
--- Paths of all files of a set, or the first that is nowhere.
+-- Paths of all files of a set and where the first lies, or nil and the one that is nowhere.
 local function locate(entry)
-  local paths = {}
+  local paths, where = {}, nil
   for i, file in ipairs(entry.files) do
-    paths[i] = find_file(file.name)
-    if not paths[i] then return nil, file.name end
+    local path, folder = find_file(file.name)
+    if not path then return nil, file.name end
+    paths[i], where = path, where or folder
   end
-  return paths
+  return paths, where
 end
 
 --- sc.data.path(name): the files of a named set, as a list; nil and the missing file's name when one is nowhere.
-function data.path(name) return locate(entry_of(name, "data.path")) end
+function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
 
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
-    return dataset.from_table(core.read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype, skip = entry.skip }))
-  elseif entry.format == "libsvm" then
-    return dataset.from_table(core.read_libsvm(paths, { task = entry.task, dtype = o.dtype }))
+    return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype, stream = o.stream })
   end
+  if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
+  if entry.format == "libsvm" then return dataset.from_table(core.read_libsvm(paths, { task = entry.task, dtype = o.dtype })) end
   local half = #paths // 2
   return dataset.from_table(core.read_idx({ table.unpack(paths, 1, half) }, { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
 end
@@ -179,78 +191,66 @@ local function keep_classes(ds, wanted)
   return result
 end
 
---- sc.data.load(name[, part][, { dtype = }]): a named set. part: "train" or "test" of a set with official parts; ds:parts() gives both.
---- Files are looked for in SCULLERY_DATA, the cache, and what is shipped.
-function data.load(name, part, given)
-  local entry = entry_of(name, "data.load")
-  if type(part) == "table" then part, given = nil, part end
-  local o = options.check("data.load", given, { dtype = dtype })
+local function load_set(name, part, given)
+  local entry = entry_of(name)
+  if type(part) == "table" and given == nil then part, given = nil, part end
+  local o = options.check("data.load", given, { dtype = dtype, stream = { type = "boolean" } }, 0)
   if part ~= nil and part ~= "train" and part ~= "test" then
-    error(("data.load: part got %s; it takes \"train\" or \"test\""):format(options.show(part)), 2)
+    error(("part got %s; it takes \"train\" or \"test\""):format(options.show(part)), 0)
   end
   local paths, missing = locate(entry)
   if not paths then
-    error(("data.load: the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a folder and name that folder in SCULLERY_DATA")
-      :format(name, missing, name), 2)
+    error(("the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a folder and name that folder in SCULLERY_DATA")
+      :format(name, missing, name), 0)
   end
-  local ds = rethrow("data.load", read_entry, entry, paths, o)
+  local ds = read_entry(entry, paths, o)
   if entry.keep then ds = keep_classes(ds, entry.keep) end
   if entry.parts then ds.part_first, ds.part_rows = entry.parts.first or 1, entry.parts end
   if part == nil then return ds end
-  if not ds.part_rows or #ds.part_rows < 2 then error(("data.load: the set '%s' has no official parts"):format(name), 2) end
+  if not ds.part_rows or #ds.part_rows < 2 then error(("the set '%s' has no official parts"):format(name), 0) end
   local train, test = ds:parts()
   return part == "train" and train or test
 end
 
+--- sc.data.load(name[, part][, { dtype =, stream = }]): a named set; data.list() shows them. part: "train" or "test" of a set with official parts; ds:parts()
+--- gives both. The pixels of MNIST come divided by 255. Files are looked for in SCULLERY_DATA, the cache, and what is shipped.
+function data.load(name, part, given) return options.guard("data.load", 1, load_set, name, part, given) end
+
 local List = { __name = "list of data sets" }
 
 function List:__tostring()
-  local lines = {}
+  local lines = { ("%-22s %7s   %-4s %-15s %-13s %s"):format("name", "rows", "cols", "task", "where", "what") }
   for _, e in ipairs(self) do
-    lines[#lines + 1] = ("%-22s %7d x %-4d %-15s %-9s %s"):format(e.name, e.rows, e.columns, e.task, e.here and "here" or "not here", e.about)
+    lines[#lines + 1] = ("%-22s %7d x %-4d %-15s %-13s %s"):format(e.name, e.rows, e.columns, e.task, e.where or "not here", e.about)
   end
   return table.concat(lines, "\n")
 end
 
---- sc.data.list(): the named sets: name, rows, columns (of the file), task, whether the files are here, what it is. Prints as a table.
+--- sc.data.list(): the named sets: name, rows, columns (of the file), task, where ("SCULLERY_DATA", "cache", "shipped", or nil: not here), path (of the first
+--- file), here, about. Prints as a table.
 function data.list()
   local list = setmetatable({}, List)
   for name, entry in pairs(require "scullery.catalog") do
-    list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task, about = entry.about, here = locate(entry) ~= nil }
+    local paths, where = locate(entry)
+    list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task, about = entry.about, here = paths ~= nil,
+                        where = paths and where or nil, path = paths and paths[1] or nil }
   end
   table.sort(list, function(a, b) return a.name < b.name end)
   return list
 end
 
-local function make_folders(path)
-  local so_far = path:sub(1, 1) == "/" and "/" or ""
-  for piece in path:gmatch("[^/]+") do
-    so_far = so_far .. piece
-    core.make_folder(so_far)
-    so_far = so_far .. "/"
-  end
-end
+local function warn_user(text) io.stderr:write("scullery: ", text, "\n") end
 
-local function get_file(file, folder)
-  local target = folder .. file.name
-  local mirror = os.getenv("SCULLERY_DATA_URL")
-  local url = mirror and mirror ~= "" and (mirror:gsub("/$", "") .. "/" .. file.name) or file.url
-  if not url then
-    error(("%s has no public address in this form; make or copy the file by hand to %s (its sha256 is %s)"):format(file.name, target, file.sha256), 0)
-  end
-  make_folders(target:match("^(.*)/"))
-  core.fetch(url, target, file.sha256)
-  return target
-end
-
---- sc.data.get(name): fetch a named set to the cache, each file checked by its sha256; returns the paths. SCULLERY_DATA_URL names a mirror to fetch from.
-function data.get(name)
-  local entry = entry_of(name, "data.get")
-  local paths = {}
+local function get_set(name)
+  local entry, paths = entry_of(name), {}
   for i, file in ipairs(entry.files) do
-    paths[i] = find_file(file.name) or rethrow("data.get", get_file, file, data.cache())
+    paths[i] = find_file(file.name) or require("scullery.fetch").file(file, entry, data.cache(), warn_user)
   end
   return paths
 end
+
+--- sc.data.get(name): fetch a named set to the cache unless it is here, each file checked by its sha256; returns the paths. SCULLERY_DATA_URL names a mirror to
+--- fetch from.
+function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
 return data

@@ -16,6 +16,8 @@ local function remember(self)
   return self
 end
 
+local function fail(...) error(string.format(...), 0) end
+
 local function sorted_labels(list)
   local seen, classes = {}, {}
   for _, label in ipairs(list) do
@@ -25,19 +27,37 @@ local function sorted_labels(list)
   return classes
 end
 
-local function check_finite(m, what)
-  local row, col = core.find_nonfinite(m)
-  if row then error(("dataset: %s is not finite in row %d, column %d"):format(what, row, col), 0) end
+-- ---------------------------------------------------------------- labels as given
+
+-- A copy of the classes that a user gave: one or more texts, or numbers, each once. Their order is kept: it decides which class is +1.
+local function check_classes(given)
+  local seen, classes, kind = {}, {}, type(given[1])
+  if kind ~= "string" and kind ~= "number" then fail("option 'classes' takes a list of texts or numbers, and got %s", options.show(given)) end
+  for k, label in ipairs(given) do
+    if type(label) ~= kind then fail("option 'classes' holds a %s in place 1 and a %s in place %d", kind, type(label), k) end
+    if label ~= label then fail("option 'classes' holds NaN in place %d", k) end
+    if seen[label] then fail("option 'classes' holds %s twice", options.show(label)) end
+    seen[label] = true
+    classes[k] = kind == "number" and math.tointeger(label) or label
+  end
+  return classes
+end
+dataset.check_classes = check_classes
+
+-- What a row of y holds, for each class: the number itself, or for texts the place in the classes.
+local function places(classes)
+  local place = {}
+  for k, label in ipairs(classes or {}) do place[type(label) == "number" and label or k] = k end
+  return place
 end
 
--- Text labels: y holds places in the sorted classes.
 local function from_texts(list, classes)
   classes = classes or sorted_labels(list)
   local place, codes = {}, {}
   for k, label in ipairs(classes) do place[label] = k end
   for i, label in ipairs(list) do
     codes[i] = place[label]
-    if not codes[i] then error(("dataset: row %d has the label %s, which is not in classes"):format(i, options.show(label)), 0) end
+    if not codes[i] then fail("row %d has the label %s, which is not in classes", i, options.show(label)) end
   end
   return core.matrix(codes), classes
 end
@@ -48,64 +68,101 @@ local function distinct(y)
   return sorted_labels(list)
 end
 
+local function check_codes(y, classes)
+  local place = places(classes)
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    if not place[v] then
+      local texts = type(classes[1]) == "string" and (" (classes are texts: y holds their places, 1 to %d)"):format(#classes) or ""
+      fail("row %d has the label %s, which is not in classes%s", i, options.show(v), texts)
+    end
+  end
+end
+
+-- A list of numbers, of lists, or of texts as it is; all of one kind.
+local function check_list(y)
+  if #y == 0 then fail("y is an empty list") end
+  local kind = type(y[1])
+  if kind ~= "number" and kind ~= "table" and kind ~= "string" then fail("y holds a %s in row 1; it takes numbers or texts", kind) end
+  for i, v in ipairs(y) do
+    if type(v) ~= kind then fail("y holds a %s in row %d and a %s in row 1", type(v), i, kind) end
+  end
+  return kind
+end
+
+-- A matrix of its own for the data set: what is remembered about it must not stick to the one that the user holds.
+local function own_view(y)
+  if y:dtype() ~= "float64" then return y:astype("float64") end
+  return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
+end
+
 -- y as given to what a data set holds: matrix, classes or nil, task.
 local function read_labels(y, classes, task)
-  if type(y) == "table" and not core.is_matrix(y) then
-    local kind = type(y[1])
-    if #y == 0 then error("dataset: y is an empty list", 0) end
-    for i, v in ipairs(y) do
-      if type(v) ~= kind then error(("dataset: y has %s in row %d and %s in row 1"):format(type(v), i, kind), 0) end
-    end
-    if kind == "string" then
-      if task == "regression" then error("dataset: y holds texts, and a regression takes numbers", 0) end
+  if not core.is_matrix(y) and (type(y) ~= "table" or getmetatable(y)) then
+    fail("y takes a list of texts or numbers, or a matrix, and got %s", options.show(y))
+  end
+  classes = classes and check_classes(classes)
+  if not core.is_matrix(y) then
+    if check_list(y) == "string" then
+      if task == "regression" then fail("y holds texts, and a regression takes numbers") end
+      if classes and type(classes[1]) ~= "string" then fail("y holds texts and the classes are numbers") end
       local codes, list = from_texts(y, classes)
       return codes, list, "classification"
     end
-    if kind ~= "number" and kind ~= "table" then error(("dataset: y holds %ss; it takes numbers or texts"):format(kind), 0) end
     y = core.matrix(y)
   end
-  check_finite(y, "y")
   local known = labels_of[y]
-  if known then classes, task = classes or known.classes, task or known.task end
-  task = task or (classes and "classification" or "regression")
-  if task == "classification" then
-    if y:cols() ~= 1 then error(("dataset: labels come as one column, and y has %d"):format(y:cols()), 0) end
-    classes = classes or distinct(y)
-  else
-    classes = nil
+  y = own_view(y)
+  local finite, row, col = y:isfinite()
+  if not finite then fail("y is not finite in row %d, column %d", row, col) end
+  if known and not classes and task ~= "regression" then classes = known.classes end
+  task = task or known and known.task or (classes and "classification" or "regression")
+  if task == "regression" then
+    if classes then fail("a regression takes no classes") end
+    return y, nil, task
   end
-  return y, classes, task
+  if y:cols() ~= 1 then fail("labels come as one column, and y has %d", y:cols()) end
+  if classes then check_codes(y, classes) end
+  return y, classes or distinct(y), task
 end
 
 local rules = {
-  X = { type = "any", required = true }, y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
+  X = { test = function(v) return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v)) end, takes = "a matrix or a list of rows", required = true },
+  y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } },
 }
 
+local function check_names(names, cols)
+  if #names ~= cols then fail("%d names for %d columns", #names, cols) end
+  local copy = {}
+  for j, name in ipairs(names) do
+    if type(name) ~= "string" then fail("option 'names' holds %s in place %d; it takes texts", options.show(name), j) end
+    copy[j] = name
+  end
+  return copy
+end
+
 local function make(given)
-  local o = options.check("dataset", given, rules, 3)
+  local o = options.check("dataset", given, rules, 0)
   local X = core.is_matrix(o.X) and o.X or core.matrix(o.X)
-  local self = { X = X, names = o.names, task = o.task }
-  if o.names and #o.names ~= X:cols() then error(("dataset: %d names for %d columns"):format(#o.names, X:cols()), 0) end
+  local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
     self.y, self.classes, self.task = read_labels(o.y, o.classes, o.task)
-    if self.y:rows() ~= X:rows() then error(("dataset: X has %d rows and y has %d"):format(X:rows(), self.y:rows()), 0) end
+    if self.y:rows() ~= X:rows() then fail("X has %d rows and y has %d", X:rows(), self.y:rows()) end
   end
   self.task = self.task or "regression"
   return remember(setmetatable(self, Dataset))
 end
 
---- sc.dataset{ X =, y =, classes =, task =, names = }: rows as a matrix and their labels (list of texts or numbers, or a matrix). Text labels become places in the
---- sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts or classes are given, else "regression".
-function dataset.new(given)
-  local ok, result = pcall(make, given)
-  if not ok then error((tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")), 2) end
-  return result
-end
+--- sc.dataset{ X =, y =, classes =, task =, names = }: rows as a matrix (or a list of rows) and their labels (list of texts or numbers, or a matrix). Text
+--- labels become places in the sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts or classes are given, else
+--- "regression". Given classes keep their order: of two, the second is +1 for the solvers.
+function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- From a reader's result, or a stream's.
 function dataset.from_table(t, source)
-  local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task, part_rows = t.parts, source = source }, Dataset)
+  local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task, target = t.target, part_rows = t.parts,
+                              source = source }, Dataset)
   for k, label in ipairs(self.classes or {}) do
     if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
   end
@@ -118,15 +175,13 @@ function dataset.is(value) return getmetatable(value) == Dataset end
 --- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): what fit, score and search are given, as a data set.
 function dataset.coerce(data, y, given, model)
   if dataset.is(data) then
-    if y ~= nil then error("takes a data set, or X and y, not both", 0) end
-    if not data.y and not data.source then error("the data set has no y", 0) end
+    if y ~= nil then fail("takes a data set, or X and y, not both") end
+    if not data.y and not data.source then fail("the data set has no y") end
     return data
   end
-  if not core.is_matrix(data) and not (type(data) == "table" and not getmetatable(data)) then
-    error("takes a data set, or a matrix X and y, and got " .. options.show(data), 0)
-  end
-  if y == nil then error("takes a data set, or X and y; y is missing", 0) end
-  local o = options.check("X, y", given, { task = rules.task, classes = rules.classes })
+  if not rules.X.test(data) then fail("takes a data set, or a matrix X and y, and got %s", options.show(data)) end
+  if y == nil then fail("takes a data set, or X and y; y is missing") end
+  local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
   if model and not o.task and not labels_of[y] then o.task, o.classes = model.task, model.classes end
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
@@ -138,7 +193,7 @@ end
 --- ds:size(): rows, columns.
 function Dataset:size()
   if self.X then return self.X:rows(), self.X:cols() end
-  local rows, cols = core.source_size(self.source)
+  local rows, cols = core.source_size(self.source) -- it says more than these two
   return rows, cols
 end
 
@@ -152,14 +207,25 @@ function Dataset:targets()
   return core.code_targets(self.y, self.classes)
 end
 
---- ds:labels(): the labels as a Lua list of texts or numbers.
+local function need_labels(self, what)
+  if not self.X then error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(what), 3) end
+  if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
+end
+
+-- The label of a row as people write it: a text, a whole number, a number; of several targets, the row of y.
+local function label_at(self, i)
+  if not self.y then return nil end
+  local v = self.y[i]
+  if type(v) ~= "number" then return v end
+  local whole = math.tointeger(v)
+  return self.classes and type(self.classes[1]) == "string" and self.classes[whole] or whole or v
+end
+
+--- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a row).
 function Dataset:labels()
-  need_memory(self, "labels")
+  need_labels(self, "labels")
   local list = {}
-  for i = 1, self.y:rows() do
-    local v = self.y:get(i, 1)
-    list[i] = self.classes and type(self.classes[1]) == "string" and self.classes[math.tointeger(v)] or math.tointeger(v) or v
-  end
+  for i = 1, self.y:rows() do list[i] = label_at(self, i) end
   return list
 end
 
@@ -175,12 +241,13 @@ function Dataset:source_of_rows() return self.X and core.source(self.X) or self.
 
 --- ds:class_counts(): rows of each class, in the order of ds.classes.
 function Dataset:class_counts()
-  need_memory(self, "class_counts")
-  local place, counts = {}, {}
-  for k, label in ipairs(self.classes or {}) do place[type(label) == "number" and label or k] = k counts[k] = 0 end
-  for i = 1, self.y:rows() do
-    local k = place[self.y:get(i, 1)]
-    if not k then error(("dataset: row %d has the label %g, which is none of the classes"):format(i, self.y:get(i, 1)), 2) end
+  need_labels(self, "class_counts")
+  if self.task ~= "classification" then error("dataset:class_counts: a regression has no classes", 2) end
+  local place, counts, y = places(self.classes), {}, self.y
+  for k = 1, #self.classes do counts[k] = 0 end
+  for i = 1, y:rows() do
+    local k = place[y:get(i, 1)]
+    if not k then error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(i, options.show(y:get(i, 1))), 2) end
     counts[k] = counts[k] + 1
   end
   return counts
@@ -188,29 +255,37 @@ end
 
 -- ---------------------------------------------------------------- parts
 
---- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers.
+local function part(self, X, y)
+  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes, task = self.task, target = self.target }, Dataset))
+end
+
+local function select(self, rows) return part(self, self.X:select(rows), self.y and self.y:select(rows)) end
+
+--- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers, in that order; repeats allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
-  return remember(setmetatable({ X = self.X:select(rows), y = self.y and self.y:select(rows), names = self.names, classes = self.classes,
-                                 task = self.task }, Dataset))
+  return options.guard("dataset:select", 1, select, self, rows)
 end
 
 --- ds:subset(i1, i2): rows i1 to i2, both included (a view).
 function Dataset:subset(first, last)
   need_memory(self, "subset")
-  return remember(setmetatable({ X = self.X:slice(first, last), y = self.y and self.y:slice(first, last), names = self.names, classes = self.classes,
-                                 task = self.task }, Dataset))
+  local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
+  if not (i1 and i2) then error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first), options.show(last)), 2) end
+  if i1 < 1 or i2 < i1 or i2 > n then error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2) end
+  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2))
 end
 
---- ds:filter(f): the rows for which f(row number, row, y) is true.
+--- ds:filter(f): the rows for which f(row number, row, label) is true; row: a 1 x d view (a number when d is 1); label: a text or number, as in ds:labels().
+--- The classes stay as they are, even where none of their rows is left.
 function Dataset:filter(f)
   need_memory(self, "filter")
   if type(f) ~= "function" then error("dataset:filter: takes a function(i, x, y), and got " .. options.show(f), 2) end
   local rows = {}
   for i = 1, self.X:rows() do
-    if f(i, self.X:row(i), self.y and self.y[i]) then rows[#rows + 1] = i end
+    if f(i, self.X[i], label_at(self, i)) then rows[#rows + 1] = i end
   end
-  return self:select(rows)
+  return select(self, rows)
 end
 
 --- ds:parts(): the official train and test parts of a named set, encoded alike.
@@ -229,22 +304,52 @@ end
 
 -- Row numbers by class in a seeded order; one group where there are no classes.
 local function shuffled_groups(self, seed, stratify, stream)
-  local n = self:size()
-  local order = core.permutation(n, seed, stream)
+  local order = core.permutation(#self, seed, stream)
   if not stratify then return { order } end
-  local place, groups = {}, {}
-  for k, label in ipairs(self.classes) do place[type(label) == "number" and label or k] = k groups[k] = {} end
+  local place, groups, y = places(self.classes), {}, self.y
+  for k = 1, #self.classes do groups[k] = {} end
   for _, i in ipairs(order) do
-    local group = groups[place[self.y:get(i, 1)]]
-    group[#group + 1] = i
+    local k = place[y:get(i, 1)]
+    if not k then fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1))) end
+    groups[k][#groups[k] + 1] = i
   end
   return groups
 end
 
 local function wants_strata(self, asked)
   if asked == nil then return self.task == "classification" and self.y ~= nil end
-  if asked and self.task ~= "classification" then error("stratify = true is for classification", 0) end
+  if asked and (self.task ~= "classification" or not self.y) then fail("stratify = true is for a classification with labels in memory") end
   return asked
+end
+
+-- How many rows of each group go to the test part: shares of `total` in proportion to size, rounded so that they add up to it. A group of two rows or more
+-- has one on either side, where the total allows.
+local function allot(sizes, total)
+  local n, several = 0, 0
+  for _, size in ipairs(sizes) do
+    n = n + size
+    if size >= 2 then several = several + 1 end
+  end
+  local both_sides = total >= several and n - total >= several
+  local take, gap, left = {}, {}, total
+  for k, size in ipairs(sizes) do
+    local wanted = total * size / n
+    local low, high = 0, size
+    if both_sides and size >= 2 then low, high = 1, size - 1 end
+    take[k] = math.min(math.max(math.floor(wanted), low), high)
+    gap[k] = wanted - take[k]
+    left = left - take[k]
+    sizes[k] = { low = low, high = high }
+  end
+  while left ~= 0 do -- one row at a time to where it is most (or least) owed
+    local step, best = left > 0 and 1 or -1, nil
+    for k, bounds in ipairs(sizes) do
+      local free = step > 0 and take[k] < bounds.high or step < 0 and take[k] > bounds.low
+      if free and (not best or step * gap[k] > step * gap[best]) then best = k end
+    end
+    take[best], gap[best], left = take[best] + step, gap[best] - step, left - step
+  end
+  return take
 end
 
 local split_rules = {
@@ -253,40 +358,38 @@ local split_rules = {
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 }
 
---- ds:split{ test = 0.25, seed = 0, stratify = }: train and test, a seeded random split; stratified by class unless said otherwise.
-function Dataset:split(given)
-  need_memory(self, "split")
-  local o = options.check("dataset:split", given, split_rules)
-  local n = self:size()
-  if n < 2 then error(("dataset:split: %d row cannot be split"):format(n), 2) end
-  local share = o.test < 1 and o.test or o.test / n
-  if share >= 1 then error(("dataset:split: option 'test' got %g of %d rows; some must be left to train on"):format(o.test, n), 2) end
+local function split(self, given)
+  local o = options.check("dataset:split", given, split_rules, 0)
+  local n = #self
+  if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
+  local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1) or math.tointeger(o.test)
+  if total >= n then fail("option 'test' got %g of %d rows; some must be left to train on", o.test, n) end
   local groups = shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 32)
-  local train, test, owed = {}, {}, 0
-  for _, group in ipairs(groups) do
-    owed = owed + share * #group
-    local take = math.floor(owed + 0.5)
-    if #group >= 2 then take = math.max(1, math.min(take, #group - 1)) elseif #group == 1 then take = math.max(0, math.min(take, 1)) end
-    owed = owed - take
-    for i, row in ipairs(group) do
-      local list = i <= take and test or train
-      list[#list + 1] = row
-    end
+  local sizes = {}
+  for k, group in ipairs(groups) do sizes[k] = #group end
+  local take, train, test = allot(sizes, total), {}, {}
+  for k, group in ipairs(groups) do
+    table.move(group, 1, take[k], #test + 1, test)
+    table.move(group, take[k] + 1, #group, #train + 1, train)
   end
-  if #test == 0 then test[1] = table.remove(train) end
-  if #train == 0 then train[1] = table.remove(test) end
   table.sort(train)
   table.sort(test)
-  return self:select(train), self:select(test)
+  return select(self, train), select(self, test)
+end
+
+--- ds:split{ test = 0.25, seed = 0, stratify = }: train and test, a seeded random split; rows keep their order. test: a share (rounded up) or a number of
+--- rows. A classification is stratified unless told otherwise: every class in proportion, and on both sides where it has two rows and the sizes allow.
+function Dataset:split(given)
+  need_memory(self, "split")
+  return options.guard("dataset:split", 1, split, self, given)
 end
 
 local fold_rules = { k = { type = "integer", low = 2, default = 5 }, seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } }
 
---- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k.
-function Dataset:fold_ids(given)
-  local o = options.check("dataset:fold_ids", given, fold_rules)
-  local n = self:size()
-  if o.k > n then error(("dataset: %d folds of %d rows"):format(o.k, n), 2) end
+local function fold_ids(self, given)
+  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
+  local n = #self
+  if o.k > n then fail("%d folds of %d rows", o.k, n) end
   local ids, next_fold = {}, 0
   if not self.X then -- a stream: its labels are not at hand, so by seeded order alone
     for place, row in ipairs(core.permutation(n, o.seed, 33)) do ids[row] = (place - 1) % o.k + 1 end
@@ -301,20 +404,22 @@ function Dataset:fold_ids(given)
   return ids
 end
 
---- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test }.
+--- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one row at most, in each class as well.
+function Dataset:fold_ids(given) return options.guard("dataset:fold_ids", 1, fold_ids, self, given) end
+
+--- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each row is in one test part.
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids = self:fold_ids(given)
-  local lists = {}
+  local ids = options.guard("dataset:folds", 2, fold_ids, self, given)
+  local inside, result = {}, {}
   for i, fold in ipairs(ids) do
-    lists[fold] = lists[fold] or {}
-    table.insert(lists[fold], i)
+    inside[fold] = inside[fold] or {}
+    table.insert(inside[fold], i)
   end
-  local result = {}
-  for f = 1, #lists do
+  for f = 1, #inside do
     local rest = {}
     for i, fold in ipairs(ids) do if fold ~= f then rest[#rest + 1] = i end end
-    result[f] = { self:select(rest), self:select(lists[f]) }
+    result[f] = { select(self, rest), select(self, inside[f]) }
   end
   return result
 end
@@ -324,26 +429,45 @@ end
 function Dataset:__tostring()
   local n, d = self:size()
   local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {})) or "regression"
+  if self.X and not self.y then what = "no y" end
   return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
 end
 
---- ds:describe(): a readable summary: size, class counts, and each column's smallest, mean and largest value.
+local function describe_labels(self, lines)
+  if not self.y then return end
+  if self.task == "classification" then
+    for k, count in ipairs(self:class_counts()) do
+      lines[#lines + 1] = ("  class %-24s %8d rows (%.1f%%)"):format(tostring(self.classes[k]), count, 100 * count / #self)
+    end
+    return
+  end
+  for j = 1, self.y:cols() do
+    local y = self.y:column(j)
+    lines[#lines + 1] = ("  target %-23s %12.5g %12.5g %12.5g"):format(self.y:cols() > 1 and j or self.target or "y", y:min(), y:mean(), y:max())
+  end
+end
+
+local function describe_columns(self, lines)
+  if self.X:cols() == 0 then return end
+  local low, mean, high, constant = self.X:min(1), self.X:mean(1), self.X:max(1), 0
+  for j = 1, self.X:cols() do
+    local name, same = self.names and self.names[j] or "x" .. j, low:get(1, j) == high:get(1, j)
+    if same then constant = constant + 1 end
+    lines[#lines + 1] = ("  %-30s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j), mean:get(1, j), high:get(1, j), same and "  constant" or "")
+  end
+  local finite, row, col = self.X:isfinite()
+  lines[#lines + 1] = ("  %d constant column%s, %s"):format(constant, constant == 1 and "" or "s",
+    finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
+end
+
+--- ds:describe(): a readable summary: size, class counts or the target's range, and each column's smallest, mean and largest value.
 function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }
-  if self.task == "classification" and self.y then
-    for k, count in ipairs(self:class_counts()) do
-      lines[#lines + 1] = ("  class %-20s %8d rows (%.1f%%)"):format(tostring(self.classes[k]), count, 100 * count / math.max(#self, 1))
-    end
-  end
   if #self == 0 then return lines[1] end
-  local low, mean, high = self.X:min(1), self.X:mean(1), self.X:max(1)
-  lines[#lines + 1] = ("  %-32s %12s %12s %12s"):format("column", "min", "mean", "max")
-  for j = 1, self.X:cols() do
-    local name = self.names and self.names[j] or "x" .. j
-    local constant = low:get(1, j) == high:get(1, j) and "  constant" or ""
-    lines[#lines + 1] = ("  %-32s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j), mean:get(1, j), high:get(1, j), constant)
-  end
+  lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
+  describe_labels(self, lines)
+  describe_columns(self, lines)
   return table.concat(lines, "\n")
 end
 

@@ -26,18 +26,39 @@ function options.nearest(word, names)
   return best
 end
 
---- options.show(value): a short printable form of any value.
-function options.show(value)
+local MOST_SHOWN, MOST_TEXT = 8, 60
+
+local function show(value, depth)
   local kind = type(value)
-  if kind == "string" then return ("%q"):format(value) end
-  if kind == "number" then return ("%.14g"):format(value) end
+  if kind == "string" then
+    local text = #value > MOST_TEXT and value:sub(1, MOST_TEXT) .. "..." or value
+    return ("%q"):format(text):gsub("\\\n", "\\n")
+  end
+  if kind == "number" then return value ~= value and "nan" or ("%.14g"):format(value) end
   if kind ~= "table" or (getmetatable(value) or {}).__tostring then return tostring(value) end
+  if depth == 0 then return "{...}" end
   local parts = {}
   for k, v in pairs(value) do
-    if #parts == 8 then parts[#parts + 1] = "..." break end
-    parts[#parts + 1] = (math.type(k) == "integer" and "" or tostring(k) .. " = ") .. options.show(v)
+    if #parts == MOST_SHOWN then parts[#parts + 1] = "..." break end
+    parts[#parts + 1] = (math.type(k) == "integer" and "" or tostring(k) .. " = ") .. show(v, depth - 1)
   end
   return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- options.show(value): a short printable form of any value.
+function options.show(value) return (show(value, 2)) end
+
+--- options.plain(message): an error's sentence without the place in a Lua file that stands before it.
+function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end
+
+--- options.guard(title, level, f, ...): f(...), its error raised again as one sentence that begins with the title, with a caller's place in front: level 2 for
+--- the caller of the function that calls guard; 1 where that function ends with `return options.guard(...)`, as a tail call leaves no trace of it.
+function options.guard(title, level, f, ...)
+  local result = table.pack(pcall(f, ...))
+  if result[1] then return table.unpack(result, 2, result.n) end
+  local message = options.plain(result[2])
+  if message:sub(1, #title) ~= title then message = title .. ": " .. message end
+  error(message, level + 1)
 end
 
 local function takes(rule)
@@ -47,10 +68,12 @@ local function takes(rule)
     local what = rule.type == "integer" and "a whole number" or "a number"
     if rule.low and rule.high then return ("%s from %g to %g"):format(what, rule.low, rule.high) end
     if rule.low then return ("%s of at least %g"):format(what, rule.low) end
+    if rule.above and rule.high then return ("%s above %g, up to %g"):format(what, rule.above, rule.high) end
     if rule.above then return ("%s above %g"):format(what, rule.above) end
+    if rule.high then return ("%s of at most %g"):format(what, rule.high) end
     return what
   end
-  return rule.type == "any" and "any value" or "a " .. rule.type
+  return rule.type == "any" and "any value" or rule.type == "boolean" and "true or false" or "a " .. rule.type
 end
 
 local function fits(rule, value)
@@ -81,32 +104,46 @@ local function names_of(rules)
   return names
 end
 
---- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults. rules[name] = {type = "number" | "integer" | "string" |
---- "boolean" | "table" | "any", default =, low =, high =, above =, choices =, test =, takes =, required =}. Errors name the function, the option, what came,
---- what is taken and the nearest name.
+local function refuse_unknown(title, name, rules, level)
+  local names = names_of(rules)
+  local near = options.nearest(name, names)
+  error(("%s: unknown option '%s'%s; it takes %s"):format(title, name, near and (" (did you mean '" .. near .. "'?)") or "",
+    #names > 0 and table.concat(names, ", ") or "none"), level + 1)
+end
+
+-- The given names in a fixed order, so that of two mistakes the same one is always named.
+local function given_names(given)
+  local names = {}
+  for name in pairs(given) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+  return names
+end
+
+--- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults. rules[name] = {type = "number" | "integer" |
+--- "string" | "boolean" | "table" | "any", default =, low =, high =, above =, choices =, test =, takes =, required =}. Errors name the function, the
+--- option, what came, what is taken and the nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is put).
 function options.check(title, given, rules, level)
-  level = (level or 2) + 1
-  given = given == nil and {} or given
+  level = level == 0 and -1 or (level or 2)
+  if given == nil then given = {} end
   if type(given) ~= "table" then
-    error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)), level)
+    error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)), level + 1)
   end
   local result = {}
-  for name, value in pairs(given) do
-    local rule = rules[name]
-    if not rule then
-      local names = names_of(rules)
-      local near = type(name) == "string" and options.nearest(name, names)
-      error(("%s: unknown option '%s'%s; it takes %s"):format(title, tostring(name), near and (" (did you mean '" .. near .. "'?)") or "",
-        #names > 0 and table.concat(names, ", ") or "none"), level)
+  for _, name in ipairs(given_names(given)) do
+    local rule, value = rules[name], given[name]
+    if type(name) ~= "string" then
+      error(("%s: takes named options, and got %s without a name"):format(title, options.show(value)), level + 1)
     end
+    if not rule then refuse_unknown(title, name, rules, level == -1 and -1 or level + 1) end
     if not fits(rule, value) then
-      error(("%s: option '%s' got %s; it takes %s"):format(title, name, options.show(value), takes(rule)), level)
+      error(("%s: option '%s' got %s; it takes %s"):format(title, name, options.show(value), takes(rule)), level + 1)
     end
-    result[name] = value
+    result[name] = rule.type == "integer" and not rule.test and math.tointeger(value) or value
   end
-  for name, rule in pairs(rules) do
+  for _, name in ipairs(names_of(rules)) do
+    local rule = rules[name]
     if result[name] == nil then
-      if rule.required then error(("%s: option '%s' is missing; it takes %s"):format(title, name, takes(rule)), level) end
+      if rule.required then error(("%s: option '%s' is missing; it takes %s"):format(title, name, takes(rule)), level + 1) end
       result[name] = rule.default
     end
   end

@@ -113,13 +113,24 @@ end
 
 local function strip(message) return (tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")) end
 
--- Run f and raise its sentence at the caller of the method.
-local function guarded(title, level, f, ...)
+-- "script.lua:7: " for the line outside this library that called, whatever lies between.
+local own_folder = debug.getinfo(1, "S").source:match("^(@.*/)[^/]*$") or "@?"
+local function caller()
+  for level = 3, 30 do
+    local info = debug.getinfo(level, "Sl")
+    if not info then return "" end
+    if info.currentline > 0 and info.source:sub(1, #own_folder) ~= own_folder then return ("%s:%d: "):format(info.short_src, info.currentline) end
+  end
+  return ""
+end
+
+-- Run f and raise its sentence at the line that called the library.
+local function guarded(title, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
   local message = strip(result[2])
   if not message:find(title, 1, true) then message = title .. ": " .. message end
-  error(message, level + 1)
+  error(caller() .. message, 0)
 end
 pipeline.guarded = guarded
 
@@ -145,8 +156,8 @@ end
 
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or infinity is an error that names row and column.
 function Pipeline:fit(data, y, given)
-  local ds = guarded("pipeline:fit", 2, dataset.coerce, data, y, given)
-  return guarded("pipeline:fit", 2, fit, self, ds)
+  local ds = guarded("pipeline:fit", dataset.coerce, data, y, given)
+  return guarded("pipeline:fit", fit, self, ds)
 end
 
 -- ---------------------------------------------------------------- using
@@ -177,7 +188,7 @@ end
 --- p:decision(X): raw scores, n x c (one column for two classes and for one target).
 function Pipeline:decision(X)
   local f = need(self, "pipeline:decision", true)
-  return guarded("pipeline:decision", 2, function()
+  return guarded("pipeline:decision", function()
     return core.decisions(source_of(X, f, "pipeline:decision"), f.stages, f.map, f.weights, f.intercept, self.block)
   end)
 end
@@ -185,7 +196,7 @@ end
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are texts), or n x c values of a regression.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
-  return guarded("pipeline:predict", 2, function()
+  return guarded("pipeline:predict", function()
     local d = core.decisions(source_of(X, f, "pipeline:predict"), f.stages, f.map, f.weights, f.intercept, self.block)
     if f.task ~= "classification" then return d end
     return core.labels_of(d, f.classes)
@@ -195,7 +206,7 @@ end
 --- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory).
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
-  return guarded("pipeline:transform", 2, function()
+  return guarded("pipeline:transform", function()
     return (core.transform(source_of(X, f, "pipeline:transform"), f.stages, f.map, self.block))
   end)
 end
@@ -210,7 +221,7 @@ end
 
 --- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression.
 function Pipeline:score(data, y, given)
-  return guarded("pipeline:score", 2, function()
+  return guarded("pipeline:score", function()
     local said, truth = judge(self, "pipeline:score", data, y, given)
     return self.fitted.task == "classification" and metrics.accuracy(said, truth) or metrics.r2(said, truth)
   end)
@@ -218,7 +229,7 @@ end
 
 --- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a regression.
 function Pipeline:error(data, y, given)
-  return guarded("pipeline:error", 2, function()
+  return guarded("pipeline:error", function()
     local said, truth = judge(self, "pipeline:error", data, y, given)
     return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
   end)
@@ -247,7 +258,7 @@ function Pipeline:intercept() return need(self, "pipeline:intercept", true).inte
 function Pipeline:norm()
   local f = need(self, "pipeline:norm", true)
   if not (f.map and self.features.inst.K) then return f.weights:norm() end
-  f.norm = f.norm or guarded("pipeline:norm", 2, core.map_norm, f.map, f.weights)
+  f.norm = f.norm or guarded("pipeline:norm", core.map_norm, f.map, f.weights)
   return f.norm
 end
 
@@ -258,7 +269,7 @@ function Pipeline:bound(given)
   local f = need(self, "pipeline:bound", true)
   local o = options.check("pipeline:bound", given, { delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
     takes = "a number between 0 and 1", default = 0.05 } })
-  return guarded("pipeline:bound", 2, function()
+  return guarded("pipeline:bound", function()
     if not (f.map and self.features.inst.K) then error("Theorem 10 needs features of an instantiation with K", 0) end
     if f.weights:cols() ~= 1 then error(("Theorem 10 is for one target; this model has %d"):format(f.weights:cols()), 0) end
     if not f.loss then error("the training loss is not known (a dual solution keeps none): use form = \"primal\"", 0) end
@@ -315,7 +326,7 @@ end
 
 --- p:search(ds, { folds = 5, seed = 0, score = "error" | "loss", stages = "shared" | "fold" }): see scullery.search.
 function Pipeline:search(data, given)
-  return guarded("pipeline:search", 2, require("scullery.search").run, self, data, given)
+  return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
 
 --- pipeline.is(value)

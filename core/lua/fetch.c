@@ -1,0 +1,66 @@
+/* scullery.core: whole texts in and out, for files that are fetched in another form than the one that is kept. */
+#include "fetch.h"
+#include "data/input.h"
+#include "data/output.h"
+
+/* What is being read or written, owned by a userdata: whatever raises, its __gc gives it back. */
+typedef struct held {
+  scl_input *input;
+  scl_output *output;
+} held;
+
+static int give_back(lua_State *L) {
+  held *h = lua_touserdata(L, 1);
+  if (h->input != NULL) scl_input_close(h->input);
+  if (h->output != NULL) scl_output_abandon(h->output);
+  *h = (held){0};
+  return 0;
+}
+
+static held *new_held(lua_State *L) {
+  held *h = lua_newuserdatauv(L, sizeof *h, 0);
+  *h = (held){0};
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, give_back);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  return h;
+}
+
+/* core.read_text(path) -> what the file holds, unpacked when it is gzip */
+static int read_text(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  scl_error error = {0};
+  held *h = new_held(L);
+  scl_lua_check(L, scl_input_open(path, &h->input, &error), &error);
+  luaL_Buffer text;
+  luaL_buffinit(L, &text);
+  for (size_t got = 1; got > 0;) {
+    char *room = luaL_prepbuffer(&text);
+    scl_lua_check(L, scl_input_read(h->input, room, LUAL_BUFFERSIZE, &got, &error), &error);
+    luaL_addsize(&text, got);
+  }
+  luaL_pushresult(&text);
+  scl_input_close(h->input);
+  h->input = NULL;
+  return 1;
+}
+
+/* core.write_text(path, text): whole or not at all */
+static int write_text(lua_State *L) {
+  size_t length;
+  const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &length);
+  scl_error error = {0};
+  held *h = new_held(L);
+  scl_lua_check(L, scl_output_open(path, &h->output, &error), &error);
+  scl_output_write(h->output, text, length);
+  scl_output *output = h->output;
+  h->output = NULL; /* commit ends it, well or badly */
+  scl_lua_check(L, scl_output_commit(output, &error), &error);
+  return 0;
+}
+
+void scl_lua_open_fetch(lua_State *L) {
+  static const luaL_Reg functions[] = {{"read_text", read_text}, {"write_text", write_text}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Scullery's figures and its peers' in one run: needs python3-sklearn and python3-pandas, and SCULLERY_DATA.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+: "${SCULLERY_DATA:?names the folder of the data}"
+build/scullery bench
+/usr/bin/python3 scripts/bench/peers.py
