@@ -165,6 +165,20 @@ function TestSearchOverSeveralOptions()
   for _, name in ipairs{ "sampler.sigma", "features.T", "solver.lambda" } do lu.assertNotNil(best.choice[name], name) end
 end
 
+function TestDualSearchInManyBlocks() -- the order of rows within folds is the same in every walk
+  local x = sc.randn{ 2500, 3, seed = 1 }
+  local y = {}
+  for i = 1, 2500 do y[i] = x:get(i, 1) * x:get(i, 2) > 0 and "a" or "b" end
+  local many = sc.dataset{ X = x, y = y }
+  local cells = {}
+  for _, form in ipairs{ "primal", "dual" } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 40 },
+                           sc.solver.ridge{ lambda = sc.choose{ 1e-3, 1e-1 }, form = form } }
+    cells[form] = p:search(many, { folds = 3, score = "loss" }).table
+  end
+  for c = 1, 2 do lu.assertAlmostEquals(cells.primal[c].mean, cells.dual[c].mean, 1e-6) end
+end
+
 function TestStagesFittedPerFold()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }
   local shared, strict = p:search(train, { folds = 3 }), p:search(train, { folds = 3, stages = "fold" })

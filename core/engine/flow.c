@@ -25,12 +25,14 @@ static size_t groups_of(const scl_flow *flow) {
 }
 
 static size_t choose_rows(const scl_flow *flow, bool features) {
+  /* With groups a block's size decides the order of its rows, so it must not depend on what this walk is for. */
+  const bool wide = features || flow->group != NULL;
   if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
   const double width =
-      (double)(features ? scl_flow_features(flow) + scl_flow_cols(flow) : scl_flow_cols(flow)) * (double)scl_dtype_size(flow->dtype);
+      (double)(wide ? scl_flow_features(flow) + scl_flow_cols(flow) : scl_flow_cols(flow)) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
   size_t rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
-  rows *= features ? scl_min(groups_of(flow), 4) : 1;
+  rows *= wide ? scl_min(groups_of(flow), 4) : 1;
   return scl_min(rows, scl_max(flow->source->rows, 1));
 }
 

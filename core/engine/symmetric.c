@@ -313,26 +313,36 @@ typedef struct step {
   size_t k;
 } step;
 
-/* Tile (i, k) = A_ik L_kk^-T. */
-static void panel_tile(void *context, size_t index) {
-  const step *job = context;
-  const scl_symmetric *a = job->a;
-  const size_t i = job->k + 1 + index;
-  scl_trsm_right(tile_rows(a, i), tile_rows(a, job->k), tile_at(a, job->k, job->k), (ptrdiff_t)a->tile, tile_at(a, i, job->k),
-                 (ptrdiff_t)a->tile);
+/* A tile's rows are shared out in strips, so that few tiles still keep all threads busy. */
+enum { STRIP = 64 };
+static size_t strips(const scl_symmetric *a) {
+  return (a->tile + STRIP - 1) / STRIP;
 }
 
-static void trailing_tile(void *context, size_t index) {
+/* A strip of tile (i, k) = A_ik L_kk^-T. */
+static void panel_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;
-  size_t row = 0, left = index;
+  const size_t i = job->k + 1 + index / strips(a), first = index % strips(a) * STRIP;
+  if (first >= tile_rows(a, i)) return;
+  scl_trsm_right(scl_min(STRIP, tile_rows(a, i) - first), tile_rows(a, job->k), tile_at(a, job->k, job->k), (ptrdiff_t)a->tile,
+                 tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile);
+}
+
+static void trailing_strip(void *context, size_t index) {
+  const step *job = context;
+  const scl_symmetric *a = job->a;
+  const size_t first = index % strips(a) * STRIP;
+  size_t row = 0, left = index / strips(a);
   while (left > row) {
     left -= row + 1;
     row++;
   }
   const size_t i = job->k + 1 + row, j = job->k + 1 + left;
-  scl_gemm(SCL_F64, false, true, tile_rows(a, i), tile_rows(a, j), tile_rows(a, job->k), -1, tile_at(a, i, job->k), (ptrdiff_t)a->tile,
-           tile_at(a, j, job->k), (ptrdiff_t)a->tile, 1, tile_at(a, i, j), (ptrdiff_t)a->tile);
+  if (first >= tile_rows(a, i)) return;
+  const size_t rows = scl_min(STRIP, tile_rows(a, i) - first), cols = i == j ? first + rows : tile_rows(a, j); /* the lower triangle only */
+  scl_gemm(SCL_F64, false, true, rows, cols, tile_rows(a, job->k), -1, tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile,
+           tile_at(a, j, job->k), (ptrdiff_t)a->tile, 1, tile_at(a, i, j) + first * a->tile, (ptrdiff_t)a->tile);
 }
 
 static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
@@ -344,8 +354,8 @@ static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
       return scl_fail(error, SCL_NUMERIC, "the matrix of order %zu is not positive definite (pivot %zu)", a->n, k * a->tile + bad + 1);
     }
     step job = {a, k};
-    scl_pool_run(below, panel_tile, &job);
-    scl_pool_run(below * (below + 1) / 2, trailing_tile, &job);
+    scl_pool_run(below * strips(a), panel_strip, &job);
+    scl_pool_run(below * (below + 1) / 2 * strips(a), trailing_strip, &job);
   }
   return SCL_OK;
 }

@@ -82,7 +82,7 @@ static scl_status attempt(const ridge *self, const system_of *s, double jitter, 
   memcpy(x, s->right, count * sizeof *x);
   self->algebra->solve(a, x, s->columns);
   *residual = relative_residual(self, s, jitter, x, work);
-  if (!isfinite(*residual)) return SCL_OK;
+  if (!isfinite(*residual) || *residual <= 1e-3 * tolerance) return SCL_OK;
   self->algebra->solve(a, work, s->columns);
   for (size_t i = 0; i < count; i++)
     work[count + i] = x[i] + work[i];
@@ -125,7 +125,7 @@ static scl_status solve_system(const ridge *self, const system_of *s, double lea
 }
 
 static double least_jitter(const scl_problem *problem) {
-  return problem->dtype == SCL_F32 ? 1e-6 : 1e-12;
+  return problem->dtype == SCL_F32 ? 1e-5 : 1e-12;
 }
 
 static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *const *out,
