@@ -1,0 +1,403 @@
+/* What a solver may ask of a problem, answered by streaming. */
+#include "dense.h"
+#include "interrupt.h"
+#include "problem_internal.h"
+#include "progress.h"
+#include "random.h"
+#include <math.h>
+#include <string.h>
+
+size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]) {
+  if (s->without < 0) {
+    run[0][0] = 0;
+    run[0][1] = block->count;
+    return 1;
+  }
+  run[0][0] = 0;
+  run[0][1] = block->group_start[s->without];
+  run[1][0] = block->group_start[s->without + 1];
+  run[1][1] = block->count;
+  return 2;
+}
+
+typedef struct visiting {
+  const scl_problem *problem;
+  solve_context *solve;
+  scl_visit visit;
+  void *context;
+  size_t *index; /* places in the data, one block long */
+  size_t seen;
+} visiting;
+
+static scl_status visit_runs(void *context, const scl_flow_block *block, scl_error *error) {
+  visiting *v = context;
+  const size_t c = v->problem->targets, size = scl_dtype_size(v->problem->dtype);
+  size_t run[2][2];
+  for (size_t i = 0; i < block->count; i++)
+    v->index[i] = block->first + block->place[i];
+  for (size_t r = 0, runs = scl_problem_runs(v->solve, block, run); r < runs; r++) {
+    const size_t start = run[r][0], count = run[r][1] - start;
+    if (count == 0) continue;
+    scl_rows rows = {
+        .head = SCL_HEAD(scl_rows), .first = v->seen, .count = count, .targets = block->y + start * c, .index = v->index + start};
+    rows.features = (scl_block){(char *)(uintptr_t)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size,
+                                v->problem->dtype,
+                                count,
+                                v->problem->features,
+                                1,
+                                block->phi_stride,
+                                0};
+    SCL_TRY(v->visit(v->context, &rows, error));
+    v->seen += count;
+  }
+  return SCL_OK;
+}
+
+static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+  solve_context *s = context_of(problem);
+  visiting v = {problem, s, visit, context, NULL, 0};
+  v.index = scl_allocate_array(s->training->flow.source->rows + 1, sizeof *v.index);
+  if (v.index == NULL) return scl_fail_memory(error, s->training->flow.source->rows * sizeof *v.index, "row numbers");
+  const scl_status status = scl_flow_walk(&s->training->flow, true, visit_runs, &v, error);
+  scl_release(v.index);
+  return status;
+}
+
+scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error) {
+  if (s->right != NULL) return SCL_OK;
+  double *memory = scl_allocate_zero((d * c + d + 2 * c + 1) * sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, (d * c + d + 2 * c) * sizeof *memory, "normal equations");
+  s->right = memory;
+  s->mean_phi = memory + d * c;
+  s->square = s->mean_phi + d;
+  s->mean_y = s->square + c;
+  return SCL_OK;
+}
+
+static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+  solve_context *s = context_of(problem);
+  scl_training *training = s->training;
+  if (!training->have_sums) {
+    SCL_TRY(scl_sums_accumulate(&training->flow, &training->sums, error));
+    training->have_sums = true;
+  }
+  if (!s->have_normal || s->reweighted) {
+    SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
+    if (s->work == NULL) SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
+    const double total = scl_sums_combine(&training->sums, s->without, s->intercept, s->work, s->right, s->square, s->mean_phi, s->mean_y);
+    s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, total};
+    s->have_normal = true;
+    s->reweighted = false;
+  }
+  *out = s->normal;
+  return SCL_OK;
+}
+
+/* Targets alone: staged rows are read, features are not made. */
+typedef struct responding {
+  const solve_context *solve;
+  double *targets, *weights;
+  size_t seen;
+} responding;
+
+static scl_status respond(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  responding *r = context;
+  const size_t c = r->solve->problem.targets;
+  size_t run[2][2];
+  for (size_t k = 0, runs = scl_problem_runs(r->solve, block, run); k < runs; k++) {
+    const size_t start = run[k][0], count = run[k][1] - start;
+    if (r->targets != NULL) memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
+    for (size_t i = 0; r->weights != NULL && i < count; i++)
+      r->weights[r->seen + i] = 1;
+    r->seen += count;
+  }
+  return SCL_OK;
+}
+
+static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
+  responding r = {context_of(problem), targets, weights, 0};
+  return scl_flow_walk(&context_of(problem)->training->flow, false, respond, &r, error);
+}
+
+static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
+  return scl_training_gram(context_of(problem)->training, out, error);
+}
+
+/* ---- products: float64 coefficients against blocks of either dtype */
+
+typedef struct multiplying {
+  const scl_problem *problem;
+  const double *in;
+  double *out;
+  size_t k;
+} multiplying;
+
+/* The block in float64: its own memory, or a copy. */
+static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t *stride) {
+  *copy = NULL;
+  *stride = block->row_stride;
+  if (block->dtype == SCL_F64) return block->data;
+  *copy = scl_allocate_array(block->rows * block->cols + 1, sizeof **copy);
+  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
+    for (size_t j = 0; j < block->cols; j++)
+      (*copy)[i * block->cols + j] = (double)((const float *)block->data)[(ptrdiff_t)i * block->row_stride + (ptrdiff_t)j];
+  *stride = (ptrdiff_t)block->cols;
+  return *copy;
+}
+
+static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const multiplying *m = context;
+  double *copy;
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  if (phi == NULL) return scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a float64 block");
+  scl_gemm_parallel(SCL_F64, false, false, rows->count, m->k, rows->features.cols, 1, phi, stride, m->in, (ptrdiff_t)m->k, 0,
+                    m->out + rows->first * m->k, (ptrdiff_t)m->k);
+  scl_release(copy);
+  return SCL_OK;
+}
+
+static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const multiplying *m = context;
+  double *copy;
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  if (phi == NULL) return scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a float64 block");
+  scl_gemm_parallel(SCL_F64, true, false, rows->features.cols, m->k, rows->count, 1, phi, stride, m->in + rows->first * m->k,
+                    (ptrdiff_t)m->k, 1, m->out, (ptrdiff_t)m->k);
+  scl_release(copy);
+  return SCL_OK;
+}
+
+static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
+  multiplying m = {problem, a, out, k};
+  return verb_walk(problem, product_rows, &m, error);
+}
+
+static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error) {
+  multiplying m = {problem, r, out, k};
+  memset(out, 0, problem->features * k * sizeof *out);
+  return verb_walk(problem, adjoint_rows, &m, error);
+}
+
+/* out += Phi' turn(Phi a), block by block */
+typedef struct sweeping {
+  const double *a;
+  size_t k;
+  scl_turn turn;
+  void *context;
+  double *out;
+} sweeping;
+
+static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const sweeping *s = context;
+  double *copy, *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  scl_status status =
+      phi == NULL || scores == NULL ? scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a block") : SCL_OK;
+  if (status == SCL_OK) {
+    scl_gemm_parallel(SCL_F64, false, false, rows->count, s->k, rows->features.cols, 1, phi, stride, s->a, (ptrdiff_t)s->k, 0, scores,
+                      (ptrdiff_t)s->k);
+    status = s->turn(s->context, rows, scores, error);
+  }
+  if (status == SCL_OK)
+    scl_gemm_parallel(SCL_F64, true, false, rows->features.cols, s->k, rows->count, 1, phi, stride, scores, (ptrdiff_t)s->k, 1, s->out,
+                      (ptrdiff_t)s->k);
+  scl_release(copy);
+  scl_release(scores);
+  return status;
+}
+
+static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
+                             scl_error *error) {
+  sweeping s = {a, k, turn, context, out};
+  memset(out, 0, problem->features * k * sizeof *out);
+  return verb_walk(problem, sweep_rows, &s, error);
+}
+
+/* ---- normal equations with other row weights: rows times the square root of theirs */
+
+typedef struct reweighting {
+  const double *weights;
+  solve_context *solve;
+  size_t c;
+} reweighting;
+
+static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const reweighting *r = context;
+  const size_t d = rows->features.cols, c = r->c;
+  double *copy, *scaled = scl_allocate_array(rows->count * (d + c) + 1, sizeof *scaled);
+  ptrdiff_t stride;
+  const double *phi = wide_block(&rows->features, &copy, &stride);
+  if (phi == NULL || scaled == NULL) {
+    scl_release(copy);
+    scl_release(scaled);
+    return scl_fail_memory(error, rows->count * d * sizeof *scaled, "weighted rows");
+  }
+  double *y = scaled + rows->count * d;
+  for (size_t i = 0; i < rows->count; i++) {
+    const double weight = r->weights[rows->first + i], root = sqrt(weight);
+    for (size_t j = 0; j < d; j++) {
+      scaled[i * d + j] = root * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
+      r->solve->mean_phi[j] += weight * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
+    }
+    for (size_t j = 0; j < c; j++) {
+      const double value = rows->targets[i * c + j];
+      y[i * c + j] = root * value;
+      r->solve->square[j] += weight * value * value;
+      r->solve->mean_y[j] += weight * value;
+    }
+    r->solve->normal.total += weight;
+  }
+  const scl_status status = scl_symmetric_accumulate(r->solve->work, SCL_F64, scaled, (ptrdiff_t)d, rows->count, error);
+  scl_gemm_parallel(SCL_F64, true, false, d, c, rows->count, 1, scaled, (ptrdiff_t)d, y, (ptrdiff_t)c, 1, r->solve->right, (ptrdiff_t)c);
+  scl_release(copy);
+  scl_release(scaled);
+  return status;
+}
+
+static scl_status verb_reweighted(const scl_problem *problem, const double *weights, scl_normal *out, scl_error *error) {
+  solve_context *s = context_of(problem);
+  const size_t d = problem->features, c = problem->targets;
+  for (size_t i = 0; i < problem->rows; i++)
+    if (!(weights[i] >= 0) || !isfinite(weights[i]))
+      return scl_fail(error, SCL_BAD_DATA, "row weight %g is not finite and at least 0", weights[i]);
+  SCL_TRY(scl_problem_reserve(s, d, c, error));
+  if (s->work == NULL) SCL_TRY(scl_symmetric_create(d, &s->work, error));
+  scl_service_symmetric.scale(0, s->work);
+  memset(s->right, 0, (d * c + d + 2 * c) * sizeof *s->right);
+  s->have_normal = false;
+  s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, 0};
+  reweighting r = {weights, s, c};
+  SCL_TRY(verb_walk(problem, reweight_rows, &r, error));
+  const double total = s->normal.total;
+  if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0");
+  for (size_t j = 0; j < d; j++)
+    s->mean_phi[j] /= total;
+  for (size_t j = 0; j < c; j++)
+    s->mean_y[j] /= total;
+  if (s->intercept) scl_sums_centre(total, d, c, s->work, s->right, s->square, s->mean_phi, s->mean_y);
+  s->have_normal = s->reweighted = true;
+  *out = s->normal;
+  return SCL_OK;
+}
+
+/* ---- minibatches: rows drawn with replacement from a source that can be read anywhere */
+
+typedef struct picked {
+  scl_source base;
+  scl_source *from;
+  const size_t *rows;
+} picked;
+
+static scl_status read_picked(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  const picked *self = (const picked *)source;
+  for (size_t i = 0; i < count; i++) {
+    scl_matrix one_x = *x, one_y = {0};
+    one_x.data = scl_matrix_row(x, i);
+    one_x.rows = 1;
+    if (y != NULL) {
+      one_y = *y;
+      one_y.data = scl_matrix_row(y, i);
+      one_y.rows = 1;
+    }
+    SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x, y == NULL ? NULL : &one_y, error));
+  }
+  return SCL_OK;
+}
+
+/* Row numbers (in the data) of the problem's rows, drawn by rejection of the group left out. */
+static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size, size_t *out) {
+  const scl_flow *flow = &s->training->flow;
+  uint64_t offset = 0;
+  for (size_t i = 0; i < size;) {
+    double u;
+    scl_random_uniform(seed, SCL_STREAM_MINIBATCH, step, offset++, 1, &u);
+    const size_t row = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1);
+    if (s->without < 0 || flow->group[row] != (int32_t)s->without) out[i++] = row;
+  }
+}
+
+/* What the visitor of a minibatch sees: some of the features, and phi itself where the map holds phi/sqrt T. */
+typedef struct narrowing {
+  scl_visit visit;
+  void *context;
+  size_t first, count;
+  double factor; /* undoes the plain map's scale; 1: leave as it is */
+} narrowing;
+
+static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const narrowing *n = context;
+  scl_rows part = *rows;
+  for (size_t i = 0; n->factor != 1 && i < rows->count; i++)
+    for (size_t j = n->first; j < n->first + n->count; j++) {
+      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
+      if (rows->features.dtype == SCL_F64)
+        ((double *)rows->features.data)[at] *= n->factor;
+      else
+        ((float *)rows->features.data)[at] *= (float)n->factor;
+    }
+  part.features.data = (char *)rows->features.data + n->first * scl_dtype_size(rows->features.dtype);
+  part.features.cols = n->count;
+  return n->visit(n->context, &part, error);
+}
+
+/* The map without K, on the same parameters. */
+static scl_status plain_map(scl_training *training, scl_error *error) {
+  if (training->plain != NULL || training->flow.map == NULL) return SCL_OK;
+  return scl_map_create_plain(training->flow.map, &training->plain, error);
+}
+
+static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count,
+                                 int plain, scl_visit visit, void *context, scl_error *error) {
+  solve_context *s = context_of(problem);
+  scl_flow flow = s->training->flow;
+  narrowing narrow = {visit, context, first, count, 1};
+  if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
+    return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1, first + count,
+                    problem->features);
+  if (plain) {
+    SCL_TRY(plain_map(s->training, error));
+    if (flow.map != NULL) {
+      flow.map = s->training->plain;
+      narrow.factor = sqrt((double)problem->parameters);
+    }
+  }
+  if (!flow.source->random_access) return scl_fail(error, SCL_UNSUPPORTED, "minibatches need rows in memory; this data set streams");
+  size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");
+  draw_rows(s, seed, step, size, rows);
+  static const scl_source_class picked_class = {read_picked, NULL};
+  picked source = {{&picked_class, size, flow.source->cols, flow.source->targets, true, flow.source->parallel}, flow.source, rows};
+  flow.source = &source.base;
+  flow.group = NULL;
+  flow.block_rows = size;
+  flow.doing = NULL;
+  solve_context all = *s;
+  all.without = -1;
+  visiting v = {problem, &all, narrow_rows, &narrow, rows + size, 0};
+  const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
+  scl_release(rows);
+  return status;
+}
+
+static scl_status verb_progress(const scl_problem *problem, double done, const char *doing, scl_error *error) {
+  if (context_of(problem)->training->flow.doing != NULL) scl_progress_report(doing, done, 1);
+  return scl_interrupt_check(error);
+}
+
+void scl_problem_set_verbs(scl_problem *problem) {
+  problem->responses = verb_responses;
+  problem->walk = verb_walk;
+  problem->normal = verb_normal;
+  problem->dual = scl_problem_dual;
+  problem->gram = verb_gram;
+  problem->product = verb_product;
+  problem->adjoint = verb_adjoint;
+  problem->sweep = verb_sweep;
+  problem->reweighted = verb_reweighted;
+  problem->minibatch = verb_minibatch;
+  problem->progress = verb_progress;
+}
