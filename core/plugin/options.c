@@ -27,7 +27,7 @@ size_t scl_edit_distance(const char *a, const char *b) {
 
 const char *scl_nearest(const char *word, const char *const *names, size_t count) {
   const char *best = NULL;
-  size_t least = strlen(word) / 2 + 1;
+  size_t least = scl_max(strlen(word) / 2, 1);
   for (size_t i = 0; i < count; i++) {
     const size_t distance = scl_edit_distance(word, names[i]);
     if (distance > least || (distance == least && best != NULL)) continue;

@@ -24,7 +24,6 @@ return setmetatable(sc, {
     local names = {}
     for known in pairs(sc) do names[#names + 1] = known end
     local near = require("scullery.options").nearest(tostring(name), names)
-    if near then error(("sc has no '%s' (did you mean '%s'?)"):format(tostring(name), near), 2) end
-    return nil
+    error(("sc has no '%s'%s"):format(tostring(name), near and (" (did you mean '%s'?)"):format(near) or ""), 2)
   end,
 })
