@@ -70,6 +70,7 @@ local function mnist(rates)
   if not here("mnist") then return end
   local train, test = sc.data.load("mnist", { dtype = "float32" }):parts()
   collectgarbage()
+  collectgarbage()
   local before = resident("VmRSS")
   core.memory(true)
   local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ gamma = 0.025 }, phi = sc.nonlinearity.fourier(), T = 5000, seed = 1,
@@ -94,6 +95,8 @@ local function linear(most)
       local X = sc.randn{ count, 20, seed = first }
       return X, X:column(1):copy()
     end }
+    collectgarbage()
+    collectgarbage()
     core.memory(true)
     local took = best_of(1, function()
       sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 }, phi = sc.nonlinearity.fourier(), T = 500, dtype = "float32" },

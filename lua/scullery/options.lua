@@ -18,7 +18,7 @@ end
 
 --- options.nearest(word, names): the name most like the word, or nil when none is near.
 function options.nearest(word, names)
-  local best, least = nil, #word // 2 + 1
+  local best, least = nil, math.max(#word // 2, 1)
   for _, name in ipairs(names) do
     local d = distance(word, name)
     if d < least or (d == least and not best) then best, least = name, d end
