@@ -104,6 +104,24 @@ function TestStreamedRowsGiveTheSameModel()
   lu.assertTrue((fit(stages, rows):decision(test.X) - fit(stages):decision(test)):abs():max() < 1e-8)
 end
 
+function TestStreamsAreScoredInOneWalk()
+  local x = train.X
+  local labels = sc.data.rows{ n = #train, d = 30, classes = train.classes, read = function(first, count)
+    return x:slice(first, first + count - 1), train.y:slice(first, first + count - 1)
+  end }
+  local m = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }
+  lu.assertAlmostEquals(m:score(labels), m:score(train), 1e-12)
+  lu.assertAlmostEquals(m:error(labels), m:error(train), 1e-12)
+  local values = sc.data.rows{ n = #train, d = 30, read = function(first, count)
+    return x:slice(first, first + count - 1), x:slice(first, first + count - 1, 1, 1)
+  end }
+  local r = sc.pipeline{ sc.solver.ridge{ lambda = 1e-4 } }:fit(x:slice(1, #train, 2, 30), x:column(1):copy())
+  lu.assertFalse(pcall(r.score, r, values)) -- other columns
+  r = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x, x:column(1):copy())
+  lu.assertAlmostEquals(r:score(values), r:score(x, x:column(1):copy()), 1e-9)
+  lu.assertAlmostEquals(r:error(values), r:error(x, x:column(1):copy()), 1e-9)
+end
+
 function TestFloat32StatesItsLoss()
   local wide = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-3 } }
   local narrow = fit{ sc.standardize(), sinks{ dtype = "float32" }, sc.solver.ridge{ lambda = 1e-3 } }

@@ -141,6 +141,8 @@ static void judge_row(const judging *job, size_t group, const double *decision, 
     for (size_t j = 0; j < job->c; j++) {
       used[j] = decision[k * job->c + j] + scl_matrix_get(intercept, 0, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
+      tally->target_sum += y[j];
+      tally->target_square += y[j] * y[j];
     }
     tally->rows += 1;
     tally->wrong += is_wrong(used, y, job->c);

@@ -16,8 +16,9 @@ typedef struct scl_candidate {
   const scl_matrix *coefficients, *intercept; /* D x c, 1 x c */
 } scl_candidate;
 typedef struct scl_tally {
-  double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
-  double square;      /* sum over rows and targets of (decision - y)^2 */
+  double rows, wrong;               /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
+  double square;                    /* sum over rows and targets of (decision - y)^2 */
+  double target_sum, target_square; /* sums of y and y^2, over targets too: with one target the spread of the truth */
 } scl_tally;
 /* candidates: groups x count; tallies likewise, summed into (the caller zeroes them). */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error);

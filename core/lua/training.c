@@ -210,6 +210,8 @@ static int score(lua_State *L) {
       set_number(L, "rows", tally->rows);
       set_number(L, "wrong", tally->wrong);
       set_number(L, "square", tally->square);
+      set_number(L, "target_sum", tally->target_sum);
+      set_number(L, "target_square", tally->target_square);
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     lua_rawseti(L, -2, (lua_Integer)g + 1);

@@ -219,9 +219,28 @@ local function judge(self, title, data, y, given)
   return self:predict(ds), ds:targets(), ds
 end
 
+-- A data set that streams is judged in one walk, in flat memory: {rows, wrong, square, target_sum, target_square}.
+local function judge_stream(self, title, ds)
+  local f = need(self, title, true)
+  local n, d = ds:size()
+  if n == 0 then error("the data set has no rows", 0) end
+  if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
+  local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
+  local training = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
+  return core.score(training, { { { weights = f.weights, intercept = f.intercept } } })[1][1]
+end
+
+local function streams(data) return dataset.is(data) and not data.X end
+
 --- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression.
 function Pipeline:score(data, y, given)
   return guarded("pipeline:score", function()
+    if streams(data) then
+      local t = judge_stream(self, "pipeline:score", data)
+      if self.fitted.task == "classification" then return 1 - t.wrong / t.rows end
+      if self.fitted.weights:cols() > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
+      return 1 - t.square / (t.target_square - t.target_sum ^ 2 / t.rows)
+    end
     local said, truth = judge(self, "pipeline:score", data, y, given)
     return self.fitted.task == "classification" and metrics.accuracy(said, truth) or metrics.r2(said, truth)
   end)
@@ -230,6 +249,10 @@ end
 --- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a regression.
 function Pipeline:error(data, y, given)
   return guarded("pipeline:error", function()
+    if streams(data) then
+      local t = judge_stream(self, "pipeline:error", data)
+      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.weights:cols()
+    end
     local said, truth = judge(self, "pipeline:error", data, y, given)
     return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
   end)
