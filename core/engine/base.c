@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 scl_status scl_fail(scl_error *error, scl_status status, const char *format, ...) {
   if (error == NULL) return status;
@@ -96,8 +97,19 @@ static void *map_pages(size_t bytes) {
   return start + before;
 }
 
+/* Nine tenths of the machine's memory: the system would promise more, and end the process when it is used. */
+static size_t limit(void) {
+  static atomic_size_t known;
+  size_t bytes = atomic_load(&known);
+  if (bytes != 0) return bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  bytes = pages > 0 && size > 0 ? (size_t)pages / 10 * 9 * (size_t)size : SIZE_MAX / 2;
+  atomic_store(&known, bytes);
+  return bytes;
+}
+
 void *scl_allocate(size_t bytes) {
-  if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
+  if (must_fail() || bytes > SIZE_MAX / 2 || atomic_load(&held) + bytes > limit()) return NULL;
   void *block = NULL;
   if (is_large(bytes))
     block = map_pages(bytes + ALIGNMENT);

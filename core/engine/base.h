@@ -21,7 +21,7 @@ SCL_PRINTF(2, 3) scl_status scl_prefix(scl_error *error, const char *format, ...
 /* SCL_NO_MEMORY with the bytes that were asked for, and for what. */
 scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what);
 
-/* 64-byte aligned memory; NULL when there is none. Contents are not set. */
+/* 64-byte aligned memory; NULL when there is none, or when nine tenths of the machine's would be held. Contents are not set. */
 void *scl_allocate(size_t bytes);
 /* The same, set to zero (fresh pages come zeroed from the system where they are large). */
 void *scl_allocate_zero(size_t bytes);

@@ -102,7 +102,8 @@ static double mean_diagonal(const ridge *self, const scl_symmetric *a, size_t or
 /* x = solution; a has the system's order and is spoilt; work holds 2 order columns numbers. */
 static scl_status solve_system(const ridge *self, const system_of *s, double least_jitter, scl_symmetric *a, double *x, double *work,
                                scl_solution *out, scl_error *error) {
-  const double unit = mean_diagonal(self, s->base, s->order, work);
+  const double unit =
+      mean_diagonal(self, s->base, s->order, work) + s->weight * (s->extra == NULL ? 1 : mean_diagonal(self, s->extra, s->order, work));
   double jitter = 0;
   for (int tries = 0; tries < 12; tries++) {
     const scl_status status = attempt(self, s, jitter, a, x, work, &out->residual, error);
