@@ -239,7 +239,7 @@ static int stage_info(lua_State *L) {
   return 1;
 }
 
-/* core.widths(source, stages) -> gamma by scale, gamma by median */
+/* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
 static int widths(lua_State *L) {
   double scale, median;
   scl_error error = {0};
@@ -247,7 +247,8 @@ static int widths(lua_State *L) {
   scl_lua_check(L, scl_flow_widths(&flow, &scale, &median, &error), &error);
   lua_pushnumber(L, scale);
   lua_pushnumber(L, median);
-  return 2;
+  lua_pushinteger(L, (lua_Integer)scl_flow_cols(&flow));
+  return 3;
 }
 
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless that underflows; second result: the log

@@ -148,16 +148,17 @@ static int plugin_waiting(lua_State *L) {
   return 1;
 }
 
-/* core.instance(kind, name, options[, gamma_scale, gamma_median]) -> instance */
+/* core.instance(kind, name, options[, gamma_scale, gamma_median, columns]) -> instance */
 static int plugin_instance(lua_State *L) {
   const scl_component *component = check_component(L, 1);
   const double scale = luaL_optnumber(L, 4, 1), median = luaL_optnumber(L, 5, 1);
+  const size_t dim = (size_t)luaL_optinteger(L, 6, 1);
   scl_error error = {0};
   scl_instance *instance;
   void **slot = scl_lua_new_handle(L, SCL_LUA_INSTANCE, release_instance, 0);
   const int made = lua_gettop(L);
   scl_settings settings = check_settings(L, component, 3);
-  scl_settings_set_widths(&settings, scale, median);
+  scl_settings_set_widths(&settings, scale, median, dim);
   scl_lua_check(L, scl_instance_create(component, &settings, &instance, &error), &error);
   *slot = instance;
   lua_pushvalue(L, made);

@@ -295,7 +295,7 @@ const char *scl_settings_waiting(const scl_settings *settings) {
   return NULL;
 }
 
-void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median) {
+void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median, size_t dim) {
   for (size_t i = 0; i < settings->count; i++) {
     scl_value *value = &settings->values[i];
     const scl_width width = settings->options[i].width;
@@ -304,6 +304,9 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
     scl_release((void *)(uintptr_t)value->word);
     value->word = NULL;
     value->form = SCL_NUMBER;
-    value->number = width == SCL_WIDTH_GAMMA ? gamma : width == SCL_WIDTH_LENGTH ? 1 / sqrt(2 * gamma) : sqrt(2 * gamma);
+    value->number = width == SCL_WIDTH_GAMMA    ? gamma
+                    : width == SCL_WIDTH_LENGTH ? 1 / sqrt(2 * gamma)
+                    : width == SCL_WIDTH_RATE   ? sqrt(gamma / (double)scl_max(dim, 1))
+                                                : sqrt(2 * gamma);
   }
 }

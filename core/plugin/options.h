@@ -26,8 +26,8 @@ void scl_settings_destroy(scl_settings *settings);
 
 /* The word ("scale" or "median") of the first width that waits for data, or NULL. */
 const char *scl_settings_waiting(const scl_settings *settings);
-/* Replace such words by numbers: gamma of exp(-gamma ||x-y||^2) for each of the two words. */
-void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median);
+/* Replace such words by numbers: gamma of exp(-gamma ||x-y||^2) for each of the two words, on rows of `dim` columns. */
+void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median, size_t dim);
 
 /* "a number above 0", "one of none, uniform": what the option takes. */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size);

@@ -57,10 +57,10 @@ end
 --- Whether a width waits for the data ("scale" or "median").
 function Component:waiting(choices) return core.waiting(self.kind, self.name, self:options(choices or {})) end
 
---- The engine's instance, with widths = {scale, median} as gammas where an option waits for them.
+--- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
-  return core.instance(self.kind, self.name, self:options(choices or {}), widths[1], widths[2])
+  return core.instance(self.kind, self.name, self:options(choices or {}), widths[1], widths[2], widths[3])
 end
 
 --- A setting of a component that does not wait for data.
