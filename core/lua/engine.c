@@ -166,7 +166,8 @@ static int map_norm(lua_State *L) {
 static int map_constants(lua_State *L) {
   scl_constants constants;
   scl_error error = {0};
-  scl_lua_check(L, scl_map_constants(check_map(L, 1), &constants, &error), &error);
+  const double radius = luaL_optnumber(L, 2, INFINITY);
+  scl_lua_check(L, scl_map_constants(check_map(L, 1), radius, &constants, &error), &error);
   lua_newtable(L);
   set_number(L, "kappa", constants.kappa);
   set_number(L, "theta", constants.theta);
