@@ -1,0 +1,117 @@
+/* What the samplers have in common whose rows are, each by itself, w ~ N(0, sigma^2 I): orthogonal, Hadamard and quasi-Monte Carlo rows
+ * differ from independent ones in how they depend on each other, so options, law and characteristic function are the same. A sampler's
+ * instance begins with a gaussian_rows. Include it in one sampler's file. */
+#ifndef SCULLERY_SHARED_GAUSSIAN_ROWS_H
+#define SCULLERY_SHARED_GAUSSIAN_ROWS_H
+
+#include "shared/bias.h"
+#include <math.h>
+#include <scullery/plugin.h>
+#include <string.h>
+
+typedef struct gaussian_rows {
+  const scl_host *host;
+  const scl_random *random;
+  scl_space space;
+  double sigma;
+  bias_law bias;
+} gaussian_rows;
+
+/* Streams, from the parameters' own on. bias_draw takes the second. */
+enum { GAUSSIAN_ROWS_WEIGHTS = 0, GAUSSIAN_ROWS_RADII = 2, GAUSSIAN_ROWS_ORDER = 3 };
+
+/* The first rows of the options table; a sampler's own follow. */
+enum { GAUSSIAN_ROWS_SIGMA, GAUSSIAN_ROWS_GAMMA, GAUSSIAN_ROWS_BIAS, GAUSSIAN_ROWS_OPTIONS };
+#define GAUSSIAN_ROWS_TABLE                                                                                                                \
+  {"sigma",                                                                                                                                \
+   SCL_NUMBER,                                                                                                                             \
+   NULL,                                                                                                                                   \
+   NULL,                                                                                                                                   \
+   0,                                                                                                                                      \
+   INFINITY,                                                                                                                               \
+   SCL_LOW_OPEN | SCL_HIGH_OPEN,                                                                                                           \
+   SCL_WIDTH_FREQUENCY,                                                                                                                    \
+   "standard deviation of each weight (default 1)"},                                                                                       \
+      {"gamma",                                                                                                                            \
+       SCL_NUMBER,                                                                                                                         \
+       NULL,                                                                                                                               \
+       NULL,                                                                                                                               \
+       0,                                                                                                                                  \
+       INFINITY,                                                                                                                           \
+       SCL_LOW_OPEN | SCL_HIGH_OPEN,                                                                                                       \
+       SCL_WIDTH_GAMMA,                                                                                                                    \
+       "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)"},                                                      \
+      BIAS_OPTION
+
+static inline void gaussian_rows_destroy(void *instance) {
+  const gaussian_rows *self = instance;
+  const scl_host *host = self->host;
+  host->release(instance);
+}
+
+static inline scl_status gaussian_rows_read(gaussian_rows *self, const scl_value *values, scl_error *error) {
+  const scl_value *sigma = &values[GAUSSIAN_ROWS_SIGMA], *gamma = &values[GAUSSIAN_ROWS_GAMMA];
+  if (self->random == NULL) return self->host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers");
+  if (sigma->form != 0 && gamma->form != 0)
+    return self->host->fail(error, SCL_BAD_OPTION, "'sigma' = %g and 'gamma' = %g both say the width (sigma = sqrt(2 gamma)): give one",
+                            sigma->number, gamma->number);
+  self->sigma = gamma->form != 0 ? sqrt(2 * gamma->number) : sigma->form != 0 ? sigma->number : 1;
+  if (!isfinite(self->sigma)) return self->host->fail(error, SCL_BAD_OPTION, "'gamma' = %g is too large", gamma->number);
+  return bias_read(self->host, &values[GAUSSIAN_ROWS_BIAS], &self->bias, error);
+}
+
+/* An instance of `bytes` zeroed bytes whose head is filled in; the sampler reads its own options afterwards. */
+static inline scl_status gaussian_rows_create(const scl_host *host, const scl_value *values, scl_space space, size_t bytes, void **out,
+                                              scl_error *error) {
+  gaussian_rows *self = host->allocate(bytes);
+  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
+  memset(self, 0, bytes);
+  self->host = host;
+  self->random = host->service(SCL_SERVICE_RANDOM);
+  self->space = space;
+  const scl_status status = gaussian_rows_read(self, values, error);
+  if (status == SCL_OK)
+    *out = self;
+  else
+    gaussian_rows_destroy(self);
+  return status;
+}
+
+static inline scl_status gaussian_rows_law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
+  (void)error;
+  const gaussian_rows *self = instance;
+  out->space = self->space;
+  out->family = SCL_LAW_GAUSSIAN;
+  bias_tell(&self->bias, out);
+  for (size_t j = 0; j < dim; j++) {
+    out->mean[j] = 0;
+    out->scale[j] = self->sigma;
+  }
+  return SCL_OK;
+}
+
+/* Re E exp(i <w, delta>) = exp(-sigma^2 ||delta||^2 / 2) */
+static inline scl_status gaussian_rows_characteristic(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride,
+                                                      double *out, scl_error *error) {
+  (void)error;
+  const gaussian_rows *self = instance;
+  for (size_t i = 0; i < rows; i++) {
+    const double *gap = delta + (ptrdiff_t)i * stride;
+    double sum = 0;
+    for (size_t j = 0; j < dim; j++)
+      sum += (self->sigma * gap[j]) * (self->sigma * gap[j]);
+    out[i] = exp(-sum / 2);
+  }
+  return SCL_OK;
+}
+
+static inline const void *gaussian_rows_ability(const void *instance, const char *id) {
+  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), gaussian_rows_law};
+  static const scl_ability_characteristic characteristic_table = {SCL_HEAD(scl_ability_characteristic), gaussian_rows_characteristic};
+  (void)instance;
+  if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
+  if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0) return &characteristic_table;
+  return NULL;
+}
+
+#endif
