@@ -146,7 +146,7 @@ local homes = {
 -- Objects: the name of their type -> the module and the table that their methods stand in.
 local types = {
   pipeline = { "scullery.pipeline", "Pipeline" }, dataset = { "scullery.dataset", "Dataset" }, features = { "scullery.instantiation", "Features" },
-  instantiation = { "scullery.instantiation", "Instantiation" },
+  instantiation = { "scullery.instantiation", "Instantiation" }, codes = { "scullery.codes", "Codes" },
 }
 
 local function library() return (require "scullery") end

@@ -14,6 +14,7 @@ local sc = {
   pipeline = require "scullery.pipeline".new,
   dataset = require "scullery.dataset".new,
   metrics = require "scullery.metrics",
+  codes = require "scullery.codes",
   data = require "scullery.data",
   plugin = require "scullery.plugin",
   threads = core.threads,
