@@ -15,6 +15,7 @@ local sc = {
   dataset = require "scullery.dataset".new,
   metrics = require "scullery.metrics",
   codes = require "scullery.codes",
+  kernel_error = require "scullery.kernel_error".run,
   data = require "scullery.data",
   plugin = require "scullery.plugin",
   threads = core.threads,
