@@ -13,6 +13,11 @@ function component.is(value, kind)
   return getmetatable(value) == Component and (kind == nil or value.kind == kind)
 end
 
+--- component.rule(kind): the rule of options.check for an option that takes a component of that kind.
+function component.rule(kind)
+  return { test = function(v) return component.is(v, kind) end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
+end
+
 function Component:__tostring()
   local parts = {}
   local ok, instance = pcall(self.instance, self)
