@@ -321,6 +321,23 @@ static int transform(lua_State *L) {
   return 2;
 }
 
+static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  *(size_t *)context += block->count;
+  return SCL_OK;
+}
+
+/* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a map costs) */
+static int walk(lua_State *L) {
+  scl_error error = {0};
+  size_t rows = 0;
+  lua_settop(L, 3);
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  scl_lua_check(L, scl_flow_walk(&flow, true, look_away, &rows, &error), &error);
+  lua_pushinteger(L, (lua_Integer)rows);
+  return 1;
+}
+
 /* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
 static int decisions(lua_State *L) {
   lua_settop(L, 6);
@@ -402,6 +419,7 @@ void scl_lua_open_engine(lua_State *L) {
                                        {"stage_info", stage_info},
                                        {"widths", widths},
                                        {"transform", transform},
+                                       {"walk", walk},
                                        {"decisions", decisions},
                                        {"find_nonfinite", find_nonfinite},
                                        {"threads", threads},
