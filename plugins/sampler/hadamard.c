@@ -75,7 +75,9 @@ static void draw_fastfood(const gaussian_rows *rows, scl_address address, const 
   const scl_address radii = {address.seed, address.stream + GAUSSIAN_ROWS_RADII};
   const scl_address deal = {address.seed, address.stream + GAUSSIAN_ROWS_ORDER};
   double square = 0;
-  draw_order(rows->random, deal, part->block, 0, size, order);
+  for (size_t i = 0; i < size; i++)
+    order[i] = (uint32_t)i;
+  draw_shuffle(rows->random, deal, part->block, 0, 0, size, size, order);
   rows->random->normal(deal.seed, deal.stream, part->block, size, size, normals);
   for (size_t i = 0; i < size; i++)
     square += normals[i] * normals[i];

@@ -30,17 +30,17 @@ static inline double draw_chi(const scl_random *random, scl_address address, uin
   }
 }
 
-/* A random order of 0 .. count-1 (Fisher and Yates), from the bits of one item, `offset` on. */
-static inline void draw_order(const scl_random *random, scl_address address, uint64_t index, uint64_t offset, size_t count, uint32_t *out) {
+/* Shuffle (Fisher and Yates) by the bits of one item, `offset` on. The first `few` places are dealt from the first `limit` entries alone.
+ */
+static inline void draw_shuffle(const scl_random *random, scl_address address, uint64_t index, uint64_t offset, size_t few, size_t limit,
+                                size_t count, uint32_t *entries) {
   uint64_t bits[64];
-  for (size_t i = 0; i < count; i++)
-    out[i] = (uint32_t)i;
   for (size_t i = 0; i + 1 < count; i++) {
     if (i % 64 == 0) random->bits(address.seed, address.stream, index, offset + i, count - i < 64 ? count - i : 64, bits);
-    const size_t other = i + (size_t)draw_below(bits[i % 64], (uint32_t)(count - i));
-    const uint32_t kept = out[i];
-    out[i] = out[other];
-    out[other] = kept;
+    const size_t other = i + (size_t)draw_below(bits[i % 64], (uint32_t)((i < few ? limit : count) - i));
+    const uint32_t kept = entries[i];
+    entries[i] = entries[other];
+    entries[other] = kept;
   }
 }
 
