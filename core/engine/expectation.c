@@ -33,7 +33,7 @@ typedef struct simulation {
   const scl_map_spec *spec;
   const scl_map *shape; /* for the kernel bound to the law */
   scl_matrix x;         /* float64, row-major */
-  size_t u, outputs, n;
+  size_t u, outputs, n, fan_in;
   double *sum, *square; /* (outputs u) x n */
   size_t drawn;
 } simulation;
@@ -44,7 +44,7 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
   scl_matrix samples = {0}, k = {0};
   scl_map *map = NULL;
   const uint64_t first = s->drawn;
-  SCL_TRY(scl_parameters_draw(s->spec->sampler, s->spec->dim, s->spec->seed, SCL_STREAM_MONTE_CARLO, (size_t)first, BATCH, 1, &set, error));
+  SCL_TRY(scl_map_draw_samples(s->spec->sampler, s->spec->dim, s->spec->seed, (size_t)first, BATCH, s->fan_in, &set, error));
   scl_status status = scl_parameters_matrix(&set, &samples, error);
   const scl_map_spec plain = {
       .sampler = s->spec->sampler, .phi = s->spec->phi, .dim = s->spec->dim, .dtype = SCL_F64, .parameters = &samples};
@@ -122,8 +122,12 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
   if (out->method != SCL_METHOD_MONTE_CARLO) {
     status = by_map(map, x, &out->values, error);
   } else {
-    simulation s = {
-        .spec = spec, .shape = map, .u = scl_map_count(map), .outputs = scl_map_features(map) / scl_map_count(map), .n = x->rows};
+    simulation s = {.spec = spec,
+                    .shape = map,
+                    .u = scl_map_count(map),
+                    .outputs = scl_map_features(map) / scl_map_count(map),
+                    .n = x->rows,
+                    .fan_in = scl_map_fan_in(map)};
     status = scl_matrix_copy(x, SCL_F64, &s.x, error);
     if (status == SCL_OK) status = simulate(&s, tolerance, most, out, error);
     scl_matrix_release(&s.x);

@@ -24,12 +24,22 @@ static size_t groups_of(const scl_flow *flow) {
   return flow->group == NULL ? 1 : flow->groups;
 }
 
+/* Bytes of a row of features. */
+static double row_bytes(const scl_flow *flow) {
+  const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
+  return slots > 0 ? (double)slots * sizeof(int32_t) : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+}
+
+size_t scl_flow_fill_rows(const scl_flow *flow) {
+  const double fit = BLOCK_BYTES / ((double)scl_max(scl_flow_features(flow), 1) * (double)scl_dtype_size(flow->dtype));
+  return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
+}
+
 static size_t choose_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this walk is for. */
   const bool wide = features || flow->group != NULL;
   if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
-  const double width =
-      (double)(wide ? scl_flow_features(flow) + scl_flow_cols(flow) : scl_flow_cols(flow)) * (double)scl_dtype_size(flow->dtype);
+  const double width = (wide ? row_bytes(flow) : 0) + (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
   size_t rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
   rows *= wide ? scl_min(groups_of(flow), 4) : 1;
@@ -42,8 +52,10 @@ typedef struct walk {
   const scl_flow *flow;
   size_t rows, cols_in, cols_most, cols, targets;
   size_t first, count;
-  double *raw;   /* rows x cols_most, as read */
-  char *x, *phi; /* rows x cols, rows x D */
+  double *raw;      /* rows x cols_most, as read */
+  char *x, *phi;    /* rows x cols, rows x D */
+  int32_t *columns; /* rows x slots, instead of phi */
+  size_t slots;
   double *raw_y, *y;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
   atomic_flag failed;
@@ -62,6 +74,7 @@ static void close_walk(walk *w) {
   scl_release(w->raw);
   scl_release(w->x);
   scl_release(w->phi);
+  scl_release(w->columns);
   scl_release(w->raw_y);
   scl_release(w->y);
   scl_release(w->place);
@@ -76,14 +89,17 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->targets = flow->source->targets;
   w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
   w->x = scl_allocate_array(w->rows * w->cols + 1, size);
-  w->phi = features && flow->map != NULL ? scl_allocate_array(w->rows * width + 1, size) : NULL;
+  w->slots = features && flow->map != NULL ? scl_map_slots(flow->map) : 0;
+  const bool dense = features && flow->map != NULL && w->slots == 0;
+  w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
+  w->columns = w->slots > 0 ? scl_allocate_array(w->rows * w->slots + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
   w->y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
-  const bool enough =
-      w->raw && w->x && (w->phi || !features || flow->map == NULL) && w->raw_y && w->y && w->place && w->position && w->group_start;
+  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) && w->raw_y && w->y && w->place &&
+                      w->position && w->group_start;
   if (enough) return SCL_OK;
   close_walk(w);
   return scl_fail_memory(error, w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size), "a block of rows");
@@ -150,8 +166,12 @@ static scl_status stage_row(walk *w, size_t i, scl_error *error) {
     memcpy((double *)(void *)w->x + to * w->cols, row, w->cols * sizeof *row);
   } else {
     float *narrow = (float *)(void *)w->x + to * w->cols;
-    for (size_t j = 0; j < w->cols; j++)
+    for (size_t j = 0; j < w->cols; j++) {
       narrow[j] = (float)row[j];
+      if (isinf(narrow[j]))
+        return scl_fail(error, SCL_BAD_DATA, "X has %g in row %zu, column %zu, too large for float32: scale the data, or use float64",
+                        row[j], w->first + i + 1, j + 1);
+    }
   }
   memcpy(w->y + to * w->targets, y, w->targets * sizeof *y);
   return SCL_OK;
@@ -196,10 +216,22 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (mapped) SCL_TRY(scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error));
-  const scl_flow_block block = {
-      w->first, w->count,      w->x, mapped ? w->phi : w->x, cols, mapped ? width : cols, w->targets > 0 ? w->y : NULL,
-      w->place, w->group_start};
+  if (mapped && w->slots > 0)
+    SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
+  else if (mapped)
+    SCL_TRY(scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error));
+  const scl_flow_block block = {.first = w->first,
+                                .count = w->count,
+                                .x = w->x,
+                                .phi = mapped ? w->phi : w->x,
+                                .x_stride = cols,
+                                .phi_stride = mapped ? width : cols,
+                                .columns = w->columns,
+                                .slots = w->slots,
+                                .value = w->slots > 0 ? scl_map_slot_value(flow->map) : 0,
+                                .y = w->targets > 0 ? w->y : NULL,
+                                .place = w->place,
+                                .group_start = w->group_start};
   return visit(context, &block, error);
 }
 
@@ -231,6 +263,38 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   if (flow->doing != NULL) scl_progress_report(flow->doing, 0, 0);
   close_walk(&w);
   return status;
+}
+
+/* ---------------------------------------------------------------- sparse features, and what a map learns */
+
+void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, void *out) {
+  const size_t d = scl_flow_features(flow);
+  memset(out, 0, count * d * scl_dtype_size(flow->dtype));
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < block->slots; k++) {
+      const int32_t column = block->columns[(start + i) * block->slots + k];
+      if (column < 0) continue;
+      if (flow->dtype == SCL_F64)
+        ((double *)out)[i * d + (size_t)column] = block->value;
+      else
+        ((float *)out)[i * d + (size_t)column] = (float)block->value;
+    }
+}
+
+static scl_status learn_block(void *context, const scl_flow_block *block, scl_error *error) {
+  return scl_map_learn(context, block->x, block->x_stride, block->count, error);
+}
+
+scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) {
+  if (scl_map_slots(map) == 0) return SCL_OK;
+  scl_flow rows = *flow;
+  rows.map = NULL;
+  rows.dtype = scl_map_dtype(map);
+  rows.group = NULL;
+  if (scl_flow_cols(flow) != scl_map_dim(map))
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", scl_flow_cols(flow), scl_map_dim(map));
+  SCL_TRY(scl_flow_walk(&rows, false, learn_block, map, error));
+  return scl_map_settle(map, error);
 }
 
 /* ---------------------------------------------------------------- fitting a stage */

@@ -21,8 +21,12 @@ typedef struct scl_flow {
 
 typedef struct scl_flow_block {
   size_t first, count;
-  const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x without a map */
+  const void *x,
+      *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x without a map, NULL where they are sparse */
   ptrdiff_t x_stride, phi_stride;
+  const int32_t *columns; /* sparse features: count x slots places, ascending in a row, -1: none; each entry is `value` */
+  size_t slots;           /* 0: dense */
+  double value;
   const double *y;           /* count x targets, or NULL */
   const size_t *place;       /* row i of the block is row first + place[i] of the source */
   const size_t *group_start; /* groups + 1 positions */
@@ -34,6 +38,14 @@ size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 /* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_BAD_DATA naming row and column (from 1). */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context, scl_error *error);
+
+/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in: out is count x D in the flow's dtype. */
+void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, void *out);
+/* Rows of D features that fit a buffer of moderate size. */
+size_t scl_flow_fill_rows(const scl_flow *flow);
+
+/* Let the map learn from what flows (one-hot features: the cells that are occupied); nothing is walked where it has nothing to learn. */
+scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error);
 
 /* Fit one more stage on what flows now (its own map is ignored). */
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out, scl_error *error);

@@ -22,6 +22,7 @@ typedef struct scl_map_spec {
   const scl_matrix *parameters; /* instead of drawing: rows as scl_parameters_matrix writes them (count is then their number) */
   bool quadrature, monte_carlo; /* use this method even where there is a closed form */
   size_t samples;               /* Monte Carlo: how many; 0: chosen */
+  bool keep;                    /* keep the parameters as drawn, though nothing but scl_map_parameters needs them */
 } scl_map_spec;
 
 typedef struct scl_map scl_map;
@@ -32,9 +33,10 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error);
 void scl_map_destroy(scl_map *map);
 
-size_t scl_map_features(const scl_map *map); /* D */
+size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
 size_t scl_map_count(const scl_map *map);    /* T */
 size_t scl_map_dim(const scl_map *map);
+size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */
 scl_dtype scl_map_dtype(const scl_map *map);
 scl_method scl_map_method(const scl_map *map);
 bool scl_map_has_kernel(const scl_map *map);
@@ -44,25 +46,46 @@ double scl_map_log_scale(const scl_map *map);
 /* What K's width came to ("gamma = 1.83"); empty without K. */
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);
 
-/* phi (rows x D at stride) = features of x (rows x d at stride), both in the map's dtype. On the pool's threads. */
+/* One-hot cells: how many entries a row has (T; 0: features are dense), and what each is. */
+size_t scl_map_slots(const scl_map *map);
+double scl_map_slot_value(const scl_map *map);
+/* Learn the cells of x (rows x d at stride, in the map's dtype), then, after the last rows, settle their columns: a grid's cells lie
+ * together, in the order in which rows brought them. Before that the map has no features. */
+scl_status scl_map_learn(scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, scl_error *error);
+scl_status scl_map_settle(scl_map *map, scl_error *error);
+/* columns (rows x T) = the feature of each row's cell in each grid, -1 where it is none of those learnt. */
+scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error);
+/* codes (rows x T) = the category of each row and parameter, 0 .. levels-1, for a nonlinearity that has them (maxout: the place of the
+ * largest). */
+scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error);
+scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *codes, scl_error *error);
+
+/* Dense features only: phi (rows x D at stride) = features of x (rows x d at stride), both in the map's dtype. On the pool's threads. */
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                          scl_error *error);
 
-/* The untilted parameters, as a matrix. */
+/* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of parameter t in row k T + t. */
 scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error);
 /* G (order D: one block for each output) = exp(-2 log_scale) K(w_i, w_j). */
 scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error);
 /* K between two sets of parameters given as matrices (rows as scl_parameters_matrix writes them); float64. */
 scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v, scl_matrix *out, scl_error *error);
 
-/* kappa and theta (math: sup_x sqrt E K(w,w) phi^2, sup_x sqrt E E K(u,w) phi phi); theta_paper is the bound sup|phi| sqrt(E E K). */
+/* kappa and theta (math: sup_x sqrt E K(w,w) phi^2, sup_x sqrt E E K(u,w) phi phi, over x that are not 0 and, where phi is not bounded, no
+ * longer than radius); theta_paper is the bound sup|phi| sqrt(E E K). */
 typedef struct scl_constants {
   double kappa, theta, theta_paper;
   bool kappa_exact, theta_exact; /* else an upper bound */
 } scl_constants;
-scl_status scl_map_constants(const scl_map *map, scl_constants *out, scl_error *error);
+scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out, scl_error *error);
+
+/* Samples first .. first+count-1 of p for Monte Carlo: another stream than the parameters'; structured rows as dense ones. */
+scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_t seed, size_t first, size_t count, size_t fan_in,
+                                scl_parameter_set *out, scl_error *error);
 
 /* The induced kernel in closed form between rows of x and y (no K): SCL_UNSUPPORTED, with a sentence, where none is declared. */
 scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y, scl_matrix *out, scl_error *error);
+/* P(the codes of x and y agree), likewise: what 1 - the mean Hamming distance of codes estimates. */
+scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y, scl_matrix *out, scl_error *error);
 
 #endif

@@ -62,8 +62,10 @@ typedef struct averaging {
 static scl_status average_rows(void *context, const scl_rows *rows, scl_error *error) {
   (void)error;
   averaging *a = context;
+  for (size_t i = 0; i < rows->count * rows->slots; i++)
+    if (rows->columns[i] >= 0) a->phi[rows->columns[i]] += rows->value / (double)a->rows;
   for (size_t i = 0; i < rows->count; i++) {
-    for (size_t j = 0; j < a->features; j++) {
+    for (size_t j = 0; rows->slots == 0 && j < a->features; j++) {
       const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
       a->phi[j] +=
           (rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at] : (double)((const float *)rows->features.data)[at]) /
@@ -144,19 +146,21 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   const scl_flow *flow = &training->flow;
   const size_t d = scl_flow_features(flow), c = flow->source->targets, number = values == NULL ? 1 : count;
   solve_context s = {.training = training, .without = without, .intercept = intercept};
-  s.problem = (scl_problem){.head = SCL_HEAD(scl_problem),
-                            .host = &scl_host_table,
-                            .rows = rows_without(flow, without),
-                            .features = d,
-                            .targets = c,
-                            .task = training->task,
-                            .classes = training->classes,
-                            .dtype = flow->dtype,
-                            .has_kernel = flow->map != NULL && scl_map_has_kernel(flow->map),
-                            .log_scale = flow->map == NULL ? 0 : scl_map_log_scale(flow->map),
-                            .allowance = training->allowance,
-                            .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
-                            .intercept = intercept};
+  s.problem = (scl_problem){
+      .head = SCL_HEAD(scl_problem),
+      .host = &scl_host_table,
+      .rows = rows_without(flow, without),
+      .features = d,
+      .targets = c,
+      .task = training->task,
+      .classes = training->classes,
+      .dtype = flow->dtype,
+      .has_kernel = flow->map != NULL && scl_map_has_kernel(flow->map),
+      .log_scale = flow->map == NULL ? 0 : scl_map_log_scale(flow->map),
+      .allowance = training->allowance,
+      .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
+      .slots = flow->map != NULL && scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL ? scl_map_slots(flow->map) : 0,
+      .intercept = intercept};
   scl_problem_set_verbs(&s.problem);
   if (s.problem.rows == 0 || d == 0 || c == 0)
     return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s.problem.rows, d, c);

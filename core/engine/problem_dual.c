@@ -58,11 +58,46 @@ static scl_status dual_pairs(const dual_blocks *d, scl_symmetric *gram, scl_erro
   return SCL_OK;
 }
 
+/* One-hot rows: an entry is the share of grids in which both rows have the same cell. */
+typedef struct matching {
+  const int32_t *columns;
+  size_t slots;
+  double square;
+} matching;
+
+static scl_status match_rectangle(void *context, size_t first_row, size_t rows, size_t first_col, size_t cols, double *out,
+                                  ptrdiff_t stride, scl_error *error) {
+  const matching *m = context;
+  (void)error;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++) {
+      const int32_t *a = m->columns + (first_row + i) * m->slots, *b = m->columns + (first_col + j) * m->slots;
+      int32_t same = 0;
+      for (size_t k = 0; k < m->slots; k++)
+        same += a[k] == b[k] && a[k] >= 0;
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = same * m->square;
+    }
+  return SCL_OK;
+}
+
+static scl_status match_cells(const scl_problem *problem, solve_context *s, const char *x, scl_error *error) {
+  const scl_flow *flow = &s->training->flow;
+  const size_t slots = scl_map_slots(flow->map), cols = scl_flow_cols(flow);
+  int32_t *columns = scl_allocate_array(problem->rows * slots + 1, sizeof *columns);
+  if (columns == NULL) return scl_fail_memory(error, problem->rows * slots * sizeof *columns, "cells of all rows");
+  matching m = {columns, slots, scl_map_slot_value(flow->map) * scl_map_slot_value(flow->map)};
+  scl_status status = scl_map_apply_cells(flow->map, x, (ptrdiff_t)cols, problem->rows, columns, error);
+  if (status == SCL_OK) status = scl_symmetric_fill(s->dual, match_rectangle, &m, error);
+  scl_release(columns);
+  return status;
+}
+
 static scl_status make_dual(const scl_problem *problem, solve_context *s, char *x, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t size = scl_dtype_size(flow->dtype), d = problem->features;
   collecting c = {s, x, s->dual_targets, 0, scl_flow_cols(flow), problem->targets, size};
   SCL_TRY(scl_flow_walk(flow, false, collect, &c, error));
+  if (flow->map != NULL && scl_map_slots(flow->map) > 0) return match_cells(problem, s, x, error);
   const double fit = 64e6 / ((double)d * (double)size);
   const size_t block = scl_min(problem->rows, fit < 64 ? 64 : fit > 4096 ? 4096 : (size_t)fit);
   dual_blocks blocks = {flow, x, NULL, NULL, NULL, problem->rows, block, c.cols, d, size};

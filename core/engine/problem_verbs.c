@@ -27,7 +27,36 @@ typedef struct visiting {
   void *context;
   size_t *index; /* places in the data, one block long */
   size_t seen;
+  bool dense;   /* the visitor takes no sparse rows: zeros are filled in */
+  void *filled; /* scl_flow_fill_rows x D, then */
 } visiting;
+
+/* Sparse features as they are, or with zeros filled in, so many rows at a time. */
+static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_rows *rows, size_t start, scl_error *error) {
+  const scl_flow *flow = &v->solve->training->flow;
+  const size_t d = v->problem->features, total = rows->count, c = v->problem->targets;
+  if (!v->dense) {
+    rows->features = (scl_block){NULL, v->problem->dtype, total, d, 1, (ptrdiff_t)d, 0};
+    rows->columns = block->columns + start * block->slots;
+    rows->slots = block->slots;
+    rows->value = block->value;
+    return v->visit(v->context, rows, error);
+  }
+  const size_t most = scl_flow_fill_rows(flow);
+  if (v->filled == NULL) v->filled = scl_allocate_array(most * d + 1, scl_dtype_size(flow->dtype));
+  if (v->filled == NULL) return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
+  for (size_t at = 0; at < total; at += most) {
+    scl_rows part = *rows;
+    part.count = scl_min(most, total - at);
+    part.first += at;
+    part.targets += at * c;
+    part.index += at;
+    scl_flow_fill(flow, block, start + at, part.count, v->filled);
+    part.features = (scl_block){v->filled, v->problem->dtype, part.count, d, 1, (ptrdiff_t)d, 0};
+    SCL_TRY(v->visit(v->context, &part, error));
+  }
+  return SCL_OK;
+}
 
 static scl_status visit_runs(void *context, const scl_flow_block *block, scl_error *error) {
   visiting *v = context;
@@ -40,6 +69,11 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
     if (count == 0) continue;
     scl_rows rows = {
         .head = SCL_HEAD(scl_rows), .first = v->seen, .count = count, .targets = block->y + start * c, .index = v->index + start};
+    v->seen += count;
+    if (block->slots > 0) {
+      SCL_TRY(visit_sparse(v, block, &rows, start, error));
+      continue;
+    }
     rows.features = (scl_block){(char *)(uintptr_t)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size,
                                 v->problem->dtype,
                                 count,
@@ -48,19 +82,23 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
                                 block->phi_stride,
                                 0};
     SCL_TRY(v->visit(v->context, &rows, error));
-    v->seen += count;
   }
   return SCL_OK;
 }
 
-static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+static scl_status walk_rows(const scl_problem *problem, bool dense, scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
-  visiting v = {problem, s, visit, context, NULL, 0};
+  visiting v = {.problem = problem, .solve = s, .visit = visit, .context = context, .dense = dense};
   v.index = scl_allocate_array(s->training->flow.source->rows + 1, sizeof *v.index);
   if (v.index == NULL) return scl_fail_memory(error, s->training->flow.source->rows * sizeof *v.index, "row numbers");
   const scl_status status = scl_flow_walk(&s->training->flow, true, visit_runs, &v, error);
   scl_release(v.index);
+  scl_release(v.filled);
   return status;
+}
+
+static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+  return walk_rows(problem, problem->slots == 0, visit, context, error);
 }
 
 scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error) {
@@ -146,8 +184,32 @@ static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t
   return *copy;
 }
 
+/* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
+static void sparse_product(const scl_rows *rows, const double *a, size_t k, double *out) {
+  memset(out, 0, rows->count * k * sizeof *out);
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t s = 0; s < rows->slots; s++) {
+      const int32_t column = rows->columns[i * rows->slots + s];
+      for (size_t j = 0; column >= 0 && j < k; j++)
+        out[i * k + j] += rows->value * a[(size_t)column * k + j];
+    }
+}
+
+static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, double *out) {
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t s = 0; s < rows->slots; s++) {
+      const int32_t column = rows->columns[i * rows->slots + s];
+      for (size_t j = 0; column >= 0 && j < k; j++)
+        out[(size_t)column * k + j] += rows->value * r[i * k + j];
+    }
+}
+
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
+  if (rows->slots > 0) {
+    sparse_product(rows, m->in, m->k, m->out + rows->first * m->k);
+    return SCL_OK;
+  }
   double *copy;
   ptrdiff_t stride;
   const double *phi = wide_block(&rows->features, &copy, &stride);
@@ -160,6 +222,10 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
 
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
+  if (rows->slots > 0) {
+    sparse_adjoint(rows, m->in + rows->first * m->k, m->k, m->out);
+    return SCL_OK;
+  }
   double *copy;
   ptrdiff_t stride;
   const double *phi = wide_block(&rows->features, &copy, &stride);
@@ -172,13 +238,13 @@ static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *e
 
 static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
   multiplying m = {problem, a, out, k};
-  return verb_walk(problem, product_rows, &m, error);
+  return walk_rows(problem, false, product_rows, &m, error);
 }
 
 static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error) {
   multiplying m = {problem, r, out, k};
   memset(out, 0, problem->features * k * sizeof *out);
-  return verb_walk(problem, adjoint_rows, &m, error);
+  return walk_rows(problem, false, adjoint_rows, &m, error);
 }
 
 /* out += Phi' turn(Phi a), block by block */
@@ -190,8 +256,19 @@ typedef struct sweeping {
   double *out;
 } sweeping;
 
+static scl_status sweep_sparse(const sweeping *s, const scl_rows *rows, scl_error *error) {
+  double *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, rows->count * s->k * sizeof *scores, "scores of a block");
+  sparse_product(rows, s->a, s->k, scores);
+  const scl_status status = s->turn(s->context, rows, scores, error);
+  if (status == SCL_OK) sparse_adjoint(rows, scores, s->k, s->out);
+  scl_release(scores);
+  return status;
+}
+
 static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
   const sweeping *s = context;
+  if (rows->slots > 0) return sweep_sparse(s, rows, error);
   double *copy, *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
   ptrdiff_t stride;
   const double *phi = wide_block(&rows->features, &copy, &stride);
@@ -214,7 +291,7 @@ static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t
                              scl_error *error) {
   sweeping s = {a, k, turn, context, out};
   memset(out, 0, problem->features * k * sizeof *out);
-  return verb_walk(problem, sweep_rows, &s, error);
+  return walk_rows(problem, false, sweep_rows, &s, error);
 }
 
 /* ---- normal equations with other row weights: rows times the square root of theirs */
@@ -271,7 +348,7 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
   s->have_normal = false;
   s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, 0};
   reweighting r = {weights, s, c};
-  SCL_TRY(verb_walk(problem, reweight_rows, &r, error));
+  SCL_TRY(walk_rows(problem, true, reweight_rows, &r, error));
   const double total = s->normal.total;
   if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0");
   for (size_t j = 0; j < d; j++)
@@ -346,7 +423,7 @@ static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *er
 
 /* The map without K, on the same parameters. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
-  if (training->plain != NULL || training->flow.map == NULL) return SCL_OK;
+  if (training->plain != NULL || training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
   return scl_map_create_plain(training->flow.map, &training->plain, error);
 }
 
@@ -360,7 +437,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
                     problem->features);
   if (plain) {
     SCL_TRY(plain_map(s->training, error));
-    if (flow.map != NULL) {
+    if (flow.map != NULL && scl_map_slots(flow.map) == 0) {
       flow.map = s->training->plain;
       narrow.factor = sqrt((double)problem->parameters);
     }
@@ -377,8 +454,9 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   flow.doing = NULL;
   solve_context all = *s;
   all.without = -1;
-  visiting v = {problem, &all, narrow_rows, &narrow, rows + size, 0};
+  visiting v = {.problem = problem, .solve = &all, .visit = narrow_rows, .context = &narrow, .index = rows + size, .dense = true};
   const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
+  scl_release(v.filled);
   scl_release(rows);
   return status;
 }

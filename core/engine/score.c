@@ -15,12 +15,24 @@ static const double *wide(const scl_flow *flow, const scl_flow_block *block, dou
   return copy;
 }
 
+/* out (count x cols) = rows of sparse features times a (D x cols). */
+static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count, const double *a, size_t cols, double *out) {
+  memset(out, 0, count * cols * sizeof *out);
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < block->slots; k++) {
+      const int32_t column = block->columns[(start + i) * block->slots + k];
+      for (size_t j = 0; column >= 0 && j < cols; j++)
+        out[i * cols + j] += block->value * a[(size_t)column * cols + j];
+    }
+}
+
 /* D x columns in the flow's dtype, row-major and packed. */
 static void *narrow(const scl_flow *flow, const scl_matrix *a) {
-  void *out = scl_allocate_array(a->rows * a->cols + 1, scl_dtype_size(flow->dtype));
+  const scl_dtype dtype = flow->map != NULL && scl_map_slots(flow->map) > 0 ? SCL_F64 : flow->dtype;
+  void *out = scl_allocate_array(a->rows * a->cols + 1, scl_dtype_size(dtype));
   for (size_t i = 0; out != NULL && i < a->rows; i++)
     for (size_t j = 0; j < a->cols; j++) {
-      if (flow->dtype == SCL_F64)
+      if (dtype == SCL_F64)
         ((double *)out)[i * a->cols + j] = scl_matrix_get(a, i, j);
       else
         ((float *)out)[i * a->cols + j] = (float)scl_matrix_get(a, i, j);
@@ -32,7 +44,7 @@ static void *narrow(const scl_flow *flow, const scl_matrix *a) {
 
 typedef struct deciding {
   const scl_flow *flow;
-  const void *coefficients; /* D x c, the flow's dtype */
+  const void *coefficients; /* D x c, the flow's dtype; float64 for sparse features */
   const scl_matrix *intercept;
   size_t c;
   scl_matrix *out;
@@ -42,20 +54,24 @@ typedef struct deciding {
 
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
   deciding *d = context;
-  const size_t c = d->c, size = scl_dtype_size(d->flow->dtype);
+  const scl_dtype dtype = block->slots > 0 ? SCL_F64 : d->flow->dtype;
+  const size_t c = d->c, size = scl_dtype_size(dtype);
   if (block->count > d->room) {
     scl_release(d->block);
     d->block = scl_allocate_array(block->count * c + 1, size);
     d->room = d->block == NULL ? 0 : block->count;
     if (d->block == NULL) return scl_fail_memory(error, block->count * c * size, "decisions");
   }
-  scl_gemm_parallel(d->flow->dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride,
-                    d->coefficients, (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
+  if (block->slots > 0)
+    multiply_sparse(block, 0, block->count, d->coefficients, c, d->block);
+  else
+    scl_gemm_parallel(dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride, d->coefficients,
+                      (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
   for (size_t i = 0; i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
     for (size_t j = 0; j < c; j++) {
       const size_t at = i * c + j;
-      row[j] = d->flow->dtype == SCL_F64 ? ((const double *)d->block)[at] : (double)((const float *)d->block)[at];
+      row[j] = dtype == SCL_F64 ? ((const double *)d->block)[at] : (double)((const float *)d->block)[at];
       if (d->intercept != NULL) row[j] += scl_matrix_get(d->intercept, 0, j);
     }
   }
@@ -91,6 +107,9 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   (void)error;
   const keeping *k = context;
   const size_t d = k->out->cols;
+  for (size_t i = 0; block->slots > 0 && i < block->count; i++)
+    scl_flow_fill(k->flow, block, i, 1, (char *)k->out->data + (block->first + block->place[i]) * d * scl_dtype_size(k->flow->dtype));
+  if (block->slots > 0) return SCL_OK;
   for (size_t i = 0; i < block->count; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
     const size_t to = block->first + block->place[i];
@@ -153,20 +172,24 @@ static void judge_row(const judging *job, size_t group, const double *decision, 
 static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
   const judging *job = context;
   const size_t d = scl_flow_features(job->flow), width = job->count * job->c;
-  double *copy = job->flow->dtype == SCL_F32 ? scl_allocate_array(block->count * d + 1, sizeof *copy) : NULL;
+  const bool widened = job->flow->dtype == SCL_F32 && block->slots == 0;
+  double *copy = widened ? scl_allocate_array(block->count * d + 1, sizeof *copy) : NULL;
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL || (job->flow->dtype == SCL_F32 && copy == NULL)) {
+  if (decisions == NULL || (widened && copy == NULL)) {
     scl_release(copy);
     scl_release(decisions);
     return scl_fail_memory(error, block->count * (d + width) * sizeof *decisions, "decisions of a block");
   }
-  const double *phi = wide(job->flow, block, copy);
+  const double *phi = block->slots > 0 ? NULL : wide(job->flow, block, copy);
   const ptrdiff_t stride = copy == NULL ? block->phi_stride : (ptrdiff_t)d;
   for (size_t g = 0; g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
-    scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g], (ptrdiff_t)width,
-                      0, to, (ptrdiff_t)width);
+    if (block->slots > 0)
+      multiply_sparse(block, start, rows, job->stacked[g], width, to);
+    else
+      scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g],
+                        (ptrdiff_t)width, 0, to, (ptrdiff_t)width);
     for (size_t i = 0; i < rows; i++)
       judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
   }

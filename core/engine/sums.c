@@ -66,11 +66,36 @@ typedef struct accumulator {
   scl_sums *sums;
 } accumulator;
 
+/* The same for sparse features. */
+static void add_sparse(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end) {
+  scl_sums *sums = a->sums;
+  const size_t c = sums->targets, cols = c + 1;
+  double *right = sums->right + group * sums->features * cols;
+  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots, end - start, block->value);
+  for (size_t i = start; i < end; i++) {
+    for (size_t k = 0; k < block->slots; k++) {
+      const int32_t column = block->columns[i * block->slots + k];
+      if (column < 0) continue;
+      for (size_t j = 0; j < cols; j++)
+        right[(size_t)column * cols + j] += block->value * (j == c ? 1 : block->y[i * c + j]);
+    }
+    for (size_t j = 0; j < c; j++) {
+      sums->sum[group * c + j] += block->y[i * c + j];
+      sums->square[group * c + j] += block->y[i * c + j] * block->y[i * c + j];
+    }
+  }
+  sums->count[group] += (double)(end - start);
+}
+
 /* Rows start .. end of the block belong to `group`. */
 static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end, scl_error *error) {
   scl_sums *sums = a->sums;
   const size_t rows = end - start, c = sums->targets, size = scl_dtype_size(a->flow->dtype), cols = c + 1;
   if (rows == 0) return SCL_OK;
+  if (block->slots > 0) {
+    add_sparse(a, block, group, start, end);
+    return SCL_OK;
+  }
   const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
   SCL_TRY(scl_symmetric_accumulate(sums->gram[group], a->flow->dtype, phi, block->phi_stride, rows, error));
   void *y = scl_allocate_array(rows * cols, size);

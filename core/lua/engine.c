@@ -93,6 +93,8 @@ static int map_info(lua_State *L) {
   set_integer(L, "T", scl_map_count(map));
   set_integer(L, "dim", scl_map_dim(map));
   set_integer(L, "samples", scl_map_samples(map));
+  set_integer(L, "slots", scl_map_slots(map));
+  set_integer(L, "fan_in", scl_map_fan_in(map));
   set_text(L, "dtype", scl_dtype_name(scl_map_dtype(map)));
   set_text(L, "method", scl_method_name(scl_map_method(map)));
   set_text(L, "kernel", kernel);
@@ -108,6 +110,50 @@ static int map_info(lua_State *L) {
     scl_lua_check(L, call, &error);                                                                                                        \
     scl_lua_account(L, scl_matrix_bytes(out));                                                                                             \
   } while (0)
+
+/* core.learn(source, stages, map): let a map of one-hot features learn its cells */
+static int learn(lua_State *L) {
+  scl_error error = {0};
+  lua_settop(L, 3);
+  scl_map *map = scl_lua_check_handle(L, 3, SCL_LUA_MAP);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  flow.doing = "learning cells";
+  scl_lua_check(L, scl_flow_learn(&flow, map, &error), &error);
+  return 0;
+}
+
+/* Codes as numbers, for Lua. */
+static scl_status codes_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out, scl_error *error) {
+  const size_t rows = x->rows, count = scl_map_count(map);
+  scl_matrix copy;
+  int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
+  if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
+  scl_status status = scl_matrix_copy(x, scl_map_dtype(map), &copy, error);
+  if (status == SCL_OK) {
+    status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
+    if (status == SCL_OK) status = scl_matrix_create_raw(rows, count, SCL_F64, out, error);
+    for (size_t i = 0; status == SCL_OK && i < rows; i++)
+      for (size_t j = 0; j < count; j++)
+        scl_matrix_row(out, i)[j] = codes[i * count + j];
+    scl_matrix_release(&copy);
+  }
+  scl_release(codes);
+  return status;
+}
+
+/* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
+static int map_codes(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2);
+  size_t levels;
+  scl_error failure = {0};
+  if (x->cols != scl_map_dim(map))
+    return luaL_error(L, "codes: the rows have %d columns where %d are taken", (int)x->cols, (int)scl_map_dim(map));
+  scl_lua_check(L, scl_map_levels(map, &levels, &failure), &failure);
+  PUSH_MATRIX(L, codes_matrix(map, x, out, &error));
+  lua_pushinteger(L, (lua_Integer)levels);
+  return 2;
+}
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say for that dim */
 static int sampler_space(lua_State *L) {
@@ -166,7 +212,8 @@ static int map_norm(lua_State *L) {
 static int map_constants(lua_State *L) {
   scl_constants constants;
   scl_error error = {0};
-  scl_lua_check(L, scl_map_constants(check_map(L, 1), &constants, &error), &error);
+  const double radius = luaL_optnumber(L, 2, INFINITY);
+  scl_lua_check(L, scl_map_constants(check_map(L, 1), radius, &constants, &error), &error);
   lua_newtable(L);
   set_number(L, "kappa", constants.kappa);
   set_number(L, "theta", constants.theta);
@@ -184,6 +231,16 @@ static int map_induced(lua_State *L) {
   if (x->cols != scl_map_dim(map) || y->cols != scl_map_dim(map))
     return luaL_error(L, "kernel: the rows have %d and %d columns where %d are taken", (int)x->cols, (int)y->cols, (int)scl_map_dim(map));
   PUSH_MATRIX(L, scl_map_induced(map, x, y, out, &error));
+  return 1;
+}
+
+static int map_collision(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
+  if (x->cols != scl_map_dim(map) || y->cols != scl_map_dim(map))
+    return luaL_error(L, "collision: the rows have %d and %d columns where %d are taken", (int)x->cols, (int)y->cols,
+                      (int)scl_map_dim(map));
+  PUSH_MATRIX(L, scl_map_collision(map, x, y, out, &error));
   return 1;
 }
 
@@ -264,6 +321,23 @@ static int transform(lua_State *L) {
   return 2;
 }
 
+static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  *(size_t *)context += block->count;
+  return SCL_OK;
+}
+
+/* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a map costs) */
+static int walk(lua_State *L) {
+  scl_error error = {0};
+  size_t rows = 0;
+  lua_settop(L, 3);
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  scl_lua_check(L, scl_flow_walk(&flow, true, look_away, &rows, &error), &error);
+  lua_pushinteger(L, (lua_Integer)rows);
+  return 1;
+}
+
 /* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
 static int decisions(lua_State *L) {
   lua_settop(L, 6);
@@ -336,12 +410,16 @@ void scl_lua_open_engine(lua_State *L) {
                                        {"map_norm", map_norm},
                                        {"map_constants", map_constants},
                                        {"map_induced", map_induced},
+                                       {"map_collision", map_collision},
+                                       {"map_codes", map_codes},
+                                       {"learn", learn},
                                        {"map_between", map_between},
                                        {"expectation", expectation},
                                        {"fit_stage", fit_stage},
                                        {"stage_info", stage_info},
                                        {"widths", widths},
                                        {"transform", transform},
+                                       {"walk", walk},
                                        {"decisions", decisions},
                                        {"find_nonfinite", find_nonfinite},
                                        {"threads", threads},

@@ -36,6 +36,26 @@ static double *list_from(lua_State *L, int place, size_t *length) {
   return list;
 }
 
+/* The instances at `place`: one, or a list of them. Anything else in the list: false. */
+static bool read_parts(lua_State *L, int place, scl_given *out) {
+  const bool one = lua_type(L, place) == LUA_TUSERDATA;
+  const lua_Integer count = one ? 1 : luaL_len(L, place);
+  scl_instance **parts = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *parts, 0); /* left on the stack */
+  for (lua_Integer i = 1; i <= count; i++) {
+    if (one)
+      lua_pushvalue(L, place);
+    else
+      lua_geti(L, place, i);
+    void **slot = luaL_testudata(L, -1, SCL_LUA_INSTANCE);
+    parts[i - 1] = slot == NULL ? NULL : *slot;
+    lua_pop(L, 1); /* the table of options keeps it */
+    if (parts[i - 1] == NULL) return false;
+  }
+  out->value = (scl_value){.form = SCL_PARTS, .length = (size_t)count};
+  out->parts = parts;
+  return count > 0;
+}
+
 /* The table at `place`: a list, or {name = number(s)}. */
 static void read_table(lua_State *L, int place, scl_value *out) {
   if (luaL_len(L, place) > 0) {
@@ -64,8 +84,10 @@ static void read_table(lua_State *L, int place, scl_value *out) {
   out->length = 1;
 }
 
-static void read_value(lua_State *L, int place, scl_value *out) {
+static void read_value(lua_State *L, int place, scl_given *given) {
+  scl_value *out = &given->value;
   *out = (scl_value){0};
+  given->parts = NULL;
   switch (lua_type(L, place)) {
   case LUA_TNUMBER:
     out->number = lua_tonumber(L, place);
@@ -79,8 +101,16 @@ static void read_value(lua_State *L, int place, scl_value *out) {
     out->form = SCL_WORD;
     out->word = lua_tostring(L, place);
     break;
-  case LUA_TTABLE:
-    read_table(L, place, out);
+  case LUA_TTABLE: {
+    const bool parts = lua_geti(L, place, 1) == LUA_TUSERDATA;
+    lua_pop(L, 1);
+    if (!parts || !read_parts(L, place, given)) read_table(L, place, out);
+    break;
+  }
+  case LUA_TUSERDATA:
+    if (read_parts(L, place, given)) break; /* else as any other type */
+    out->form = SCL_WORD;
+    out->word = "userdata";
     break;
   default:
     out->form = SCL_WORD;
@@ -106,7 +136,7 @@ static scl_given *read_given(lua_State *L, int place, size_t *count) {
     const int value = lua_gettop(L), key = value - 1;
     scl_given *one = &given[(*count)++];
     one->name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "(not a name)";
-    read_value(L, value, &one->value);
+    read_value(L, value, one);
     while (lua_gettop(L) > key)
       lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
   }
@@ -168,6 +198,8 @@ static int plugin_instance(lua_State *L) {
 static void push_value(lua_State *L, const scl_value *value) {
   if (value->form == 0) {
     lua_pushnil(L);
+  } else if (value->form & SCL_PARTS) {
+    lua_pushinteger(L, (lua_Integer)value->length); /* how many components */
   } else if (value->form & SCL_BOOLEAN) {
     lua_pushboolean(L, value->number != 0);
   } else if (value->form & SCL_WORD) {
@@ -190,7 +222,7 @@ static void push_value(lua_State *L, const scl_value *value) {
 /* core.settings(instance) -> table of option -> value, defaults included, and the text as one would type it */
 static int plugin_settings(lua_State *L) {
   const scl_instance *instance = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
-  char text[300];
+  char text[1000];
   lua_newtable(L);
   for (size_t i = 0; i < instance->settings.count; i++) {
     push_value(L, &instance->settings.values[i]);
@@ -205,7 +237,7 @@ static int plugin_settings(lua_State *L) {
     first = false;
     luaL_addstring(&b, instance->settings.options[i].name);
     luaL_addstring(&b, " = ");
-    luaL_addstring(&b, scl_value_text(&instance->settings.values[i], text, sizeof text));
+    luaL_addstring(&b, scl_setting_text(&instance->settings, i, text, sizeof text));
   }
   luaL_pushresult(&b);
   return 2;
@@ -252,11 +284,11 @@ static void set_string(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
-static const char *const abilities[] = {SCL_ABILITY_LAW,           SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,
-                                        SCL_ABILITY_STRUCTURED,    SCL_ABILITY_SMOOTHING,      SCL_ABILITY_FACTS,
-                                        SCL_ABILITY_GAUSSIAN_DUAL, SCL_ABILITY_HARMONIC,       SCL_ABILITY_BIND,
-                                        SCL_ABILITY_TILT,          SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
-                                        SCL_ABILITY_PATH};
+static const char *const abilities[] = {
+    SCL_ABILITY_LAW,       SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,   SCL_ABILITY_STRUCTURED,
+    SCL_ABILITY_SMOOTHING, SCL_ABILITY_FACTS,          SCL_ABILITY_GAUSSIAN_DUAL,  SCL_ABILITY_HARMONIC,
+    SCL_ABILITY_BIND,      SCL_ABILITY_TILT,           SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
+    SCL_ABILITY_CODE_DUAL, SCL_ABILITY_COLLISION,      SCL_ABILITY_POOL,           SCL_ABILITY_PATH};
 
 /* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, options */
 static int plugin_info(lua_State *L) {

@@ -1,6 +1,7 @@
 #include "instance.h"
 
 #include "host.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A plugin that returns a failure without a sentence gets one. */
@@ -41,6 +42,20 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
   scl_settings_destroy(&instance->settings);
   scl_release(instance);
   return status;
+}
+
+scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out, scl_error *error) {
+  for (int kind = 0; kind < SCL_KINDS; kind++) {
+    const scl_component *component;
+    scl_settings settings;
+    char title[80];
+    if (strstr(kinds, scl_kind_name((scl_kind)kind)) == NULL) continue;
+    SCL_TRY(scl_registry_find((scl_kind)kind, name, &component, error));
+    (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name((scl_kind)kind), name);
+    SCL_TRY(scl_settings_create(title, component->plugin->options, component->plugin->n_options, NULL, 0, &settings, error));
+    return scl_instance_create(component, &settings, out, error);
+  }
+  return scl_fail(error, SCL_INTERNAL, "no kind of component is called %s", kinds);
 }
 
 scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out, scl_error *error) {
@@ -84,6 +99,11 @@ static size_t least_size(const char *id) {
   } known[] = {{SCL_ABILITY_LAW, sizeof(scl_ability_law)},
                {SCL_ABILITY_CHARACTERISTIC, sizeof(scl_ability_characteristic)},
                {SCL_ABILITY_DISTRIBUTION, sizeof(scl_ability_distribution)},
+               {SCL_ABILITY_COLLISION, sizeof(scl_ability_collision)},
+               {SCL_ABILITY_POOL, sizeof(scl_ability_pool)},
+               {SCL_ABILITY_STRUCTURED, sizeof(scl_ability_structured)},
+               {SCL_ABILITY_CATEGORIES, sizeof(scl_ability_categories)},
+               {SCL_ABILITY_CODE_DUAL, sizeof(scl_ability_code_dual)},
                {SCL_ABILITY_SMOOTHING, sizeof(scl_ability_smoothing)},
                {SCL_ABILITY_FACTS, sizeof(scl_ability_facts)},
                {SCL_ABILITY_GAUSSIAN_DUAL, sizeof(scl_ability_gaussian_dual)},

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "instance.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,6 +95,11 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
     used = append(text, size, used, used ? ", {name = number} with one of " : "{name = number} with one of ");
     used = append(text, size, used, option->words == NULL ? "any name" : option->words);
   }
+  if (option->forms & SCL_PARTS) {
+    used = append(text, size, used, used ? ", sc." : "sc.");
+    used = append(text, size, used, option->words);
+    used = append(text, size, used, ".NAME{...} or a list of such");
+  }
   if (option->width != SCL_NO_WIDTH) (void)append(text, size, used, ", \"scale\" or \"median\"");
   return text;
 }
@@ -137,9 +142,41 @@ const char *scl_value_text(const scl_value *value, char *text, size_t size) {
   } else if (value->form & (SCL_NUMBER | SCL_INTEGER)) {
     shortest_number(value->number, number);
     (void)append(text, size, used, number);
+  } else if (value->form & SCL_PARTS) {
+    (void)append(text, size, used, "components of another kind");
   } else {
     (void)append(text, size, used, "nil");
   }
+  return text;
+}
+
+static size_t append_part(const scl_instance *part, char *text, size_t size, size_t used) {
+  char value[300];
+  used = append(text, size, used, scl_kind_name(part->component->plugin->kind));
+  used = append(text, size, used, ".");
+  used = append(text, size, used, scl_instance_name(part));
+  used = append(text, size, used, "{");
+  bool first = true;
+  for (size_t i = 0; i < part->settings.count; i++) {
+    if (part->settings.values[i].form == 0) continue;
+    if (!first) used = append(text, size, used, ", ");
+    first = false;
+    used = append(text, size, used, part->settings.options[i].name);
+    used = append(text, size, used, " = ");
+    used = append(text, size, used, scl_setting_text(&part->settings, i, value, sizeof value));
+  }
+  return append(text, size, used, "}");
+}
+
+const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size) {
+  const scl_value *value = &settings->values[i];
+  if (!(value->form & SCL_PARTS) || settings->parts[i] == NULL) return scl_value_text(value, text, size);
+  size_t used = append(text, size, 0, value->length == 1 ? "" : "{");
+  for (size_t k = 0; k < value->length; k++) {
+    if (k > 0) used = append(text, size, used, ", ");
+    used = append_part(settings->parts[i][k], text, size, used);
+  }
+  if (value->length != 1) (void)append(text, size, used, "}");
   return text;
 }
 
@@ -151,8 +188,16 @@ static bool in_range(const scl_option *option, double x) {
   return option->flags & SCL_HIGH_OPEN ? x < option->high : x <= option->high;
 }
 
+static bool fits_parts(const scl_option *option, const scl_given *given) {
+  for (size_t k = 0; k < given->value.length; k++)
+    if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin->kind))) return false;
+  return option->forms & SCL_PARTS && given->value.length > 0;
+}
+
 /* Which declared form the given value has, 0 when none. */
-static unsigned matching_form(const scl_option *option, const scl_value *given) {
+static unsigned matching_form(const scl_option *option, const scl_given *came) {
+  const scl_value *given = &came->value;
+  if (given->form == SCL_PARTS) return fits_parts(option, came) ? SCL_PARTS : 0;
   if (given->form & (SCL_NUMBER | SCL_INTEGER)) {
     if (!in_range(option, given->number)) return 0;
     if (option->forms & SCL_INTEGER && given->form & SCL_INTEGER) return SCL_INTEGER;
@@ -179,10 +224,45 @@ static scl_status refuse_value(const char *title, const scl_option *option, cons
                   scl_value_text(given, came, sizeof came), scl_option_takes(option, takes, sizeof takes));
 }
 
-static scl_status copy_value(const scl_value *from, scl_value *to, scl_error *error) {
+static void clear_value(scl_settings *settings, size_t i) {
+  scl_value *value = &settings->values[i];
+  scl_release((void *)(uintptr_t)value->word);
+  scl_release((void *)(uintptr_t)value->list);
+  scl_release((void *)(uintptr_t)value->parts);
+  for (size_t k = 0; settings->parts[i] != NULL && k < value->length; k++)
+    scl_instance_release(settings->parts[i][k]);
+  scl_release(settings->parts[i]);
+  settings->parts[i] = NULL;
+  memset(value, 0, sizeof *value);
+}
+
+static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settings *settings, size_t i, scl_error *error) {
+  scl_value *to = &settings->values[i];
+  scl_part *parts = scl_allocate_array(count, sizeof *parts);
+  scl_instance **instances = scl_allocate_array(count, sizeof *instances);
+  if (parts == NULL || instances == NULL) {
+    scl_release(parts);
+    scl_release(instances);
+    return scl_fail_memory(error, count * sizeof *parts, "an option");
+  }
+  for (size_t k = 0; k < count; k++) {
+    instances[k] = scl_instance_share(from[k]);
+    parts[k] = (scl_part){from[k]->component->plugin, from[k]->self};
+  }
+  *to = (scl_value){.form = SCL_PARTS, .parts = parts, .length = count};
+  settings->parts[i] = instances;
+  return SCL_OK;
+}
+
+/* Replace value i by a copy; parts are shared. */
+static scl_status set_value(scl_settings *settings, size_t i, const scl_value *from, scl_instance *const *parts, scl_error *error) {
+  scl_value *to = &settings->values[i];
+  clear_value(settings, i);
+  if (from->form == SCL_PARTS) return copy_parts(parts, from->length, settings, i, error);
   *to = *from;
   to->word = NULL;
   to->list = NULL;
+  to->parts = NULL;
   if (from->word != NULL && (to->word = scl_copy_text(from->word)) == NULL) return scl_fail_memory(error, strlen(from->word), "an option");
   if (from->list == NULL || from->length == 0) return SCL_OK;
   double *list = scl_allocate_array(from->length, sizeof *list);
@@ -192,22 +272,51 @@ static scl_status copy_value(const scl_value *from, scl_value *to, scl_error *er
   return SCL_OK;
 }
 
-/* Defaults are written as one would type them: a number, true, false or a word. */
-static void parse_default(const scl_option *option, scl_value *out) {
-  memset(out, 0, sizeof *out);
-  if (option->fallback == NULL) return;
+enum { LONGEST_DEFAULT = 16 };
+
+/* "{-1, 1}" into at most LONGEST_DEFAULT numbers. */
+static size_t parse_list(const char *text, double *list) {
+  size_t count = 0;
+  for (const char *at = text + 1; *at != 0 && *at != '}' && count < LONGEST_DEFAULT;) {
+    char *end = NULL;
+    list[count] = strtod(at, &end);
+    if (end == at) break;
+    count++;
+    at = end + strspn(end, ", ");
+  }
+  return count;
+}
+
+/* Defaults are written as one would type them: a number, true, false, a word, a list of numbers, the name of a component. */
+static scl_status set_default(scl_settings *settings, size_t i, scl_error *error) {
+  const scl_option *option = &settings->options[i];
+  scl_value out = {0};
+  double list[LONGEST_DEFAULT];
   char *end = NULL;
+  if (option->fallback == NULL) return SCL_OK;
+  if (option->forms & SCL_PARTS) {
+    scl_instance *part;
+    SCL_TRY(scl_instance_default(option->words, option->fallback, &part, error));
+    const scl_status status = copy_parts(&part, 1, settings, i, error);
+    scl_instance_release(part);
+    return status;
+  }
   const double number = strtod(option->fallback, &end);
   if (*option->fallback != 0 && *end == 0 && option->forms & (SCL_NUMBER | SCL_INTEGER)) {
-    out->number = number;
-    out->form = option->forms & SCL_INTEGER && number == floor(number) ? SCL_INTEGER : SCL_NUMBER;
+    out.number = number;
+    out.form = option->forms & SCL_INTEGER && number == floor(number) ? SCL_INTEGER : SCL_NUMBER;
   } else if (option->forms & SCL_BOOLEAN) {
-    out->form = SCL_BOOLEAN;
-    out->number = strcmp(option->fallback, "true") == 0;
+    out.form = SCL_BOOLEAN;
+    out.number = strcmp(option->fallback, "true") == 0;
+  } else if (option->forms & SCL_LIST && option->fallback[0] == '{') {
+    out.form = SCL_LIST;
+    out.list = list;
+    out.length = parse_list(option->fallback, list);
   } else {
-    out->form = SCL_WORD;
-    out->word = option->fallback;
+    out.form = SCL_WORD;
+    out.word = option->fallback;
   }
+  return set_value(settings, i, &out, NULL, error);
 }
 
 /* ---------------------------------------------------------------- all values */
@@ -235,43 +344,40 @@ static const scl_option *find_option(const scl_option *options, size_t n_options
 }
 
 static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out, scl_error *error) {
-  for (size_t i = 0; i < out->count; i++) {
-    scl_value fallback;
-    parse_default(&out->options[i], &fallback);
-    SCL_TRY(copy_value(&fallback, &out->values[i], error));
-  }
+  for (size_t i = 0; i < out->count; i++)
+    SCL_TRY(set_default(out, i, error));
   for (size_t i = 0; i < n_given; i++) {
     const scl_option *option = find_option(out->options, out->count, given[i].name);
     if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
     scl_value value = given[i].value;
-    value.form = matching_form(option, &given[i].value);
+    value.form = matching_form(option, &given[i]);
     if (value.form == 0) return refuse_value(title, option, &given[i].value, error);
-    scl_value *slot = &out->values[option - out->options];
-    scl_release((void *)(uintptr_t)slot->word);
-    scl_release((void *)(uintptr_t)slot->list);
-    SCL_TRY(copy_value(&value, slot, error));
+    SCL_TRY(set_value(out, (size_t)(option - out->options), &value, given[i].parts, error));
   }
   return SCL_OK;
 }
 
+static scl_status reserve(const scl_option *options, size_t count, scl_settings *out, scl_error *error) {
+  *out = (scl_settings){options, count, NULL, NULL};
+  out->values = scl_allocate_zero(scl_max(count, 1) * sizeof *out->values);
+  out->parts = scl_allocate_zero(scl_max(count, 1) * sizeof *out->parts);
+  if (out->values != NULL && out->parts != NULL) return SCL_OK;
+  scl_settings_destroy(out);
+  return scl_fail_memory(error, scl_max(count, 1) * sizeof *out->values, "options");
+}
+
 scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options, const scl_given *given, size_t n_given,
                                scl_settings *out, scl_error *error) {
-  *out = (scl_settings){options, n_options, NULL};
-  const size_t bytes = scl_max(n_options, 1) * sizeof *out->values;
-  out->values = scl_allocate_zero(bytes);
-  if (out->values == NULL) return scl_fail_memory(error, bytes, "options");
+  SCL_TRY(reserve(options, n_options, out, error));
   const scl_status status = fill(title, given, n_given, out, error);
   if (status != SCL_OK) scl_settings_destroy(out);
   return status;
 }
 
 scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_error *error) {
-  *out = (scl_settings){from->options, from->count, NULL};
-  const size_t bytes = scl_max(from->count, 1) * sizeof *out->values;
-  out->values = scl_allocate_zero(bytes);
-  if (out->values == NULL) return scl_fail_memory(error, bytes, "options");
+  SCL_TRY(reserve(from->options, from->count, out, error));
   for (size_t i = 0; i < from->count; i++) {
-    const scl_status status = copy_value(&from->values[i], &out->values[i], error);
+    const scl_status status = set_value(out, i, &from->values[i], from->parts[i], error);
     if (status == SCL_OK) continue;
     scl_settings_destroy(out);
     return status;
@@ -280,11 +386,10 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
 }
 
 void scl_settings_destroy(scl_settings *settings) {
-  for (size_t i = 0; settings->values != NULL && i < settings->count; i++) {
-    scl_release((void *)(uintptr_t)settings->values[i].word);
-    scl_release((void *)(uintptr_t)settings->values[i].list);
-  }
+  for (size_t i = 0; settings->values != NULL && settings->parts != NULL && i < settings->count; i++)
+    clear_value(settings, i);
   scl_release(settings->values);
+  scl_release(settings->parts);
   memset(settings, 0, sizeof *settings);
 }
 

@@ -5,17 +5,22 @@
 
 #include "engine/base.h"
 
-/* One named value as it came: form says what it is (a whole number comes as SCL_NUMBER | SCL_INTEGER). Pointers are borrowed. */
+struct scl_instance;
+
+/* One named value as it came: form says what it is (a whole number comes as SCL_NUMBER | SCL_INTEGER). Pointers are borrowed. SCL_PARTS:
+ * value.length instances. */
 typedef struct scl_given {
   const char *name;
   scl_value value;
+  struct scl_instance *const *parts;
 } scl_given;
 
-/* Validated values, one per declared option, with the words and lists that they point to. */
+/* Validated values, one per declared option, with the words, lists and components that they point to. */
 typedef struct scl_settings {
   const scl_option *options;
   size_t count;
   scl_value *values;
+  struct scl_instance ***parts; /* for each option its values[i].length instances, shared, or NULL */
 } scl_settings;
 
 /* Check `given` against the declaration and fill in defaults; every sentence begins with `title` ("sampler.gaussian"). */
@@ -31,8 +36,9 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
 
 /* "a number above 0", "one of none, uniform": what the option takes. */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size);
-/* The value as one would type it. */
+/* The value as one would type it; and option `i` of the settings, components included. */
 const char *scl_value_text(const scl_value *value, char *text, size_t size);
+const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size);
 
 /* The edit distance of two words, and the nearest of a list of names (NULL when none is near). */
 size_t scl_edit_distance(const char *a, const char *b);

@@ -13,9 +13,14 @@ function component.is(value, kind)
   return getmetatable(value) == Component and (kind == nil or value.kind == kind)
 end
 
+--- component.rule(kind): the rule of options.check for an option that takes a component of that kind.
+function component.rule(kind)
+  return { test = function(v) return component.is(v, kind) end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
+end
+
 function Component:__tostring()
   local parts = {}
-  local ok, instance = pcall(core.instance, self.kind, self.name, self:options{})
+  local ok, instance = pcall(self.instance, self)
   if ok and #self:searched() == 0 and not self:waiting() then
     local _, text = core.settings(instance)
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
@@ -23,6 +28,33 @@ function Component:__tostring()
   for name, value in pairs(self.given) do parts[#parts + 1] = name .. " = " .. options.show(value) end
   table.sort(parts)
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
+end
+
+-- The parts of an option's value: the component itself, or the components of a list; nil where it is something else.
+local function parts_of(value)
+  if component.is(value) then return { value } end
+  if type(value) ~= "table" or getmetatable(value) or #value == 0 then return nil end
+  for _, one in ipairs(value) do if not component.is(one) then return nil end end
+  return value
+end
+
+-- The value with f applied to each component in it.
+local function map_parts(value, f)
+  local parts = parts_of(value)
+  if not parts then return value end
+  if component.is(value) then return f(value) end
+  local result = {}
+  for i, part in ipairs(parts) do result[i] = f(part) end
+  return result
+end
+
+-- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the base.
+local function inner(self, name, part, choices)
+  local result, prefix = {}, self.kind .. "." .. name .. "."
+  for path, value in pairs(choices) do
+    if path:sub(1, #prefix) == prefix then result[part.kind .. "." .. path:sub(#prefix + 1)] = value end
+  end
+  return result
 end
 
 --- The component with every searched option replaced by the choice for it.
@@ -39,7 +71,16 @@ function Component:options(choices)
       if chosen == nil then chosen = value.values[1] end
       value = chosen
     end
-    result[name] = value
+    result[name] = map_parts(value, function(part) return part:resolved(inner(self, name, part, choices)) end)
+  end
+  return result
+end
+
+-- The options with components as the engine's instances; widths that wait for data are 1 where there are none.
+local function for_engine(self, choices, widths)
+  local result = self:options(choices)
+  for name, value in pairs(result) do
+    result[name] = map_parts(value, function(part) return part:instance({}, widths) end)
   end
   return result
 end
@@ -49,18 +90,32 @@ function Component:searched()
   local list = {}
   for name, value in pairs(self.given) do
     if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, option = name } end
+    for _, part in ipairs(parts_of(value) or {}) do
+      for _, one in ipairs(part:searched()) do
+        list[#list + 1] = { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")), values = one.values, option = one.option }
+      end
+    end
   end
   table.sort(list, function(a, b) return a.path < b.path end)
   return list
 end
 
 --- Whether a width waits for the data ("scale" or "median").
-function Component:waiting(choices) return core.waiting(self.kind, self.name, self:options(choices or {})) end
+function Component:waiting(choices)
+  local given = self:options(choices or {})
+  for _, value in pairs(given) do
+    for _, part in ipairs(parts_of(value) or {}) do
+      local waits = part:waiting()
+      if waits then return waits end
+    end
+  end
+  return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
+end
 
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
-  return core.instance(self.kind, self.name, self:options(choices or {}), widths[1], widths[2], widths[3])
+  return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1], widths[2], widths[3])
 end
 
 --- A setting of a component that does not wait for data.

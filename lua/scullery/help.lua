@@ -140,13 +140,14 @@ end
 local homes = {
   choose = { "scullery.choose", "choose" }, standardize = { "scullery.stages", "stages.standardize" }, minmax = { "scullery.stages", "stages.minmax" },
   normalize = { "scullery.stages", "stages.normalize" }, add_bias = { "scullery.stages", "stages.add_bias" },
-  space = { "scullery.instantiation", "instantiation.space" },
+  space = { "scullery.instantiation", "instantiation.space" }, kernel_error = { "scullery.kernel_error", "kernel_error.run" },
 }
 
 -- Objects: the name of their type -> the module and the table that their methods stand in.
 local types = {
   pipeline = { "scullery.pipeline", "Pipeline" }, dataset = { "scullery.dataset", "Dataset" }, features = { "scullery.instantiation", "Features" },
-  instantiation = { "scullery.instantiation", "Instantiation" },
+  instantiation = { "scullery.instantiation", "Instantiation" }, codes = { "scullery.codes", "Codes" },
+  kernel_error = { "scullery.kernel_error", "KernelError" },
 }
 
 local function library() return (require "scullery") end

@@ -14,22 +14,29 @@ function Space:__tostring() return "space." .. self.name .. "()" end
 
 local summaries = {
   dense = "w in R^d: z = <w, x> (+ b)",
+  sparse = "weights w on a support N of few columns: z = <w_N, x_N> (+ b)",
   threshold = "(i, t), a column and a threshold: z = x_i - t",
+  grid = "pitches and shifts, one a column: the cell floor((x_j - u_j)/delta_j)",
+  structured = "rows made of diagonal and Hadamard matrices, used as dense ones: z = <w, x> (+ b) in O(log d)",
 }
+local names = {}
+for name in pairs(summaries) do names[#names + 1] = name end
+table.sort(names)
 
---- sc.space.dense(), sc.space.threshold(): the parameter space W of an instantiation; the sampler must draw from it.
+--- sc.space.dense(), sparse(), threshold(), grid(), structured(): the parameter space W of an instantiation; the sampler must draw from it.
 instantiation.space = setmetatable({}, {
   __index = function(_, name)
     if not summaries[name] then
-      local near = options.nearest(tostring(name), { "dense", "threshold" })
-      error(("no space '%s'%s; there are dense, threshold"):format(name, near and " (did you mean '" .. near .. "'?)" or ""), 2)
+      local near = options.nearest(tostring(name), names)
+      error(("no space '%s'%s; there are %s"):format(name, near and " (did you mean '" .. near .. "'?)" or "", table.concat(names, ", ")), 2)
     end
     return function() return setmetatable({ name = name, summary = summaries[name] }, Space) end
   end,
   __pairs = function(space)
-    return function(_, last)
-      local name = last == nil and "dense" or last == "dense" and "threshold" or nil
-      if name then return name, space[name] end
+    local i = 0
+    return function()
+      i = i + 1
+      if names[i] then return names[i], space[names[i]] end
     end
   end,
 })
@@ -129,6 +136,7 @@ function Features:fit(X)
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   self.fitted = self:map(X:cols(), {}, function() return core.widths(core.source(X), {}) end)
+  core.learn(core.source(X), {}, self.fitted)
   return self
 end
 
@@ -151,7 +159,16 @@ function Features:kernel(X, Y)
   return self:transform(X) * self:transform(Y):t()
 end
 
---- feats:parameters(): one row a parameter: w then b; for thresholds: column, threshold.
+--- feats:codes(X): the category of each row and parameter, packed: maxout{ q =} gives q-ary hash codes (the place of the largest), sign and step one bit.
+--- Their mean Hamming distance estimates 1 - inst:collision(x, y); see sc.codes.
+function Features:codes(X)
+  X = matrix_of(X, "features:codes")
+  local map = fitted(self, "features:codes", X)
+  return options.guard("features:codes", 1, function() return require("scullery.codes").new(core.map_codes(map, X)) end)
+end
+
+--- feats:parameters(): one row a parameter: w then b (structured rows as the dense ones that they stand for); thresholds: column, threshold; sparse: columns,
+--- weights, b; grids: pitches, shifts. A nonlinearity of q numbers a parameter has q T rows: number k of parameter t in row k T + t.
 function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
 
 --- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K.
@@ -186,11 +203,31 @@ local parts = {
 -- The sampler's own layout says what it draws.
 local function space_of(p)
   if p:waiting() then return nil end
-  return core.space(p:instance())
+  local sampler = p:instance()
+  for d = 1, 64 do
+    local name = core.space(sampler, d)
+    if name then return name end
+  end
+end
+
+-- Some number of columns that the sampler takes: parts are tried together on it when they are composed.
+local function some_dim(sampler)
+  for d = 1, 64 do if core.space(sampler, d) then return d end end
+  for power = 7, 14 do if core.space(sampler, 1 << power) then return 1 << power end end
+end
+
+-- Parts that cannot go together are refused here, before there are data.
+local function check_parts(self, level)
+  local sampler = self.p:instance()
+  local dim = some_dim(sampler)
+  if not dim then return end
+  local ok, message = pcall(core.map, { sampler = sampler, phi = self.phi:instance(), kernel = self.K and self.K:instance(), dim = dim, T = 1, samples = 1 })
+  if not ok then error("instantiation: " .. options.plain(message), level + 1) end
 end
 
 local function check_space(self, level)
   local drawn = self.W and space_of(self.p)
+  if drawn == "structured" and self.W.name == "dense" then return end -- they stand for dense rows
   if drawn and self.W.name ~= drawn then
     error(("instantiation: W is space.%s, but sampler.%s draws from space.%s"):format(self.W.name, self.p.name, drawn), level + 1)
   end
@@ -200,6 +237,7 @@ end
 function instantiation.new(given)
   local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
   check_space(self, 2)
+  check_parts(self, 2)
   return self
 end
 
@@ -216,6 +254,7 @@ function instantiation.features(given)
   for name, value in pairs(given) do (parts[name] and inst or rest)[name] = value end
   local self = setmetatable(inst, Instantiation)
   check_space(self, 2)
+  check_parts(self, 2)
   return new_features(self, rest, "features")
 end
 
@@ -241,10 +280,12 @@ function Instantiation:sample(given)
   return core.map_parameters(core.map(spec(self, dim, { T = o.T, seed = o.seed })))
 end
 
--- The columns of X that a matrix of parameters is for.
+-- The least number of columns that a matrix of parameters can be for: its width, or the largest column that it names.
 local function dim_of_parameters(self, U)
-  if space_of(self.p) == "threshold" then return nil end
-  return U:cols()
+  local space = space_of(self.p)
+  if space ~= "threshold" and space ~= "sparse" then return U:cols() end
+  local named = space == "threshold" and 1 or (U:cols() // 2)
+  return U:rows() == 0 and 1 or math.max(1, math.tointeger(U:slice(1, U:rows(), 1, named):max()) or 1)
 end
 
 --- inst:gram(U, V): K(u, v) for each row of U and of V (parameters as inst:sample gives them).
@@ -252,15 +293,10 @@ function Instantiation:gram(U, V)
   U = matrix_of(U, "instantiation:gram")
   V = matrix_of(V or U, "instantiation:gram")
   if not self.K then error("instantiation:gram: this instantiation has no K", 2) end
-  local dim = dim_of_parameters(self, U)
-  if not dim then
-    dim = 1
-    for _, m in ipairs{ U, V } do
-      if m:rows() > 0 then dim = math.max(dim, math.tointeger(m:column(1):max()) or 1) end
-    end
-    if self.last_dim then dim = math.max(dim, self.last_dim) end
-  end
-  return core.map_between(core.map(spec(self, dim)), U, V)
+  local dim = math.max(dim_of_parameters(self, U), dim_of_parameters(self, V))
+  local space = space_of(self.p)
+  if self.last_dim and (space == "threshold" or space == "sparse") then dim = math.max(dim, self.last_dim) end
+  return options.guard("instantiation:gram", 1, function() return core.map_between(core.map(spec(self, dim)), U, V) end)
 end
 
 --- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): E_{w~p}[K(u, w) phi(w, x)], a row for each u and a column for each x; and
@@ -274,31 +310,45 @@ function Instantiation:expectation(U, X, given)
   return core.expectation(spec(self, X:cols(), { parameters = U, method = o.method, seed = o.seed }), X, o.tolerance, o.samples)
 end
 
-local function constants(self, d, title)
+local function constants(self, d, given, title)
+  local o = options.check(title, given, { radius = { type = "number", above = 0, default = math.huge } }, 3)
   if not self.K then error(title .. ": belongs to an instantiation with K; this one has none", 3) end
-  return core.map_constants(core.map(spec(self, dim_of(self, d, title))))
+  local dim = dim_of(self, d, title)
+  return options.guard(title, 2, function() return core.map_constants(core.map(spec(self, dim, { samples = 1 })), o.radius) end)
 end
 
---- inst:kappa([d]): sup_x sqrt(E K(w,w) phi(w,x)^2), and whether it is exact (else an upper bound). d: columns of X, by default those of the last fit.
-function Instantiation:kappa(d)
-  local c = constants(self, d, "instantiation:kappa")
+--- inst:kappa([d[, { radius = }]]): sup_x sqrt(E K(w,w) phi(w,x)^2), and whether it is exact (else an upper bound). d: columns of X, by default those of the
+--- last fit. radius: the longest x, for a phi without a bound (relu); without it such a phi has no finite kappa.
+function Instantiation:kappa(d, given)
+  local c = constants(self, d, given, "instantiation:kappa")
   return c.kappa, c.kappa_exact
 end
 
---- inst:theta([d]): sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)); then the paper's bound on it; then whether the first is exact (else an upper bound).
-function Instantiation:theta(d)
-  local c = constants(self, d, "instantiation:theta")
+--- inst:theta([d[, { radius = }]]): sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)) over x that are not 0; then the paper's bound on it, sup|phi| sqrt(E E K); then
+--- whether the first is exact (else an upper bound).
+function Instantiation:theta(d, given)
+  local c = constants(self, d, given, "instantiation:theta")
   return c.theta, c.theta_paper, c.theta_exact
 end
 
---- inst:kernel(X, Y): the kernel that the features estimate, in closed form, where the parts declare one.
-function Instantiation:kernel(X, Y)
-  X = matrix_of(X, "instantiation:kernel")
-  Y = matrix_of(Y or X, "instantiation:kernel")
-  local widths = { core.widths(core.source(X), {}) }
-  local s = { sampler = self.p:instance({}, widths), phi = self.phi:instance({}, widths), kernel = self.K and self.K:instance({}, widths),
-              dim = X:cols(), T = 1 }
-  return core.map_induced(core.map(s), X, Y)
+local function between_rows(self, X, Y, title, f)
+  X = matrix_of(X, title)
+  Y = matrix_of(Y or X, title)
+  local bad = core.find_nonfinite(X) or core.find_nonfinite(Y)
+  if bad then error(title .. ": the rows hold NaN or infinity", 3) end
+  return options.guard(title, 2, function()
+    local waits = self.p:waiting() or self.phi:waiting()
+    local widths = waits and { core.widths(core.source(X), {}) } or nil
+    local s = { sampler = self.p:instance({}, widths), phi = self.phi:instance({}, widths), kernel = self.K and self.K:instance(), dim = X:cols(), T = 1,
+                samples = 1 }
+    return f(core.map(s), X, Y)
+  end)
 end
+
+--- inst:kernel(X, Y): the kernel that the features estimate, in closed form, where the parts declare one.
+function Instantiation:kernel(X, Y) return between_rows(self, X, Y, "instantiation:kernel", core.map_induced) end
+
+--- inst:collision(X, Y): P(the codes of x and y agree) in closed form: kappa_q of maxout codes, 1 - angle/pi of signs. What 1 - codes:hamming() estimates.
+function Instantiation:collision(X, Y) return between_rows(self, X, Y, "instantiation:collision", core.map_collision) end
 
 return instantiation

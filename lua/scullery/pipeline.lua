@@ -89,6 +89,7 @@ function Pipeline:prepare(source, choices)
     local cols = select(2, core.source_size(source))
     if #made > 0 then cols = core.stage_info(made[#made]).cols_out end
     map = self.features:map(cols, choices, function() return core.widths(source, made) end)
+    core.learn(source, made, map)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   return { stages = made, map = map, seconds = seconds }

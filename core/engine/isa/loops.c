@@ -85,14 +85,76 @@ static void gather_f32(size_t count, const float *x, const int32_t *column, cons
     out[i] = x[column[i]] - threshold[i];
 }
 
-static void scale_f64(size_t count, const double *factor, double *x) {
+static void gather_add_f64(size_t count, const double *x, const int32_t *column, const double *weight, double *out) {
   for (size_t i = 0; i < count; i++)
-    x[i] *= factor[i];
+    out[i] += x[column[i]] * weight[i];
 }
 
-static void scale_f32(size_t count, const float *factor, float *x) {
+static void gather_add_f32(size_t count, const float *x, const int32_t *column, const float *weight, float *out) {
   for (size_t i = 0; i < count; i++)
+    out[i] += x[column[i]] * weight[i];
+}
+
+static void plus_f64(size_t count, const double *shift, double *x) {
+  for (size_t i = 0; i < count; i++)
+    x[i] += shift[i];
+}
+
+static void plus_f32(size_t count, const float *shift, float *x) {
+  for (size_t i = 0; i < count; i++)
+    x[i] += shift[i];
+}
+
+/* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises without leave to reorder. */
+enum { LANES_F64 = 8, LANES_F32 = 16 };
+
+static int scale_f64(size_t count, const double *factor, double *x) {
+  double part[LANES_F64] = {0}, sum = 0;
+  size_t i = 0;
+  for (; i + LANES_F64 <= count; i += LANES_F64)
+    for (size_t k = 0; k < LANES_F64; k++) {
+      x[i + k] *= factor[i + k];
+      part[k] += 0 * x[i + k];
+    }
+  for (; i < count; i++) {
     x[i] *= factor[i];
+    sum += 0 * x[i];
+  }
+  for (size_t k = 0; k < LANES_F64; k++)
+    sum += part[k];
+  return sum == 0;
+}
+
+static int scale_f32(size_t count, const float *factor, float *x) {
+  float part[LANES_F32] = {0}, sum = 0;
+  size_t i = 0;
+  for (; i + LANES_F32 <= count; i += LANES_F32)
+    for (size_t k = 0; k < LANES_F32; k++) {
+      x[i + k] *= factor[i + k];
+      part[k] += 0 * x[i + k];
+    }
+  for (; i < count; i++) {
+    x[i] *= factor[i];
+    sum += 0 * x[i];
+  }
+  for (size_t k = 0; k < LANES_F32; k++)
+    sum += part[k];
+  return sum == 0;
+}
+
+static void cell_f64(size_t count, double x, const double *shift, const double *pitch, double *out) {
+  const double most = 2147483647;
+  for (size_t i = 0; i < count; i++) {
+    const double cell = floor((x - shift[i]) / pitch[i]), high = cell < most ? cell : most;
+    out[i] = high > -most ? high : -most;
+  }
+}
+
+static uint64_t hash_i32(size_t count, const int32_t *word, const uint32_t *odd) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += (uint64_t)((uint32_t)word[i] + 1u) * odd[i];
+  return sum;
 }
 
 static void add_f32(size_t count, const float *x, double *sum) {
@@ -143,8 +205,14 @@ const scl_loops JOIN(scl_loops_, SCL_ISA) = {TEXT(SCL_ISA),
                                               array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
                                              gather_f64,
                                              gather_f32,
+                                             gather_add_f64,
+                                             gather_add_f32,
+                                             plus_f64,
+                                             plus_f32,
                                              scale_f64,
                                              scale_f32,
+                                             cell_f64,
+                                             hash_i32,
                                              add_f32,
                                              affine_f64,
                                              square_f64,

@@ -1,0 +1,141 @@
+/* scullery.core: packed codes (engine/codes.h). Lua holds them as handles; lua/scullery/codes.lua gives them their methods. */
+#include "engine/codes.h"
+#include "data/codes_file.h"
+#include "handle.h"
+#include "matrix.h"
+
+#include <string.h>
+
+#define SCL_LUA_CODES "scullery.codes"
+
+static void release_codes(void *codes) {
+  scl_codes_destroy(codes);
+}
+
+static scl_codes *check_codes(lua_State *L, int place) {
+  return scl_lua_check_handle(L, place, SCL_LUA_CODES);
+}
+
+/* A handle on the stack, still empty. */
+static void **new_codes(lua_State *L) {
+  return scl_lua_new_handle(L, SCL_LUA_CODES, release_codes, 0);
+}
+
+/* Fill the handle on top of the stack, or raise. */
+static int give_codes(lua_State *L, void **slot, scl_status status, scl_codes *codes, const scl_error *error) {
+  scl_lua_check(L, status, error);
+  *slot = codes;
+  scl_lua_account(L, scl_codes_bytes(codes));
+  return 1;
+}
+
+/* codes_pack(matrix, levels or nil) -> codes */
+static int pack(lua_State *L) {
+  const size_t levels = lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
+  void **slot = new_codes(L);
+  scl_error error = {0};
+  scl_codes *codes = NULL;
+  const scl_status status = scl_codes_pack(scl_lua_check_matrix(L, 1), levels, &codes, &error);
+  return give_codes(L, slot, status, codes, &error);
+}
+
+/* codes_unpack(codes) -> matrix */
+static int unpack(lua_State *L) {
+  const scl_codes *codes = check_codes(L, 1);
+  scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(codes), scl_codes_cols(codes), SCL_F64);
+  scl_codes_unpack(check_codes(L, 1), out);
+  return 1;
+}
+
+/* codes_info(codes) -> rows, columns, levels, bits of a number, bytes */
+static int info(lua_State *L) {
+  const scl_codes *codes = check_codes(L, 1);
+  lua_pushinteger(L, (lua_Integer)scl_codes_rows(codes));
+  lua_pushinteger(L, (lua_Integer)scl_codes_cols(codes));
+  lua_pushinteger(L, (lua_Integer)scl_codes_levels(codes));
+  lua_pushinteger(L, (lua_Integer)scl_codes_planes(codes));
+  lua_pushinteger(L, (lua_Integer)scl_codes_bytes(codes));
+  return 5;
+}
+
+/* codes_compare(a, b, agree) -> rows of a x rows of b: the share of numbers that differ; with agree, that agree */
+static int compare(lua_State *L) {
+  const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
+  scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_F64);
+  scl_error error = {0};
+  scl_lua_check(L, scl_codes_compare(check_codes(L, 1), check_codes(L, 2), lua_toboolean(L, 3), out, &error), &error);
+  return 1;
+}
+
+/* codes_nearest(codes, queries, k) -> rows of the k nearest, their distances */
+static int nearest(lua_State *L) {
+  const scl_codes *codes = check_codes(L, 1), *queries = check_codes(L, 2);
+  if (scl_codes_rows(codes) == 0) return luaL_error(L, "there are no codes to look among");
+  const size_t k = scl_lua_check_size(L, 3, 1, scl_codes_rows(codes), "k"), rows = scl_codes_rows(queries);
+  scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_F64), *distance = scl_lua_make_matrix(L, rows, k, SCL_F64);
+  scl_error error = {0};
+  scl_lua_check_held(L, index);
+  scl_lua_check(L, scl_codes_nearest(check_codes(L, 1), check_codes(L, 2), k, index, distance, &error), &error);
+  return 2;
+}
+
+/* codes_select(codes, n x 1 matrix of row numbers) -> codes */
+static int select_rows(lua_State *L) {
+  const scl_matrix *places = scl_lua_check_matrix(L, 2);
+  if (places->cols != 1)
+    return luaL_error(L, "takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix", (LUAI_UACINT)places->rows,
+                      (LUAI_UACINT)places->cols);
+  const size_t count = places->rows, rows = scl_codes_rows(check_codes(L, 1));
+  size_t *which = lua_newuserdatauv(L, (count + 1) * sizeof *which, 0);
+  scl_lua_check_held(L, places);
+  for (size_t i = 0; i < count; i++) {
+    const double row = scl_matrix_get(places, i, 0);
+    if (!(row >= 1 && row <= (double)rows) || row != (double)(size_t)row)
+      return luaL_error(L, "row %f is outside: it takes whole numbers from 1 to %I", row, (LUAI_UACINT)rows);
+    which[i] = (size_t)row - 1;
+  }
+  void **slot = new_codes(L);
+  scl_error error = {0};
+  scl_codes *codes = NULL;
+  const scl_status status = scl_codes_select(check_codes(L, 1), which, count, &codes, &error);
+  return give_codes(L, slot, status, codes, &error);
+}
+
+/* codes_write(codes, path) */
+static int write_file(lua_State *L) {
+  scl_error error = {0};
+  scl_lua_check(L, scl_codes_write(check_codes(L, 1), luaL_checkstring(L, 2), &error), &error);
+  return 0;
+}
+
+/* codes_read(path) -> codes */
+static int read_file(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  void **slot = new_codes(L);
+  scl_error error = {0};
+  scl_codes *codes = NULL;
+  const scl_status status = scl_codes_read(path, &codes, &error);
+  return give_codes(L, slot, status, codes, &error);
+}
+
+/* codes_ways([name]) -> the names of the ways of counting that work here, after taking up the named one (the fastest is last) */
+static int ways(lua_State *L) {
+  const char *wanted = luaL_optstring(L, 1, NULL);
+  lua_newtable(L);
+  for (size_t way = 0; way < scl_codes_ways(); way++) {
+    const char *name = scl_codes_way_name(way);
+    if (wanted != NULL && strcmp(name, wanted) == 0) scl_codes_use_way(way);
+    lua_pushstring(L, name);
+    lua_rawseti(L, -2, (lua_Integer)way + 1);
+  }
+  return 1;
+}
+
+void scl_lua_open_codes(lua_State *L) {
+  static const luaL_Reg functions[] = {{"codes_pack", pack},        {"codes_unpack", unpack},
+                                       {"codes_info", info},        {"codes_compare", compare},
+                                       {"codes_nearest", nearest},  {"codes_select", select_rows},
+                                       {"codes_write", write_file}, {"codes_read", read_file},
+                                       {"codes_ways", ways},        {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}
