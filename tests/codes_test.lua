@@ -254,6 +254,8 @@ function TestADamagedFileIsRefused()
     lu.assertStrContains(refusal(sc.codes.load, path), "damaged")
     put(path, whole:sub(1, 32) .. ("\255"):rep(#whole - 32))
     lu.assertStrContains(refusal(sc.codes.load, path), "numbers outside its 5 levels")
+    put(path, whole .. "\0")
+    lu.assertStrContains(refusal(sc.codes.load, path), "goes on after the last code")
     lu.assertStrContains(refusal(sc.codes.load, path .. ".missing"), path .. ".missing")
   end)
 end
@@ -281,7 +283,7 @@ function TestBadInputIsRefusedWithASentence()
     { "'k' got 6; it takes a whole number from 1 to 5", codes.nearest, codes, codes, 6 },
     { "'k' got \"2\"", codes.nearest, codes, codes, "2" },
     { "there are no codes to look among", codes.nearest, codes:select{}, codes, 1 },
-    { "row 6", codes.select, codes, { 6 } },
+    { "row 6 is outside", codes.select, codes, { 6 } },
     { "row 1.5", codes.select, codes, { 1.5 } },
     { "takes a list or an n x 1 matrix", codes.select, codes, M },
     { "takes a list or an n x 1 matrix", codes.select, codes },

@@ -109,7 +109,7 @@ end
 
 function TestAnExactMapHasNoError()
   local point = sc.ones(2, 5) -- k(x, x) = cos^2 + sin^2
-  local result = sc.kernel_error{ p = gaussian, phi = pair, X = point, T = { 4, 16 }, seeds = 2 }
+  local result = sc.kernel_error{ p = gaussian, phi = pair, X = point, T = { 4, 16 }, seeds = 2, kernel = sc.ones(2, 2) }
   lu.assertAlmostEquals(result.rows[2].rms, 0, 1e-12)
   lu.assertStrContains(tostring(result), "2 x 2 points")
 end

@@ -79,8 +79,9 @@ end
 
 local function exact_kernel(o, inst)
   local X, Y, k = o.X, o.Y or o.X, o.kernel
-  if k == nil then return inst:kernel(X, Y) end
-  if component.is(k) then
+  if k == nil then
+    k = inst:kernel(X, Y)
+  elseif component.is(k) then
     if type(k.gram) ~= "function" then fail("%s has no gram(X, Y)", tostring(k)) end
     k = k:gram(X, Y)
   elseif type(k) == "function" then
