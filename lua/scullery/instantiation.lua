@@ -190,14 +190,11 @@ function Instantiation:__tostring()
     tostring(self.phi))
 end
 
-local function part(kind)
-  return { test = function(v) return component.is(v, kind) end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
-end
 local function required(rule) rule.required = true return rule end
 
 local parts = {
   W = { test = function(v) return getmetatable(v) == Space end, takes = "a space, as sc.space.dense()" },
-  K = part("kernel"), p = required(part("sampler")), phi = required(part("nonlinearity")),
+  K = component.rule("kernel"), p = required(component.rule("sampler")), phi = required(component.rule("nonlinearity")),
 }
 
 -- The sampler's own layout says what it draws.
