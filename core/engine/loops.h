@@ -17,9 +17,9 @@ typedef struct scl_loops {
   /* x[i] += shift[i] */
   void (*plus_f64)(size_t count, const double *shift, double *x);
   void (*plus_f32)(size_t count, const float *shift, float *x);
-  /* x[i] *= factor[i]; 0 when one of the results is not finite */
-  int (*scale_f64)(size_t count, const double *factor, double *x);
-  int (*scale_f32)(size_t count, const float *factor, float *x);
+  /* out[i] = factor[i] x[i]; 0 when one of the results is not finite; out may be x */
+  int (*scale_f64)(size_t count, const double *factor, const double *x, double *out);
+  int (*scale_f32)(size_t count, const float *factor, const float *x, float *out);
   /* out[i] = floor((x - shift[i]) / pitch[i]), cut to +-(2^31 - 1) */
   void (*cell_f64)(size_t count, double x, const double *shift, const double *pitch, double *out);
   /* sum of (word[i] + 1) * odd[i], a hash's inner product modulo 2^64 */

@@ -108,34 +108,34 @@ static void plus_f32(size_t count, const float *shift, float *x) {
 /* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises without leave to reorder. */
 enum { LANES_F64 = 8, LANES_F32 = 16 };
 
-static int scale_f64(size_t count, const double *factor, double *x) {
+static int scale_f64(size_t count, const double *factor, const double *x, double *out) {
   double part[LANES_F64] = {0}, sum = 0;
   size_t i = 0;
   for (; i + LANES_F64 <= count; i += LANES_F64)
     for (size_t k = 0; k < LANES_F64; k++) {
-      x[i + k] *= factor[i + k];
-      part[k] += 0 * x[i + k];
+      out[i + k] = x[i + k] * factor[i + k];
+      part[k] += 0 * out[i + k];
     }
   for (; i < count; i++) {
-    x[i] *= factor[i];
-    sum += 0 * x[i];
+    out[i] = x[i] * factor[i];
+    sum += 0 * out[i];
   }
   for (size_t k = 0; k < LANES_F64; k++)
     sum += part[k];
   return sum == 0;
 }
 
-static int scale_f32(size_t count, const float *factor, float *x) {
+static int scale_f32(size_t count, const float *factor, const float *x, float *out) {
   float part[LANES_F32] = {0}, sum = 0;
   size_t i = 0;
   for (; i + LANES_F32 <= count; i += LANES_F32)
     for (size_t k = 0; k < LANES_F32; k++) {
-      x[i + k] *= factor[i + k];
-      part[k] += 0 * x[i + k];
+      out[i + k] = x[i + k] * factor[i + k];
+      part[k] += 0 * out[i + k];
     }
   for (; i < count; i++) {
-    x[i] *= factor[i];
-    sum += 0 * x[i];
+    out[i] = x[i] * factor[i];
+    sum += 0 * out[i];
   }
   for (size_t k = 0; k < LANES_F32; k++)
     sum += part[k];
