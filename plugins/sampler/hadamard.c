@@ -14,7 +14,7 @@
 #include "shared/walsh.h"
 
 enum { FORM = GAUSSIAN_ROWS_OPTIONS, OPTIONS };
-enum { LEAST = 16, LARGEST = 1 << 24 };
+enum { LEAST = 64, LARGEST = 1 << 24 };
 /* What a parameter keeps in its row of weights. */
 enum { SORF_WIDTH = 3, SIGN = 0, NORMAL, SCALE, ORDER, FASTFOOD_WIDTH };
 
@@ -247,7 +247,7 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Gaussian rows as Hadamard products: X W' in O(log d) a number",
-    "Blocks of P rows, P the power of two from d (at least 16) on, as products that fast\n"
+    "Blocks of P rows, P the power of two from d (at least 64) on, as products that fast\n"
     "Walsh-Hadamard transforms apply without forming them; z = <w, x> + b.\n"
     "  sorf      W = sigma sqrt(P) H D1 H D2 H D3 (Yu et al. 2016): rows of a block are orthogonal,\n"
     "            the error is smaller than with independent rows; Gaussian up to O(1/P)\n"
