@@ -117,6 +117,13 @@ static scl_status read_rows(scl_input *input, const char *path, scl_codes *codes
   return status;
 }
 
+static scl_status expect_end(scl_input *input, const char *path, scl_error *error) {
+  char more;
+  size_t got = 0;
+  SCL_TRY(scl_input_read(input, &more, 1, &got, error));
+  return got == 0 ? SCL_OK : scl_fail(error, SCL_BAD_DATA, "%s: damaged: it goes on after the last code", path);
+}
+
 scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
   *out = NULL;
   scl_input *input;
@@ -126,6 +133,7 @@ scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
   scl_status status = read_header(input, path, header, error);
   if (status == SCL_OK) status = scl_codes_create((size_t)header[0], (size_t)header[1], (size_t)header[2], &codes, error);
   if (status == SCL_OK) status = read_rows(input, path, codes, error);
+  if (status == SCL_OK) status = expect_end(input, path, error);
   scl_input_close(input);
   if (status == SCL_OK)
     *out = codes;

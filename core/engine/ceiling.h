@@ -8,4 +8,9 @@
  * pool has. */
 scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl_error *error);
 
+/* Seconds for blocks of `rows` x d times d x features and one vector pass over each product: what dense features cannot beat. pass: "none",
+ * "cos", "copy" (a multiplication in place, the cheapest pass). The best of three of `blocks` blocks. */
+scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d, size_t features, const char *pass, double *seconds,
+                                scl_error *error);
+
 #endif

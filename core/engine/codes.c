@@ -148,8 +148,11 @@ static scl_status refuse(const scl_matrix *numbers, size_t row, size_t levels, s
   size_t col = 0;
   while (col + 1 < numbers->cols && fits(scl_matrix_get(numbers, row, col), levels))
     col++;
-  return scl_fail(error, SCL_BAD_DATA, "row %zu, column %zu is %.17g; a code is a whole number from 0 to %zu", row + 1, col + 1,
-                  scl_matrix_get(numbers, row, col), levels - 1);
+  const double value = scl_matrix_get(numbers, row, col);
+  char text[32];
+  (void)snprintf(text, sizeof text, isnan(value) ? "NaN" : "%.17g", value);
+  return scl_fail(error, SCL_BAD_DATA, "row %zu, column %zu is %s; a code is a whole number from 0 to %zu", row + 1, col + 1, text,
+                  levels - 1);
 }
 
 static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_error *error) {

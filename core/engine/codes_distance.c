@@ -10,6 +10,11 @@
 #else
 #define X86 0
 #endif
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
 
 /* ---------------------------------------------------------------- counting: one row against groups of eight, several ways */
 
@@ -17,7 +22,7 @@
 typedef void (*count_groups)(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes, size_t plane_words, uint32_t *out);
 
 /* In how many places one word of one row differs. */
-static inline uint64_t differing(const uint64_t *word, const uint64_t *query, size_t planes, size_t plane_words) {
+ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, size_t planes, size_t plane_words) {
   uint64_t any = *word ^ *query;
   for (size_t p = 1; p < planes; p++)
     any |= word[p * plane_words * SCL_CODES_LANES] ^ query[p * plane_words];
@@ -25,32 +30,41 @@ static inline uint64_t differing(const uint64_t *word, const uint64_t *query, si
 }
 
 /* Sums of neighbouring bits, pairs, fours; the product adds the eight bytes. */
-static inline uint64_t ones_plain(uint64_t x) {
+ALWAYS_INLINE uint64_t ones_plain(uint64_t x) {
   x -= x >> 1 & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
   return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
 }
 
-static void count_plain(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes, size_t plane_words, uint32_t *out) {
+ALWAYS_INLINE uint64_t ones(uint64_t x, bool by_instruction) {
+#if X86
+  if (by_instruction) return (uint64_t)__builtin_popcountll(x);
+#else
+  (void)by_instruction;
+#endif
+  return ones_plain(x);
+}
+
+/* Inlined into a function that is compiled for the instruction, the choice is gone. */
+ALWAYS_INLINE void count_by(bool by_instruction, const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
+                            size_t plane_words, uint32_t *out) {
   for (size_t g = 0; g < count; g++, groups += planes * plane_words * SCL_CODES_LANES)
     for (size_t r = 0; r < SCL_CODES_LANES; r++) {
       uint64_t sum = 0;
       for (size_t w = 0; w < plane_words; w++)
-        sum += ones_plain(differing(groups + w * SCL_CODES_LANES + r, query + w, planes, plane_words));
+        sum += ones(differing(groups + w * SCL_CODES_LANES + r, query + w, planes, plane_words), by_instruction);
       out[g * SCL_CODES_LANES + r] = (uint32_t)sum;
     }
+}
+
+static void count_plain(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes, size_t plane_words, uint32_t *out) {
+  count_by(false, groups, count, query, planes, plane_words, out);
 }
 
 #if X86
 __attribute__((target("popcnt"))) static void count_popcnt(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
                                                            size_t plane_words, uint32_t *out) {
-  for (size_t g = 0; g < count; g++, groups += planes * plane_words * SCL_CODES_LANES)
-    for (size_t r = 0; r < SCL_CODES_LANES; r++) {
-      uint64_t sum = 0;
-      for (size_t w = 0; w < plane_words; w++)
-        sum += (uint64_t)__builtin_popcountll(differing(groups + w * SCL_CODES_LANES + r, query + w, planes, plane_words));
-      out[g * SCL_CODES_LANES + r] = (uint32_t)sum;
-    }
+  count_by(true, groups, count, query, planes, plane_words, out);
 }
 
 __attribute__((target("avx512f,avx512vpopcntdq"))) static void count_avx512(const uint64_t *groups, size_t count, const uint64_t *query,

@@ -4,6 +4,7 @@
 #include "handle.h"
 #include "matrix.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SCL_LUA_CODES "scullery.codes"
@@ -90,8 +91,11 @@ static int select_rows(lua_State *L) {
   scl_lua_check_held(L, places);
   for (size_t i = 0; i < count; i++) {
     const double row = scl_matrix_get(places, i, 0);
-    if (!(row >= 1 && row <= (double)rows) || row != (double)(size_t)row)
-      return luaL_error(L, "row %f is outside: it takes whole numbers from 1 to %I", row, (LUAI_UACINT)rows);
+    if (!(row >= 1 && row <= (double)rows) || row != (double)(size_t)row) {
+      char text[32];
+      (void)snprintf(text, sizeof text, "%.14g", row);
+      return luaL_error(L, "row %s is outside: it takes whole numbers from 1 to %I", text, (LUAI_UACINT)rows);
+    }
     which[i] = (size_t)row - 1;
   }
   void **slot = new_codes(L);

@@ -377,6 +377,21 @@ static int ceiling(lua_State *L) {
   return 1;
 }
 
+/* core.ceiling_features(dtype, blocks, rows, d, features, "none" | "copy" | "cos") -> seconds */
+static int ceiling_features(lua_State *L) {
+  double seconds;
+  size_t size[4];
+  scl_error error = {0};
+  for (int i = 0; i < 4; i++)
+    size[i] = scl_lua_check_size(L, i + 2, 1, 1 << 24, "a size");
+  scl_lua_check(
+      L,
+      scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3], luaL_optstring(L, 6, "none"), &seconds, &error),
+      &error);
+  lua_pushnumber(L, seconds);
+  return 1;
+}
+
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -425,6 +440,7 @@ void scl_lua_open_engine(lua_State *L) {
                                        {"threads", threads},
                                        {"memory", memory},
                                        {"ceiling", ceiling},
+                                       {"ceiling_features", ceiling_features},
                                        {"instruction_set", instruction_set},
                                        {"fail_allocation_after", fail_allocation_after},
                                        {"interrupt", interrupt},

@@ -108,6 +108,89 @@ local function linear(most)
   end
 end
 
+-- Seconds to make all features of X block by block, keeping none; the map is made before.
+local function map_seconds(inst, X, T, dtype, times)
+  local feats = inst:features{ T = T, seed = 1, dtype = dtype }:fit(X)
+  local source = core.source(X)
+  return best_of(times or 3, function() core.walk(source, {}, feats.fitted) end)
+end
+
+local function ridge_map(p, phi, bias)
+  local given = { sigma = 0.1, bias = bias }
+  return sc.instantiation{ p = sc.sampler[p](given), phi = phi }
+end
+
+-- Dense maps beside gemm and one pass of the nonlinearity.
+local function dense_maps(scale)
+  local phis = { { "cos", sc.nonlinearity.fourier(), "uniform", "cos" }, { "relu", sc.nonlinearity.relu(), nil, "copy" },
+                 { "sign", sc.nonlinearity.sign(), nil, "copy" }, { "maxout 4", sc.nonlinearity.maxout{ q = 4 }, nil, "copy", 4 } }
+  for _, size in ipairs{ { 784, 8192 }, { 20, 32768 } } do
+    local d, n, T = size[1], size[2] // scale, 4096
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      for _, one in ipairs(phis) do
+        local q = one[5] or 1
+        local took = map_seconds(ridge_map("gaussian", one[2], one[3]), X, T // q, dtype)
+        local product = core.ceiling_features(dtype, n // 2048, 2048, d, T, "none")
+        local floor = core.ceiling_features(dtype, n // 2048, 2048, d, T, one[4])
+        row(("map %s, d = %d, %d projections, %s"):format(one[1], d, T, dtype), took,
+          ("gemm / time %.2f; gemm and a pass / time %.2f; %.2f ns a projection"):format(product / took, floor / took, took / n / T * 1e9))
+      end
+    end
+  end
+end
+
+-- Structured rows against dense ones.
+local function hadamard(scale)
+  for _, d in ipairs{ 128, 1024 } do
+    local n, T = 2048 // scale, 16384
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      local dense = map_seconds(ridge_map("gaussian", sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
+      local fast = map_seconds(ridge_map("hadamard", sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
+      row(("map hadamard fourier, d = %d, T = %d, %s"):format(d, T, dtype), fast, ("dense gaussian / hadamard %.1f"):format(dense / fast))
+    end
+  end
+end
+
+-- Sparse rows and thresholds: what they cost does not grow with d.
+local function sparse(scale)
+  local n, T = 16384 // scale, 4096
+  for _, d in ipairs{ 100, 1000, 10000 } do
+    local X = sc.randn{ math.min(n, 160000000 // d // 8), d, seed = 1, dtype = "float32" }
+    local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3 }, phi = sc.nonlinearity.sign() }
+    local took = map_seconds(inst, X, T, "float32")
+    row(("map sparse sign, in-degree 3, d = %d, T = %d, float32"):format(d, T), took, ("%.3f ns an output"):format(took / #X / T * 1e9))
+  end
+  local X = sc.randn{ n, 100, seed = 1, dtype = "float32" }
+  local took = map_seconds(sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }, X, T, "float32")
+  local pass = core.ceiling_features("float32", n // 2048, 2048, 1, T, "copy") - core.ceiling_features("float32", n // 2048, 2048, 1, T, "none")
+  row(("map stumps, d = 100, T = %d, float32"):format(T), took, ("one pass over the output %.3f s: time / pass %.2f"):format(pass, took / pass))
+end
+
+-- Binning features: cells of 50 grids over rows like Forest Cover's, 10 numbers and 44 indicators.
+local function bins(n)
+  local X = sc.zeros(n, 54)
+  local numbers, kind = sc.rand{ n, 10, seed = 1 }, sc.rand{ n, 2, seed = 2 }
+  for i = 1, n do
+    for j = 1, 10 do X:set(i, j, numbers:get(i, j)) end
+    X:set(i, 11 + math.floor(4 * kind:get(i, 1)), 1)
+    X:set(i, 15 + math.floor(40 * kind:get(i, 2)), 1)
+  end
+  for _, gamma in ipairs{ 0.1, 1 } do
+    local inst = sc.instantiation{ p = sc.sampler.grid{ gamma = gamma }, phi = sc.nonlinearity.bins() }
+    collectgarbage()
+    local before = core.memory(true)
+    local feats
+    local took = best_of(1, function() feats = inst:features{ T = 50, seed = 1 }:fit(X) end)
+    local after = core.memory()
+    local cells = feats:info().features
+    local again = best_of(1, function() core.walk(core.source(X), {}, feats.fitted) end)
+    row(("bins, %d x 54, 50 grids, gamma = %g: learning the cells"):format(n, gamma), took,
+      ("%d cells, %.0f bytes a cell; finding them again %.2f s"):format(cells, (after - before) / cells, again))
+  end
+end
+
 --- bench.run(arguments): "--quick" for small sizes.
 function bench.run(arguments)
   local quick = false
@@ -116,6 +199,11 @@ function bench.run(arguments)
   end
   print(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
   local rates = ceilings(quick and 1024 or 4096)
+  local scale = quick and 4 or 1
+  dense_maps(scale)
+  hadamard(scale)
+  sparse(scale)
+  bins(quick and 20000 or 500000)
   adult(rates)
   if not quick then mnist(rates) end
   reading()

@@ -20,8 +20,10 @@ local function wrap(packed)
   return setmetatable({ packed = packed, levels = levels }, Codes)
 end
 
+local function is_whole(value, low, high) return type(value) == "number" and math.tointeger(value) ~= nil and value >= low and value <= high end
+
 local function check_levels(levels)
-  if levels == nil or math.tointeger(levels) and levels >= 1 and levels <= 65536 then return end
+  if levels == nil or is_whole(levels, 1, 65536) then return end
   error(("codes: 'levels' got %s; it takes a whole number from 1 to 65536"):format(options.show(levels)), 0)
 end
 
@@ -83,7 +85,7 @@ end)
 local slice = method("slice", function(self, first, last)
   local n = size(self)
   for _, row in ipairs{ first or "nothing", last or "nothing" } do
-    if not math.tointeger(row) or row < 1 or row > n then
+    if not is_whole(row, 1, n) then
       error(("takes the first and the last row, whole numbers from 1 to %d, and got %s"):format(n, options.show(row)), 0)
     end
   end

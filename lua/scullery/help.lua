@@ -18,6 +18,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
   sc.choose      values to search               sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } }
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
+  sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
 
 help(sc) lists everything; help(sc.sampler), help(sc.sampler.gaussian), help(sc.data.csv), help "ridge", help "matrix", help "pipeline:fit" tell more.
 ]]

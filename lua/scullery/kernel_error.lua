@@ -15,7 +15,7 @@ local function is_sizes(value)
   if type(value) ~= "table" or #value == 0 then return false end
   local last = 0
   for _, T in ipairs(value) do
-    if math.tointeger(T) == nil or T <= last then return false end
+    if type(T) ~= "number" or math.tointeger(T) == nil or T <= last then return false end
     last = T
   end
   return true
@@ -79,8 +79,9 @@ end
 
 local function exact_kernel(o, inst)
   local X, Y, k = o.X, o.Y or o.X, o.kernel
-  if k == nil then return inst:kernel(X, Y) end
-  if component.is(k) then
+  if k == nil then
+    k = inst:kernel(X, Y)
+  elseif component.is(k) then
     if type(k.gram) ~= "function" then fail("%s has no gram(X, Y)", tostring(k)) end
     k = k:gram(X, Y)
   elseif type(k) == "function" then
@@ -192,7 +193,7 @@ KernelError.__index = KernelError
 --- not fall with T. which: the sampler, by name or place (the first).
 function KernelError:needed(goal, which)
   return options.guard("kernel_error:needed", 1, function()
-    if type(goal) ~= "number" or not (goal > 0) or goal == math.huge then fail("takes an error, a number above 0, and got %s", options.show(goal)) end
+    if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then fail("takes an error, a number above 0, and got %s", options.show(goal)) end
     for i, curve in ipairs(self.curves) do
       if which == nil or which == i or which == curve.name then return needed(curve, goal) end
     end
