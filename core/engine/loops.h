@@ -11,9 +11,10 @@ typedef struct scl_loops {
   /* out[i] = x[column[i]] - threshold[i] */
   void (*gather_f64)(size_t count, const double *x, const int32_t *column, const double *threshold, double *out);
   void (*gather_f32)(size_t count, const float *x, const int32_t *column, const float *threshold, float *out);
-  /* out[i] += x[column[i]] * weight[i] */
-  void (*gather_add_f64)(size_t count, const double *x, const int32_t *column, const double *weight, double *out);
-  void (*gather_add_f32)(size_t count, const float *x, const int32_t *column, const float *weight, float *out);
+  /* out[i] = sum over k < slots of x[column[i + k stride]] * weight[i + k stride] */
+  void (*gather_sum_f64)(size_t count, size_t slots, size_t stride, const double *x, const int32_t *column, const double *weight,
+                         double *out);
+  void (*gather_sum_f32)(size_t count, size_t slots, size_t stride, const float *x, const int32_t *column, const float *weight, float *out);
   /* x[i] += shift[i] */
   void (*plus_f64)(size_t count, const double *shift, double *x);
   void (*plus_f32)(size_t count, const float *shift, float *x);
