@@ -21,6 +21,7 @@ void scl_training_destroy(scl_training *training) {
   if (training->have_sums) scl_sums_destroy(&training->sums);
   scl_symmetric_destroy(training->gram);
   scl_map_destroy(training->plain);
+  scl_keep_destroy(training->kept);
   scl_release(training);
 }
 

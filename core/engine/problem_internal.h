@@ -2,6 +2,7 @@
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
+#include "keep.h"
 #include "problem.h"
 
 struct scl_training {
@@ -12,6 +13,8 @@ struct scl_training {
   scl_sums sums;
   scl_symmetric *gram; /* G */
   scl_map *plain;      /* the map without K, for minibatches */
+  scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
+  bool keeps_no_more;  /* memory ran out once */
 };
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
