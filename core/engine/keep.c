@@ -8,7 +8,7 @@
 typedef struct kept_block {
   scl_flow_block block; /* x is not kept */
   void *features;       /* phi or columns */
-  double *y;
+  double *y, *weights;
   size_t *place, *group_start;
   struct kept_block *next;
 } kept_block;
@@ -31,6 +31,7 @@ bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
 static void release_block(kept_block *b) {
   scl_release(b->features);
   scl_release(b->y);
+  scl_release(b->weights);
   scl_release(b->place);
   scl_release(b->group_start);
   scl_release(b);
@@ -77,9 +78,11 @@ static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) 
   b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
                        sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
   b->y = from->y == NULL ? NULL : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
+  b->weights = from->weights == NULL ? NULL : copied(from->weights, from->count, sizeof(double), sizeof(double));
   b->place = copied(from->place, from->count, sizeof(size_t), sizeof(size_t));
   b->group_start = copied(from->group_start, groups + 1, sizeof(size_t), sizeof(size_t));
-  if (b->features == NULL || (from->y != NULL && b->y == NULL) || b->place == NULL || b->group_start == NULL) {
+  if (b->features == NULL || (from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) || b->place == NULL ||
+      b->group_start == NULL) {
     release_block(b);
     return NULL;
   }
@@ -89,6 +92,7 @@ static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) 
   b->block.phi_stride = (ptrdiff_t)scl_flow_features(flow);
   b->block.columns = sparse ? b->features : NULL;
   b->block.y = b->y;
+  b->block.weights = b->weights;
   b->block.place = b->place;
   b->block.group_start = b->group_start;
   return b;

@@ -1,6 +1,7 @@
 #include "dense.h"
 #include "plugin/host.h"
 #include "problem_internal.h"
+#include "projection.h"
 #include <math.h>
 #include <string.h>
 
@@ -56,24 +57,26 @@ static size_t rows_without(const scl_flow *flow, long without) {
 
 /* Means of the features and targets over the problem's rows, when the solver did not ask for the normal equations. */
 typedef struct averaging {
-  double *phi, *y;
-  size_t features, targets, rows;
+  double *phi, *y, total;
+  size_t features, targets;
 } averaging;
 
 static scl_status average_rows(void *context, const scl_rows *rows, scl_error *error) {
   (void)error;
   averaging *a = context;
-  for (size_t i = 0; i < rows->count * rows->slots; i++)
-    if (rows->columns[i] >= 0) a->phi[rows->columns[i]] += rows->value / (double)a->rows;
   for (size_t i = 0; i < rows->count; i++) {
-    for (size_t j = 0; rows->slots == 0 && j < a->features; j++) {
-      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
-      a->phi[j] +=
-          (rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at] : (double)((const float *)rows->features.data)[at]) /
-          (double)a->rows;
+    const double weight = rows->weights == NULL ? 1 : rows->weights[i];
+    for (size_t k = 0; k < rows->slots; k++) {
+      const int32_t column = rows->columns[i * rows->slots + k];
+      if (column >= 0) a->phi[column] += weight * rows->value;
     }
+    for (size_t j = 0; rows->slots == 0 && j < a->features; j++)
+      a->phi[j] += weight * scl_number((const char *)rows->features.data +
+                                           (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype),
+                                       rows->features.dtype, j);
     for (size_t j = 0; j < a->targets; j++)
-      a->y[j] += rows->targets[i * a->targets + j] / (double)a->rows;
+      a->y[j] += weight * rows->targets[i * a->targets + j];
+    a->total += weight;
   }
   return SCL_OK;
 }
@@ -81,8 +84,13 @@ static scl_status average_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status ensure_means(const scl_problem *problem, solve_context *s, scl_error *error) {
   if (s->have_normal) return SCL_OK;
   SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
-  averaging a = {s->mean_phi, s->mean_y, problem->features, problem->targets, problem->rows};
-  return problem->walk(problem, average_rows, &a, error);
+  averaging a = {s->mean_phi, s->mean_y, 0, problem->features, problem->targets};
+  SCL_TRY(problem->walk(problem, average_rows, &a, error));
+  for (size_t j = 0; j < problem->features; j++)
+    a.phi[j] /= a.total;
+  for (size_t j = 0; j < problem->targets; j++)
+    a.y[j] /= a.total;
+  return SCL_OK;
 }
 
 /* b = mean y - mean phi a */

@@ -51,6 +51,7 @@ static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_row
     part.first += at;
     part.targets += at * c;
     part.index += at;
+    if (part.weights != NULL) part.weights += at;
     scl_flow_fill(flow, block, start + at, part.count, v->filled);
     part.features = (scl_block){v->filled, v->problem->dtype, part.count, d, 1, (ptrdiff_t)d, 0};
     SCL_TRY(v->visit(v->context, &part, error));
@@ -67,8 +68,12 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
   for (size_t r = 0, runs = scl_problem_runs(v->solve, block, run); r < runs; r++) {
     const size_t start = run[r][0], count = run[r][1] - start;
     if (count == 0) continue;
-    scl_rows rows = {
-        .head = SCL_HEAD(scl_rows), .first = v->seen, .count = count, .targets = block->y + start * c, .index = v->index + start};
+    scl_rows rows = {.head = SCL_HEAD(scl_rows),
+                     .first = v->seen,
+                     .count = count,
+                     .targets = block->y + start * c,
+                     .weights = block->weights == NULL ? NULL : block->weights + start,
+                     .index = v->index + start};
     v->seen += count;
     if (block->slots > 0) {
       SCL_TRY(visit_sparse(v, block, &rows, start, error));
@@ -157,7 +162,7 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
     const size_t start = run[k][0], count = run[k][1] - start;
     if (r->targets != NULL) memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
     for (size_t i = 0; r->weights != NULL && i < count; i++)
-      r->weights[r->seen + i] = 1;
+      r->weights[r->seen + i] = block->weights == NULL ? 1 : block->weights[start + i];
     r->seen += count;
   }
   return SCL_OK;
@@ -449,6 +454,14 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   picked source = {{&picked_class, size, flow.source->cols, flow.source->targets, true, flow.source->parallel}, flow.source, rows};
   flow.source = &source.base;
   flow.group = NULL;
+  double *weights = s->training->flow.weights == NULL ? NULL : scl_allocate_array(size + 1, sizeof *weights);
+  if (s->training->flow.weights != NULL && weights == NULL) {
+    scl_release(rows);
+    return scl_fail_memory(error, size * sizeof *weights, "a minibatch");
+  }
+  for (size_t i = 0; weights != NULL && i < size; i++)
+    weights[i] = s->training->flow.weights[rows[i]];
+  flow.weights = weights;
   flow.block_rows = size;
   flow.doing = NULL;
   solve_context all = *s;
@@ -456,6 +469,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   visiting v = {.problem = problem, .solve = &all, .visit = narrow_rows, .context = &narrow, .index = rows + size, .dense = true};
   const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
   scl_release(v.filled);
+  scl_release(weights);
   scl_release(rows);
   return status;
 }

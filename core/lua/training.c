@@ -11,6 +11,7 @@ typedef struct training {
   scl_flow flow;
   scl_stage **stages;
   int32_t *group;
+  double *weights;
 } training;
 
 static void release_training(void *pointer) {
@@ -18,6 +19,7 @@ static void release_training(void *pointer) {
   scl_training_destroy(t->engine);
   scl_release(t->stages);
   scl_release(t->group);
+  scl_release(t->weights);
   scl_release(t);
 }
 
@@ -40,7 +42,26 @@ static void read_groups(lua_State *L, int place, training *t) {
   t->flow.groups = (size_t)most + 1;
 }
 
-/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =}) */
+/* Row weights, an n x 1 matrix: finite, at least 0, not all 0. */
+static void read_weights(lua_State *L, int place, training *t) {
+  const scl_matrix *from = scl_lua_check_matrix(L, place);
+  const size_t rows = t->flow.source->rows;
+  double total = 0;
+  if (from->rows != rows || from->cols != 1)
+    luaL_error(L, "row weights are %d x %d where there are %d rows", (int)from->rows, (int)from->cols, (int)rows);
+  t->weights = scl_allocate_array(rows + 1, sizeof *t->weights);
+  if (t->weights == NULL) luaL_error(L, "not enough memory for row weights");
+  for (size_t i = 0; i < rows; i++) {
+    t->weights[i] = scl_matrix_get(from, i, 0);
+    if (!(t->weights[i] >= 0) || isinf(t->weights[i]))
+      luaL_error(L, "row weight %d is %f: weights are finite and at least 0", (int)i + 1, t->weights[i]);
+    total += t->weights[i];
+  }
+  if (!(total > 0)) luaL_error(L, "all row weights are 0");
+  t->flow.weights = t->weights;
+}
+
+/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =, weights =}) */
 static int training_new(lua_State *L) {
   scl_error error = {0};
   luaL_checktype(L, 4, LUA_TTABLE);
@@ -63,10 +84,12 @@ static int training_new(lua_State *L) {
   t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
+  lua_getfield(L, 4, "weights");
+  if (!lua_isnil(L, -1)) read_weights(L, lua_gettop(L), t);
   lua_getfield(L, 4, "classes");
   const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, 4, "allowance");
-  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1e9);
+  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1.5e9);
   scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
