@@ -121,6 +121,19 @@ end
 --- A setting of a component that does not wait for data.
 function Component:setting(name, choices) return core.settings(self:instance(choices or {}))[name] end
 
+--- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X against itself. Widths of "scale" and "median"
+--- are X's.
+function Component:gram(X, Y)
+  if self.kind ~= "kernel" then error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2) end
+  local function run()
+    local widths = self:waiting() and { core.widths(core.source(X), {}) }
+    return core.gram(self:instance({}, widths or nil), X, Y)
+  end
+  local ok, result = pcall(run)
+  if not ok then error(tostring(result):gsub("^[^:]*%.lua:%d+: ", ""), 2) end
+  return result
+end
+
 local function reraise(f, ...)
   local ok, message = pcall(f, ...)
   if not ok then error(tostring(message):gsub("^[^:]*%.lua:%d+: ", ""), 4) end

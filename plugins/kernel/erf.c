@@ -17,7 +17,7 @@ typedef struct arcsine {
 
 static double shrink(const arcsine *self, double length) {
   const double h = sqrt(2) * self->sigma * length;
-  return isinf(h) ? 1 : h / hypot(1, h);
+  return h < 1e150 ? h / sqrt(1 + h * h) : 1;
 }
 
 static void join(const void *instance, double length_u, size_t count, const double *length_v, double *values) {
