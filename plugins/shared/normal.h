@@ -60,10 +60,10 @@ static inline double owen(double h, double ah) {
   return sign * ((qx + qy) / 2 - qx * qy - owen_near(y, x / y));
 }
 
-/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h. */
+/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h; 0 where k = r h, whatever r. */
 static inline double normal_given(double h, double k, double r) {
   const double rest = normal_rest(r), gap = r > 0 ? (k - h) + (1 - r) * h : (k + h) - (1 + r) * h;
-  return gap / rest;
+  return gap == 0 ? 0 : gap / rest;
 }
 
 static inline double normal_cut(double x) {
