@@ -3,9 +3,10 @@
 #ifndef SCULLERY_SHARED_POINTWISE_H
 #define SCULLERY_SHARED_POINTWISE_H
 
+#include "shared/abilities.h"
+
 #include <scullery/plugin.h>
 #include <stddef.h>
-#include <string.h>
 
 typedef struct pointwise pointwise;
 
@@ -139,17 +140,5 @@ static inline scl_status pointwise_smooth(const void *instance, const scl_block 
 
 static const scl_nonlinearity pointwise_table = {SCL_HEAD(scl_nonlinearity), pointwise_shape, pointwise_apply};
 static const scl_ability_smoothing pointwise_smoothing = {SCL_HEAD(scl_ability_smoothing), pointwise_smooth};
-
-/* The abilities of one plugin: a list that ends with a NULL id. */
-typedef struct ability_entry {
-  const char *id;
-  const void *table;
-} ability_entry;
-
-static inline const void *ability_find(const ability_entry *list, const char *id) {
-  for (; list->id != NULL; list++)
-    if (strcmp(list->id, id) == 0) return list->table;
-  return NULL;
-}
 
 #endif
