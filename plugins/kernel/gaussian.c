@@ -90,8 +90,9 @@ static double log_expectation(const scl_law *law, width_factor factor, int pairs
 }
 
 /* The g at which the expectation is `target`: it grows with g, so halve an interval on log g. */
+enum { LOG_WIDTH_REACH = 250 };
 static double solve_width(const scl_law *law, width_factor factor, int pairs, double log_target, double *room) {
-  double low = -250, high = 250;
+  double low = -LOG_WIDTH_REACH, high = LOG_WIDTH_REACH;
   for (int i = 0; i < 80; i++) {
     const double middle = (low + high) / 2;
     factor.width = exp(middle);
@@ -103,16 +104,18 @@ static double solve_width(const scl_law *law, width_factor factor, int pairs, do
   return exp((low + high) / 2);
 }
 
+/* Between g = 0, where parameters without columns are all that is left, and g = infinity, where the indicator is. */
 static scl_status find_width(const gaussian *self, const scl_law *law, double *width, double *room, scl_error *error) {
   const int pairs = self->theta > 0;
-  const width_factor factor = pairs ? (width_factor){.factor = 2, .power = -0.5} : (width_factor){.factor = 1, .power = -0.5};
-  const double target = pairs ? 2 * log(self->theta) : log(self->coefficient);
-  const width_factor widest = {.factor = 0, .power = 1, .width = 1};
-  const double limit = log_expectation(law, widest, pairs, room);
-  if (target >= limit)
-    return self->base.host->fail(error, SCL_BAD_OPTION, "%s = %g cannot be reached: on these parameters of %zu columns it is below %g",
-                                 pairs ? "theta" : "coefficient", pairs ? self->theta : self->coefficient, law->dim,
-                                 exp(pairs ? limit / 2 : limit));
+  const double asked = pairs ? self->theta : self->coefficient, power = pairs ? 0.5 : 1, target = log(asked) / power;
+  width_factor factor = {.factor = pairs ? 2 : 1, .power = -0.5, .width = exp(-LOG_WIDTH_REACH)};
+  const double least = log_expectation(law, factor, pairs, room);
+  factor.width = exp(LOG_WIDTH_REACH);
+  const double most = log_expectation(law, factor, pairs, room);
+  if (!(target > least && target < most))
+    return self->base.host->fail(error, SCL_BAD_OPTION,
+                                 "%s = %g cannot be reached: on these parameters of %zu columns it is above %.6g and below %.6g",
+                                 pairs ? "theta" : "coefficient", asked, law->dim, exp(least * power), exp(most * power));
   *width = solve_width(law, factor, pairs, target, room);
   return SCL_OK;
 }
