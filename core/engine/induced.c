@@ -54,17 +54,8 @@ static double threshold_distribution(const scl_law *law, double z) {
   return p < 0 ? 0 : p > 1 ? 1 : p;
 }
 
-/* Parallel rows have correlation 1 whatever the last bits say: the angle of nearly parallel ones feels a rounding by its square root. */
-static moments snapped(const moments *m) {
-  moments out = *m;
-  const double size = sqrt(m->var_x * m->var_y);
-  if (fabs(m->covariance) >= size * (1 - 4 * 2.220446049250313e-16)) out.covariance = copysign(size, m->covariance);
-  return out;
-}
-
 /* E over the bias too. */
-static double with_bias(const pair_kernel *k, const moments *raw) {
-  const moments exact = snapped(raw), *m = &exact;
+static double with_bias(const pair_kernel *k, const moments *m) {
   const scl_law *law = k->law;
   const void *self = k->map->phi->self;
   const bool fixed = m->var_x == 0 && m->var_y == 0; /* nothing random but the bias */
@@ -72,10 +63,8 @@ static double with_bias(const pair_kernel *k, const moments *raw) {
     return k->threshold->dual(self, threshold_distribution(law, m->mean_x), threshold_distribution(law, m->mean_y));
   if (law->bias == SCL_BIAS_NONE) return k->dual(self, m->mean_x, m->mean_y, m->var_x, m->var_y, m->covariance);
   const double a = law->bias_a, b = law->bias_b;
-  if (law->bias == SCL_BIAS_GAUSSIAN) {
-    const moments moved = {m->mean_x + a, m->mean_y + a, m->var_x + b * b, m->var_y + b * b, m->covariance + b * b}, sum = snapped(&moved);
-    return k->dual(self, sum.mean_x, sum.mean_y, sum.var_x, sum.var_y, sum.covariance);
-  }
+  if (law->bias == SCL_BIAS_GAUSSIAN)
+    return k->dual(self, m->mean_x + a, m->mean_y + a, m->var_x + b * b, m->var_y + b * b, m->covariance + b * b);
   double sum = 0;
   for (size_t i = 0; i < BIAS_NODES; i++) {
     const double bias = (a + b + (b - a) * k->node[i]) / 2;
@@ -215,6 +204,8 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   if (space == SCL_THRESHOLD) return k->threshold != NULL && k->distribution != NULL ? THRESHOLDS : NO_WAY;
   if (harmonic && k->characteristic != NULL && (!phase || !own_bias || whole_period(law))) return HARMONIC;
   if (k->dual == NULL || phase || !independent_rows(k->map)) return NO_WAY;
+  const bool several = k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
+  if (several && (law->family != SCL_LAW_GAUSSIAN || law->bias == SCL_BIAS_UNIFORM || space == SCL_SPARSE)) return NO_WAY;
   const bool mixture = (law->family == SCL_LAW_STUDENT || law->family == SCL_LAW_SPHERICAL) && !own_bias && is_scale_free(k->map);
   if (space != SCL_SPARSE && (law->family == SCL_LAW_GAUSSIAN || mixture)) return NORMAL_PAIRS;
   const bool discrete = law->family == SCL_LAW_RADEMACHER && (law->bias != SCL_BIAS_UNIFORM || k->threshold != NULL);

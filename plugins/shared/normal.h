@@ -21,10 +21,11 @@ static inline double normal_cdf(double x) {
   return erfc(-x * sqrt(0.5)) / 2;
 }
 
-/* The standard deviation and the correlation that go with two variances and a covariance; rounding may leave |r| a little above 1. */
+/* The correlation that goes with two variances and a covariance. Within rounding of +-1 it is +-1: functions of the angle feel a rounding
+ * by its square root, and parallel rows have exactly this correlation. */
 static inline double normal_correlation(double var_a, double var_b, double covariance) {
   const double r = covariance / sqrt(var_a) / sqrt(var_b);
-  return r > 1 ? 1 : r < -1 ? -1 : r;
+  return fabs(r) > 1 - 1e-15 ? copysign(1, r) : r;
 }
 
 /* sqrt(1 - r^2), exact to rounding near r = +-1. */
