@@ -42,6 +42,14 @@ static void apply_f32(const pointwise *self, size_t count, const float *z, float
   }
 }
 
+/* value scale^order. For m far below 0 the recursion cancels to rounding: the moment itself is 0 to that precision. */
+static double truncated_scale(int order, double value, double scale) {
+  value = value > 0 ? value : 0;
+  for (int n = 0; n < order; n++)
+    value *= scale;
+  return value;
+}
+
 /* M_n from M_0 and M_1, m and v divided by the larger of them so that no power overflows before its time. */
 static double truncated_moment(int order, double m, double v) {
   const double scale = fmax(fabs(m), v), a = m / scale, b = v / scale, h = m / v;
@@ -52,11 +60,25 @@ static double truncated_moment(int order, double m, double v) {
     before = now;
     now = next;
   }
-  /* For m far below 0 the recursion cancels to rounding: the moment itself is 0 to that precision. */
-  double value = now > 0 ? now : 0;
-  for (int n = 0; n < order; n++)
-    value *= scale;
-  return value;
+  return truncated_scale(order, now, scale);
+}
+
+/* The same over a chunk: even and odd come as exp(-h^2/2) and erf(h/sqrt2). */
+static void moments(int order, size_t count, const double *m, const double *v, const double *odd, double *even, double *out) {
+  double before[POINTWISE_CHUNK];
+  for (size_t j = 0; j < count; j++) {
+    const double scale = fmax(fabs(m[j]), v[j]);
+    before[j] = 0.5 + 0.5 * odd[j];
+    even[j] = m[j] / scale * before[j] + v[j] / scale * even[j] / sqrt(2 * NORMAL_PI);
+  }
+  for (int n = 2; n <= order; n++)
+    for (size_t j = 0; j < count; j++) {
+      const double scale = fmax(fabs(m[j]), v[j]), b = v[j] / scale, next = m[j] / scale * even[j] + (n - 1) * b * b * before[j];
+      before[j] = even[j];
+      even[j] = next;
+    }
+  for (size_t j = 0; j < count; j++)
+    out[j] = truncated_scale(order, sqrt(2) * even[j], fmax(fabs(m[j]), v[j]));
 }
 
 static void smooth(const pointwise *self, size_t count, const double *m, const double *v, double *out) {
@@ -69,8 +91,9 @@ static void smooth(const pointwise *self, size_t count, const double *m, const d
     rectified_smooth(self, count, m, v, sqrt(0.5), sqrt(0.5), out);
     return;
   }
-  for (size_t j = 0; j < count; j++)
-    out[j] = sqrt(2) * truncated_moment(self->order, m[j], v[j]);
+  double odd[POINTWISE_CHUNK] = {0}, even[POINTWISE_CHUNK] = {0};
+  rectified_parts(self, count, m, v, odd, even);
+  moments(self->order, count, m, v, odd, even, out);
 }
 
 static const pointwise_loops loops = {apply_f64, apply_f32, smooth, NULL};
@@ -93,14 +116,19 @@ static double moment(int order, double mean, double variance) {
   return mean > 0 ? pow(mean, order) : 0;
 }
 
+/* Nothing stays nothing beside an overflow. */
+static double times(double a, double b) {
+  return a == 0 || b == 0 ? 0 : a * b;
+}
+
 static double gaussian_dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b, double covariance) {
   const pointwise *self = instance;
   if (self->order == 0) return 2 * half_space_both(mean_a, mean_b, var_a, var_b, covariance, 0);
   if (self->order == 1) return 2 * rectified_pair(mean_a, mean_b, var_a, var_b, covariance);
-  if (!(var_a > 0) || !(var_b > 0)) return 2 * moment(self->order, mean_a, var_a) * moment(self->order, mean_b, var_b);
+  if (!(var_a > 0) || !(var_b > 0)) return 2 * times(moment(self->order, mean_a, var_a), moment(self->order, mean_b, var_b));
   if (mean_a != 0 || mean_b != 0) return NAN;
   const double size = sqrt(var_a) * sqrt(var_b);
-  return pow(size, self->order) * arccos_kernel(self->order, normal_correlation(var_a, var_b, covariance));
+  return times(pow(size, self->order), arccos_kernel(self->order, normal_correlation(var_a, var_b, covariance)));
 }
 
 static const scl_ability_facts facts_table = {SCL_HEAD(scl_ability_facts), facts};

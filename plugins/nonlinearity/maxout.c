@@ -123,7 +123,7 @@ static scl_status categories(const void *instance, const scl_block *z, int32_t *
 
 /* ---------------------------------------------------------------- smoothing */
 
-/* One chunk whose planes share their spread; v holds 1 where it is 0. */
+/* Planes that share their spread. */
 static void smooth_shared(const maxout *self, const maxout_means *means, size_t count, const double *spread, double *out) {
   const size_t q = self->table.q;
   double top[MAXOUT_CHUNK], v[MAXOUT_CHUNK];
@@ -135,40 +135,62 @@ static void smooth_shared(const maxout *self, const maxout_means *means, size_t 
     if (!(spread[j] > 0) || isinf(top[j])) out[j] = top[j];
 }
 
-/* One entry with its own spreads; memory: (2 + MAXOUT_EDGES) q + 2 numbers. */
-static double smooth_entry(const maxout *self, const maxout_means *means, const scl_spread *v, ptrdiff_t at, size_t j, double *memory) {
-  const size_t q = self->table.q;
-  double *mean = memory, *spread = mean + q, *edge = spread + q;
-  for (size_t k = 0; k < q; k++) {
-    mean[k] = maxout_number(means->data, means->dtype, (ptrdiff_t)k * means->plane + (ptrdiff_t)j);
-    spread[k] = maxout_number(v->data, means->dtype, at + (ptrdiff_t)k * v->plane_stride);
+/* The spreads of plane k of a chunk that begins at `at`. */
+static void spread_plane(const scl_spread *v, scl_dtype dtype, ptrdiff_t at, size_t k, size_t count, double *out) {
+  for (size_t j = 0; j < count; j++)
+    out[j] = maxout_number(v->data, dtype, at + (ptrdiff_t)j * v->col_stride + (ptrdiff_t)k * v->plane_stride);
+}
+
+static void smooth_two(const maxout *self, const maxout_means *means, const scl_spread *v, ptrdiff_t at, size_t count, double *out) {
+  double mean[2][MAXOUT_CHUNK], spread[2][MAXOUT_CHUNK];
+  for (size_t k = 0; k < 2; k++) {
+    maxout_plane(means, k, count, mean[k]);
+    spread_plane(v, means->dtype, at, k, count, spread[k]);
   }
-  return q == 2 ? maxout_clark(mean[0], mean[1], spread[0], spread[1]) : maxout_smooth_own(q, mean, spread, edge);
+  maxout_clark(self->math, count, mean[0], mean[1], spread[0], spread[1], out);
+}
+
+/* How many numbers smooth_own needs. */
+static size_t room(size_t q) {
+  return 2 * q + 2 * maxout_most_nodes(q) + MAXOUT_EDGES * q + 2;
+}
+
+static void smooth_own(const maxout *self, const maxout_means *means, const scl_spread *v, ptrdiff_t at, size_t count, double *memory,
+                       double *out) {
+  const size_t q = self->table.q, most = maxout_most_nodes(q);
+  double *mean = memory, *spread = mean + q;
+  maxout_nodes nodes = {0, spread + q, spread + q + most, spread + q + 2 * most};
+  for (size_t j = 0; j < count; j++) {
+    for (size_t k = 0; k < q; k++) {
+      mean[k] = maxout_number(means->data, means->dtype, (ptrdiff_t)k * means->plane + (ptrdiff_t)j);
+      spread[k] = maxout_number(v->data, means->dtype, at + (ptrdiff_t)j * v->col_stride + (ptrdiff_t)k * v->plane_stride);
+    }
+    out[j] = maxout_smooth_own(self->math, q, mean, spread, &nodes);
+  }
 }
 
 static void smooth_chunk(const maxout *self, const scl_block *m, const scl_spread *v, size_t i, size_t from, double *memory, double *out) {
   const size_t count = chunk_at(m->cols, from);
   const maxout_means means = means_at(m, i, from);
   const ptrdiff_t at = (ptrdiff_t)i * v->row_stride + (ptrdiff_t)from * v->col_stride;
-  if (self->table.q == 1) {
-    maxout_top(&means, 1, count, out);
-    return;
-  }
-  if (self->table.q == 2 || v->plane_stride != 0) {
-    for (size_t j = 0; j < count; j++)
-      out[j] = smooth_entry(self, &means, v, at + (ptrdiff_t)j * v->col_stride, j, memory);
-    return;
-  }
   double spread[MAXOUT_CHUNK];
-  for (size_t j = 0; j < count; j++)
-    spread[j] = maxout_number(v->data, m->dtype, at + (ptrdiff_t)j * v->col_stride);
-  smooth_shared(self, &means, count, spread, out);
+  if (self->table.q == 1) {
+    maxout_plane(&means, 0, count, out);
+  } else if (self->table.q == 2) {
+    smooth_two(self, &means, v, at, count, out);
+  } else if (v->plane_stride != 0) {
+    smooth_own(self, &means, v, at, count, memory, out);
+  } else {
+    spread_plane(v, m->dtype, at, 0, count, spread);
+    smooth_shared(self, &means, count, spread, out);
+  }
 }
 
 static scl_status smooth(const void *instance, const scl_block *m, const scl_spread *v, scl_block *out, scl_error *error) {
   const maxout *self = instance;
-  double *memory = self->host->allocate(((2 + MAXOUT_EDGES) * self->table.q + 2) * sizeof *memory), value[MAXOUT_CHUNK];
-  if (memory == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for the smoothing of maxout");
+  double *memory = NULL, value[MAXOUT_CHUNK];
+  if (v->plane_stride != 0 && (memory = self->host->allocate(room(self->table.q) * sizeof *memory)) == NULL)
+    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for the smoothing of maxout");
   for (size_t i = 0; i < m->rows; i++)
     for (size_t from = 0; from < m->cols; from += MAXOUT_CHUNK) {
       const ptrdiff_t to = (ptrdiff_t)i * out->row_stride + (ptrdiff_t)from;

@@ -15,10 +15,17 @@
 
 enum { MAXOUT_CHUNK = 128, MAXOUT_EDGES = 8 };
 
-/* How far from its mean a normal is 0 or 1 to rounding, in standard deviations. */
-static const double maxout_reach = 8.3;
+/* How far out a rule goes, in standard deviations, and the size of the error that its step may leave, exp(-2 pi^2/(q s^2)) = exp(-digits):
+ * some 1e-12 in float64, 1e-7 in float32. */
+typedef struct maxout_rule {
+  double reach, digits;
+} maxout_rule;
 
-/* The means of a chunk of one row: mean[j] of plane k at mean + k * plane, in one of two types. */
+static inline maxout_rule maxout_rule_for(scl_dtype dtype) {
+  return dtype == SCL_F64 ? (maxout_rule){7.5, 28} : (maxout_rule){5.5, 16};
+}
+
+/* The means of a chunk of one row: number j of plane k at data + k * plane + j. */
 typedef struct maxout_means {
   const void *data;
   scl_dtype dtype;
@@ -29,73 +36,103 @@ static inline double maxout_number(const void *data, scl_dtype dtype, ptrdiff_t 
   return dtype == SCL_F64 ? ((const double *)data)[at] : (double)((const float *)data)[at];
 }
 
-/* ---------------------------------------------------------------- one spread */
+/* Plane k of the chunk in float64. */
+static inline void maxout_plane(const maxout_means *m, size_t k, size_t count, double *out) {
+  const ptrdiff_t from = (ptrdiff_t)k * m->plane;
+  for (size_t j = 0; m->dtype == SCL_F64 && j < count; j++)
+    out[j] = ((const double *)m->data)[from + (ptrdiff_t)j];
+  for (size_t j = 0; m->dtype == SCL_F32 && j < count; j++)
+    out[j] = ((const float *)m->data)[from + (ptrdiff_t)j];
+}
 
 /* top = the largest mean of each entry. */
 static inline void maxout_top(const maxout_means *m, size_t q, size_t count, double *top) {
-  for (size_t k = 0; k < q; k++)
-    for (size_t j = 0; j < count; j++) {
-      const double mean = maxout_number(m->data, m->dtype, (ptrdiff_t)k * m->plane + (ptrdiff_t)j);
-      top[j] = k == 0 || mean > top[j] ? mean : top[j];
-    }
+  double mean[MAXOUT_CHUNK];
+  maxout_plane(m, 0, count, top);
+  for (size_t k = 1; k < q; k++) {
+    maxout_plane(m, k, count, mean);
+    for (size_t j = 0; j < count; j++)
+      top[j] = mean[j] > top[j] ? mean[j] : top[j];
+  }
 }
 
-/* product *= F(t + (top - m)/v) */
-static inline void maxout_factor(const scl_vector_math *math, const maxout_means *m, size_t plane, size_t count, double t,
-                                 const double *top, const double *v, double *product) {
-  const double root = sqrt(0.5);
-  double at[MAXOUT_CHUNK] = {0};
-  for (size_t j = 0; j < count; j++)
-    at[j] = root * (t + (top[j] - maxout_number(m->data, m->dtype, (ptrdiff_t)plane * m->plane + (ptrdiff_t)j)) / v[j]);
-  math->erf(count, at, at);
+/* product *= (1 + erf(at))/2; in float32's own precision where that is all that is asked. */
+static inline void maxout_factor(const scl_vector_math *math, scl_dtype dtype, size_t count, double *at, double *product) {
+  if (dtype == SCL_F64) {
+    math->erf(count, at, at);
+  } else {
+    float narrow[MAXOUT_CHUNK] = {0};
+    for (size_t j = 0; j < count; j++)
+      narrow[j] = (float)at[j];
+    math->erff(count, narrow, narrow);
+    for (size_t j = 0; j < count; j++)
+      at[j] = narrow[j];
+  }
   for (size_t j = 0; j < count; j++)
     product[j] *= 0.5 + 0.5 * at[j];
 }
 
-/* v > 0; entries whose spread is 0 come with any v, and leave with their top. */
+/* ---------------------------------------------------------------- one spread */
+
+/* v > 0. */
 static inline void maxout_smooth_equal(const scl_vector_math *math, const maxout_means *m, size_t q, size_t count, const double *top,
                                        const double *v, double *out) {
-  const size_t steps = (size_t)ceil(2 * maxout_reach * sqrt(60 * (double)q) / (2 * NORMAL_PI));
-  const double step = 2 * maxout_reach / (double)steps;
-  double sum[MAXOUT_CHUNK] = {0}, product[MAXOUT_CHUNK];
+  const maxout_rule rule = maxout_rule_for(m->dtype);
+  const size_t steps = (size_t)ceil(2 * rule.reach * sqrt(2 * rule.digits * (double)q) / (2 * NORMAL_PI));
+  const double step = 2 * rule.reach / (double)steps, root = sqrt(0.5);
+  double sum[MAXOUT_CHUNK] = {0}, mean[MAXOUT_CHUNK], product[MAXOUT_CHUNK], at[MAXOUT_CHUNK] = {0};
   /* At the left end the product is 0; at the right one it is 1 and counts half. */
   for (size_t i = 1; i < steps; i++) {
+    const double t = step * (double)i - rule.reach;
     for (size_t j = 0; j < count; j++)
       product[j] = 1;
-    for (size_t k = 0; k < q; k++)
-      maxout_factor(math, m, k, count, step * (double)i - maxout_reach, top, v, product);
+    for (size_t k = 0; k < q; k++) {
+      maxout_plane(m, k, count, mean);
+      for (size_t j = 0; j < count; j++)
+        at[j] = root * (t + (top[j] - mean[j]) / v[j]);
+      maxout_factor(math, m->dtype, count, at, product);
+    }
     for (size_t j = 0; j < count; j++)
       sum[j] += product[j];
   }
   for (size_t j = 0; j < count; j++)
-    out[j] = top[j] + v[j] * (maxout_reach - step * (sum[j] + 0.5));
+    out[j] = top[j] + v[j] * (rule.reach - step * (sum[j] + 0.5));
 }
 
 /* ---------------------------------------------------------------- two planes */
 
-/* a from two spreads, without overflow. */
-static inline double maxout_join(double v, double w) {
-  const double large = v > w ? v : w, small = v > w ? w : v;
-  return large > 0 ? large * sqrt(1 + (small / large) * (small / large)) : 0;
+/* E max(N(m, v^2), N(n, w^2)), out may be m: top + a (f(t) - t (1 - erf(t/sqrt2))/2). Where a = 0, the larger mean. */
+static inline void maxout_clark(const scl_vector_math *math, size_t count, const double *m, const double *n, const double *v,
+                                const double *w, double *out) {
+  const double root = sqrt(0.5);
+  double a[MAXOUT_CHUNK], odd[MAXOUT_CHUNK] = {0}, even[MAXOUT_CHUNK] = {0};
+  for (size_t j = 0; j < count; j++) {
+    const double large = v[j] > w[j] ? v[j] : w[j], ratio = large > 0 ? (v[j] > w[j] ? w[j] : v[j]) / large : 0;
+    a[j] = large * sqrt(1 + ratio * ratio);
+    odd[j] = large > 0 ? root * fabs(m[j] - n[j]) / a[j] : 0;
+    even[j] = -odd[j] * odd[j];
+  }
+  math->erf(count, odd, odd);
+  math->exp(count, even, even);
+  for (size_t j = 0; j < count; j++) {
+    const double top = m[j] > n[j] ? m[j] : n[j], gap = fabs(m[j] - n[j]);
+    out[j] = top + (a[j] > 0 && odd[j] < 1 ? a[j] * even[j] / sqrt(2 * NORMAL_PI) - gap * (1 - odd[j]) / 2 : 0);
+  }
 }
 
-static inline double maxout_clark(double mean, double other, double v, double w) {
-  const double a = maxout_join(v, w), top = mean > other ? mean : other;
-  if (!(a > 0)) return top;
-  const double t = fabs(mean - other) / a;
-  return t < 38 ? top + a * (normal_density(t) - t * normal_cdf(-t)) : top;
+/* ---------------------------------------------------------------- spreads of their own, one entry */
+
+/* The nodes of a rule on [low, high] and room for the product there; MAXOUT_RULE (MAXOUT_EDGES q + 1) of each. */
+typedef struct maxout_nodes {
+  size_t count;
+  double *at, *weight, *edge;
+} maxout_nodes;
+
+static inline size_t maxout_most_nodes(size_t q) {
+  return MAXOUT_RULE * (MAXOUT_EDGES * q + 1);
 }
 
-/* ---------------------------------------------------------------- spreads of their own */
-
-static inline double maxout_product(size_t q, const double *mean, const double *v, double t) {
-  double product = 1;
-  for (size_t k = 0; k < q; k++)
-    product *= v[k] > 0 ? normal_cdf((t - mean[k]) / v[k]) : t >= mean[k] ? 1 : 0;
-  return product;
-}
-
-/* The edges within [low, high] of all planes, ascending, the ends included; how many. */
+/* The places within (low, high) where some factor bends, ascending, the ends included; how many. */
 static inline size_t maxout_edges(size_t q, const double *mean, const double *v, double low, double high, double *edge) {
   static const double place[MAXOUT_EDGES] = {-8.3, -5.5, -3.3, -1.1, 1.1, 3.3, 5.5, 8.3};
   size_t count = 0;
@@ -116,20 +153,59 @@ static inline size_t maxout_edges(size_t q, const double *mean, const double *v,
   return count;
 }
 
-/* E max of one entry; edge: room for MAXOUT_EDGES q + 2 numbers. */
-static inline double maxout_smooth_own(size_t q, const double *mean, const double *v, double *edge) {
-  double low = -INFINITY, high = -INFINITY, sum = 0;
+/* The trapezoid rule where the narrowest factor still lets its step be wide; else Gauss-Legendre between the edges. */
+static inline void maxout_place(size_t q, const double *mean, const double *v, double low, double high, maxout_nodes *nodes) {
+  double sharpness = 0; /* infinite where a plane of spread 0 makes the integrand begin with a jump */
+  for (size_t k = 0; k < q; k++)
+    if (mean[k] + maxout_rule_for(SCL_F64).reach * v[k] >= low) sharpness += (high - low) / v[k] * ((high - low) / v[k]);
+  const double steps = ceil(sqrt(2 * maxout_rule_for(SCL_F64).digits * sharpness) / (2 * NORMAL_PI));
+  nodes->count = 0;
+  if (steps <= MAXOUT_CHUNK) {
+    for (double i = 1; i <= steps; i++, nodes->count++) {
+      nodes->at[nodes->count] = low + (high - low) * (i / steps);
+      nodes->weight[nodes->count] = (high - low) / steps * (i < steps ? 1 : 0.5);
+    }
+    return;
+  }
+  const size_t edges = maxout_edges(q, mean, v, low, high, nodes->edge);
+  for (size_t e = 0; e + 1 < edges; e++) {
+    const double half = (nodes->edge[e + 1] - nodes->edge[e]) / 2, middle = nodes->edge[e] + half;
+    for (size_t i = 0; half > 0 && i < MAXOUT_RULE; i++, nodes->count++) {
+      nodes->at[nodes->count] = middle + half * maxout_node(i);
+      nodes->weight[nodes->count] = half * maxout_weight(i);
+    }
+  }
+}
+
+/* product of F((t - m_k)/v_k) at count <= MAXOUT_CHUNK nodes t. */
+static inline void maxout_product(const scl_vector_math *math, size_t q, const double *mean, const double *v, size_t count, const double *t,
+                                  double *product) {
+  const double root = sqrt(0.5);
+  double at[MAXOUT_CHUNK] = {0};
+  for (size_t i = 0; i < count; i++)
+    product[i] = 1;
   for (size_t k = 0; k < q; k++) {
-    low = fmax(low, mean[k] - maxout_reach * v[k]);
-    high = fmax(high, mean[k] + maxout_reach * v[k]);
+    for (size_t i = 0; i < count; i++)
+      at[i] = v[k] > 0 ? root * ((t[i] - mean[k]) / v[k]) : t[i] < mean[k] ? -9 : 9;
+    maxout_factor(math, SCL_F64, count, at, product);
+  }
+}
+
+/* E max of one entry. */
+static inline double maxout_smooth_own(const scl_vector_math *math, size_t q, const double *mean, const double *v, maxout_nodes *nodes) {
+  const double reach = maxout_rule_for(SCL_F64).reach;
+  double low = -INFINITY, high = -INFINITY, sum = 0, product[MAXOUT_CHUNK];
+  for (size_t k = 0; k < q; k++) {
+    low = fmax(low, mean[k] - reach * v[k]);
+    high = fmax(high, mean[k] + reach * v[k]);
   }
   if (!(high - low > 0) || !isfinite(high - low)) return high;
-  const size_t count = maxout_edges(q, mean, v, low, high, edge);
-  for (size_t e = 0; e + 1 < count; e++) {
-    const double half = (edge[e + 1] - edge[e]) / 2, middle = edge[e] + half;
-    if (!(half > 0)) continue;
-    for (size_t i = 0; i < MAXOUT_RULE; i++)
-      sum += half * maxout_weight(i) * maxout_product(q, mean, v, middle + half * maxout_node(i));
+  maxout_place(q, mean, v, low, high, nodes);
+  for (size_t from = 0; from < nodes->count; from += MAXOUT_CHUNK) {
+    const size_t left = nodes->count - from, count = left < MAXOUT_CHUNK ? left : MAXOUT_CHUNK;
+    maxout_product(math, q, mean, v, count, nodes->at + from, product);
+    for (size_t i = 0; i < count; i++)
+      sum += nodes->weight[from + i] * product[i];
   }
   return high - sum;
 }

@@ -27,18 +27,24 @@ static inline double rectified_pair(double mean_a, double mean_b, double var_a, 
   return value > 0 ? value : 0;
 }
 
-/* out = size E |N(m, v^2)| + drift m, a chunk: |z| is (1, 0), max(0, z) = (|z| + z)/2 is (1/2, 1/2). With h = m/v,
- * E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2). */
-static inline void rectified_smooth(const pointwise *self, size_t count, const double *m, const double *v, double size, double drift,
-                                    double *out) {
-  const double root = sqrt(0.5), peak = size * sqrt(2 / NORMAL_PI);
-  double odd[POINTWISE_CHUNK] = {0}, even[POINTWISE_CHUNK] = {0};
+/* odd = erf(h/sqrt2) and even = exp(-h^2/2), h = m/v, a chunk. */
+static inline void rectified_parts(const pointwise *self, size_t count, const double *m, const double *v, double *odd, double *even) {
+  const double root = sqrt(0.5);
   for (size_t j = 0; j < count; j++) {
     odd[j] = m[j] / v[j] * root;
     even[j] = -odd[j] * odd[j];
   }
   self->math->erf(count, odd, odd);
   self->math->exp(count, even, even);
+}
+
+/* out = size E |N(m, v^2)| + drift m, a chunk: |z| is (1, 0), max(0, z) = (|z| + z)/2 is (1/2, 1/2). With h = m/v,
+ * E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2). */
+static inline void rectified_smooth(const pointwise *self, size_t count, const double *m, const double *v, double size, double drift,
+                                    double *out) {
+  const double peak = size * sqrt(2 / NORMAL_PI);
+  double odd[POINTWISE_CHUNK] = {0}, even[POINTWISE_CHUNK] = {0};
+  rectified_parts(self, count, m, v, odd, even);
   for (size_t j = 0; j < count; j++)
     out[j] = m[j] * (size * odd[j] + drift) + peak * v[j] * even[j];
 }
