@@ -12,7 +12,7 @@ static scl_parameters rows_of(const scl_matrix *x) {
       .head = SCL_HEAD(scl_parameters), .space = SCL_DENSE, .count = x->rows, .dim = x->cols, .weights = x->data, .stride = x->row_stride};
 }
 
-enum { STRIP = 128 }; /* rows a task: the split does not depend on the threads */
+enum { STRIP = 256 }; /* rows a task: the split does not depend on the threads */
 
 typedef struct gram_job {
   const scl_instance *kernel;

@@ -136,17 +136,22 @@ static inline void kernel_gram_supports(const void *instance, const scl_paramete
 
 /* ---------------------------------------------------------------- dense rows */
 
-/* The rows as they meet: moved and scaled copies where the kernel asks for that. */
+/* The rows as they meet: copies where the kernel moves them, or where its scale is so far from 1 that the product of two of them must not
+ * be formed without it; else the parameters' own, and products are to be scaled. */
 typedef struct kernel_rows {
   const double *data;
   ptrdiff_t stride;
   double *memory;
 } kernel_rows;
 
+static inline int kernel_copies(const kernel *self) {
+  return self->move != NULL || self->scale < 1e-50 || self->scale > 1e50;
+}
+
 static inline scl_status kernel_rows_make(const void *instance, const scl_parameters *p, kernel_rows *out, scl_error *error) {
   const kernel *self = instance;
   *out = (kernel_rows){p->weights, p->stride, NULL};
-  if (self->scale == 1 && self->move == NULL) return SCL_OK;
+  if (!kernel_copies(self)) return SCL_OK;
   double *copy = self->host->allocate((p->count * p->dim + 1) * sizeof *copy);
   if (copy == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", p->count);
   for (size_t i = 0; i < p->count; i++)
@@ -223,18 +228,19 @@ static inline void kernel_squares_from_dots(const kernel *self, const scl_parame
 
 static inline scl_status kernel_products(const kernel *self, const scl_parameters *u, const scl_parameters *v, const kernel_rows *left,
                                          const kernel_rows *right, double *out, ptrdiff_t stride, scl_error *error) {
+  const double alpha = kernel_copies(self) ? 1 : self->scale * self->scale;
   double *squares = NULL;
   if (self->number == KERNEL_SQUARE) {
     squares = self->host->allocate((v->count + 1) * sizeof *squares);
     if (squares == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu squared lengths", v->count);
     for (size_t j = 0; j < v->count; j++)
-      squares[j] = kernel_square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
+      squares[j] = alpha * kernel_square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
   }
-  self->algebra->gemm(0, 1, u->count, v->count, u->dim, 1, left->data, left->stride, right->data, right->stride, 0, out, stride);
+  self->algebra->gemm(0, 1, u->count, v->count, u->dim, alpha, left->data, left->stride, right->data, right->stride, 0, out, stride);
   for (size_t i = 0; i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
     if (self->number == KERNEL_SQUARE)
-      kernel_squares_from_dots(self, u, v, i, kernel_square_of(u->dim, left->data + (ptrdiff_t)i * left->stride), squares, row);
+      kernel_squares_from_dots(self, u, v, i, alpha * kernel_square_of(u->dim, left->data + (ptrdiff_t)i * left->stride), squares, row);
     else
       for (size_t j = 0; j < v->count; j++)
         if (!isfinite(row[j])) row[j] = kernel_pair(self, u->dim, kernel_row(u, i), kernel_row(v, j));

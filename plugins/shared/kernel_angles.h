@@ -36,9 +36,9 @@ static inline double angle_unit(size_t dim, const double *x, double *unit) {
     unit[k] = high > 0 ? x[k] / high : 0;
     square += unit[k] * unit[k];
   }
-  const double root = sqrt(square);
+  const double root = sqrt(square), inverse = 1 / root;
   for (size_t k = 0; high > 0 && k < dim; k++)
-    unit[k] /= root;
+    unit[k] *= inverse;
   return high * root;
 }
 
