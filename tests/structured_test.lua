@@ -218,7 +218,7 @@ end
 
 -- The first 2^m points have one in each interval of length 2^-m, in each coordinate; Halton's first p^k in base p.
 function TestPointsFillEachCoordinate()
-  local function check(p, W, j, count, what)
+  local function check(W, j, count, what)
     local u = {}
     for t = 1, count do u[t] = normal_cdf(W:get(t, j)) end
     table.sort(u)
@@ -230,13 +230,13 @@ function TestPointsFillEachCoordinate()
     local p = sc.sampler.qmc{ scramble = scramble }
     local W = sample(p, 256, 1111)
     for _, j in ipairs{ 1, 2, 3, 10, 100, 1111 } do
-      check(p, W, j, 256, "sobol")
-      check(p, W, j, 32, "sobol")
+      check(W, j, 256, "sobol")
+      check(W, j, 32, "sobol")
     end
   end
   local p = sc.sampler.qmc{ sequence = "halton" }
   local W = sample(p, 343, 5)
-  for _, case in ipairs{ { 1, 256 }, { 2, 243 }, { 3, 125 }, { 4, 343 }, { 5, 121 } } do check(p, W, case[1], case[2], "halton") end
+  for _, case in ipairs{ { 1, 256 }, { 2, 243 }, { 3, 125 }, { 4, 343 }, { 5, 121 } } do check(W, case[1], case[2], "halton") end
 end
 
 -- Pairs of Sobol columns: 2^6 points in the 8 x 8 squares, as many in each, for the leading columns (t = 0 for the first two).
