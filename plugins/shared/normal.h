@@ -21,9 +21,11 @@ static inline double normal_cdf(double x) {
   return erfc(-x * sqrt(0.5)) / 2;
 }
 
-/* The standard deviation and the correlation that go with two variances and a covariance; rounding may leave |r| a little above 1. */
+/* The correlation from two variances and a covariance, exactly +-1 for parallel rows (the root of a square is exact) as long as the product
+ * of the variances stays in range; rounding may leave |r| a little above 1. */
 static inline double normal_correlation(double var_a, double var_b, double covariance) {
-  const double r = covariance / sqrt(var_a) / sqrt(var_b);
+  const double product = var_a * var_b, least = 1e-280, most = 1e280;
+  const double r = product > least && product < most ? covariance / sqrt(product) : covariance / sqrt(var_a) / sqrt(var_b);
   return r > 1 ? 1 : r < -1 ? -1 : r;
 }
 
