@@ -37,7 +37,7 @@ function TestUnknownNames()
   fails({ "gausian", "did you mean 'gaussian'", "threshold" }, function() return sc.sampler.gausian end)
   fails({ "no solver 'rigde'", "ridge" }, function() return sc.solver.rigde end)
   fails({ "../evil" }, function() return sc.sampler["../evil"] end)
-  fails({ "no plugin 'sing'", "did you mean 'sign'" }, sc.plugin.info, "sing")
+  fails({ "no plugin 'signn'", "did you mean 'sign'" }, sc.plugin.info, "signn")
   lu.assertEquals(sc.plugin.info("sampler.threshold").name, "threshold")
   fails({ "several", "sampler.gaussian", "kernel.gaussian" }, sc.plugin.info, "gaussian")
 end
