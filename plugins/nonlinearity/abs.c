@@ -55,7 +55,7 @@ const scl_plugin scullery_plugin = {
     "abs",
     "1.0",
     "The Scullery authors",
-    "|z|",
+    "|z|, the absolute value",
     "phi(z) = |z|. One scalar in, one feature out.\n"
     "On N(0, I) rows it estimates (2/pi) |x| |y| (sqrt(1 - r^2) + r asin r), r the cosine of x and y; with means and\n"
     "biases closed too, by the bivariate normal distribution function.\n"

@@ -52,7 +52,7 @@ const scl_plugin scullery_plugin = {
     "exp",
     "1.0",
     "The Scullery authors",
-    "exp(z)",
+    "exp(z), the exponential",
     "phi(z) = exp(z). One scalar in, one feature out; grows fast: keep <w, x> moderate, in float32 below 88.\n"
     "On N(0, S) rows with a bias b it estimates exp((x+y)'S(x+y)/2) E exp(2b).\n"
     "In an RKHS weighting it becomes exp(m + v^2/2).",
