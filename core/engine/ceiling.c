@@ -57,8 +57,8 @@ static void pass_row(void *context, size_t i) {
   void *row = p->z + i * p->features * scl_dtype_size(p->dtype);
   if (p->dtype == SCL_F64 && p->cosine) loops->math.cos(p->features, row, row);
   if (p->dtype == SCL_F32 && p->cosine) loops->math.cosf(p->features, row, row);
-  if (p->dtype == SCL_F64 && !p->cosine) (void)loops->scale_f64(p->features, p->ones, row);
-  if (p->dtype == SCL_F32 && !p->cosine) (void)loops->scale_f32(p->features, p->ones, row);
+  if (p->dtype == SCL_F64 && !p->cosine) (void)loops->scale_f64(p->features, p->ones, row, row);
+  if (p->dtype == SCL_F32 && !p->cosine) (void)loops->scale_f32(p->features, p->ones, row, row);
 }
 
 scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d, size_t features, const char *pass, double *best,

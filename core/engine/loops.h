@@ -11,15 +11,16 @@ typedef struct scl_loops {
   /* out[i] = x[column[i]] - threshold[i] */
   void (*gather_f64)(size_t count, const double *x, const int32_t *column, const double *threshold, double *out);
   void (*gather_f32)(size_t count, const float *x, const int32_t *column, const float *threshold, float *out);
-  /* out[i] += x[column[i]] * weight[i] */
-  void (*gather_add_f64)(size_t count, const double *x, const int32_t *column, const double *weight, double *out);
-  void (*gather_add_f32)(size_t count, const float *x, const int32_t *column, const float *weight, float *out);
+  /* out[i] = sum over k < slots of x[column[i + k stride]] * weight[i + k stride] */
+  void (*gather_sum_f64)(size_t count, size_t slots, size_t stride, const double *x, const int32_t *column, const double *weight,
+                         double *out);
+  void (*gather_sum_f32)(size_t count, size_t slots, size_t stride, const float *x, const int32_t *column, const float *weight, float *out);
   /* x[i] += shift[i] */
   void (*plus_f64)(size_t count, const double *shift, double *x);
   void (*plus_f32)(size_t count, const float *shift, float *x);
-  /* x[i] *= factor[i]; 0 when one of the results is not finite */
-  int (*scale_f64)(size_t count, const double *factor, double *x);
-  int (*scale_f32)(size_t count, const float *factor, float *x);
+  /* out[i] = factor[i] x[i]; 0 when one of the results is not finite; out may be x */
+  int (*scale_f64)(size_t count, const double *factor, const double *x, double *out);
+  int (*scale_f32)(size_t count, const float *factor, const float *x, float *out);
   /* out[i] = floor((x - shift[i]) / pitch[i]), cut to +-(2^31 - 1) */
   void (*cell_f64)(size_t count, double x, const double *shift, const double *pitch, double *out);
   /* sum of (word[i] + 1) * odd[i], a hash's inner product modulo 2^64 */

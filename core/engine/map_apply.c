@@ -28,7 +28,7 @@ typedef struct application {
 
 /* One thread's scratch. */
 typedef struct desk {
-  char *spreads, *z, *v, *pooled, *pooled_v, *squares;
+  char *spreads, *z, *y, *v, *pooled, *pooled_v, *squares; /* y: phi(z), z itself where one number becomes one */
 } desk;
 
 static size_t round_up(size_t bytes) {
@@ -40,12 +40,15 @@ static size_t lay_out(const application *job, char *base, desk *out) {
   const scl_map *map = job->map;
   const size_t size = scl_dtype_size(map->dtype), block = scl_projection_block(map->projection);
   const size_t padded = (job->width + block - 1) / block * block, numbers = job->tall * padded * map->fan_in;
-  const bool varied = map->variance != NULL;
+  const bool varied = map->variance != NULL,
+             apart = map->fan_in != 1 || map->fan_out != 1 || (map->dtype == SCL_F32 && !map->shape.float32);
   size_t at = 0;
   out->spreads = base + at;
   at += round_up(job->tall * sizeof(double));
   out->z = base + at;
   at += round_up(numbers * size);
+  out->y = apart ? base + at : out->z;
+  at += apart ? round_up(job->tall * padded * map->fan_out * size) : 0;
   out->v = base + at;
   at += varied ? round_up(numbers * size) : 0;
   out->pooled = base + at;
@@ -176,10 +179,10 @@ static scl_status nonlinearity_widened(const scl_map *map, const scl_block *z, c
 
 /* ---------------------------------------------------------------- scale */
 
-static scl_status refuse_feature(const scl_map *map, const scl_block *out, size_t plane, size_t row, size_t first, scl_error *error) {
+static scl_status refuse_feature(const scl_map *map, const scl_block *y, size_t plane, size_t row, size_t first, scl_error *error) {
   size_t j = 0;
-  const size_t at = (size_t)((ptrdiff_t)row * out->row_stride + (ptrdiff_t)plane * out->plane_stride);
-  while (j + 1 < out->cols && isfinite(scl_number(out->data, out->dtype, at + j)))
+  const size_t at = (size_t)((ptrdiff_t)row * y->row_stride + (ptrdiff_t)plane * y->plane_stride);
+  while (j + 1 < y->cols && isfinite(scl_number(y->data, y->dtype, at + j)))
     j++;
   return scl_fail(error, SCL_NUMERIC,
                   "feature %zu is NaN or too large for %s on some row: scale the data, choose a smaller width, or look at the nonlinearity "
@@ -187,14 +190,18 @@ static scl_status refuse_feature(const scl_map *map, const scl_block *out, size_
                   plane * map->count + first + j + 1, scl_dtype_name(map->dtype), scl_instance_name(map->phi));
 }
 
-static scl_status scale_features(const scl_map *map, scl_block *out, size_t first, scl_error *error) {
+/* The tile's one pass over the features' own memory. */
+static scl_status scale_features(const scl_map *map, const scl_block *y, char *phi, ptrdiff_t stride, size_t first, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   for (size_t plane = 0; plane < map->fan_out; plane++)
-    for (size_t i = 0; i < out->rows; i++) {
-      const ptrdiff_t at = (ptrdiff_t)i * out->row_stride + (ptrdiff_t)plane * out->plane_stride;
-      const int finite = map->dtype == SCL_F64 ? loops->scale_f64(out->cols, (const double *)map->scale + first, (double *)out->data + at)
-                                               : loops->scale_f32(out->cols, (const float *)map->scale + first, (float *)out->data + at);
-      if (!finite) return refuse_feature(map, out, plane, i, first, error);
+    for (size_t i = 0; i < y->rows; i++) {
+      const ptrdiff_t from = (ptrdiff_t)i * y->row_stride + (ptrdiff_t)plane * y->plane_stride;
+      const ptrdiff_t to = (ptrdiff_t)i * stride + (ptrdiff_t)(plane * map->count + first);
+      const int finite =
+          map->dtype == SCL_F64
+              ? loops->scale_f64(y->cols, (const double *)map->scale + first, (const double *)y->data + from, (double *)(void *)phi + to)
+              : loops->scale_f32(y->cols, (const float *)map->scale + first, (const float *)y->data + from, (float *)(void *)phi + to);
+      if (!finite) return refuse_feature(map, y, plane, i, first, error);
     }
   return SCL_OK;
 }
@@ -213,23 +220,22 @@ static scl_status categories_of(application *job, const scl_block *z, size_t fir
   return scl_instance_prefix(map->phi, status, error);
 }
 
+/* Everything happens in the thread's own packed tile (features' rows may lie apart by a power of two, where few cache sets serve them);
+ * the last step writes the features. */
 static scl_status apply_tile(application *job, const desk *d, const place *at, size_t first_row, scl_error *error) {
   const scl_map *map = job->map;
   const size_t size = scl_dtype_size(map->dtype), block = scl_projection_block(map->projection);
   const size_t padded = (at->cols + block - 1) / block * block;
   const bool native = map->dtype == SCL_F64 || map->shape.float32;
-  const bool in_place = map->fan_in == 1 && map->fan_out == 1 && native && padded == at->cols && job->codes == NULL;
-  scl_block out = {NULL, map->dtype, at->rows, at->cols, map->fan_out, job->phi_stride, (ptrdiff_t)map->count};
-  if (job->codes == NULL) out.data = job->phi + ((ptrdiff_t)first_row * job->phi_stride + (ptrdiff_t)at->first) * (ptrdiff_t)size;
-  scl_block z = out;
-  if (!in_place) z = (scl_block){d->z, map->dtype, at->rows, at->cols, map->fan_in, (ptrdiff_t)padded, (ptrdiff_t)(at->rows * padded)};
+  const scl_block z = {d->z, map->dtype, at->rows, at->cols, map->fan_in, (ptrdiff_t)padded, (ptrdiff_t)(at->rows * padded)};
+  scl_block y = {d->y, map->dtype, at->rows, at->cols, map->fan_out, (ptrdiff_t)padded, (ptrdiff_t)(at->rows * padded)};
   SCL_TRY(fill_planes(map, map->projection, at->x, at->x_stride, d->pooled, at, &z, error));
   if (job->codes != NULL) return categories_of(job, &z, first_row, at->first, error);
   scl_spread v = {0};
   const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
   if (smooth) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
-  SCL_TRY((native ? nonlinearity : nonlinearity_widened)(map, &z, smooth ? &v : NULL, &out, error));
-  return scale_features(map, &out, at->first, error);
+  SCL_TRY((native ? nonlinearity : nonlinearity_widened)(map, &z, smooth ? &v : NULL, &y, error));
+  return scale_features(map, &y, job->phi + (ptrdiff_t)first_row * job->phi_stride * (ptrdiff_t)size, job->phi_stride, at->first, error);
 }
 
 /* What all parameters of a task share: squares of the rows, projections on shared rows. */

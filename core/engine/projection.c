@@ -192,21 +192,17 @@ static void project_threshold(const scl_projection *p, const tile *t) {
 /* Row by row, run by run of parameters: as many slots as the largest in-degree of the run. */
 static void project_sparse(const scl_projection *p, const tile *t) {
   const scl_loops *loops = scl_loops_get();
-  const size_t size = scl_dtype_size(p->dtype), end = t->first + t->cols;
+  const size_t end = t->first + t->cols, size = scl_dtype_size(p->dtype);
   for (size_t i = 0; i < t->rows; i++) {
     const void *x = row_of_x(p, t, i);
     char *z = row_of_z(p, t, i);
-    memset(z, 0, t->cols * size);
     for (size_t at = t->first; at < end;) {
-      const size_t stop = scl_min(end, (at / RUN + 1) * RUN), count = stop - at;
-      for (int32_t k = 0; k < p->degree[at / RUN]; k++) {
-        const size_t from = (size_t)k * p->rows + at;
-        void *to = z + (at - t->first) * size;
-        if (p->dtype == SCL_F64)
-          loops->gather_add_f64(count, x, p->support + from, (const double *)p->weights + from, to);
-        else
-          loops->gather_add_f32(count, x, p->support + from, (const float *)p->weights + from, to);
-      }
+      const size_t stop = scl_min(end, (at / RUN + 1) * RUN), slots = (size_t)p->degree[at / RUN];
+      void *to = z + (at - t->first) * size;
+      if (p->dtype == SCL_F64)
+        loops->gather_sum_f64(stop - at, slots, p->rows, x, p->support + at, (const double *)p->weights + at, to);
+      else
+        loops->gather_sum_f32(stop - at, slots, p->rows, x, p->support + at, (const float *)p->weights + at, to);
       at = stop;
     }
   }

@@ -115,6 +115,10 @@ end
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
+  if not next(choices or {}) and not next(widths) then -- constant: made once
+    self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
+    return self.made
+  end
   return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1], widths[2], widths[3])
 end
 

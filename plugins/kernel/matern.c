@@ -36,7 +36,7 @@ static void set_coefficients(matern *self) {
 /* From squared distances over l^2. From a = 800 on exp(-a) is 0, whatever the polynomial would be. */
 static void finish_closed(const matern *self, size_t count, double *numbers) {
   enum { CHUNK = 256 };
-  double a[CHUNK];
+  double a[CHUNK] = {0};
   for (size_t first = 0; first < count; first += CHUNK) {
     const size_t some = count - first < CHUNK ? count - first : CHUNK;
     double *to = numbers + first;

@@ -9,6 +9,7 @@
 #include "shared/bias.h"
 #include "shared/blocks.h"
 #include "shared/degrees.h"
+#include "shared/instance.h"
 #include "shared/subset_means.h"
 #include "shared/supports.h"
 
@@ -49,8 +50,8 @@ static scl_status read_options(sparse *self, const scl_value *values, scl_error 
                                                       : SCL_LAW_GAUSSIAN;
   self->nonnegative = values[NONNEGATIVE].number != 0;
   self->biregular = values[BIREGULAR].number != 0;
-  if (self->random == NULL || self->math == NULL)
-    return self->host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers or no vector functions");
+  self->math = self->host->service(SCL_SERVICE_VECTOR_MATH);
+  if (self->math == NULL) return self->host->fail(error, SCL_UNSUPPORTED, "this host has no vector functions");
   scl_status status = degree_read(self->host, &values[DEGREE], &self->degree, error);
   if (status == SCL_OK) status = bias_read(self->host, &values[BIAS], &self->bias, error);
   if (status == SCL_OK && self->biregular && self->degree.fixed == 0)
@@ -60,23 +61,19 @@ static scl_status read_options(sparse *self, const scl_value *values, scl_error 
 
 static void destroy(void *instance) {
   sparse *self = instance;
-  const scl_host *host = self->host;
-  degree_release(host, &self->degree);
-  host->release(self);
+  degree_release(self->host, &self->degree);
+  instance_end(self);
 }
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  sparse *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
-  memset(self, 0, sizeof *self);
-  self->host = host;
-  self->random = host->service(SCL_SERVICE_RANDOM);
-  self->math = host->service(SCL_SERVICE_VECTOR_MATH);
-  const scl_status status = read_options(self, values, error);
+  void *made = NULL;
+  scl_status status = instance_new(host, sizeof(sparse), &made, error);
+  if (status != SCL_OK) return status;
+  status = read_options(made, values, error);
   if (status == SCL_OK)
-    *instance = self;
+    *instance = made;
   else
-    destroy(self);
+    destroy(made);
   return status;
 }
 

@@ -34,10 +34,17 @@ static inline double matern_side(double right, double left, double step) {
   }
 }
 
+/* exp(-a) times a polynomial: nu = 1/2, 3/2, 5/2. */
+static inline double matern_closed(double nu, double a) {
+  if (a > 800) return 0;
+  return exp(-a) * (nu == 0.5 ? 1 : nu == 1.5 ? 1 + a : 1 + a + a * a / 3);
+}
+
 static inline double matern_kernel(double nu, double r) {
   const double half = r * r / 2, coarse = 0.15, share = 0.55;
   if (half == 0) return 1;
   if (!isfinite(half) || !isfinite(4 * half / nu)) return 0; /* below 1e-290, if not 0 */
+  if (nu == 0.5 || nu == 1.5 || nu == 2.5) return matern_closed(nu, sqrt(2 * nu) * r);
   /* At the peak exp(x) = 1 + more. */
   const double more = 2 * half / nu / (1 + sqrt(1 + 4 * half / nu)), right = nu * (1 + more), left = half / (1 + more);
   const double step = fmin(coarse, share / sqrt(right + left)), peak = nu * (log1p(more) - more) - left;

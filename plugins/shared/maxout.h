@@ -58,7 +58,7 @@ static inline double maxout_given(size_t q, double u, double density, double c, 
 /* kappa_q(theta) by quadrature over u in [-8.4, 8.4]. */
 static inline double maxout_collision_at(size_t q, double theta) {
   const double c = cos(theta / 2), d = sin(theta / 2), r = cos(theta);
-  const size_t panels = q <= 8 ? 8 : 20; /* F^(q-1) grows steep with q */
+  const size_t panels = q <= 8 ? 8 : q <= 32 ? 12 : 20; /* F^(q-1) grows steep with q */
   const double panel = 16.8 / (double)panels;
   double sum = 0;
   for (size_t p = 0; p < panels; p++)

@@ -21,10 +21,11 @@ static inline double normal_cdf(double x) {
   return erfc(-x * sqrt(0.5)) / 2;
 }
 
-/* The standard deviation and the correlation that go with two variances and a covariance; rounding may leave |r| a little above 1. */
+/* The correlation that goes with two variances and a covariance. Within rounding of +-1 it is +-1: functions of the angle feel a rounding
+ * by its square root, and parallel rows have exactly this correlation. */
 static inline double normal_correlation(double var_a, double var_b, double covariance) {
   const double r = covariance / sqrt(var_a) / sqrt(var_b);
-  return r > 1 ? 1 : r < -1 ? -1 : r;
+  return fabs(r) > 1 - 1e-15 ? copysign(1, r) : r;
 }
 
 /* sqrt(1 - r^2), exact to rounding near r = +-1. */
@@ -60,10 +61,10 @@ static inline double owen(double h, double ah) {
   return sign * ((qx + qy) / 2 - qx * qy - owen_near(y, x / y));
 }
 
-/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h. */
+/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h; 0 where k = r h, whatever r. */
 static inline double normal_given(double h, double k, double r) {
   const double rest = normal_rest(r), gap = r > 0 ? (k - h) + (1 - r) * h : (k + h) - (1 + r) * h;
-  return gap / rest;
+  return gap == 0 ? 0 : gap / rest;
 }
 
 static inline double normal_cut(double x) {

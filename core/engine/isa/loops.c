@@ -75,24 +75,71 @@ OVER_F32(erff)
 OVER_F32(tanhf)
 OVER_F32(logf)
 
+/* So many at a time through registers: a store between the loads would hold them up. */
+enum { GATHERED = 8 };
+
 static void gather_f64(size_t count, const double *x, const int32_t *column, const double *threshold, double *out) {
-  for (size_t i = 0; i < count; i++)
+  size_t i = 0;
+  for (; i + GATHERED <= count; i += GATHERED) {
+    double z[GATHERED];
+    for (size_t k = 0; k < GATHERED; k++)
+      z[k] = x[column[i + k]] - threshold[i + k];
+    for (size_t k = 0; k < GATHERED; k++)
+      out[i + k] = z[k];
+  }
+  for (; i < count; i++)
     out[i] = x[column[i]] - threshold[i];
+}
+
+static void gather_sum_f64(size_t count, size_t slots, size_t stride, const double *x, const int32_t *column, const double *weight,
+                           double *out) {
+  size_t i = 0;
+  for (; i + GATHERED <= count; i += GATHERED) {
+    double z[GATHERED] = {0};
+    for (size_t s = 0; s < slots; s++)
+      for (size_t k = 0; k < GATHERED; k++)
+        z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];
+    for (size_t k = 0; k < GATHERED; k++)
+      out[i + k] = z[k];
+  }
+  for (; i < count; i++) {
+    double z = 0;
+    for (size_t s = 0; s < slots; s++)
+      z += x[column[s * stride + i]] * weight[s * stride + i];
+    out[i] = z;
+  }
 }
 
 static void gather_f32(size_t count, const float *x, const int32_t *column, const float *threshold, float *out) {
-  for (size_t i = 0; i < count; i++)
+  size_t i = 0;
+  for (; i + GATHERED <= count; i += GATHERED) {
+    float z[GATHERED];
+    for (size_t k = 0; k < GATHERED; k++)
+      z[k] = x[column[i + k]] - threshold[i + k];
+    for (size_t k = 0; k < GATHERED; k++)
+      out[i + k] = z[k];
+  }
+  for (; i < count; i++)
     out[i] = x[column[i]] - threshold[i];
 }
 
-static void gather_add_f64(size_t count, const double *x, const int32_t *column, const double *weight, double *out) {
-  for (size_t i = 0; i < count; i++)
-    out[i] += x[column[i]] * weight[i];
-}
-
-static void gather_add_f32(size_t count, const float *x, const int32_t *column, const float *weight, float *out) {
-  for (size_t i = 0; i < count; i++)
-    out[i] += x[column[i]] * weight[i];
+static void gather_sum_f32(size_t count, size_t slots, size_t stride, const float *x, const int32_t *column, const float *weight,
+                           float *out) {
+  size_t i = 0;
+  for (; i + GATHERED <= count; i += GATHERED) {
+    float z[GATHERED] = {0};
+    for (size_t s = 0; s < slots; s++)
+      for (size_t k = 0; k < GATHERED; k++)
+        z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];
+    for (size_t k = 0; k < GATHERED; k++)
+      out[i + k] = z[k];
+  }
+  for (; i < count; i++) {
+    float z = 0;
+    for (size_t s = 0; s < slots; s++)
+      z += x[column[s * stride + i]] * weight[s * stride + i];
+    out[i] = z;
+  }
 }
 
 static void plus_f64(size_t count, const double *shift, double *x) {
@@ -108,34 +155,34 @@ static void plus_f32(size_t count, const float *shift, float *x) {
 /* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises without leave to reorder. */
 enum { LANES_F64 = 8, LANES_F32 = 16 };
 
-static int scale_f64(size_t count, const double *factor, double *x) {
+static int scale_f64(size_t count, const double *factor, const double *x, double *out) {
   double part[LANES_F64] = {0}, sum = 0;
   size_t i = 0;
   for (; i + LANES_F64 <= count; i += LANES_F64)
     for (size_t k = 0; k < LANES_F64; k++) {
-      x[i + k] *= factor[i + k];
-      part[k] += 0 * x[i + k];
+      out[i + k] = x[i + k] * factor[i + k];
+      part[k] += 0 * out[i + k];
     }
   for (; i < count; i++) {
-    x[i] *= factor[i];
-    sum += 0 * x[i];
+    out[i] = x[i] * factor[i];
+    sum += 0 * out[i];
   }
   for (size_t k = 0; k < LANES_F64; k++)
     sum += part[k];
   return sum == 0;
 }
 
-static int scale_f32(size_t count, const float *factor, float *x) {
+static int scale_f32(size_t count, const float *factor, const float *x, float *out) {
   float part[LANES_F32] = {0}, sum = 0;
   size_t i = 0;
   for (; i + LANES_F32 <= count; i += LANES_F32)
     for (size_t k = 0; k < LANES_F32; k++) {
-      x[i + k] *= factor[i + k];
-      part[k] += 0 * x[i + k];
+      out[i + k] = x[i + k] * factor[i + k];
+      part[k] += 0 * out[i + k];
     }
   for (; i < count; i++) {
-    x[i] *= factor[i];
-    sum += 0 * x[i];
+    out[i] = x[i] * factor[i];
+    sum += 0 * out[i];
   }
   for (size_t k = 0; k < LANES_F32; k++)
     sum += part[k];
@@ -205,8 +252,8 @@ const scl_loops JOIN(scl_loops_, SCL_ISA) = {TEXT(SCL_ISA),
                                               array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
                                              gather_f64,
                                              gather_f32,
-                                             gather_add_f64,
-                                             gather_add_f32,
+                                             gather_sum_f64,
+                                             gather_sum_f32,
                                              plus_f64,
                                              plus_f32,
                                              scale_f64,

@@ -1,0 +1,55 @@
+/* phi(z) = 1/(1 + exp(-z)). No closed form under a Gaussian: the host's quadrature smooths it. */
+#include "shared/pointwise.h"
+
+#include <math.h>
+
+static void apply_f64(const pointwise *self, size_t count, const double *z, double *out) {
+  for (size_t j = 0; j < count; j++)
+    out[j] = -z[j];
+  self->math->exp(count, out, out);
+  for (size_t j = 0; j < count; j++)
+    out[j] = 1 / (1 + out[j]);
+}
+
+static void apply_f32(const pointwise *self, size_t count, const float *z, float *out) {
+  for (size_t j = 0; j < count; j++)
+    out[j] = -z[j];
+  self->math->expf(count, out, out);
+  for (size_t j = 0; j < count; j++)
+    out[j] = 1 / (1 + out[j]);
+}
+
+static const pointwise_loops loops = {apply_f64, apply_f32, NULL, NULL};
+
+static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+  (void)values;
+  return pointwise_create(host, &loops, 0, instance, error);
+}
+
+static void facts(const void *instance, scl_facts *out) {
+  (void)instance;
+  *out = (scl_facts){.bound = 1, .lipschitz = 0.25};
+}
+
+static const scl_ability_facts facts_table = {SCL_HEAD(scl_ability_facts), facts};
+
+static const void *ability(const void *instance, const char *id) {
+  static const ability_entry list[] = {{SCL_ABILITY_FACTS, &facts_table}, {NULL, NULL}};
+  (void)instance;
+  return ability_find(list, id);
+}
+
+const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
+                                    SCL_NONLINEARITY,
+                                    "logistic",
+                                    "1.0",
+                                    "The Scullery authors",
+                                    "1/(1 + exp(-z)), the logistic sigmoid",
+                                    "phi(z) = 1/(1 + exp(-z)). One scalar in, one feature out.\n"
+                                    "In an RKHS weighting its expectation is by quadrature.",
+                                    NULL,
+                                    0,
+                                    &pointwise_table,
+                                    create,
+                                    pointwise_destroy,
+                                    ability};
