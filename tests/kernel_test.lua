@@ -296,6 +296,14 @@ function TestKernelsOfMaps()
     { k.stump{ sigma = 0.7 }, sc.sampler.threshold{ sigma = 0.7 }, sign },
     { k.angular{}, sc.sampler.gaussian{ sigma = 2 }, sign },
     { k.gaussian{ gamma = 1 / 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, pair },
+    { k.laplacian{ gamma = 0.3 }, sc.sampler.cauchy{ gamma = 0.3 }, pair },
+    { k.laplacian{ gamma = 0.3 }, sc.sampler.grid{ gamma = 0.3 }, sc.nonlinearity.bins() },
+    { k.matern{ nu = 2.5, length = 0.5 }, sc.sampler.student{ nu = 2.5, scale = 2 }, pair },
+    { k.matern{ nu = 3.2, length = 0.5 }, sc.sampler.student{ nu = 3.2, scale = 2 }, pair },
+    { k.erf{ sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.erf() },
+    { k.arccos{ order = 0 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 0 } },
+    { k.arccos{ order = 3, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 3 } },
+    { k.maxout{ q = 4, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.maxout{ q = 4 } },
   }
   for _, case in ipairs(cases) do
     close(case[1]:gram(X, Y), sc.instantiation{ p = case[2], phi = case[3] }:kernel(X, Y), 1e-12, tostring(case[1]))
