@@ -72,6 +72,17 @@ local function arc_cosine(order)
   end
 end
 
+-- 2^(1-nu)/Gamma(nu) a^nu K_nu(a) for whole nu, K_nu(a) the integral of exp(-a cosh t) cosh(nu t) over t > 0.
+local function matern_whole(nu, distance)
+  local a, factorial = math.sqrt(2 * nu) * distance, 1
+  if a == 0 then return 1 end
+  for i = 2, nu - 1 do factorial = factorial * i end
+  local function cosh(t) return (math.exp(t) + math.exp(-t)) / 2 end
+  local step, K = 0.01, math.exp(-a) / 2
+  for i = 1, 1000 do K = K + math.exp(-a * cosh(i * step)) * cosh(nu * i * step) end
+  return 2 ^ (1 - nu) / factorial * a ^ nu * K * step
+end
+
 -- The sum (mean) over supports of s columns, one after the other.
 local function additive(s, k1, mean)
   return function(x, y)
@@ -93,6 +104,14 @@ end
 local formulas = {
   { k.gaussian{ gamma = 1.3 }, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2)) end },
   { k.laplacian{ gamma = 0.4 }, function(x, y) return math.exp(-0.4 * l1(x, y)) end },
+  { k.matern{ nu = 0.5, length = 1.4 }, function(x, y) return math.exp(-l2(x, y) / 1.4) end },
+  { k.matern{}, function(x, y) return (1 + math.sqrt(3) * l2(x, y)) * math.exp(-math.sqrt(3) * l2(x, y)) end },
+  { k.matern{ nu = 2.5, length = 2 }, function(x, y)
+    local a = math.sqrt(5) * l2(x, y) / 2
+    return (1 + a + a * a / 3) * math.exp(-a)
+  end },
+  { k.matern{ nu = 1 }, function(x, y) return matern_whole(1, l2(x, y)) end },
+  { k.matern{ nu = 4, length = 3 }, function(x, y) return matern_whole(4, l2(x, y) / 3) end },
   { k.exponential{ gamma = 2 }, function(x, y) return math.exp(dot(x, y) / 4) end },
   { k.linear{}, dot },
   { k.linear{ offset = 0.5 }, function(x, y) return dot(x, y) + 0.5 end },
@@ -173,7 +192,8 @@ end
 
 function TestOneOnTheDiagonal()
   local huge = sc.vcat(X, X * 1e300, X * 1e-300, X * 1e8)
-  for _, kernel in ipairs{ k.gaussian{}, k.gaussian{ gamma = 1e-3 }, k.laplacian{}, k.stump{}, k.stump{ a = 1 }, k.hat{}, k.angular{} } do
+  local list = { k.gaussian{}, k.gaussian{ gamma = 1e-3 }, k.laplacian{}, k.matern{}, k.matern{ nu = 0.7 }, k.stump{}, k.stump{ a = 1 }, k.hat{}, k.angular{} }
+  for _, kernel in ipairs(list) do
     local G = kernel:gram(huge)
     for i = 1, huge:rows() do lu.assertEquals(G:get(i, i), 1, tostring(kernel)) end
   end
@@ -197,6 +217,16 @@ function TestAnyLayoutAndDtype()
     lu.assertTrue(kernel:gram(turned) == kernel:gram(X), tostring(kernel))
     lu.assertTrue(kernel:gram(single) == kernel:gram(single:astype("float64")), tostring(kernel))
   end
+end
+
+-- The closed form of nu = p + 1/2 and the quadrature of its neighbours; both tend to the Gaussian kernel as nu grows.
+function TestMaternIsContinuousInItsSmoothness()
+  for _, nu in ipairs{ 0.5, 3.5, 12.5, 20.5 } do
+    close(k.matern{ nu = nu }:gram(X, Y), k.matern{ nu = nu * (1 + 1e-13) }:gram(X, Y), 1e-12, "nu = " .. nu)
+  end
+  close(k.matern{ nu = 1e6 }:gram(X, Y), k.matern{ nu = 1.001e6 }:gram(X, Y), 1e-8, "nu = 1e6")
+  close(k.matern{ nu = 1e9 }:gram(X, Y), k.gaussian{}:gram(X, Y), 1e-8, "nu = 1e9")
+  lu.assertTrue(k.matern{ nu = 1e-3 }:gram(X, Y):max() < 0.01)
 end
 
 -- ---------------------------------------------------------------- the edges of double precision
@@ -237,6 +267,7 @@ function TestHugeAndTinyRows()
   -- nor the kernels on the unit of the rows, where the width has it too
   for _, unit in ipairs{ 1e300, 1e-300 } do
     close(k.gaussian{ gamma = unit }:gram(X * unit), k.gaussian{}:gram(X), 1e-14, "gaussian")
+    close(k.matern{ length = unit }:gram(X * unit), k.matern{}:gram(X), 1e-14, "matern")
     close(k.exponential{ gamma = unit }:gram(X * unit), k.exponential{}:gram(X), 1e-13, "exponential")
     close(k.laplacian{ gamma = 1 / unit }:gram(X * unit), k.laplacian{}:gram(X), 1e-13, "laplacian")
     close(k.stump{ a = unit }:gram(X * unit), k.stump{ a = 1 }:gram(X), 1e-14, "stump")
@@ -265,6 +296,14 @@ function TestKernelsOfMaps()
     { k.stump{ sigma = 0.7 }, sc.sampler.threshold{ sigma = 0.7 }, sign },
     { k.angular{}, sc.sampler.gaussian{ sigma = 2 }, sign },
     { k.gaussian{ gamma = 1 / 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, pair },
+    { k.laplacian{ gamma = 0.3 }, sc.sampler.cauchy{ gamma = 0.3 }, pair },
+    { k.laplacian{ gamma = 0.3 }, sc.sampler.grid{ gamma = 0.3 }, sc.nonlinearity.bins() },
+    { k.matern{ nu = 2.5, length = 0.5 }, sc.sampler.student{ nu = 2.5, scale = 2 }, pair },
+    { k.matern{ nu = 3.2, length = 0.5 }, sc.sampler.student{ nu = 3.2, scale = 2 }, pair },
+    { k.erf{ sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.erf() },
+    { k.arccos{ order = 0 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 0 } },
+    { k.arccos{ order = 3, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 3 } },
+    { k.maxout{ q = 4, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.maxout{ q = 4 } },
   }
   for _, case in ipairs(cases) do
     close(case[1]:gram(X, Y), sc.instantiation{ p = case[2], phi = case[3] }:kernel(X, Y), 1e-12, tostring(case[1]))
@@ -297,6 +336,7 @@ end
 local on_supports = {
   { k.gaussian{ gamma = 0.7 }, function(u, w) return math.exp(-l2(u, w) ^ 2 / (2 * 0.49)) end },
   { k.laplacian{ gamma = 1.2 }, function(u, w) return math.exp(-1.2 * l1(u, w)) end },
+  { k.matern{ length = 0.8 }, function(u, w) return (1 + math.sqrt(3) * l2(u, w) / 0.8) * math.exp(-math.sqrt(3) * l2(u, w) / 0.8) end },
   { k.exponential{ gamma = 3 }, function(u, w) return math.exp(dot(u, w) / 9) end },
   { k.linear{ offset = 0.3 }, function(u, w) return dot(u, w) + 0.3 end },
   { k.polynomial{ degree = 3, scale = 2, offset = 0.1 }, function(u, w) return (2 * dot(u, w) + 0.1) ^ 3 end },

@@ -32,9 +32,15 @@ static inline double subset_mean(size_t dim, size_t degree, const double *c, dou
   return p[degree];
 }
 
-/* log C(d, s) */
+/* log C(d, s). Few factors are summed: differences of large lgamma lose digits. */
 static inline double subset_log_count(size_t dim, size_t degree) {
-  return degree == 0 || degree == dim ? 0 : lgamma((double)dim + 1) - lgamma((double)degree + 1) - lgamma((double)(dim - degree) + 1);
+  enum { FEW = 1000 };
+  const size_t least = degree < dim - degree ? degree : dim - degree;
+  double sum = 0;
+  if (least > FEW) return lgamma((double)dim + 1) - lgamma((double)degree + 1) - lgamma((double)(dim - degree) + 1);
+  for (size_t k = 1; k <= least; k++)
+    sum += log((double)(dim - least + k) / (double)k);
+  return sum;
 }
 
 #endif
