@@ -4,6 +4,9 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 
+-- A sanitizer makes everything ten times slower: then each component once, with its defaults, and no rates.
+local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
+
 local d = 4
 local X = sc.randn{ 8, d, seed = 11 } * 0.7
 
@@ -31,6 +34,7 @@ local function variants(kind, name)
     if made then list[#list + 1] = { component = made, label = name .. (label and "{" .. label .. "}" or "") } end
   end
   add({})
+  if sanitized then return list end
   for _, option in ipairs(info.options) do
     for _, word in ipairs(option.words or {}) do
       if word ~= option.default and not option.takes:find("sc%.") then add({ [option.name] = word }, option.name .. " = " .. word) end
@@ -131,7 +135,7 @@ for _, s in ipairs(registry.sampler) do
       local label = s.label .. " with " .. p.label
       test("kernel of " .. label, function() check_kernel(label, s.component, p.component) end)
       local plain = s.label == s.name and p.label == p.name
-      if plain and is_independent(s.component) and not is_nearly(s.component) then
+      if plain and not sanitized and is_independent(s.component) and not is_nearly(s.component) then
         test("rate of " .. label, function()
           local inst = sc.instantiation{ p = s.component, phi = p.component }
           local exact = declared(inst)
@@ -225,6 +229,7 @@ for _, s in ipairs(registry.sampler) do
     local instance = s.component:instance()
     local law, layout = core.law(instance, d), core.layout(instance, d)
     if not law or layout.space ~= "dense" and layout.space ~= "structured" then return lu.skip(s.label .. ": no law of dense rows") end
+    if s.name == "pooled" then return lu.skip(s.label .. ": its rows repeat") end
     local n = 4096
     local w = sc.instantiation{ p = s.component, phi = sc.nonlinearity.sign() }:sample{ T = n, seed = 3, d = d }
     local spread = ({ gaussian = 1, uniform = 1 / math.sqrt(3), rademacher = 1, laplace = math.sqrt(2), spherical = 1 })[law.family]

@@ -37,6 +37,8 @@ static inline double sigmoid_mean(const pointwise *self, size_t steps, double me
 
 static inline double sigmoid_dual(const pointwise *self, double pole, double mean_a, double mean_b, double var_a, double var_b,
                                   double covariance) {
+  /* The wider one outside, so that both orders give the same number. */
+  if (var_a < var_b || (var_a == var_b && mean_a < mean_b)) return sigmoid_dual(self, pole, mean_b, mean_a, var_b, var_a, covariance);
   const double sa = sqrt(var_a), sb = sqrt(var_b), scale = NORMAL_PI / 2 / pole;
   if (!(sa * scale < sigmoid_most) || !(sb * scale < sigmoid_most)) return NAN;
   const double r = sa > 0 && sb > 0 ? normal_correlation(var_a, var_b, covariance) : 0, shared = sb * r, own = sb * normal_rest(r);
