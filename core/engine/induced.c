@@ -204,6 +204,8 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   if (space == SCL_THRESHOLD) return k->threshold != NULL && k->distribution != NULL ? THRESHOLDS : NO_WAY;
   if (harmonic && k->characteristic != NULL && (!phase || !own_bias || whole_period(law))) return HARMONIC;
   if (k->dual == NULL || phase || !independent_rows(k->map)) return NO_WAY;
+  const bool several = k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
+  if (several && (law->family != SCL_LAW_GAUSSIAN || law->bias == SCL_BIAS_UNIFORM || space == SCL_SPARSE)) return NO_WAY;
   const bool mixture = (law->family == SCL_LAW_STUDENT || law->family == SCL_LAW_SPHERICAL) && !own_bias && is_scale_free(k->map);
   if (space != SCL_SPARSE && (law->family == SCL_LAW_GAUSSIAN || mixture)) return NORMAL_PAIRS;
   const bool discrete = law->family == SCL_LAW_RADEMACHER && (law->bias != SCL_BIAS_UNIFORM || k->threshold != NULL);

@@ -207,19 +207,28 @@ local function space_of(p)
   end
 end
 
--- Some number of columns that the sampler takes: parts are tried together on it when they are composed.
-local function some_dim(sampler)
-  for d = 1, 64 do if core.space(sampler, d) then return d end end
-  for power = 7, 14 do if core.space(sampler, 1 << power) then return 1 << power end end
+-- Numbers of columns that the sampler takes: few, and more, as what fits may depend on it.
+local function some_dims(sampler)
+  local dims = {}
+  for d = 1, 64 do
+    if core.space(sampler, d) then dims[1] = d break end
+  end
+  for _, d in ipairs{ 8, 128, 1024 } do
+    if d ~= dims[1] and core.space(sampler, d) then dims[#dims + 1] = d break end
+  end
+  return dims
 end
 
--- Parts that cannot go together are refused here, before there are data.
+-- Parts that cannot go together, whatever the number of columns, are refused here, before there are data.
 local function check_parts(self, level)
-  local sampler = self.p:instance()
-  local dim = some_dim(sampler)
-  if not dim then return end
-  local ok, message = pcall(core.map, { sampler = sampler, phi = self.phi:instance(), kernel = self.K and self.K:instance(), dim = dim, T = 1, samples = 1 })
-  if not ok then error("instantiation: " .. options.plain(message), level + 1) end
+  local sampler, phi, kernel = self.p:instance(), self.phi:instance(), self.K and self.K:instance()
+  local message
+  for _, dim in ipairs(some_dims(sampler)) do
+    local ok, made = pcall(core.map, { sampler = sampler, phi = phi, kernel = kernel, dim = dim, T = 1, samples = 1 })
+    if ok then return end
+    message = made
+  end
+  if message then error("instantiation: " .. options.plain(message), level + 1) end
 end
 
 local function check_space(self, level)

@@ -5,13 +5,12 @@
  * every s. nonnegative: their absolute values.
  *
  * Fourier features estimate sum_s P(s) mean over |N| = s of prod_{j in N} c_s(delta_j), c_s the characteristic function of one weight: a
- * normalised elementary symmetric polynomial of the c_s(delta_j). With p_k(j) the mean over the k-subsets of the first j columns,
- *   p_k(j) = ((j-k)/j) p_k(j-1) + (k/j) c_j p_{k-1}(j-1),
- * which never leaves [-1, 1] (Newton and Girard's sums divided by C(j, k)). */
+ * normalised elementary symmetric polynomial of the c_s(delta_j). */
 #include "shared/bias.h"
 #include "shared/blocks.h"
 #include "shared/degrees.h"
 #include "shared/instance.h"
+#include "shared/subset_means.h"
 #include "shared/supports.h"
 
 enum { DEGREE, SIGMA, WEIGHTS, NONNEGATIVE, BIREGULAR, BIAS, OPTIONS };
@@ -209,21 +208,6 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
-/* The mean over supports of `degree` columns of the product of their c: p has degree + 1 numbers of scratch. Only those p_k are kept up
- * from which p_degree can still be reached. */
-static double mean_over_supports(size_t dim, size_t degree, const double *c, double *p) {
-  p[0] = 1;
-  for (size_t k = 1; k <= degree; k++)
-    p[k] = 0;
-  for (size_t j = 1; j <= dim; j++) {
-    const size_t high = j < degree ? j : degree, left = dim - j, low = left < degree ? degree - left : 1;
-    const double each = 1 / (double)j, factor = c[j - 1];
-    for (size_t k = high; k >= low && k > 0; k--)
-      p[k] = (double)(j - k) * each * p[k] + (double)k * each * factor * p[k - 1];
-  }
-  return p[degree];
-}
-
 static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {
   const sparse *self = instance;
@@ -241,7 +225,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
       const double weight = probability[s - range.low];
       if (weight < 1e-18) continue;
       if (s > 0) factors(self, dim, s, delta + (ptrdiff_t)i * stride, c);
-      out[i] += weight * mean_over_supports(dim, s, c, scratch);
+      out[i] += weight * subset_mean(dim, s, c, scratch);
     }
   }
   self->host->release(probability);
