@@ -1,5 +1,5 @@
-/* R(a) = l1 ||a||_1 + (l2/2) ||a||^2 on the box ||a||_inf <= bound: what lasso (bound = infinity) and box (l1 = 0) put beside a smooth loss.
- * One coordinate's value, its minimiser against a parabola, its conjugate, and the duality gap that follows. */
+/* R(a) = l1 ||a||_1 + (l2/2) ||a||^2 on the box ||a||_inf <= bound: what lasso (bound = infinity) and box (l1 = 0) put beside a smooth
+ * loss. One coordinate's value, its minimiser against a parabola, its conjugate, and the duality gap that follows. */
 #ifndef SCULLERY_SEPARABLE_H
 #define SCULLERY_SEPARABLE_H
 

@@ -2,12 +2,12 @@
  *
  *   min_a (1/2n) ||Phi a - y||^2 + lambda ( l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2 ),   a column of y at a time
  *
- * Phi n x D, y n x c (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005 for the l2 part). Coordinate descent and Newton steps as
- * shared/quadratic.h says, down a path of lambdas from the smallest that leaves all coefficients 0, each starting where the last ended.
+ * Phi n x D, y n x c (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005 for the l2 part), by the active set as
+ * shared/active_set.h says, down a path of lambdas from the smallest that leaves all coefficients 0, each starting where the last ended.
  * A sequential strong rule (Tibshirani et al. 2012) leaves out the coefficients that the next lambda will hardly need; those it
  * should not have left out come back when the optimality conditions are checked over all. Ends on the duality gap, as a share of the
  * objective at a = 0. */
-#include "shared/quadratic.h"
+#include "shared/active_set.h"
 #include "shared/mean_loss.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,11 @@ enum { LAMBDA, L1_RATIO, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
     {"lambda", SCL_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
-    {"l1_ratio", SCL_NUMBER, NULL, "1", 0, 1, 0, SCL_NO_WIDTH, "share of ||a||_1 in the penalty (1: lasso, 0: ridge); ||a||^2/2 has the rest"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "duality gap to stop at, as a share of the objective at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH, "rounds of coordinate descent and a Newton step, at one lambda"},
+    {"l1_ratio", SCL_NUMBER, NULL, "1", 0, 1, 0, SCL_NO_WIDTH,
+     "share of ||a||_1 in the penalty (1: lasso, 0: ridge); ||a||^2/2 has the rest"},
+    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+     "duality gap to stop at, as a share of the objective at a = 0"},
+    {"max_iterations", SCL_INTEGER, NULL, "10000", 1, 1e9, 0, SCL_NO_WIDTH, "steps from one active set to the next, at each lambda"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
 
@@ -50,31 +52,31 @@ static separable penalty_of(const lasso *self, double total, double lambda) {
 }
 
 /* The strong rule: |rest_j| falls by at most as much as l1 does, for most j. */
-static void screen(size_t order, double l1, double l1_before, quadratic_state *s) {
+static void screen(size_t order, double l1, double l1_before, active_state *s) {
   for (size_t j = 0; j < order; j++)
     s->inside[j] = s->a[j] != 0 || fabs(s->rest[j]) >= 2 * l1 - l1_before;
 }
 
 /* From the penalty `before` to `after`. */
-static scl_status advance(const lasso *self, quadratic *q, const scl_problem *problem, const separable *before, const separable *after,
-                          double target, quadratic_state *s, scl_error *error) {
+static scl_status advance(const lasso *self, active_set *q, const scl_problem *problem, const separable *before, const separable *after,
+                          double target, active_state *s, scl_error *error) {
   screen(q->order, after->l1, before->l1, s);
-  return quadratic_solve(q, after, problem, target, s->rounds + self->most, s, error);
+  return active_set_solve(q, after, problem, target, self->most, s, error);
 }
 
-static void keep(const lasso *self, const scl_problem *problem, size_t target, const quadratic_state *s, scl_solution *out) {
+static void keep(const lasso *self, const scl_problem *problem, size_t target, const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
   for (size_t j = 0; j < problem->features; j++)
     out->coefficients[j * problem->targets + target] = s->a[j];
-  out->iterations += s->rounds;
+  out->iterations += s->steps;
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
   out->outcome = out->gap <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
 }
 
 /* One target, all lambdas, in descending order. */
-static scl_status solve_target(const lasso *self, quadratic *q, const scl_problem *problem, double total, size_t target,
-                               const double *lambdas, size_t count, scl_solution *const *out, quadratic_state *s, scl_error *error) {
+static scl_status solve_target(const lasso *self, active_set *q, const scl_problem *problem, double total, size_t target,
+                               const double *lambdas, size_t count, scl_solution *const *out, active_state *s, scl_error *error) {
   double largest = 0;
   const double goal = s->square / 2;
   for (size_t j = 0; j < q->order; j++)
@@ -92,34 +94,36 @@ static scl_status solve_target(const lasso *self, quadratic *q, const scl_proble
     status = advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
     now = next;
     if (status == SCL_OK) keep(self, problem, target, s, out[k]);
-    s->rounds = 0;
+    s->steps = 0;
   }
   return status;
 }
 
 /* All targets, lambdas from the largest down. */
-static scl_status solve_targets(const lasso *self, const scl_problem *problem, const scl_normal *normal, const double *lambdas, size_t count,
-                                scl_solution *const *out, scl_error *error) {
+static scl_status solve_targets(const lasso *self, const scl_problem *problem, const scl_normal *normal, const double *lambdas,
+                                size_t count, scl_solution *const *out, scl_error *error) {
   const size_t d = problem->features, c = problem->targets;
-  quadratic q;
-  scl_status status = quadratic_open(&q, self->host, normal->gram, error);
+  active_set q;
+  scl_status status = active_set_open(&q, self->host, normal->gram, error);
   if (status != SCL_OK) return status;
   double *numbers = self->host->allocate(3 * d * sizeof *numbers);
   unsigned char *inside = self->host->allocate(d);
   if (numbers == NULL || inside == NULL) status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", d);
   for (size_t target = 0; status == SCL_OK && target < c; target++) {
     double *right = numbers + 2 * d;
-    quadratic_state s = {right, normal->square[target], numbers, numbers + d, inside, 0, 0};
+    active_state s = {right, normal->square[target], numbers, numbers + d, inside, 0, 0};
     for (size_t j = 0; j < d; j++) {
       right[j] = normal->right[j * c + target];
       s.a[j] = problem->warm ? out[0]->coefficients[j * c + target] : 0;
     }
-    quadratic_refresh(&q, right, s.a, s.rest);
+    active_set_refresh(&q, right, s.a, s.rest);
+    status = active_set_restart(&q, 0, s.a, error);
+    if (status != SCL_OK) break;
     status = solve_target(self, &q, problem, normal->total, target, lambdas, count, out, &s, error);
   }
   self->host->release(numbers);
   self->host->release(inside);
-  quadratic_close(&q);
+  active_set_close(&q);
   return status;
 }
 
@@ -217,7 +221,7 @@ const scl_plugin scullery_plugin = {
     "The Scullery authors",
     "Least squares with an l1 or elastic net penalty, from streamed normal equations, to a duality gap",
     "min_a (1/2n) ||Phi a - y||^2 + lambda (l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2), each target apart (Dube and Marchand\n"
-    "2023, algorithm 4; Zou and Hastie 2005). Coordinate descent and Newton steps on the sums over rows, which are made once; a path\n"
+    "2023, algorithm 4; Zou and Hastie 2005). By its active set, on the sums over rows, which are made once; a path\n"
     "of lambdas costs little more than its last. Converged means that the duality gap is at most `tolerance` of the objective\n"
     "at a = 0, the mean of y^2 / 2 (centred with an intercept); info().gap says what it is, the largest of several targets.\n"
     "lambda = 0 is refused: sc.solver.ridge{ lambda = 0 } is least squares. Bounds are for the squared loss (f - y)^2.",
