@@ -32,28 +32,21 @@ enum { MARGIN_DESCENT, MARGIN_WEIGHT, MARGIN_POSITIVE, MARGIN_NEGATIVE, MARGIN_C
 typedef struct margin_rows {
   margin_loss loss;
   size_t count;
-  double *y, *p, *f, *df, *alpha, *beta, *xi, *t, *weight; /* count numbers each */
-  double *columns;                                         /* count x MARGIN_COLUMNS: what is to be multiplied by Phi' */
+  double *y, *p, *f, *df, *alpha, *beta, *xi, *t, *weight, *alpha_goal, *beta_goal; /* count numbers each */
+  double *columns; /* count x MARGIN_COLUMNS: what is to be multiplied by Phi' */
 } margin_rows;
 
 static inline size_t margin_rows_numbers(size_t count) {
-  return count * (9 + MARGIN_COLUMNS);
+  return count * (11 + MARGIN_COLUMNS);
 }
 
 /* Lay them out in margin_rows_numbers(count) numbers. */
 static inline margin_rows margin_rows_in(double *memory, size_t count, margin_loss loss) {
-  return (margin_rows){loss,
-                       count,
-                       memory,
-                       memory + count,
-                       memory + 2 * count,
-                       memory + 3 * count,
-                       memory + 4 * count,
-                       memory + 5 * count,
-                       memory + 6 * count,
-                       memory + 7 * count,
-                       memory + 8 * count,
-                       memory + 9 * count};
+  margin_rows r = {.loss = loss, .count = count};
+  double **const arrays[] = {&r.y, &r.p, &r.f, &r.df, &r.alpha, &r.beta, &r.xi, &r.t, &r.weight, &r.alpha_goal, &r.beta_goal, &r.columns};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    *arrays[k] = memory + k * count;
+  return r;
 }
 
 /* f = 0, and for the hinge a point in the middle. y and p are set. */
@@ -66,20 +59,33 @@ static inline void margin_rows_start(margin_rows *r) {
   }
 }
 
-/* Sum and number of the rows' products. */
-static inline double margin_rows_products(const margin_rows *r, size_t *number) {
-  double sum = 0;
-  *number = 0;
-  for (size_t i = 0; r->loss == MARGIN_HINGE && i < r->count; i++) {
-    if (r->p[i] <= 0) continue;
-    sum += r->alpha[i] * r->t[i] + r->beta[i] * r->xi[i];
-    *number += 2;
-  }
-  return sum;
+/* How many products the rows have. */
+static inline size_t margin_rows_number(const margin_rows *r) {
+  size_t number = 0;
+  for (size_t i = 0; r->loss == MARGIN_HINGE && i < r->count; i++)
+    number += r->p[i] > 0 ? 2 : 0;
+  return number;
 }
 
-/* Fill `columns` and `weight` for a step towards mu. */
-static inline void margin_rows_prepare(margin_rows *r, double mu) {
+/* All products are to become mu. */
+static inline void margin_rows_aim(margin_rows *r, double mu) {
+  for (size_t i = 0; i < r->count; i++)
+    r->alpha_goal[i] = r->beta_goal[i] = mu;
+}
+
+/* beta t + alpha xi */
+static inline double margin_rows_below(const margin_rows *r, size_t i) {
+  return r->beta[i] * r->t[i] + r->alpha[i] * r->xi[i];
+}
+
+/* Hinge: where alpha goes if y f rises by `rise`. */
+static inline double margin_rows_alpha_step(const margin_rows *r, size_t i, double rise) {
+  const double a = r->alpha[i], b = r->beta[i];
+  return (b * r->alpha_goal[i] - a * r->beta_goal[i] + a * b * (r->xi[i] - r->t[i] - rise)) / margin_rows_below(r, i);
+}
+
+/* Fill `columns` and `weight` for a step towards the goals. */
+static inline void margin_rows_prepare(margin_rows *r) {
   for (size_t i = 0; i < r->count; i++) {
     double e = 0, w = 0, *out = r->columns + i * MARGIN_COLUMNS;
     if (r->p[i] > 0 && r->loss == MARGIN_LOGISTIC) {
@@ -87,9 +93,8 @@ static inline void margin_rows_prepare(margin_rows *r, double mu) {
       r->alpha[i] = r->p[i] * share;
       w = r->p[i] * share * (1 - share);
     } else if (r->p[i] > 0) {
-      const double a = r->alpha[i], b = r->beta[i], below = b * r->t[i] + a * r->xi[i];
-      e = mu * (b - a) / below + a * b * (r->xi[i] - r->t[i]) / below;
-      w = a * b / below;
+      e = margin_rows_alpha_step(r, i, 0);
+      w = r->alpha[i] * r->beta[i] / margin_rows_below(r, i);
     }
     r->weight[i] = w;
     out[MARGIN_DESCENT] = r->y[i] * (r->alpha[i] + e);
@@ -99,19 +104,42 @@ static inline void margin_rows_prepare(margin_rows *r, double mu) {
   }
 }
 
-/* Hinge: where alpha and xi of row i go, once df is known. */
-static inline void margin_rows_change(const margin_rows *r, size_t i, double mu, double *d_alpha, double *d_xi, double *d_t) {
-  const double a = r->alpha[i], b = r->beta[i], t = r->t[i], xi = r->xi[i], below = b * t + a * xi, y_df = r->y[i] * r->df[i];
-  *d_alpha = (mu * (b - a) + a * b * (xi - t - y_df)) / below;
-  *d_xi = (t * (mu - b * xi) + xi * (mu - a * t) - a * xi * y_df) / below;
-  *d_t = *d_xi + y_df;
+/* Hinge: where alpha, xi and t of row i go, once df is known. */
+static inline void margin_rows_change(const margin_rows *r, size_t i, double *d_alpha, double *d_xi, double *d_t) {
+  const double a = r->alpha[i], t = r->t[i], xi = r->xi[i], rise = r->y[i] * r->df[i];
+  *d_alpha = margin_rows_alpha_step(r, i, rise);
+  *d_xi = (t * (r->beta_goal[i] - r->beta[i] * xi) + xi * (r->alpha_goal[i] - a * t) - a * xi * rise) / margin_rows_below(r, i);
+  *d_t = *d_xi + rise;
 }
 
-static inline void margin_rows_limit(const margin_rows *r, double mu, double *primal, double *dual) {
+/* As aim, less what the step that was found (towards 0) would add at second order. */
+static inline void margin_rows_correct(margin_rows *r, double mu) {
   for (size_t i = 0; r->loss == MARGIN_HINGE && i < r->count; i++) {
     double d_alpha, d_xi, d_t;
     if (r->p[i] <= 0) continue;
-    margin_rows_change(r, i, mu, &d_alpha, &d_xi, &d_t);
+    margin_rows_change(r, i, &d_alpha, &d_xi, &d_t);
+    r->alpha_goal[i] = mu - d_alpha * d_t;
+    r->beta_goal[i] = mu + d_alpha * d_xi;
+  }
+}
+
+/* Sum of the rows' products after steps of these lengths (both 0: as they are). */
+static inline double margin_rows_products(const margin_rows *r, double primal, double dual) {
+  double sum = 0;
+  for (size_t i = 0; r->loss == MARGIN_HINGE && i < r->count; i++) {
+    double d_alpha = 0, d_xi = 0, d_t = 0;
+    if (r->p[i] <= 0) continue;
+    if (primal > 0 || dual > 0) margin_rows_change(r, i, &d_alpha, &d_xi, &d_t);
+    sum += (r->alpha[i] + dual * d_alpha) * (r->t[i] + primal * d_t) + (r->beta[i] - dual * d_alpha) * (r->xi[i] + primal * d_xi);
+  }
+  return sum;
+}
+
+static inline void margin_rows_limit(const margin_rows *r, double *primal, double *dual) {
+  for (size_t i = 0; r->loss == MARGIN_HINGE && i < r->count; i++) {
+    double d_alpha, d_xi, d_t;
+    if (r->p[i] <= 0) continue;
+    margin_rows_change(r, i, &d_alpha, &d_xi, &d_t);
     interior_limit(r->alpha[i], d_alpha, dual);
     interior_limit(r->beta[i], -d_alpha, dual);
     interior_limit(r->xi[i], d_xi, primal);
@@ -119,11 +147,11 @@ static inline void margin_rows_limit(const margin_rows *r, double mu, double *pr
   }
 }
 
-static inline void margin_rows_move(margin_rows *r, double mu, double primal, double dual) {
+static inline void margin_rows_move(margin_rows *r, double primal, double dual) {
   for (size_t i = 0; i < r->count; i++) {
     double d_alpha, d_xi, d_t;
     if (r->loss == MARGIN_HINGE && r->p[i] > 0) {
-      margin_rows_change(r, i, mu, &d_alpha, &d_xi, &d_t);
+      margin_rows_change(r, i, &d_alpha, &d_xi, &d_t);
       r->alpha[i] += dual * d_alpha;
       r->beta[i] -= dual * d_alpha;
       r->xi[i] += primal * d_xi;

@@ -69,13 +69,13 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
 
 /* ---------------------------------------------------------------- square: on sums over rows */
 
-/* work = right - G a; returns the gap. */
+/* descent = right - G a; returns the gap. */
 static double square_gap(interior_box *b, const scl_normal *normal, const double *right, size_t stride, const double *a) {
   const separable r = {0, 0, b->bound};
-  b->algebra->multiply(normal->gram, a, 1, b->work);
+  b->algebra->multiply(normal->gram, a, 1, b->descent);
   for (size_t j = 0; j < b->order; j++)
-    b->work[j] = right[j * stride] - b->work[j];
-  return separable_gap(&r, b->order, a, b->work, 0, NULL);
+    b->descent[j] = right[j * stride] - b->descent[j];
+  return separable_gap(&r, b->order, a, b->descent, 0, NULL);
 }
 
 /* Coefficients that end within rounding of a bound are put on it, where that does not widen the gap. */
@@ -89,17 +89,24 @@ static double square_settle(interior_box *b, const scl_normal *normal, const dou
   return settled;
 }
 
-static scl_status square_step(interior_box *b, const scl_normal *normal, double mu, double *length, scl_error *error) {
-  double dual = 1;
-  for (size_t j = 0; j < b->order; j++)
-    b->step[j] = b->work[j] + interior_box_pull(b, j, mu);
+/* mu for the real step, once a first one towards 0 is known that may go so far: the less is left of the products, the smaller. */
+static double mehrotra(double before, double after, double number) {
+  const double left = after / before;
+  return left * left * left * before / number;
+}
+
+static scl_status square_step(interior_box *b, const scl_normal *normal, scl_error *error) {
+  double primal = 1, dual = 1;
   const scl_status status = interior_box_factor(b, normal->gram, error);
   if (status != SCL_OK) return status;
-  b->algebra->solve(b->matrix, b->step, 1);
-  *length = 1;
-  interior_box_limit(b, mu, length, &dual);
-  interior_box_move(b, mu, *length, dual);
-  *length = fmin(*length, dual);
+  interior_box_aim(b, 0);
+  interior_box_direct(b);
+  interior_box_limit(b, &primal, &dual);
+  interior_box_correct(b, mehrotra(interior_box_products(b, 0, 0), interior_box_products(b, primal, dual), 2 * (double)b->order));
+  interior_box_direct(b);
+  primal = dual = 1;
+  interior_box_limit(b, &primal, &dual);
+  interior_box_move(b, primal, dual);
   return SCL_OK;
 }
 
@@ -109,15 +116,14 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
   scl_status status = problem->normal(problem, &normal, error);
   if (status != SCL_OK) return status;
   const double *right = normal.right + target, unit = fmax(normal.square[target] / 2, DBL_MIN), goal = self->tolerance * unit;
-  double gap, length = 1;
+  double gap;
   size_t steps = 0;
   interior_box_start(b, 0);
   gap = square_gap(b, &normal, right, problem->targets, b->a);
   interior_box_start(b, gap / (2 * (double)b->order));
   while (gap > goal && steps < self->most) {
-    const double mu = interior_share(steps == 0 ? 0.5 : length) * interior_box_products(b) / (2 * (double)b->order);
     status = problem->progress(problem, (double)steps++ / (double)self->most, "solving", error);
-    if (status == SCL_OK) status = square_step(b, &normal, mu, &length, error);
+    if (status == SCL_OK) status = square_step(b, &normal, error);
     if (status != SCL_OK) return status;
     gap = square_gap(b, &normal, right, problem->targets, b->a);
   }
@@ -133,6 +139,7 @@ typedef struct margins {
   margin_rows rows;
   double *pulled; /* D x MARGIN_COLUMNS: Phi' columns */
   double intercept;
+  double length; /* of the last step */
 } margins;
 
 static double margins_gap(const margins *m, int intercept) {
@@ -145,28 +152,58 @@ static double margins_gap(const margins *m, int intercept) {
   return margin_rows_loss(&m->rows, 0) - margin_rows_dual(&m->rows, positive, negative) + m->box->bound * norm;
 }
 
-/* box->step = Newton's, with the intercept's in *by: centring the features by their weighted mean takes it out of the system. */
-static scl_status margins_direction(const scl_problem *problem, margins *m, double mu, double *by, scl_error *error) {
-  interior_box *b = m->box;
+/* The factor for the weights in `columns`. */
+static scl_status margins_factor(const scl_problem *problem, margins *m, scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
+  const scl_status status = problem->reweighted(problem, m->rows.weight, &normal, error);
+  return status == SCL_OK ? interior_box_factor(m->box, normal.gram, error) : status;
+}
+
+/* box->step = Newton's for the goals, rows.df what it does to the scores; centring the features by their weighted mean takes the
+ * intercept, which goes by *by, out of the system. */
+static scl_status margins_direct(const scl_problem *problem, margins *m, double *by, scl_error *error) {
+  interior_box *b = m->box;
   double descent = 0, total = 0;
-  scl_status status = problem->reweighted(problem, m->rows.weight, &normal, error);
-  if (status == SCL_OK) status = interior_box_factor(b, normal.gram, error);
-  if (status != SCL_OK) return status;
   for (size_t i = 0; i < m->rows.count; i++) {
     descent += m->rows.columns[i * MARGIN_COLUMNS + MARGIN_DESCENT];
     total += m->rows.weight[i];
   }
   const double shift = problem->intercept ? descent / total : 0;
-  for (size_t j = 0; j < b->order; j++) {
-    const double *v = m->pulled + j * MARGIN_COLUMNS;
-    b->step[j] = v[MARGIN_DESCENT] - shift * v[MARGIN_WEIGHT] + interior_box_pull(b, j, mu);
-  }
-  b->algebra->solve(b->matrix, b->step, 1);
+  for (size_t j = 0; j < b->order; j++)
+    b->descent[j] = m->pulled[j * MARGIN_COLUMNS + MARGIN_DESCENT] - shift * m->pulled[j * MARGIN_COLUMNS + MARGIN_WEIGHT];
+  interior_box_direct(b);
   *by = shift;
   for (size_t j = 0; problem->intercept && j < b->order; j++)
     *by -= m->pulled[j * MARGIN_COLUMNS + MARGIN_WEIGHT] / total * b->step[j];
-  return SCL_OK;
+  const scl_status status = problem->product(problem, b->step, 1, m->rows.df, error);
+  for (size_t i = 0; status == SCL_OK && i < m->rows.count; i++)
+    m->rows.df[i] += *by;
+  return status;
+}
+
+static void margins_limit(const margins *m, double *primal, double *dual) {
+  *primal = *dual = 1;
+  interior_box_limit(m->box, primal, dual);
+  margin_rows_limit(&m->rows, primal, dual);
+}
+
+static double margins_products(const margins *m, double primal, double dual) {
+  return margin_rows_products(&m->rows, primal, dual) + interior_box_products(m->box, primal, dual);
+}
+
+static double margins_number(const margins *m) {
+  return (double)(margin_rows_number(&m->rows) + 2 * m->box->order);
+}
+
+static void margins_aim(margins *m, double mu) {
+  interior_box_aim(m->box, mu);
+  margin_rows_aim(&m->rows, mu);
+}
+
+/* pulled = Phi' columns for the goals */
+static scl_status margins_pull(const scl_problem *problem, margins *m, scl_error *error) {
+  margin_rows_prepare(&m->rows);
+  return problem->adjoint(problem, m->rows.columns, MARGIN_COLUMNS, m->pulled, error);
 }
 
 /* loss - mu sum log(bound^2 - a^2) after a step of this length */
@@ -188,22 +225,40 @@ static double shorten(const margins *m, double mu, double length) {
   return length;
 }
 
-/* From `columns` made for mu to the next point; *length: how far it went. */
-static scl_status margins_step(const scl_problem *problem, margins *m, double mu, double *length, scl_error *error) {
-  double by = 0, dual = 1;
-  scl_status status = margins_direction(problem, m, mu, &by, error);
-  if (status == SCL_OK) status = problem->product(problem, m->box->step, 1, m->rows.df, error);
+/* Hinge: a first step towards 0 sets the goals of the real one. */
+static scl_status hinge_step(const scl_problem *problem, margins *m, double *by, double *primal, double *dual, scl_error *error) {
+  scl_status status = margins_direct(problem, m, by, error);
   if (status != SCL_OK) return status;
-  for (size_t i = 0; i < m->rows.count; i++)
-    m->rows.df[i] += by;
-  *length = 1;
-  interior_box_limit(m->box, mu, length, &dual);
-  margin_rows_limit(&m->rows, mu, length, &dual);
-  if (m->rows.loss == MARGIN_LOGISTIC) *length = shorten(m, mu, *length);
-  interior_box_move(m->box, mu, *length, dual);
-  margin_rows_move(&m->rows, mu, *length, dual);
-  m->intercept += *length * by;
-  *length = fmin(*length, dual);
+  margins_limit(m, primal, dual);
+  const double mu = mehrotra(margins_products(m, 0, 0), margins_products(m, *primal, *dual), margins_number(m));
+  interior_box_correct(m->box, mu);
+  margin_rows_correct(&m->rows, mu);
+  status = margins_pull(problem, m, error);
+  if (status == SCL_OK) status = margins_direct(problem, m, by, error);
+  if (status == SCL_OK) margins_limit(m, primal, dual);
+  return status;
+}
+
+/* Logistic: straight towards mu, as far as the last step lets hope for. */
+static scl_status logistic_step(const scl_problem *problem, margins *m, double *by, double *primal, double *dual, scl_error *error) {
+  const double mu = interior_share(m->length) * margins_products(m, 0, 0) / margins_number(m);
+  margins_aim(m, mu);
+  const scl_status status = margins_direct(problem, m, by, error);
+  if (status != SCL_OK) return status;
+  margins_limit(m, primal, dual);
+  *primal = shorten(m, mu, *primal);
+  m->length = fmin(*primal, *dual);
+  return SCL_OK;
+}
+
+static scl_status margins_step(const scl_problem *problem, margins *m, scl_error *error) {
+  double by = 0, primal = 1, dual = 1;
+  scl_status status = margins_factor(problem, m, error);
+  if (status == SCL_OK) status = (m->rows.loss == MARGIN_HINGE ? hinge_step : logistic_step)(problem, m, &by, &primal, &dual, error);
+  if (status != SCL_OK) return status;
+  interior_box_move(m->box, primal, dual);
+  margin_rows_move(&m->rows, primal, dual);
+  m->intercept += primal * by;
   return SCL_OK;
 }
 
@@ -223,25 +278,16 @@ static scl_status read_rows(const scl_problem *problem, size_t target, margins *
   return status;
 }
 
-/* The mean of all products, and mu for the next step. */
-static double next_mu(const margins *m, double share) {
-  size_t number = 0;
-  const double sum = margin_rows_products(&m->rows, &number) + interior_box_products(m->box);
-  return share * sum / (double)(number + 2 * m->box->order);
-}
-
 static scl_status follow(const box *self, const scl_problem *problem, margins *m, double unit, double *gap, size_t *steps,
                          scl_error *error) {
-  double length = 0.5;
   for (*steps = 0;; ++*steps) {
-    const double mu = next_mu(m, interior_share(length));
-    margin_rows_prepare(&m->rows, mu);
     scl_status status = problem->progress(problem, (double)*steps / (double)self->most, "solving", error);
-    if (status == SCL_OK) status = problem->adjoint(problem, m->rows.columns, MARGIN_COLUMNS, m->pulled, error);
+    margins_aim(m, 0);
+    if (status == SCL_OK) status = margins_pull(problem, m, error);
     if (status != SCL_OK) return status;
     *gap = margins_gap(m, problem->intercept) / unit;
     if (*gap <= self->tolerance || *steps >= self->most) return SCL_OK;
-    status = margins_step(problem, m, mu, &length, error);
+    status = margins_step(problem, m, error);
     if (status != SCL_OK) return status;
   }
 }
@@ -253,7 +299,7 @@ static scl_status solve_margins(const box *self, const scl_problem *problem, siz
   const double unit = margin_value(loss, 0);
   double *memory = self->host->allocate((margin_rows_numbers(n) + d * MARGIN_COLUMNS) * sizeof *memory), gap = 0;
   if (memory == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows", n);
-  margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0};
+  margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0, 0.5};
   size_t steps = 0;
   scl_status status = read_rows(problem, target, &m, error);
   if (status == SCL_OK) {
