@@ -232,6 +232,32 @@ scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *erro
   return scl_map_create(&spec, out, error);
 }
 
+scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out, scl_error *error) {
+  scl_matrix all, rows;
+  if (map->cells != NULL) return scl_fail(error, SCL_UNSUPPORTED, "one-hot features have no parameters to select");
+  SCL_TRY(scl_map_parameters(map, &all, error));
+  scl_status status = scl_matrix_create_raw(count * map->fan_in, all.cols, SCL_F64, &rows, error);
+  if (status == SCL_OK) {
+    for (size_t k = 0; k < map->fan_in; k++)
+      for (size_t i = 0; i < count; i++)
+        memcpy(scl_matrix_row(&rows, k * count + i), scl_matrix_row(&all, k * map->count + keep[i]), all.cols * sizeof(double));
+    const scl_map_spec spec = {.sampler = map->sampler,
+                               .phi = map->phi,
+                               .kernel = map->kernel,
+                               .dim = map->dim,
+                               .seed = map->seed,
+                               .dtype = map->dtype,
+                               .parameters = &rows,
+                               .quadrature = map->method == SCL_METHOD_QUADRATURE,
+                               .monte_carlo = map->method == SCL_METHOD_MONTE_CARLO,
+                               .samples = scl_map_samples(map)};
+    status = scl_map_create(&spec, out, error);
+    scl_matrix_release(&rows);
+  }
+  scl_matrix_release(&all);
+  return status;
+}
+
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error) {
   scl_map_spec spec = {
       .sampler = map->sampler, .phi = map->phi, .dim = map->dim, .count = map->count, .seed = map->seed, .dtype = map->dtype};

@@ -86,7 +86,30 @@ static int prune_step(lua_State *L) {
   return 3;
 }
 
+static void release_map(void *map) {
+  scl_map_destroy(map);
+}
+
+/* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
+static int map_select(lua_State *L) {
+  const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const size_t count = (size_t)luaL_len(L, 2);
+  size_t *keep = lua_newuserdatauv(L, (count + 1) * sizeof *keep, 0);
+  scl_map *out;
+  scl_error error = {0};
+  for (size_t i = 0; i < count; i++) {
+    lua_geti(L, 2, (lua_Integer)i + 1);
+    keep[i] = scl_lua_check_size(L, lua_gettop(L), 1, scl_map_count(map), "a parameter") - 1;
+    lua_pop(L, 1);
+  }
+  void **slot = scl_lua_new_handle(L, SCL_LUA_MAP, release_map, 0);
+  scl_lua_check(L, scl_map_select(map, keep, count, &out, &error), &error);
+  *slot = out;
+  return 1;
+}
+
 void scl_lua_open_prune(lua_State *L) {
-  static const luaL_Reg functions[] = {{"prune_step", prune_step}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"prune_step", prune_step}, {"map_select", map_select}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -104,7 +104,7 @@ end
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
-    stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept, fit = fit,
+    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept, fit = fit,
     choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
@@ -307,12 +307,20 @@ function Pipeline:bound(given)
   end)
 end
 
---- p:info(): status, iterations, gap, residual, tolerance, loss, note, seconds per stage, features, memory (bytes that the engine holds).
+--- p:info(): status, iterations, gap, residual, tolerance, loss, note, nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
                    log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
+  if f.weights then
+    result.nonzeros = 0
+    for i = 1, f.weights:rows() do
+      local used = false
+      for j = 1, f.weights:cols() do used = used or f.weights:get(i, j) ~= 0 end
+      if used then result.nonzeros = result.nonzeros + 1 end
+    end
+  end
   for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "note" } do
     result[name] = f.fit and f.fit[name]
   end
@@ -352,6 +360,9 @@ end
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
+
+--- p:prune{ epsilon =, accept =, start =, delta =, data = }: a smaller model of an RKHS weighting, and how it came about: see scullery.prune.
+function Pipeline:prune(given) return guarded("pipeline:prune", require("scullery.prune").run, self, given) end
 
 --- pipeline.is(value)
 function pipeline.is(value) return getmetatable(value) == Pipeline end

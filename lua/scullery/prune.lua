@@ -56,20 +56,14 @@ end
 local function shrink(self, weights, kept)
   local f = self.fitted
   local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
-  local parameters, rows, fan_in = core.map_parameters(f.map), {}, f.map_info.fan_in
-  for k = 0, fan_in - 1 do for _, t in ipairs(kept) do rows[#rows + 1] = k * T + t end end
-  local features = {}
-  for k = 0, outputs - 1 do for _, t in ipairs(kept) do features[#features + 1] = k * T + t end end
-  local map = self.features:map(core.map_info(f.map).dim, f.choices, f.widths, parameters:select(rows))
-  local info = core.map_info(map)
-  local copy = setmetatable({}, getmetatable(self))
+  local map, places = core.map_select(f.map, kept), {}
+  for k = 0, outputs - 1 do for _, t in ipairs(kept) do places[#places + 1] = k * T + t end end
+  local copy, fitted = setmetatable({}, getmetatable(self)), {}
   for key, value in pairs(self) do copy[key] = value end
-  copy.fitted = setmetatable({}, { __index = f })
-  local g = {}
-  for key, value in pairs(f) do g[key] = value end
-  g.map, g.map_info, g.norm = map, info, nil
-  g.weights = weights:select(features) * math.exp(info.log_scale - f.map_info.log_scale)
-  copy.fitted = g
+  for key, value in pairs(f) do fitted[key] = value end
+  fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
+  fitted.weights = weights:select(places) * math.exp(fitted.map_info.log_scale - f.map_info.log_scale)
+  copy.fitted = fitted
   return copy
 end
 
@@ -93,7 +87,7 @@ function prune.run(self, given)
   local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before, wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
   local steps = 0
   repeat
-    local solver = component.make("solver", "lasso", { lambda = lambda * math.exp(-c.log_scale) }):instance()
+    local solver = component.group("solver").lasso{ lambda = lambda * math.exp(-c.log_scale) }:instance()
     local weights, distance = core.prune_step(f.map, f.weights, solver)
     steps = steps + 1
     c.distance = distance
