@@ -6,6 +6,7 @@ local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local weights = require "scullery.weights"
 
 local Pipeline = { __name = "pipeline" }
 Pipeline.__index = Pipeline
@@ -13,19 +14,24 @@ Pipeline.__index = Pipeline
 local pipeline = { class = Pipeline }
 
 --- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), ...), then features, then a solver; each may be absent. Also options:
---- block = rows of a block (results do not depend on it).
+--- block = rows of a block (results do not depend on it); allowance = bytes of feature blocks that solvers of many passes may keep in memory (1.5e9; the
+--- result does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the data set's own weights.
 function pipeline.new(given)
   if type(given) ~= "table" then error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2) end
   local self = setmetatable({ rows = {} }, Pipeline)
   for name in pairs(given) do
-    if math.type(name) ~= "integer" and name ~= "block" then
-      error(("pipeline: unknown option '%s'; it takes stages in order, and block"):format(tostring(name)), 2)
+    if math.type(name) ~= "integer" and not ({ block = true, allowance = true, class_weights = true })[name] then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, class_weights"):format(tostring(name)), 2)
     end
   end
   if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
     error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 2)
   end
-  self.block = given.block
+  if given.allowance ~= nil and not (type(given.allowance) == "number" and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance) .. "; it takes a number of bytes, at least 0", 2)
+  end
+  self.block, self.allowance = given.block, given.allowance
+  self.class_weights = options.guard("pipeline", 2, weights.check, given.class_weights)
   local count = 0
   for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
   for i = 1, count do
@@ -97,7 +103,8 @@ end
 
 --- What a training needs to know besides rows.
 function Pipeline:training_options(ds, folds)
-  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block }
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block, allowance = self.allowance,
+           weights = weights.of(ds, self.class_weights) }
 end
 
 -- Keep a fit: everything that predicting and reporting need.
