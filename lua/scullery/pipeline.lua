@@ -293,25 +293,11 @@ function Pipeline:norm()
   return f.norm
 end
 
---- p:bound{ delta = 0.05 }: Theorem 10 of Dube and Marchand (2023), with probability 1 - delta over the training rows:
----   risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), square loss, rho = 2(B theta + 1), M = (B theta + 1)^2, B = ||alpha||.
---- Returns total (with theta as exact as is known) and total_paper (with the paper's bound on theta), and the ingredients of both.
+--- p:bound{ delta = 0.05, theorem = "rkhsw10" | "rkhsw11" | "rks" | "bases" | "maxout" }: a guarantee with probability 1 - delta, its total and ingredients: see
+--- scullery.bounds. With a K: Theorem 10 of Dube and Marchand (2023), total with theta as exact as is known, total_paper with their bound on it.
 function Pipeline:bound(given)
-  local f = need(self, "pipeline:bound", true)
-  local o = options.check("pipeline:bound", given, { delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
-    takes = "a number between 0 and 1", default = 0.05 } })
-  return guarded("pipeline:bound", function()
-    if not (f.map and self.features.inst.K) then error("Theorem 10 needs features of an instantiation with K", 0) end
-    if f.weights:cols() ~= 1 then error(("Theorem 10 is for one target; this model has %d"):format(f.weights:cols()), 0) end
-    if not f.loss then error("the training loss is not known (a dual solution keeps none): use form = \"primal\"", 0) end
-    local c, B = core.map_constants(f.map), self:norm()
-    local function total(theta)
-      local reach = B * theta + 1
-      return f.loss + 2 * B * 2 * reach * theta / math.sqrt(f.n) + reach ^ 2 * math.sqrt(math.log(1 / o.delta) / (2 * f.n))
-    end
-    return { total = total(c.theta), total_paper = total(c.theta_paper), empirical = f.loss, B = B, theta = c.theta, theta_paper = c.theta_paper,
-             theta_exact = c.theta_exact, kappa = c.kappa, rho = 2 * (B * c.theta + 1), M = (B * c.theta + 1) ^ 2, n = f.n, delta = o.delta }
-  end)
+  need(self, "pipeline:bound", true)
+  return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
 end
 
 --- p:info(): status, iterations, gap, residual, tolerance, loss, note, nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
