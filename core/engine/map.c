@@ -15,6 +15,15 @@ const char *scl_method_name(scl_method method) {
 size_t scl_map_features(const scl_map *map) {
   return map->cells != NULL ? scl_cells_count(map->cells) : map->count * map->fan_out;
 }
+size_t scl_map_bytes(const scl_map *map) {
+  const size_t size = scl_dtype_size(map->dtype), natural = map->natural.layout.width * sizeof(double) + map->natural.layout.support * 4;
+  size_t bytes = map->count * size + map->natural.view.count * natural + map->count * map->fan_in * sizeof(int32_t);
+  if (map->projection != NULL) bytes += scl_projection_bytes(map->projection);
+  if (map->variance != NULL) bytes += scl_projection_bytes(map->variance);
+  if (map->cells != NULL) bytes += scl_cells_bytes(map->cells) + 2 * map->count * map->dim * sizeof(double);
+  if (map->inner != NULL) bytes += scl_map_bytes(map->inner) + map->inner->count * map->count * size;
+  return bytes;
+}
 size_t scl_map_count(const scl_map *map) {
   return map->count;
 }

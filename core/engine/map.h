@@ -36,6 +36,7 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
 void scl_map_destroy(scl_map *map);
 
 size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
+size_t scl_map_bytes(const scl_map *map);    /* what it holds in memory, about */
 size_t scl_map_count(const scl_map *map);    /* T */
 size_t scl_map_dim(const scl_map *map);
 size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */
