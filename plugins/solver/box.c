@@ -382,7 +382,7 @@ static scl_status objective(const void *instance, const scl_problem *problem, co
                             double *result, scl_error *error) {
   const box *self = instance;
   const scl_status status = mean_loss(problem, coefficients, intercept, value, self, result, error);
-  if (self->loss == SQUARE) *result /= 2;
+  if (status == SCL_OK && self->loss == SQUARE) *result /= 2;
   for (size_t j = 0; status == SCL_OK && j < problem->features * problem->targets; j++)
     if (!(fabs(coefficients[j]) <= largest_weight(self, problem))) *result = INFINITY;
   return status;
