@@ -12,7 +12,6 @@
 #include "shared/margin_rows.h"
 #include "shared/mean_loss.h"
 #include "shared/separable.h"
-#include <stdio.h>
 
 enum { BOUND, LOSS, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
