@@ -24,6 +24,9 @@ typedef struct interior_box {
   double *a, *upper, *lower, *upper_goal, *lower_goal; /* order numbers each, as the next three */
   double *descent;                                     /* -grad loss(a), the caller's to set */
   double *step, *work;
+  double constant;                                  /* an intercept */
+  double *best, best_constant, best_gap, first_gap; /* the point whose gap was the least */
+  int idle;                                         /* steps since it last fell by half, once it is small */
 } interior_box;
 
 static inline void interior_box_close(interior_box *b) {
@@ -36,7 +39,7 @@ static inline void interior_box_close(interior_box *b) {
 static inline scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order, double bound, scl_error *error) {
   *b = (interior_box){.host = host, .algebra = host->service(SCL_SERVICE_SYMMETRIC), .order = order, .bound = bound};
   scl_status status = b->algebra->create(order, &b->matrix, error);
-  if (status == SCL_OK) b->a = host->allocate(8 * order * sizeof *b->a);
+  if (status == SCL_OK) b->a = host->allocate(9 * order * sizeof *b->a);
   if (status == SCL_OK && b->a == NULL) status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
   if (status != SCL_OK) {
     interior_box_close(b);
@@ -49,15 +52,31 @@ static inline scl_status interior_box_open(interior_box *b, const scl_host *host
   b->descent = b->lower_goal + order;
   b->step = b->descent + order;
   b->work = b->step + order;
+  b->best = b->work + order;
   return SCL_OK;
 }
 
 /* The middle of the box, all products mu. */
 static inline void interior_box_start(interior_box *b, double mu) {
+  b->constant = 0;
+  b->best_gap = INFINITY;
+  b->idle = 0;
   for (size_t j = 0; j < b->order; j++) {
     b->a[j] = 0;
     b->upper[j] = b->lower[j] = mu / b->bound;
   }
+}
+
+/* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress some time before a gap of 0. */
+static inline int interior_box_note(interior_box *b, double gap) {
+  if (b->best_gap == INFINITY) b->first_gap = gap;
+  b->idle = gap < b->best_gap / 2 || b->best_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
+  if (gap < b->best_gap) {
+    b->best_gap = gap;
+    b->best_constant = b->constant;
+    memcpy(b->best, b->a, b->order * sizeof *b->a);
+  }
+  return isfinite(gap) && b->idle < 20;
 }
 
 /* Factor H + diag(...), with a little more where that is singular to working precision. */
@@ -141,7 +160,8 @@ static inline void interior_box_move(interior_box *b, double primal, double dual
     const double up = interior_box_upper_step(b, j), low = interior_box_lower_step(b, j);
     b->upper[j] += dual * up;
     b->lower[j] += dual * low;
-    b->a[j] += primal * b->step[j];
+    const double edge = b->bound * (1 - DBL_EPSILON);
+    b->a[j] = fmax(-edge, fmin(edge, b->a[j] + primal * b->step[j]));
   }
 }
 

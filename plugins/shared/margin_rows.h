@@ -24,7 +24,7 @@ static inline double logistic_share(double m) {
 }
 
 static inline double margin_value(margin_loss loss, double m) {
-  return loss == MARGIN_HINGE ? fmax(0, 1 - m) : logistic_loss(m);
+  return loss == MARGIN_LOGISTIC ? logistic_loss(m) : m >= 1 ? 0 : 1 - m;
 }
 
 enum { MARGIN_DESCENT, MARGIN_WEIGHT, MARGIN_POSITIVE, MARGIN_NEGATIVE, MARGIN_COLUMNS };
@@ -52,7 +52,7 @@ static inline margin_rows margin_rows_in(double *memory, size_t count, margin_lo
 /* f = 0, and for the hinge a point in the middle. y and p are set. */
 static inline void margin_rows_start(margin_rows *r) {
   for (size_t i = 0; i < r->count; i++) {
-    r->f[i] = 0;
+    r->f[i] = r->df[i] = 0;
     r->alpha[i] = r->beta[i] = r->p[i] / 2;
     r->xi[i] = 2;
     r->t[i] = 1;
@@ -73,9 +73,9 @@ static inline void margin_rows_aim(margin_rows *r, double mu) {
     r->alpha_goal[i] = r->beta_goal[i] = mu;
 }
 
-/* beta t + alpha xi */
+/* beta t + alpha xi, not 0 even where they underflow */
 static inline double margin_rows_below(const margin_rows *r, size_t i) {
-  return r->beta[i] * r->t[i] + r->alpha[i] * r->xi[i];
+  return fmax(r->beta[i] * r->t[i] + r->alpha[i] * r->xi[i], DBL_MIN);
 }
 
 /* Hinge: where alpha goes if y f rises by `rise`. */

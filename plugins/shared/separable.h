@@ -10,20 +10,6 @@ typedef struct separable {
   double l1, l2, bound;
 } separable;
 
-/* sign(x) max(|x| - by, 0) */
-static inline double soft_threshold(double x, double by) {
-  return x > by ? x - by : x < -by ? x + by : 0;
-}
-
-static inline double separable_clip(const separable *r, double x) {
-  return fmax(-r->bound, fmin(r->bound, x));
-}
-
-/* argmin_x (h/2) x^2 - u x + R(x) */
-static inline double separable_minimiser(const separable *r, double h, double u) {
-  return separable_clip(r, soft_threshold(u, r->l1) / (h + r->l2));
-}
-
 static inline double separable_value(const separable *r, size_t count, const double *a) {
   double sum = 0;
   for (size_t j = 0; j < count; j++)
@@ -58,8 +44,8 @@ static inline double separable_gap(const separable *r, size_t count, const doubl
     if (r->l2 > 0 || isfinite(r->bound)) plain += separable_conjugate(r, v[j]);
   }
   scaled += (1 - s) * (1 - s) / 2 * (fmax(residual_square, 0) + ridge);
-  if (isfinite(r->bound)) return fmax(plain, 0);
-  return fmax(r->l2 > 0 ? fmin(plain, scaled) : scaled, 0);
+  const double gap = isfinite(r->bound) || (r->l2 > 0 && plain < scaled) ? plain : scaled;
+  return gap < 0 ? 0 : gap; /* by rounding; what is no number stays none */
 }
 
 #endif

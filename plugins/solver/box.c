@@ -12,7 +12,6 @@
 #include "shared/margin_rows.h"
 #include "shared/mean_loss.h"
 #include "shared/separable.h"
-#include <stdio.h>
 
 enum { BOUND, LOSS, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
@@ -57,10 +56,11 @@ static double largest_weight(const box *self, const scl_problem *problem) {
 }
 
 /* What became of one target: its share in the solution. */
-static void keep(const box *self, const scl_problem *problem, size_t target, const double *a, double relative, size_t steps,
+static void keep(const box *self, const scl_problem *problem, size_t target, const interior_box *b, double unit, size_t steps,
                  scl_solution *out) {
+  const double relative = b->best_gap / unit;
   for (size_t j = 0; j < problem->features; j++)
-    out->coefficients[j * problem->targets + target] = a[j];
+    out->coefficients[j * problem->targets + target] = b->best[j];
   out->iterations += steps;
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
@@ -79,19 +79,19 @@ static double square_gap(interior_box *b, const scl_normal *normal, const double
 }
 
 /* Coefficients that end within rounding of a bound are put on it, where that does not widen the gap. */
-static double square_settle(interior_box *b, const scl_normal *normal, const double *right, size_t stride, double gap) {
+static void square_settle(interior_box *b, const scl_normal *normal, const double *right, size_t stride) {
   double *snapped = b->step;
   for (size_t j = 0; j < b->order; j++)
-    snapped[j] = 1 - fabs(b->a[j]) / b->bound < 1e-6 ? copysign(b->bound, b->a[j]) : b->a[j];
+    snapped[j] = 1 - fabs(b->best[j]) / b->bound < 1e-6 ? copysign(b->bound, b->best[j]) : b->best[j];
   const double settled = square_gap(b, normal, right, stride, snapped);
-  if (settled > gap) return gap;
-  memcpy(b->a, snapped, b->order * sizeof *b->a);
-  return settled;
+  if (!(settled <= b->best_gap)) return;
+  b->best_gap = settled;
+  memcpy(b->best, snapped, b->order * sizeof *b->best);
 }
 
 /* mu for the real step, once a first one towards 0 is known that may go so far: the less is left of the products, the smaller. */
 static double mehrotra(double before, double after, double number) {
-  const double left = after / before;
+  const double left = before > 0 ? fmax(after, 0) / before : 0;
   return left * left * left * before / number;
 }
 
@@ -116,19 +116,19 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
   scl_status status = problem->normal(problem, &normal, error);
   if (status != SCL_OK) return status;
   const double *right = normal.right + target, unit = fmax(normal.square[target] / 2, DBL_MIN), goal = self->tolerance * unit;
-  double gap;
   size_t steps = 0;
   interior_box_start(b, 0);
-  gap = square_gap(b, &normal, right, problem->targets, b->a);
-  interior_box_start(b, gap / (2 * (double)b->order));
-  while (gap > goal && steps < self->most) {
-    status = problem->progress(problem, (double)steps++ / (double)self->most, "solving", error);
+  const double first = square_gap(b, &normal, right, problem->targets, b->a);
+  interior_box_start(b, first / (2 * (double)b->order));
+  for (double gap = first; interior_box_note(b, gap) && gap > goal && steps < self->most; steps++) {
+    status = problem->progress(problem, (double)steps / (double)self->most, "solving", error);
     if (status == SCL_OK) status = square_step(b, &normal, error);
+    if (status == SCL_NUMERIC) break; /* as good as rounding lets it be: the gap tells */
     if (status != SCL_OK) return status;
     gap = square_gap(b, &normal, right, problem->targets, b->a);
   }
-  gap = square_settle(b, &normal, right, problem->targets, gap);
-  keep(self, problem, target, b->a, gap / unit, steps, out);
+  square_settle(b, &normal, right, problem->targets);
+  keep(self, problem, target, b, unit, steps, out);
   return SCL_OK;
 }
 
@@ -138,8 +138,7 @@ typedef struct margins {
   interior_box *box;
   margin_rows rows;
   double *pulled; /* D x MARGIN_COLUMNS: Phi' columns */
-  double intercept;
-  double length; /* of the last step */
+  double length;  /* of the last step */
 } margins;
 
 static double margins_gap(const margins *m, int intercept) {
@@ -149,7 +148,8 @@ static double margins_gap(const margins *m, int intercept) {
     const double *v = m->pulled + j * MARGIN_COLUMNS;
     norm += fabs(positive * v[MARGIN_POSITIVE] + negative * v[MARGIN_NEGATIVE]);
   }
-  return margin_rows_loss(&m->rows, 0) - margin_rows_dual(&m->rows, positive, negative) + m->box->bound * norm;
+  const double gap = margin_rows_loss(&m->rows, 0) - margin_rows_dual(&m->rows, positive, negative) + m->box->bound * norm;
+  return gap < 0 ? 0 : gap; /* by rounding */
 }
 
 /* The factor for the weights in `columns`. */
@@ -258,7 +258,7 @@ static scl_status margins_step(const scl_problem *problem, margins *m, scl_error
   if (status != SCL_OK) return status;
   interior_box_move(m->box, primal, dual);
   margin_rows_move(&m->rows, primal, dual);
-  m->intercept += primal * by;
+  m->box->constant += primal * by;
   return SCL_OK;
 }
 
@@ -278,16 +278,17 @@ static scl_status read_rows(const scl_problem *problem, size_t target, margins *
   return status;
 }
 
-static scl_status follow(const box *self, const scl_problem *problem, margins *m, double unit, double *gap, size_t *steps,
-                         scl_error *error) {
+/* Steps until the gap is small enough. */
+static scl_status follow(const box *self, const scl_problem *problem, margins *m, double goal, size_t *steps, scl_error *error) {
   for (*steps = 0;; ++*steps) {
     scl_status status = problem->progress(problem, (double)*steps / (double)self->most, "solving", error);
     margins_aim(m, 0);
     if (status == SCL_OK) status = margins_pull(problem, m, error);
     if (status != SCL_OK) return status;
-    *gap = margins_gap(m, problem->intercept) / unit;
-    if (*gap <= self->tolerance || *steps >= self->most) return SCL_OK;
+    const double gap = margins_gap(m, problem->intercept);
+    if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->most) return SCL_OK;
     status = margins_step(problem, m, error);
+    if (status == SCL_NUMERIC) return SCL_OK; /* as good as rounding lets it be: the gap tells */
     if (status != SCL_OK) return status;
   }
 }
@@ -297,18 +298,18 @@ static scl_status solve_margins(const box *self, const scl_problem *problem, siz
   const size_t n = problem->rows, d = problem->features;
   const margin_loss loss = self->loss == HINGE ? MARGIN_HINGE : MARGIN_LOGISTIC;
   const double unit = margin_value(loss, 0);
-  double *memory = self->host->allocate((margin_rows_numbers(n) + d * MARGIN_COLUMNS) * sizeof *memory), gap = 0;
+  double *memory = self->host->allocate((margin_rows_numbers(n) + d * MARGIN_COLUMNS) * sizeof *memory);
   if (memory == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows", n);
-  margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0, 0.5};
+  margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0.5};
   size_t steps = 0;
   scl_status status = read_rows(problem, target, &m, error);
   if (status == SCL_OK) {
     margin_rows_start(&m.rows);
     interior_box_start(b, unit / (double)(loss == MARGIN_HINGE ? n : 2 * d));
-    status = follow(self, problem, &m, unit, &gap, &steps, error);
+    status = follow(self, problem, &m, self->tolerance * unit, &steps, error);
   }
-  if (status == SCL_OK) keep(self, problem, target, b->a, gap, steps, out);
-  if (status == SCL_OK && out->intercept != NULL) out->intercept[target] = m.intercept;
+  if (status == SCL_OK) keep(self, problem, target, b, unit, steps, out);
+  if (status == SCL_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
   self->host->release(memory);
   return status;
 }
@@ -380,7 +381,7 @@ static scl_status objective(const void *instance, const scl_problem *problem, co
                             double *result, scl_error *error) {
   const box *self = instance;
   const scl_status status = mean_loss(problem, coefficients, intercept, value, self, result, error);
-  if (self->loss == SQUARE) *result /= 2;
+  if (status == SCL_OK && self->loss == SQUARE) *result /= 2;
   for (size_t j = 0; status == SCL_OK && j < problem->features * problem->targets; j++)
     if (!(fabs(coefficients[j]) <= largest_weight(self, problem))) *result = INFINITY;
   return status;

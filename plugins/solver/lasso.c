@@ -9,7 +9,6 @@
  * objective at a = 0. */
 #include "shared/active_set.h"
 #include "shared/mean_loss.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { LAMBDA, L1_RATIO, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
