@@ -56,6 +56,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_plugin(L);
   scl_lua_open_engine(L);
   scl_lua_open_training(L);
+  scl_lua_open_model(L);
   scl_lua_open_prune(L);
   scl_lua_open_codes(L);
   lua_pushcfunction(L, now);
