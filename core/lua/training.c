@@ -176,6 +176,8 @@ static int fit_model(lua_State *L, training *t, scl_instance *solver, bool inter
   push_fit(L, &fit);
   lua_pushvalue(L, place);
   lua_setfield(L, -2, "model");
+  lua_pushinteger(L, (lua_Integer)scl_model_targets(model));
+  lua_setfield(L, -2, "targets");
   lua_rawseti(L, -2, 1);
   return 1;
 }

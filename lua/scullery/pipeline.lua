@@ -115,11 +115,11 @@ function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
     stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept,
-    model = fit.model, fit = fit,
-    targets = select(3, core.source_size(ds:source_of_targets())), choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
+    model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes,
+    names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
-  if fit.status ~= "converged" then io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or "")) end
+  if fit.status ~= "converged" and fit.status ~= "stopped" then io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or "")) end
   return self
 end
 
