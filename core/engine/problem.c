@@ -35,7 +35,7 @@ scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, 
 
 /* ---------------------------------------------------------------- one solve */
 
-static void close_solve(solve_context *s) {
+void scl_problem_close(solve_context *s) {
   scl_symmetric_destroy(s->work);
   scl_symmetric_destroy(s->dual);
   scl_release(s->dual_targets);
@@ -150,12 +150,12 @@ static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *
   return SCL_OK;
 }
 
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
-                              size_t count, scl_fit *fits, scl_error *error) {
+scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver, bool intercept, long without,
+                            scl_error *error) {
   const scl_flow *flow = &training->flow;
-  const size_t d = scl_flow_features(flow), c = flow->source->targets, number = values == NULL ? 1 : count;
-  solve_context s = {.training = training, .without = without, .intercept = intercept};
-  s.problem = (scl_problem){
+  const size_t d = scl_flow_features(flow), c = flow->source->targets;
+  *s = (solve_context){.training = training, .without = without, .intercept = intercept};
+  s->problem = (scl_problem){
       .head = SCL_HEAD(scl_problem),
       .host = &scl_host_table,
       .rows = rows_without(flow, without),
@@ -170,9 +170,17 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
       .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
       .slots = flow->map != NULL && scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL ? scl_map_slots(flow->map) : 0,
       .intercept = intercept};
-  scl_problem_set_verbs(&s.problem);
-  if (s.problem.rows == 0 || d == 0 || c == 0)
-    return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s.problem.rows, d, c);
+  scl_problem_set_verbs(&s->problem);
+  if (s->problem.rows == 0 || d == 0 || c == 0)
+    return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows, d, c);
+  return SCL_OK;
+}
+
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
+                              size_t count, scl_fit *fits, scl_error *error) {
+  const size_t d = scl_flow_features(&training->flow), c = training->flow.source->targets, number = values == NULL ? 1 : count;
+  solve_context s;
+  SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
   memset(fits, 0, number * sizeof *fits);
   scl_solution *solutions = scl_allocate_zero(number * sizeof *solutions);
   scl_status status = solutions == NULL ? scl_fail_memory(error, number * sizeof *solutions, "solutions") : SCL_OK;
@@ -192,6 +200,6 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   for (size_t k = 0; status != SCL_OK && k < number; k++)
     scl_fit_release(&fits[k]);
   scl_release(solutions);
-  close_solve(&s);
+  scl_problem_close(&s);
   return status;
 }

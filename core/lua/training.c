@@ -155,15 +155,38 @@ static void push_fit(lua_State *L, scl_fit *fit) {
     lua_pushstring(L, s->note);
     lua_setfield(L, -2, "note");
   }
+  if (fit->coefficients.storage == NULL) return; /* a model */
   push_matrix(L, &fit->coefficients, "weights");
   push_matrix(L, &fit->intercept, "intercept");
 }
 
+/* One fit whose result is a model: its account, with the model as field `model`. */
+static int fit_model(lua_State *L, training *t, scl_instance *solver, bool intercept, long without) {
+  scl_error error = {0};
+  scl_fit fit;
+  scl_model *model = NULL;
+  void **slot = scl_lua_new_model(L);
+  const int place = lua_gettop(L);
+  const size_t before = scl_allocated();
+  scl_lua_check(L, scl_model_fit(t->engine, solver, intercept, without, &fit, &model, &error), &error);
+  *slot = model;
+  const size_t now = scl_allocated();
+  scl_lua_account(L, now > before ? now - before : 0);
+  lua_createtable(L, 1, 0);
+  push_fit(L, &fit);
+  lua_pushvalue(L, place);
+  lua_setfield(L, -2, "model");
+  lua_pushinteger(L, (lua_Integer)scl_model_targets(model));
+  lua_setfield(L, -2, "targets");
+  lua_rawseti(L, -2, 1);
+  return 1;
+}
+
 /* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or
- * nil */
+ * nil. Where the solver makes models a fit has `model` in place of `weights` and `intercept`. */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
-  const scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
+  scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
   const bool intercept = lua_toboolean(L, 3);
   const long without = (long)luaL_optinteger(L, 4, 0) - 1;
   const size_t count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
@@ -171,6 +194,7 @@ static int solve(lua_State *L) {
   if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
   if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups))
     return luaL_error(L, "there is no fold %d", (int)without + 1);
+  if (scl_model_made_by(solver)) return fit_model(L, t, solver, intercept, without);
   double *values = count == 0 ? NULL : lua_newuserdatauv(L, count * sizeof *values, 0);
   for (size_t k = 0; k < count; k++) {
     lua_geti(L, 5, (lua_Integer)k + 1);
@@ -194,7 +218,28 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =}, judged on the rows of that fold; tallies
+/* A candidate from the table on top of the stack, which keeps what it points to: {weights =, intercept =} or {model =}. */
+static scl_candidate check_candidate(lua_State *L, const training *t) {
+  luaL_checktype(L, -1, LUA_TTABLE);
+  const int place = lua_gettop(L);
+  scl_candidate candidate = {.model = scl_lua_field_handle(L, place, "model", SCL_LUA_MODEL)};
+  const size_t features = scl_flow_features(&t->flow), targets = t->flow.source->targets;
+  if (candidate.model != NULL) {
+    if (scl_model_features(candidate.model) != features || scl_model_targets(candidate.model) != targets)
+      luaL_error(L, "a candidate has the wrong shape");
+    return candidate;
+  }
+  lua_getfield(L, place, "weights");
+  lua_getfield(L, place, "intercept");
+  candidate.coefficients = scl_lua_check_matrix(L, place + 1);
+  candidate.intercept = scl_lua_check_matrix(L, place + 2);
+  if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets || candidate.intercept->cols != targets)
+    luaL_error(L, "a candidate has the wrong shape");
+  lua_settop(L, place);
+  return candidate;
+}
+
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that fold; tallies
  * alike: {rows, wrong, square} */
 static int score(lua_State *L) {
   training *t = check_training(L, 1);
@@ -212,14 +257,9 @@ static int score(lua_State *L) {
     lua_geti(L, 2, (lua_Integer)g + 1);
     for (size_t k = 0; k < count; k++) {
       lua_geti(L, -1, (lua_Integer)k + 1);
-      luaL_checktype(L, -1, LUA_TTABLE);
-      lua_getfield(L, -1, "weights");
-      lua_getfield(L, -2, "intercept");
-      const scl_matrix *weights = scl_lua_check_matrix(L, lua_gettop(L) - 1), *intercept = scl_lua_check_matrix(L, lua_gettop(L));
-      if (weights->rows != scl_flow_features(&t->flow) || weights->cols != t->flow.source->targets || intercept->cols != weights->cols)
-        return luaL_error(L, "a candidate has the wrong shape");
-      candidates[g * count + k] = (scl_candidate){weights, intercept};
-      lua_pop(L, 3);
+      candidates[g * count + k] = check_candidate(L, t);
+      if ((candidates[g * count + k].model == NULL) != (candidates[0].model == NULL)) luaL_error(L, "candidates are all models, or none is");
+      lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }

@@ -101,6 +101,16 @@ function Pipeline:prepare(source, choices)
   return { stages = made, map = map, seconds = seconds }
 end
 
+--- The solver's instance for prepared stages; a width that waits for the data is worked out from the staged rows.
+function Pipeline:make_solver(source, prepared, choices)
+  local waiting = self.solver:waiting(choices)
+  if not waiting then return self.solver:instance(choices) end
+  if prepared.map then
+    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features of them: give a number"):format(tostring(self.solver)), 0)
+  end
+  return self.solver:instance(choices, { core.widths(source, prepared.stages) })
+end
+
 --- What a training needs to know besides rows.
 function Pipeline:training_options(ds, folds)
   return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block, allowance = self.allowance,
@@ -111,11 +121,14 @@ end
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
-    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept, fit = fit,
-    choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
+    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights,
+    intercept = fit.intercept,    model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes,
+    names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
-  if fit.status ~= "converged" then io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or "")) end
+  if fit.status ~= "converged" and fit.status ~= "stopped" then
+    io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or ""))
+  end
   return self
 end
 
@@ -154,7 +167,7 @@ local function fit(self, ds)
     return self
   end
   local began = core.now()
-  local solver = self.solver:instance()
+  local solver = self:make_solver(source, prepared)
   local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
   local settings = core.settings(solver)
   local result = core.solve(training, solver, settings.intercept == true)[1]
@@ -173,7 +186,14 @@ end
 local function need(self, title, solver)
   local f = self.fitted
   if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
-  if solver and not f.weights then error(title .. ": this pipeline has no solver", 3) end
+  if solver and not f.fit then error(title .. ": this pipeline has no solver", 3) end
+  return f
+end
+
+-- The same where only coefficients of features will do.
+local function need_weights(self, title)
+  local f = need(self, title, true)
+  if f.model then error(("%s: solver.%s is not linear in the features: it has no weights"):format(title, self.solver.name), 3) end
   return f
 end
 
@@ -193,19 +213,24 @@ local function source_of(data, f, title)
   return source
 end
 
+-- n x c scores.
+local function scores(self, f, X, title)
+  local source = source_of(X, f, title)
+  if f.model then return core.model_decisions(source, f.stages, f.map, f.model, self.dtype, self.block) end
+  return core.decisions(source, f.stages, f.map, f.weights, f.intercept, self.block)
+end
+
 --- p:decision(X): raw scores, n x c (one column for two classes and for one target).
 function Pipeline:decision(X)
   local f = need(self, "pipeline:decision", true)
-  return guarded("pipeline:decision", function()
-    return core.decisions(source_of(X, f, "pipeline:decision"), f.stages, f.map, f.weights, f.intercept, self.block)
-  end)
+  return guarded("pipeline:decision", scores, self, f, X, "pipeline:decision")
 end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are texts), or n x c values of a regression.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   return guarded("pipeline:predict", function()
-    local d = core.decisions(source_of(X, f, "pipeline:predict"), f.stages, f.map, f.weights, f.intercept, self.block)
+    local d = scores(self, f, X, "pipeline:predict")
     if f.task ~= "classification" then return d end
     return core.labels_of(d, f.classes)
   end)
@@ -235,7 +260,7 @@ local function judge_stream(self, title, ds)
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
   local training = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
-  return core.score(training, { { { weights = f.weights, intercept = f.intercept } } })[1][1]
+  return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 
 local function streams(data) return dataset.is(data) and not data.X end
@@ -246,7 +271,7 @@ function Pipeline:score(data, y, given)
     if streams(data) then
       local t = judge_stream(self, "pipeline:score", data)
       if self.fitted.task == "classification" then return 1 - t.wrong / t.rows end
-      if self.fitted.weights:cols() > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
+      if self.fitted.targets > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
       return 1 - t.square / (t.target_square - t.target_sum ^ 2 / t.rows)
     end
     local said, truth = judge(self, "pipeline:score", data, y, given)
@@ -259,7 +284,7 @@ function Pipeline:error(data, y, given)
   return guarded("pipeline:error", function()
     if streams(data) then
       local t = judge_stream(self, "pipeline:error", data)
-      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.weights:cols()
+      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.targets
     end
     local said, truth = judge(self, "pipeline:error", data, y, given)
     return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
@@ -278,16 +303,16 @@ end
 
 --- p:weights(): D x c; decision = transform x weights, plus the intercept where one was asked for.
 function Pipeline:weights()
-  local f = need(self, "pipeline:weights", true)
+  local f = need_weights(self, "pipeline:weights")
   return f.weights * exported_factor(f)
 end
 
 --- p:intercept(): 1 x c (zeros where none was asked for).
-function Pipeline:intercept() return need(self, "pipeline:intercept", true).intercept:copy() end
+function Pipeline:intercept() return need_weights(self, "pipeline:intercept").intercept:copy() end
 
 --- p:norm(): ||alpha|| = sqrt(a'Ga) with K, ||a|| without; over all targets.
 function Pipeline:norm()
-  local f = need(self, "pipeline:norm", true)
+  local f = need_weights(self, "pipeline:norm")
   if not (f.map and self.features.inst.K) then return f.weights:norm() end
   f.norm = f.norm or guarded("pipeline:norm", core.map_norm, f.map, f.weights)
   return f.norm
@@ -296,7 +321,7 @@ end
 --- p:bound{ delta = 0.05, theorem = "rkhsw10" | "rkhsw11" | "rks" | "bases" | "maxout" }: a guarantee with probability 1 - delta, its total and ingredients: see
 --- scullery.bounds. With a K: Theorem 10 of Dube and Marchand (2023), total with theta as exact as is known, total_paper with their bound on it.
 function Pipeline:bound(given)
-  need(self, "pipeline:bound", true)
+  need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
 end
 
