@@ -75,8 +75,18 @@ static inline scl_status sample_draw(row_sample *sample, uint64_t seed, scl_erro
   return problem->walk(problem, sample_passing, sample, error);
 }
 
-/* m rows of a problem with dense ones, drawn by seed; mu as above. */
-static inline scl_status sample_open(row_sample *sample, const scl_problem *problem, size_t rows, uint64_t seed, double mu,
+/* mu: half of mean ||phi||^2/m. The sample misses directions of about that size: less makes P too small there, more makes it too large
+ * where it knows better. */
+static inline double sample_damping(const row_sample *sample) {
+  const size_t count = sample->problem->features * sample->rows;
+  double square = 0;
+  for (size_t i = 0; i < count; i++)
+    square += sample->s[i] * sample->s[i];
+  return square / (2 * (double)sample->rows * (double)sample->rows);
+}
+
+/* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen, at least least_mu. */
+static inline scl_status sample_open(row_sample *sample, const scl_problem *problem, size_t rows, uint64_t seed, double least_mu, double mu,
                                      const double *centre, double mean_weight, scl_error *error) {
   const scl_host *host = problem->host;
   const size_t d = problem->features, c = problem->targets;
@@ -90,6 +100,7 @@ static inline scl_status sample_open(row_sample *sample, const scl_problem *prob
     status = host->fail(error, SCL_NO_MEMORY, "not enough memory for a sample of %zu rows: give a smaller rank", rows);
   if (status == SCL_OK) status = sample_draw(sample, seed, error);
   if (status == SCL_OK) status = sample->symmetric->create(rows, &sample->factor, error);
+  if (status == SCL_OK && mu == 0) mu = fmax(fmax(least_mu, sample_damping(sample)), 1e-300);
   if (status == SCL_OK) {
     size_t pivot = 0;
     sample->symmetric->rank(sample->factor, 1, sample->s, d, (ptrdiff_t)rows);

@@ -18,7 +18,7 @@ static const scl_option options[OPTIONS] = {
     {"rank", SCL_INTEGER | SCL_WORD, "auto", "auto", 0, 1e9, 0, SCL_NO_WIDTH,
      "rows in the sample that the preconditioner is made from; 0: none; auto: at most 2000, in 400 MB"},
     {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "mu of the preconditioner, in lambda's units: about the largest eigenvalue that the sample misses"},
+     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank, at least lambda"},
     {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the sample"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
@@ -170,13 +170,11 @@ static size_t sample_rows_of(const descent *d) {
   return rows > n ? n : rows;
 }
 
-/* mean ||phi||^2 of the rows, from the weights' pass for sparse rows, else from 1/m of it: the trace of Phi'W Phi over N */
 static scl_status precondition(descent *d, scl_error *error) {
   const size_t rows = d->problem->slots > 0 ? 0 : sample_rows_of(d);
   if (rows == 0) return SCL_OK;
-  const double mu = d->self->damping > 0 ? d->self->damping : fmax(d->self->lambda, 1e-12);
-  const scl_status status = sample_open(&d->sample, d->problem, rows, d->self->seed, mu, d->problem->intercept ? d->mean : NULL,
-                                        d->total / (double)d->problem->rows, error);
+  const scl_status status = sample_open(&d->sample, d->problem, rows, d->self->seed, d->self->lambda, d->self->damping,
+                                        d->problem->intercept ? d->mean : NULL, d->total / (double)d->problem->rows, error);
   d->sampled = status == SCL_OK;
   return status;
 }
