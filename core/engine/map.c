@@ -86,6 +86,8 @@ static scl_status check_fit(const scl_map *map, scl_error *error) {
   return SCL_OK;
 }
 
+enum { MOST_FEATURES = 500000000 };
+
 static scl_status check_size(const scl_map_spec *spec, const scl_map *map, scl_error *error) {
   const double features = (double)map->count * (double)map->fan_out, size = (double)scl_dtype_size(map->dtype);
   const double bytes =
@@ -93,7 +95,7 @@ static scl_status check_size(const scl_map_spec *spec, const scl_map *map, scl_e
   char text[32];
   (void)spec;
   if (map->count == 0) return scl_fail(error, SCL_BAD_OPTION, "features: option 'T' got 0; it takes a whole number of at least 1");
-  if (bytes > 64e9 || features > 5e8)
+  if (bytes > 64e9 || features > MOST_FEATURES)
     return scl_fail(error, SCL_NO_MEMORY, "features: T = %zu is absurdly large: its parameters alone would take %s", map->count,
                     scl_bytes_text(bytes, text));
   return SCL_OK;
@@ -121,6 +123,9 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
   if (map->pool_rows < map->fan_in)
     return scl_fail(error, SCL_BAD_OPTION, "sampler.%s shares %zu rows, and nonlinearity.%s takes %zu different ones a parameter",
                     scl_instance_name(map->sampler), map->pool_rows, scl_instance_name(map->phi), map->fan_in);
+  if (map->pool_rows > MOST_FEATURES)
+    return scl_fail(error, SCL_NO_MEMORY, "sampler.%s shares %zu rows; up to %d can be drawn", scl_instance_name(map->sampler),
+                    map->pool_rows, (int)MOST_FEATURES);
   map->pool = scl_allocate_array(numbers + 1, sizeof *map->pool);
   if (map->pool == NULL) return scl_fail_memory(error, numbers * sizeof *map->pool, "pools");
   const scl_address address = {map->seed, SCL_STREAM_PARAMETERS};

@@ -177,18 +177,22 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   const gaussian *self = instance;
   const scl_host *host = self->base.host;
   const width_factor factor = {.factor = 2, .power = -0.5, .width = self->width, .scale = 1};
-  const scl_status status = check_width(self, error);
+  scl_status status = check_width(self, error);
   if (status != SCL_OK) return status;
   if (law->family != SCL_LAW_GAUSSIAN) return host->fail(error, SCL_UNSUPPORTED, "no closed form for this kernel with this sampler's law");
   double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
   if (room == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for the tilt of %zu columns", law->dim);
-  for (size_t j = 0; j < law->dim; j++)
+  for (size_t j = 0; j < law->dim && status == SCL_OK; j++) {
     tilt_column(self->width, law->mean[j], law->scale[j], j, out);
+    if (!isnormal(out->log2[j]))
+      status = host->fail(error, SCL_NUMERIC, "gamma = %g with rows of scale %g at column %zu: their squares leave double precision",
+                          self->width, law->scale[j], j + 1);
+  }
   out->log_one = tilt_indicator(law);
   out->log_diagonal = 0;
   out->log_mass = tilt_indicator(law) + tilt_total(law, log_factor, &factor, room);
   host->release(room);
-  return SCL_OK;
+  return status;
 }
 
 static const void *ability(const void *instance, const char *id) {
