@@ -93,11 +93,25 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
 
 /* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
-  if (training->kept != NULL) return scl_keep_walk(training->kept, visit, context, error);
-  if (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))
-    return scl_flow_walk(&training->flow, true, visit, context, error);
-  const scl_status status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
-  training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+  scl_status status = SCL_OK;
+  pthread_mutex_lock(&training->lock);
+  const scl_keep *kept = training->kept;
+  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
+    status = scl_flow_walk(&training->flow, true, visit, context, error);
+  } else if (kept == NULL) {
+    status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
+    training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+  }
+  pthread_mutex_unlock(&training->lock);
+  return kept == NULL ? status : scl_keep_walk(kept, visit, context, error);
+}
+
+/* The sums of all groups, made once. */
+static scl_status ensure_sums(scl_training *training, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->have_sums ? SCL_OK : scl_sums_accumulate(&training->flow, &training->sums, error);
+  training->have_sums = status == SCL_OK;
+  pthread_mutex_unlock(&training->lock);
   return status;
 }
 
@@ -130,10 +144,7 @@ scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *
 static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_training *training = s->training;
-  if (!training->have_sums) {
-    SCL_TRY(scl_sums_accumulate(&training->flow, &training->sums, error));
-    training->have_sums = true;
-  }
+  SCL_TRY(ensure_sums(training, error));
   if (!s->have_normal || s->reweighted) {
     SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
     if (s->work == NULL) SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
@@ -144,6 +155,13 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
   }
   *out = s->normal;
   return SCL_OK;
+}
+
+scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = scl_flow_walk(&training->flow, false, visit, context, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
 }
 
 /* Targets alone: staged rows are read, features are not made. */
@@ -170,7 +188,7 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
 
 static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
   responding r = {context_of(problem), targets, weights, 0};
-  return scl_flow_walk(&context_of(problem)->training->flow, false, respond, &r, error);
+  return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
 }
 
 static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
@@ -427,8 +445,11 @@ static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *er
 
 /* The map without K, on the same parameters. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
-  if (training->plain != NULL || training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
-  return scl_map_create_plain(training->flow.map, &training->plain, error);
+  if (training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->plain != NULL ? SCL_OK : scl_map_create_plain(training->flow.map, &training->plain, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
 }
 
 static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count,

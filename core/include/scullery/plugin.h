@@ -222,6 +222,8 @@ typedef struct scl_symmetric_algebra {
   /* Cholesky in place. Where a pivot is not positive: SCL_NUMERIC, its place (from 0) in *pivot, and a is spoilt. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   void (*solve)(const scl_symmetric *factor, double *b, size_t k); /* in place, b n x k */
+  /* The `count` largest eigenvalues, descending, and orthonormal vectors, one a row (count x n). */
+  scl_status (*eigen)(const scl_symmetric *a, size_t count, double *values, double *vectors, scl_error *error);
 } scl_symmetric_algebra;
 
 /* ---------------------------------------------------------------- samplers: p on a parameter space W */
