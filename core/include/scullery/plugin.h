@@ -526,7 +526,7 @@ struct scl_problem {
   size_t classes; /* 0 for regression */
   scl_dtype dtype;
   int has_kernel;    /* gram() answers */
-  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out so that nothing underflows) */
+  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out where they would underflow, else 0) */
   size_t allowance;  /* bytes of row blocks that the host may keep between passes: how dear another pass is */
   size_t parameters; /* T; 0 where the features come from no map */
   size_t slots;      /* 0: rows are dense; else sparse, at most so many entries a row (only for solvers with SCL_ABILITY_SPARSE_ROWS) */
