@@ -4,6 +4,7 @@
 #include "problem_internal.h"
 #include "progress.h"
 #include "random.h"
+#include "thin.h"
 #include <math.h>
 #include <string.h>
 
@@ -217,23 +218,12 @@ static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t
   return *copy;
 }
 
-/* out (count x k) = Phi a, or (transpose) out (D x k) += Phi' a. */
-static scl_status dense_product(const scl_block *phi, bool transpose, const double *a, size_t k, double *out, scl_error *error) {
-  const size_t inner = transpose ? phi->rows : phi->cols, outer = transpose ? phi->cols : phi->rows;
-  const ptrdiff_t width = (ptrdiff_t)k;
-  if (phi->dtype == SCL_F64) {
-    scl_gemm_parallel(SCL_F64, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, a, width, transpose ? 1 : 0, out, width);
-    return SCL_OK;
-  }
-  float *narrow = scl_allocate_array((inner + outer) * k + 1, sizeof *narrow), *product = narrow + inner * k;
-  if (narrow == NULL) return scl_fail_memory(error, (inner + outer) * k * sizeof *narrow, "a product");
-  for (size_t i = 0; i < inner * k; i++)
-    narrow[i] = (float)a[i];
-  scl_gemm_parallel(SCL_F32, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, narrow, width, 0, product, width);
-  for (size_t i = 0; i < outer * k; i++)
-    out[i] = (transpose ? out[i] : 0) + (double)product[i];
-  scl_release(narrow);
-  return SCL_OK;
+/* out (count x k) = Phi a; out (D x k) += Phi' r */
+static scl_status dense_product(const scl_block *phi, const double *a, size_t k, double *out, scl_error *error) {
+  return scl_thin_product(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, a, k, out, error);
+}
+static scl_status dense_adjoint(const scl_block *phi, const double *r, size_t k, double *out, scl_error *error) {
+  return scl_thin_adjoint(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, r, k, out, error);
 }
 
 /* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
@@ -259,7 +249,7 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   double *out = m->out + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, false, m->in, m->k, out, error);
+  if (rows->slots == 0) return dense_product(&rows->features, m->in, m->k, out, error);
   sparse_product(rows, m->in, m->k, out);
   return SCL_OK;
 }
@@ -267,7 +257,7 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   const double *in = m->in + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, true, in, m->k, m->out, error);
+  if (rows->slots == 0) return dense_adjoint(&rows->features, in, m->k, m->out, error);
   sparse_adjoint(rows, in, m->k, m->out);
   return SCL_OK;
 }
@@ -301,10 +291,10 @@ static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *err
   if (sparse)
     sparse_product(rows, s->a, s->k, scores);
   else
-    status = dense_product(&rows->features, false, s->a, s->k, scores, error);
+    status = dense_product(&rows->features, s->a, s->k, scores, error);
   if (status == SCL_OK) status = s->turn(s->context, rows, scores, error);
   if (status == SCL_OK && sparse) sparse_adjoint(rows, scores, s->k, s->out);
-  if (status == SCL_OK && !sparse) status = dense_product(&rows->features, true, scores, s->k, s->out, error);
+  if (status == SCL_OK && !sparse) status = dense_adjoint(&rows->features, scores, s->k, s->out, error);
   scl_release(scores);
   return status;
 }
