@@ -1,6 +1,7 @@
 /* What a solver may ask of a problem, answered by streaming. */
 #include "dense.h"
 #include "interrupt.h"
+#include "pool.h"
 #include "problem_internal.h"
 #include "progress.h"
 #include "random.h"
@@ -205,19 +206,6 @@ typedef struct multiplying {
   size_t k;
 } multiplying;
 
-/* The block in float64: its own memory, or a copy. */
-static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t *stride) {
-  *copy = NULL;
-  *stride = block->row_stride;
-  if (block->dtype == SCL_F64) return block->data;
-  *copy = scl_allocate_array(block->rows * block->cols + 1, sizeof **copy);
-  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
-    for (size_t j = 0; j < block->cols; j++)
-      (*copy)[i * block->cols + j] = (double)((const float *)block->data)[(ptrdiff_t)i * block->row_stride + (ptrdiff_t)j];
-  *stride = (ptrdiff_t)block->cols;
-  return *copy;
-}
-
 /* out (count x k) = Phi a; out (D x k) += Phi' r */
 static scl_status dense_product(const scl_block *phi, const double *a, size_t k, double *out, scl_error *error) {
   return scl_thin_product(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, a, k, out, error);
@@ -314,36 +302,64 @@ typedef struct reweighting {
   size_t c;
 } reweighting;
 
-static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const reweighting *r = context;
-  const size_t d = rows->features.cols, c = r->c;
-  double *copy, *scaled = scl_allocate_array(rows->count * (d + c) + 1, sizeof *scaled);
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  if (phi == NULL || scaled == NULL) {
-    scl_release(copy);
-    scl_release(scaled);
-    return scl_fail_memory(error, rows->count * d * sizeof *scaled, "weighted rows");
+/* Rows of a block times the square roots of their weights, in the block's dtype. */
+typedef struct scaling {
+  const scl_block *features;
+  const double *weights;
+  void *out;
+} scaling;
+
+enum { SCALE_ROWS = 64 };
+
+static void scale_rows(void *context, size_t index) {
+  const scaling *s = context;
+  const size_t d = s->features->cols, first = index * SCALE_ROWS, end = scl_min(first + SCALE_ROWS, s->features->rows);
+  for (size_t i = first; i < end; i++) {
+    const double root = sqrt(s->weights[i]);
+    const ptrdiff_t at = (ptrdiff_t)i * s->features->row_stride;
+    if (s->features->dtype == SCL_F64)
+      for (size_t j = 0; j < d; j++)
+        ((double *)s->out)[i * d + j] = root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
+    else
+      for (size_t j = 0; j < d; j++)
+        ((float *)s->out)[i * d + j] = (float)root * ((const float *)s->features->data)[at + (ptrdiff_t)j];
   }
-  double *y = scaled + rows->count * d;
+}
+
+/* Weighted targets, and what they and the weights add to the means and squares. */
+static void weigh_targets(const reweighting *r, const scl_rows *rows, const double *weights, double *out) {
+  const size_t c = r->c;
   for (size_t i = 0; i < rows->count; i++) {
-    const double weight = r->weights[rows->first + i], root = sqrt(weight);
-    for (size_t j = 0; j < d; j++) {
-      scaled[i * d + j] = root * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-      r->solve->mean_phi[j] += weight * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-    }
     for (size_t j = 0; j < c; j++) {
       const double value = rows->targets[i * c + j];
-      y[i * c + j] = root * value;
-      r->solve->square[j] += weight * value * value;
-      r->solve->mean_y[j] += weight * value;
+      out[i * c + j] = weights[i] * value;
+      r->solve->square[j] += weights[i] * value * value;
+      r->solve->mean_y[j] += weights[i] * value;
     }
-    r->solve->normal.total += weight;
+    r->solve->normal.total += weights[i];
   }
-  const scl_status status = scl_symmetric_accumulate(r->solve->work, SCL_F64, scaled, (ptrdiff_t)d, rows->count, error);
-  scl_gemm_parallel(SCL_F64, true, false, d, c, rows->count, 1, scaled, (ptrdiff_t)d, y, (ptrdiff_t)c, 1, r->solve->right, (ptrdiff_t)c);
-  scl_release(copy);
+}
+
+static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const reweighting *r = context;
+  const scl_block *phi = &rows->features;
+  const size_t d = phi->cols, c = r->c;
+  const double *weights = r->weights + rows->first;
+  void *scaled = scl_allocate_array(rows->count * d + 1, scl_dtype_size(phi->dtype));
+  double *targets = scl_allocate_array(rows->count * c + 1, sizeof *targets);
+  scl_status status = SCL_OK;
+  if (scaled == NULL || targets == NULL)
+    status = scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets), "weighted rows");
+  if (status == SCL_OK) {
+    scaling job = {phi, weights, scaled};
+    scl_pool_run((rows->count + SCALE_ROWS - 1) / SCALE_ROWS, scale_rows, &job);
+    weigh_targets(r, rows, weights, targets);
+    status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count, error);
+  }
+  if (status == SCL_OK) status = dense_adjoint(phi, targets, c, r->solve->right, error);
+  if (status == SCL_OK) status = dense_adjoint(phi, weights, 1, r->solve->mean_phi, error);
   scl_release(scaled);
+  scl_release(targets);
   return status;
 }
 
