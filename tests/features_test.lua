@@ -281,4 +281,24 @@ function TestBadNumbersOfParameters()
   end)
 end
 
+function TestBadRowsAndColumns()
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  fails({ "option 'T'", '"x"', "at least 1" }, function() sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = "x" } end)
+  fails({ "instantiation:kappa", '"x"', "at least 1" }, function() inst:kappa("x") end)
+  fails({ "instantiation:expectation", "U is not finite in row 1, column 3" }, function() inst:expectation(sc.matrix{ { 1, 2, 0 / 0 } }, sc.matrix{ { 1, 2, 3 } }) end)
+  local erf = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.erf() }
+  fails({ "instantiation:kernel", "too large for double precision", "row 1 of X", "scale the data" }, function() erf:kernel(X * 1e200) end)
+end
+
+function TestRowsWhoseSquaresLeaveTheRange()
+  local sign = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
+  for _, scale in ipairs{ 1e200, 1e-200 } do lu.assertTrue((sign:kernel(X * scale) - sign:kernel(X)):norm() < 1e-12) end
+  local function features(scale)
+    local p, K = sc.sampler.gaussian{ sigma = 1 / scale }, sc.kernel.gaussian{ gamma = 1 / scale }
+    return sc.features{ p = p, K = K, phi = sc.nonlinearity.fourier(), T = 5, seed = 2 }:fit(X * scale):transform(X * scale)
+  end
+  lu.assertTrue((features(1e-150) - features(1)):norm() < 1e-6)
+  fails({ "gamma = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function() features(1e-170) end)
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -253,7 +253,7 @@ int main(void) {
   }
   test_range("sorf");
   test_range("fastfood");
-  for (size_t size = 1; size <= 4096; size *= 2)
+  for (size_t size = 8; size <= 4096; size *= 2)
     test_instruction_sets(size);
   test_pools();
   (void)printf("structured_test: %d failures\n", failures);

@@ -14,7 +14,7 @@ local function in_stderr(values, wanted)
   return math.abs(mean - wanted) / (math.sqrt(math.max(square / n - mean ^ 2, 0) / (n - 1)) + 1e-12)
 end
 
--- How far Pearson's statistic lies above its mean, in standard errors: sum (seen - wanted)^2 / wanted has mean k - 1, variance about 2 (k - 1).
+-- How far sum (seen - wanted)^2 / wanted lies above its mean, in standard errors: mean k - 1, variance about 2 (k - 1) (Pearson).
 local function pearson(seen, wanted)
   local sum, k = 0, 0
   for key, count in pairs(wanted) do
@@ -140,7 +140,7 @@ function TestBiregularIsExact()
   end
 end
 
--- Each biregular support by itself is uniform: the second one of a block too, which takes the end of one order and the beginning of the next.
+-- Each biregular support by itself is uniform, also the second of a block, which takes the end of one order and the beginning of the next.
 function TestBiregularSupportsAreUniform()
   local blocks, seen, wanted = 6000, {}, {}
   local rows = sparse_rows(sc.sampler.sparse{ degree = 3, biregular = true }, 5 * blocks, 5)
@@ -218,7 +218,7 @@ end
 
 -- The first 2^m points have one in each interval of length 2^-m, in each coordinate; Halton's first p^k in base p.
 function TestPointsFillEachCoordinate()
-  local function check(p, W, j, count, what)
+  local function check(W, j, count, what)
     local u = {}
     for t = 1, count do u[t] = normal_cdf(W:get(t, j)) end
     table.sort(u)
@@ -230,13 +230,13 @@ function TestPointsFillEachCoordinate()
     local p = sc.sampler.qmc{ scramble = scramble }
     local W = sample(p, 256, 1111)
     for _, j in ipairs{ 1, 2, 3, 10, 100, 1111 } do
-      check(p, W, j, 256, "sobol")
-      check(p, W, j, 32, "sobol")
+      check(W, j, 256, "sobol")
+      check(W, j, 32, "sobol")
     end
   end
   local p = sc.sampler.qmc{ sequence = "halton" }
   local W = sample(p, 343, 5)
-  for _, case in ipairs{ { 1, 256 }, { 2, 243 }, { 3, 125 }, { 4, 343 }, { 5, 121 } } do check(p, W, case[1], case[2], "halton") end
+  for _, case in ipairs{ { 1, 256 }, { 2, 243 }, { 3, 125 }, { 4, 343 }, { 5, 121 } } do check(W, case[1], case[2], "halton") end
 end
 
 -- Pairs of Sobol columns: 2^6 points in the 8 x 8 squares, as many in each, for the leading columns (t = 0 for the first two).
@@ -302,7 +302,7 @@ function TestSorfIsNearlyGaussian()
   lu.assertTrue((sum * (1 / 16) - exact):norm() / 20 < 0.012)
 end
 
--- Dependent rows are there to lower the error: over 40 seeds, the mean square error is below that of independent rows by more than 3 standard
+-- Dependent rows lower the error: over 40 seeds, the mean square error is below that of independent rows by more than 3 standard
 -- errors.
 function TestDependentRowsHaveASmallerError()
   local X = sc.randn{ 10, 8, seed = 5 } * 0.5

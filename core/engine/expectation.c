@@ -81,6 +81,7 @@ static double worst_error(const simulation *s, double *largest) {
   *largest = 0;
   for (size_t i = 0; i < s->outputs * s->u * s->n; i++) {
     const double mean = s->sum[i] / n, variance = fmax(s->square[i] / n - mean * mean, 0);
+    if (!isfinite(s->square[i])) return INFINITY;
     worst = fmax(worst, sqrt(variance / n));
     *largest = fmax(*largest, fabs(mean));
   }
@@ -99,6 +100,11 @@ static scl_status simulate(simulation *s, double tolerance, size_t most, scl_exp
     status = scl_interrupt_check(error);
     if (status == SCL_OK) status = add_batch(s, phi, products, error);
     out->standard_error = worst_error(s, &largest);
+    if (status == SCL_OK && !isfinite(out->standard_error))
+      status = scl_fail(error, SCL_NUMERIC,
+                        "the Monte Carlo estimate is not finite after %zu samples: K or phi is too large for the sampler's law, and the "
+                        "expectation may not exist",
+                        s->drawn);
   } while (status == SCL_OK && out->standard_error > tolerance * largest && s->drawn + BATCH <= most);
   out->samples = s->drawn;
   if (status == SCL_OK) status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_F64, &out->values, error);

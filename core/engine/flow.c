@@ -56,7 +56,7 @@ typedef struct walk {
   char *x, *phi;    /* rows x cols, rows x D */
   int32_t *columns; /* rows x slots, instead of phi */
   size_t slots;
-  double *raw_y, *y;
+  double *raw_y, *y, *weights;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
   atomic_flag failed;
   scl_status status;
@@ -77,6 +77,7 @@ static void close_walk(walk *w) {
   scl_release(w->columns);
   scl_release(w->raw_y);
   scl_release(w->y);
+  scl_release(w->weights);
   scl_release(w->place);
   scl_release(w->position);
   scl_release(w->group_start);
@@ -95,11 +96,12 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->columns = w->slots > 0 ? scl_allocate_array(w->rows * w->slots + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
   w->y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
+  w->weights = flow->weights != NULL ? scl_allocate_array(w->rows + 1, sizeof *w->weights) : NULL;
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
-  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) && w->raw_y && w->y && w->place &&
-                      w->position && w->group_start;
+  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) && (w->weights || flow->weights == NULL) &&
+                      w->raw_y && w->y && w->place && w->position && w->group_start;
   if (enough) return SCL_OK;
   close_walk(w);
   return scl_fail_memory(error, w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size), "a block of rows");
@@ -122,6 +124,7 @@ static scl_status arrange(walk *w, scl_error *error) {
     const size_t group = flow->group == NULL ? 0 : (size_t)flow->group[w->first + i];
     w->position[i] = w->group_start[group]++;
     w->place[w->position[i]] = i;
+    if (w->weights != NULL) w->weights[w->position[i]] = flow->weights[w->first + i];
   }
   for (size_t g = groups; g > 0; g--)
     w->group_start[g] = w->group_start[g - 1];
@@ -230,6 +233,7 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
                                 .slots = w->slots,
                                 .value = w->slots > 0 ? scl_map_slot_value(flow->map) : 0,
                                 .y = w->targets > 0 ? w->y : NULL,
+                                .weights = w->weights,
                                 .place = w->place,
                                 .group_start = w->group_start};
   return visit(context, &block, error);

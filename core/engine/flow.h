@@ -11,12 +11,13 @@ typedef struct scl_flow {
   scl_source *source;
   scl_stage *const *stages;
   size_t n_stages;
-  const scl_map *map;   /* NULL: the staged rows themselves are the features */
-  scl_dtype dtype;      /* of the blocks; the map's where there is one */
-  size_t block_rows;    /* 0: chosen */
-  const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a block come sorted by group */
-  size_t groups;        /* 1 without groups */
-  const char *doing;    /* for progress; NULL shows none */
+  const scl_map *map;    /* NULL: the staged rows themselves are the features */
+  scl_dtype dtype;       /* of the blocks; the map's where there is one */
+  size_t block_rows;     /* 0: chosen */
+  const int32_t *group;  /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a block come sorted by group */
+  size_t groups;         /* 1 without groups */
+  const double *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
+  const char *doing;     /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {
@@ -28,6 +29,7 @@ typedef struct scl_flow_block {
   size_t slots;           /* 0: dense */
   double value;
   const double *y;           /* count x targets, or NULL */
+  const double *weights;     /* count, or NULL: all 1 */
   const size_t *place;       /* row i of the block is row first + place[i] of the source */
   const size_t *group_start; /* groups + 1 positions */
 } scl_flow_block;

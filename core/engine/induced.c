@@ -204,11 +204,53 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   if (space == SCL_THRESHOLD) return k->threshold != NULL && k->distribution != NULL ? THRESHOLDS : NO_WAY;
   if (harmonic && k->characteristic != NULL && (!phase || !own_bias || whole_period(law))) return HARMONIC;
   if (k->dual == NULL || phase || !independent_rows(k->map)) return NO_WAY;
+  const bool several = k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
+  if (several && (law->family != SCL_LAW_GAUSSIAN || law->bias == SCL_BIAS_UNIFORM || space == SCL_SPARSE)) return NO_WAY;
   const bool mixture = (law->family == SCL_LAW_STUDENT || law->family == SCL_LAW_SPHERICAL) && !own_bias && is_scale_free(k->map);
   if (space != SCL_SPARSE && (law->family == SCL_LAW_GAUSSIAN || mixture)) return NORMAL_PAIRS;
   const bool discrete = law->family == SCL_LAW_RADEMACHER && (law->bias != SCL_BIAS_UNIFORM || k->threshold != NULL);
   if ((space == SCL_SPARSE && law->family == SCL_LAW_GAUSSIAN) || discrete) return terms(law) <= MOST_TERMS ? SUPPORTS : NO_WAY;
   return NO_WAY;
+}
+
+/* ---------------------------------------------------------------- rows whose squares leave the range of double */
+
+/* Without a bias phi(c z) = phi(z) makes rows as good as those scaled by a power of two, and those have squares. */
+static void rescale_rows(scl_matrix *rows) {
+  for (size_t i = 0; i < rows->rows; i++) {
+    double *row = scl_matrix_row(rows, i), largest = 0;
+    int exponent;
+    for (size_t j = 0; j < rows->cols; j++)
+      largest = fmax(largest, fabs(row[j]));
+    frexp(largest, &exponent);
+    for (size_t j = 0; j < rows->cols; j++)
+      row[j] = ldexp(row[j], -exponent);
+  }
+}
+
+static scl_status check_rows(const scl_law *law, const char *name, const scl_matrix *rows, scl_error *error) {
+  for (size_t i = 0; i < rows->rows; i++) {
+    const double *row = scl_matrix_row(rows, i);
+    moments m = {0};
+    for (size_t j = 0; j < rows->cols; j++)
+      add_column(&m, law->mean[j], law->scale[j], row[j], row[j]);
+    if (!isfinite(m.var_x) || !isfinite(m.mean_x))
+      return scl_fail(error, SCL_NUMERIC, "the variance of <w, x> is too large for double precision at row %zu of %s: scale the data",
+                      i + 1, name);
+  }
+  return SCL_OK;
+}
+
+/* Duals take variances: rows that have none are scaled where that changes nothing, and refused elsewhere. */
+static scl_status mend_rows(const pair_kernel *k, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  if (k->way != NORMAL_PAIRS && k->way != SUPPORTS) return SCL_OK;
+  if (k->law->bias == SCL_BIAS_NONE && is_scale_free(k->map)) {
+    rescale_rows(x);
+    rescale_rows(y);
+    return SCL_OK;
+  }
+  SCL_TRY(check_rows(k->law, "X", x, error));
+  return check_rows(k->law, "Y", y, error);
 }
 
 /* ---------------------------------------------------------------- all pairs, rows on the pool's threads */
@@ -239,16 +281,16 @@ static void fill_row(void *context, size_t i) {
 }
 
 static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matrix *y, scl_matrix *out, scl_error *error) {
-  scl_matrix from_x, from_y;
+  scl_matrix from_x, from_y = {0};
   SCL_TRY(scl_matrix_copy(x, SCL_F64, &from_x, error));
   scl_status status = scl_matrix_copy(y, SCL_F64, &from_y, error);
-  if (status == SCL_OK) {
+  if (status == SCL_OK && (status = mend_rows(k, &from_x, &from_y, error)) == SCL_OK) {
     filling job = {.kernel = k, .x = from_x.data, .y = from_y.data, .n = y->rows, .out = out, .failed = ATOMIC_FLAG_INIT};
     scl_pool_run(x->rows, fill_row, &job);
     status = job.status;
     if (status != SCL_OK && error != NULL) *error = job.error;
-    scl_matrix_release(&from_y);
   }
+  scl_matrix_release(&from_y);
   scl_matrix_release(&from_x);
   return status;
 }

@@ -15,6 +15,15 @@ const char *scl_method_name(scl_method method) {
 size_t scl_map_features(const scl_map *map) {
   return map->cells != NULL ? scl_cells_count(map->cells) : map->count * map->fan_out;
 }
+size_t scl_map_bytes(const scl_map *map) {
+  const size_t size = scl_dtype_size(map->dtype), natural = map->natural.layout.width * sizeof(double) + map->natural.layout.support * 4;
+  size_t bytes = map->count * size + map->natural.view.count * natural + map->count * map->fan_in * sizeof(int32_t);
+  if (map->projection != NULL) bytes += scl_projection_bytes(map->projection);
+  if (map->variance != NULL) bytes += scl_projection_bytes(map->variance);
+  if (map->cells != NULL) bytes += scl_cells_bytes(map->cells) + 2 * map->count * map->dim * sizeof(double);
+  if (map->inner != NULL) bytes += scl_map_bytes(map->inner) + map->inner->count * map->count * size;
+  return bytes;
+}
 size_t scl_map_count(const scl_map *map) {
   return map->count;
 }
@@ -77,6 +86,8 @@ static scl_status check_fit(const scl_map *map, scl_error *error) {
   return SCL_OK;
 }
 
+enum { MOST_FEATURES = 500000000 };
+
 static scl_status check_size(const scl_map_spec *spec, const scl_map *map, scl_error *error) {
   const double features = (double)map->count * (double)map->fan_out, size = (double)scl_dtype_size(map->dtype);
   const double bytes =
@@ -84,7 +95,7 @@ static scl_status check_size(const scl_map_spec *spec, const scl_map *map, scl_e
   char text[32];
   (void)spec;
   if (map->count == 0) return scl_fail(error, SCL_BAD_OPTION, "features: option 'T' got 0; it takes a whole number of at least 1");
-  if (bytes > 64e9 || features > 5e8)
+  if (bytes > 64e9 || features > MOST_FEATURES)
     return scl_fail(error, SCL_NO_MEMORY, "features: T = %zu is absurdly large: its parameters alone would take %s", map->count,
                     scl_bytes_text(bytes, text));
   return SCL_OK;
@@ -112,6 +123,9 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
   if (map->pool_rows < map->fan_in)
     return scl_fail(error, SCL_BAD_OPTION, "sampler.%s shares %zu rows, and nonlinearity.%s takes %zu different ones a parameter",
                     scl_instance_name(map->sampler), map->pool_rows, scl_instance_name(map->phi), map->fan_in);
+  if (map->pool_rows > MOST_FEATURES)
+    return scl_fail(error, SCL_NO_MEMORY, "sampler.%s shares %zu rows; up to %d can be drawn", scl_instance_name(map->sampler),
+                    map->pool_rows, (int)MOST_FEATURES);
   map->pool = scl_allocate_array(numbers + 1, sizeof *map->pool);
   if (map->pool == NULL) return scl_fail_memory(error, numbers * sizeof *map->pool, "pools");
   const scl_address address = {map->seed, SCL_STREAM_PARAMETERS};
@@ -230,6 +244,32 @@ scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *erro
   const scl_map_spec spec = {
       .sampler = map->sampler, .phi = map->phi, .dim = map->dim, .count = map->count, .seed = map->seed, .dtype = map->dtype, .keep = true};
   return scl_map_create(&spec, out, error);
+}
+
+scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out, scl_error *error) {
+  scl_matrix all, rows;
+  if (map->cells != NULL) return scl_fail(error, SCL_UNSUPPORTED, "one-hot features have no parameters to select");
+  SCL_TRY(scl_map_parameters(map, &all, error));
+  scl_status status = scl_matrix_create_raw(count * map->fan_in, all.cols, SCL_F64, &rows, error);
+  if (status == SCL_OK) {
+    for (size_t k = 0; k < map->fan_in; k++)
+      for (size_t i = 0; i < count; i++)
+        memcpy(scl_matrix_row(&rows, k * count + i), scl_matrix_row(&all, k * map->count + keep[i]), all.cols * sizeof(double));
+    const scl_map_spec spec = {.sampler = map->sampler,
+                               .phi = map->phi,
+                               .kernel = map->kernel,
+                               .dim = map->dim,
+                               .seed = map->seed,
+                               .dtype = map->dtype,
+                               .parameters = &rows,
+                               .quadrature = map->method == SCL_METHOD_QUADRATURE,
+                               .monte_carlo = map->method == SCL_METHOD_MONTE_CARLO,
+                               .samples = scl_map_samples(map)};
+    status = scl_map_create(&spec, out, error);
+    scl_matrix_release(&rows);
+  }
+  scl_matrix_release(&all);
+  return status;
 }
 
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error) {

@@ -31,9 +31,12 @@ typedef struct scl_map scl_map;
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error);
 /* The same parameters without K: phi(w_t, x)/sqrt T. */
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error);
+/* The same map with parameters keep[0 .. count-1] alone. */
+scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out, scl_error *error);
 void scl_map_destroy(scl_map *map);
 
 size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
+size_t scl_map_bytes(const scl_map *map);    /* what it holds in memory, about */
 size_t scl_map_count(const scl_map *map);    /* T */
 size_t scl_map_dim(const scl_map *map);
 size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */

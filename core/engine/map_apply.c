@@ -12,6 +12,8 @@
  * task projects POOL_ROWS rows on all of them and goes through all parameters. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64 };
 
+static const double SMALL_SQUARE = 1e-280; /* a sum of squares below it may have lost terms */
+
 typedef struct application {
   const scl_map *map;
   const char *x;
@@ -92,6 +94,19 @@ static scl_status fill_planes(const scl_map *map, const scl_projection *projecti
   return SCL_OK;
 }
 
+/* ||spread o x|| where the sum of squares leaves the range of double. */
+static double scaled_norm(const scl_map *map, const void *row) {
+  double largest = 0, sum = 0;
+  for (size_t j = 0; j < map->dim; j++)
+    largest = fmax(largest, fabs(scl_number(row, map->dtype, j) * map->column_spread[j]));
+  if (largest == 0 || !isfinite(largest)) return largest;
+  for (size_t j = 0; j < map->dim; j++) {
+    const double share = scl_number(row, map->dtype, j) * map->column_spread[j] / largest;
+    sum += share * share;
+  }
+  return largest * sqrt(sum);
+}
+
 /* v of each row: the norm of spread o x, in the map's dtype at `to`. */
 static void row_spreads(const scl_map *map, const place *at, void *to) {
   const scl_loops *loops = scl_loops_get();
@@ -103,7 +118,8 @@ static void row_spreads(const scl_map *map, const place *at, void *to) {
       const double v = scl_number(row, SCL_F32, j) * map->column_spread[j];
       sum += v * v;
     }
-    scl_set_number(to, map->dtype, i, sqrt(sum));
+    const bool plain = sum > SMALL_SQUARE && isfinite(sum);
+    scl_set_number(to, map->dtype, i, plain ? sqrt(sum) : scaled_norm(map, row));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "dense.h"
 #include "plugin/host.h"
 #include "problem_internal.h"
+#include "projection.h"
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ void scl_training_destroy(scl_training *training) {
   if (training->have_sums) scl_sums_destroy(&training->sums);
   scl_symmetric_destroy(training->gram);
   scl_map_destroy(training->plain);
+  scl_keep_destroy(training->kept);
   scl_release(training);
 }
 
@@ -33,7 +35,7 @@ scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, 
 
 /* ---------------------------------------------------------------- one solve */
 
-static void close_solve(solve_context *s) {
+void scl_problem_close(solve_context *s) {
   scl_symmetric_destroy(s->work);
   scl_symmetric_destroy(s->dual);
   scl_release(s->dual_targets);
@@ -55,24 +57,26 @@ static size_t rows_without(const scl_flow *flow, long without) {
 
 /* Means of the features and targets over the problem's rows, when the solver did not ask for the normal equations. */
 typedef struct averaging {
-  double *phi, *y;
-  size_t features, targets, rows;
+  double *phi, *y, total;
+  size_t features, targets;
 } averaging;
 
 static scl_status average_rows(void *context, const scl_rows *rows, scl_error *error) {
   (void)error;
   averaging *a = context;
-  for (size_t i = 0; i < rows->count * rows->slots; i++)
-    if (rows->columns[i] >= 0) a->phi[rows->columns[i]] += rows->value / (double)a->rows;
   for (size_t i = 0; i < rows->count; i++) {
-    for (size_t j = 0; rows->slots == 0 && j < a->features; j++) {
-      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
-      a->phi[j] +=
-          (rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at] : (double)((const float *)rows->features.data)[at]) /
-          (double)a->rows;
+    const double weight = rows->weights == NULL ? 1 : rows->weights[i];
+    for (size_t k = 0; k < rows->slots; k++) {
+      const int32_t column = rows->columns[i * rows->slots + k];
+      if (column >= 0) a->phi[column] += weight * rows->value;
     }
+    for (size_t j = 0; rows->slots == 0 && j < a->features; j++)
+      a->phi[j] += weight * scl_number((const char *)rows->features.data +
+                                           (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype),
+                                       rows->features.dtype, j);
     for (size_t j = 0; j < a->targets; j++)
-      a->y[j] += rows->targets[i * a->targets + j] / (double)a->rows;
+      a->y[j] += weight * rows->targets[i * a->targets + j];
+    a->total += weight;
   }
   return SCL_OK;
 }
@@ -80,8 +84,13 @@ static scl_status average_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status ensure_means(const scl_problem *problem, solve_context *s, scl_error *error) {
   if (s->have_normal) return SCL_OK;
   SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
-  averaging a = {s->mean_phi, s->mean_y, problem->features, problem->targets, problem->rows};
-  return problem->walk(problem, average_rows, &a, error);
+  averaging a = {s->mean_phi, s->mean_y, 0, problem->features, problem->targets};
+  SCL_TRY(problem->walk(problem, average_rows, &a, error));
+  for (size_t j = 0; j < problem->features; j++)
+    a.phi[j] /= a.total;
+  for (size_t j = 0; j < problem->targets; j++)
+    a.y[j] /= a.total;
+  return SCL_OK;
 }
 
 /* b = mean y - mean phi a */
@@ -141,12 +150,12 @@ static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *
   return SCL_OK;
 }
 
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
-                              size_t count, scl_fit *fits, scl_error *error) {
+scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver, bool intercept, long without,
+                            scl_error *error) {
   const scl_flow *flow = &training->flow;
-  const size_t d = scl_flow_features(flow), c = flow->source->targets, number = values == NULL ? 1 : count;
-  solve_context s = {.training = training, .without = without, .intercept = intercept};
-  s.problem = (scl_problem){
+  const size_t d = scl_flow_features(flow), c = flow->source->targets;
+  *s = (solve_context){.training = training, .without = without, .intercept = intercept};
+  s->problem = (scl_problem){
       .head = SCL_HEAD(scl_problem),
       .host = &scl_host_table,
       .rows = rows_without(flow, without),
@@ -161,9 +170,17 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
       .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
       .slots = flow->map != NULL && scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL ? scl_map_slots(flow->map) : 0,
       .intercept = intercept};
-  scl_problem_set_verbs(&s.problem);
-  if (s.problem.rows == 0 || d == 0 || c == 0)
-    return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s.problem.rows, d, c);
+  scl_problem_set_verbs(&s->problem);
+  if (s->problem.rows == 0 || d == 0 || c == 0)
+    return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows, d, c);
+  return SCL_OK;
+}
+
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
+                              size_t count, scl_fit *fits, scl_error *error) {
+  const size_t d = scl_flow_features(&training->flow), c = training->flow.source->targets, number = values == NULL ? 1 : count;
+  solve_context s;
+  SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
   memset(fits, 0, number * sizeof *fits);
   scl_solution *solutions = scl_allocate_zero(number * sizeof *solutions);
   scl_status status = solutions == NULL ? scl_fail_memory(error, number * sizeof *solutions, "solutions") : SCL_OK;
@@ -183,6 +200,6 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   for (size_t k = 0; status != SCL_OK && k < number; k++)
     scl_fit_release(&fits[k]);
   scl_release(solutions);
-  close_solve(&s);
+  scl_problem_close(&s);
   return status;
 }

@@ -142,6 +142,8 @@ static scl_status centre_dual(const scl_problem *problem, solve_context *s, scl_
 
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error) {
   solve_context *s = context_of(problem);
+  if (s->training->flow.weights != NULL)
+    return scl_fail(error, SCL_UNSUPPORTED, "the dual form takes rows of one weight: form = \"primal\" takes others");
   if (s->dual == NULL) {
     const size_t bytes = problem->rows * scl_flow_cols(&s->training->flow) * scl_dtype_size(problem->dtype);
     scl_release(s->dual_targets);

@@ -1,7 +1,8 @@
-/* What problem.c (training and solving), problem_verbs.c (what a solver may ask) and problem_dual.c share. */
+/* What problem.c (training and solving), problem_verbs.c (what a solver may ask), problem_dual.c and model.c share. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
+#include "keep.h"
 #include "problem.h"
 
 struct scl_training {
@@ -12,6 +13,8 @@ struct scl_training {
   scl_sums sums;
   scl_symmetric *gram; /* G */
   scl_map *plain;      /* the map without K, for minibatches */
+  scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
+  bool keeps_no_more;  /* memory ran out once */
 };
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
@@ -32,6 +35,10 @@ static inline solve_context *context_of(const scl_problem *problem) {
   return (solve_context *)(uintptr_t)problem;
 }
 
+/* The problem without the rows of group `without` (-1: all rows), for that solver; it is closed after use, but not where opening fails. */
+scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver, bool intercept, long without,
+                            scl_error *error);
+void scl_problem_close(solve_context *s);
 /* Fill in the verbs of a problem. */
 void scl_problem_set_verbs(scl_problem *problem);
 /* The runs of rows of a block that belong to the problem: before and after the group left out. Returns how many. */

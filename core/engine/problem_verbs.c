@@ -51,6 +51,7 @@ static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_row
     part.first += at;
     part.targets += at * c;
     part.index += at;
+    if (part.weights != NULL) part.weights += at;
     scl_flow_fill(flow, block, start + at, part.count, v->filled);
     part.features = (scl_block){v->filled, v->problem->dtype, part.count, d, 1, (ptrdiff_t)d, 0};
     SCL_TRY(v->visit(v->context, &part, error));
@@ -67,8 +68,12 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
   for (size_t r = 0, runs = scl_problem_runs(v->solve, block, run); r < runs; r++) {
     const size_t start = run[r][0], count = run[r][1] - start;
     if (count == 0) continue;
-    scl_rows rows = {
-        .head = SCL_HEAD(scl_rows), .first = v->seen, .count = count, .targets = block->y + start * c, .index = v->index + start};
+    scl_rows rows = {.head = SCL_HEAD(scl_rows),
+                     .first = v->seen,
+                     .count = count,
+                     .targets = block->y + start * c,
+                     .weights = block->weights == NULL ? NULL : block->weights + start,
+                     .index = v->index + start};
     v->seen += count;
     if (block->slots > 0) {
       SCL_TRY(visit_sparse(v, block, &rows, start, error));
@@ -86,12 +91,22 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
   return SCL_OK;
 }
 
+/* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
+static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
+  if (training->kept != NULL) return scl_keep_walk(training->kept, visit, context, error);
+  if (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))
+    return scl_flow_walk(&training->flow, true, visit, context, error);
+  const scl_status status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
+  training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+  return status;
+}
+
 static scl_status walk_rows(const scl_problem *problem, bool dense, scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   visiting v = {.problem = problem, .solve = s, .visit = visit, .context = context, .dense = dense};
   v.index = scl_allocate_array(s->training->flow.source->rows + 1, sizeof *v.index);
   if (v.index == NULL) return scl_fail_memory(error, s->training->flow.source->rows * sizeof *v.index, "row numbers");
-  const scl_status status = scl_flow_walk(&s->training->flow, true, visit_runs, &v, error);
+  const scl_status status = walk_blocks(s->training, visit_runs, &v, error);
   scl_release(v.index);
   scl_release(v.filled);
   return status;
@@ -147,7 +162,7 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
     const size_t start = run[k][0], count = run[k][1] - start;
     if (r->targets != NULL) memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
     for (size_t i = 0; r->weights != NULL && i < count; i++)
-      r->weights[r->seen + i] = 1;
+      r->weights[r->seen + i] = block->weights == NULL ? 1 : block->weights[start + i];
     r->seen += count;
   }
   return SCL_OK;
@@ -162,7 +177,7 @@ static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **ou
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 
-/* ---- products: float64 coefficients against blocks of either dtype */
+/* ---- products: float64 coefficients against blocks of either dtype; in the block's dtype inside a block, float64 across blocks */
 
 typedef struct multiplying {
   const scl_problem *problem;
@@ -182,6 +197,25 @@ static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t
       (*copy)[i * block->cols + j] = (double)((const float *)block->data)[(ptrdiff_t)i * block->row_stride + (ptrdiff_t)j];
   *stride = (ptrdiff_t)block->cols;
   return *copy;
+}
+
+/* out (count x k) = Phi a, or (transpose) out (D x k) += Phi' a. */
+static scl_status dense_product(const scl_block *phi, bool transpose, const double *a, size_t k, double *out, scl_error *error) {
+  const size_t inner = transpose ? phi->rows : phi->cols, outer = transpose ? phi->cols : phi->rows;
+  const ptrdiff_t width = (ptrdiff_t)k;
+  if (phi->dtype == SCL_F64) {
+    scl_gemm_parallel(SCL_F64, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, a, width, transpose ? 1 : 0, out, width);
+    return SCL_OK;
+  }
+  float *narrow = scl_allocate_array((inner + outer) * k + 1, sizeof *narrow), *product = narrow + inner * k;
+  if (narrow == NULL) return scl_fail_memory(error, (inner + outer) * k * sizeof *narrow, "a product");
+  for (size_t i = 0; i < inner * k; i++)
+    narrow[i] = (float)a[i];
+  scl_gemm_parallel(SCL_F32, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, narrow, width, 0, product, width);
+  for (size_t i = 0; i < outer * k; i++)
+    out[i] = (transpose ? out[i] : 0) + (double)product[i];
+  scl_release(narrow);
+  return SCL_OK;
 }
 
 /* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
@@ -206,33 +240,17 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
-  if (rows->slots > 0) {
-    sparse_product(rows, m->in, m->k, m->out + rows->first * m->k);
-    return SCL_OK;
-  }
-  double *copy;
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  if (phi == NULL) return scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a float64 block");
-  scl_gemm_parallel(SCL_F64, false, false, rows->count, m->k, rows->features.cols, 1, phi, stride, m->in, (ptrdiff_t)m->k, 0,
-                    m->out + rows->first * m->k, (ptrdiff_t)m->k);
-  scl_release(copy);
+  double *out = m->out + rows->first * m->k;
+  if (rows->slots == 0) return dense_product(&rows->features, false, m->in, m->k, out, error);
+  sparse_product(rows, m->in, m->k, out);
   return SCL_OK;
 }
 
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
-  if (rows->slots > 0) {
-    sparse_adjoint(rows, m->in + rows->first * m->k, m->k, m->out);
-    return SCL_OK;
-  }
-  double *copy;
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  if (phi == NULL) return scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a float64 block");
-  scl_gemm_parallel(SCL_F64, true, false, rows->features.cols, m->k, rows->count, 1, phi, stride, m->in + rows->first * m->k,
-                    (ptrdiff_t)m->k, 1, m->out, (ptrdiff_t)m->k);
-  scl_release(copy);
+  const double *in = m->in + rows->first * m->k;
+  if (rows->slots == 0) return dense_product(&rows->features, true, in, m->k, m->out, error);
+  sparse_adjoint(rows, in, m->k, m->out);
   return SCL_OK;
 }
 
@@ -256,33 +274,19 @@ typedef struct sweeping {
   double *out;
 } sweeping;
 
-static scl_status sweep_sparse(const sweeping *s, const scl_rows *rows, scl_error *error) {
-  double *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
-  if (scores == NULL) return scl_fail_memory(error, rows->count * s->k * sizeof *scores, "scores of a block");
-  sparse_product(rows, s->a, s->k, scores);
-  const scl_status status = s->turn(s->context, rows, scores, error);
-  if (status == SCL_OK) sparse_adjoint(rows, scores, s->k, s->out);
-  scl_release(scores);
-  return status;
-}
-
 static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
   const sweeping *s = context;
-  if (rows->slots > 0) return sweep_sparse(s, rows, error);
-  double *copy, *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  scl_status status =
-      phi == NULL || scores == NULL ? scl_fail_memory(error, rows->count * rows->features.cols * sizeof *phi, "a block") : SCL_OK;
-  if (status == SCL_OK) {
-    scl_gemm_parallel(SCL_F64, false, false, rows->count, s->k, rows->features.cols, 1, phi, stride, s->a, (ptrdiff_t)s->k, 0, scores,
-                      (ptrdiff_t)s->k);
-    status = s->turn(s->context, rows, scores, error);
-  }
-  if (status == SCL_OK)
-    scl_gemm_parallel(SCL_F64, true, false, rows->features.cols, s->k, rows->count, 1, phi, stride, scores, (ptrdiff_t)s->k, 1, s->out,
-                      (ptrdiff_t)s->k);
-  scl_release(copy);
+  const bool sparse = rows->slots > 0;
+  double *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, rows->count * s->k * sizeof *scores, "scores of a block");
+  scl_status status = SCL_OK;
+  if (sparse)
+    sparse_product(rows, s->a, s->k, scores);
+  else
+    status = dense_product(&rows->features, false, s->a, s->k, scores, error);
+  if (status == SCL_OK) status = s->turn(s->context, rows, scores, error);
+  if (status == SCL_OK && sparse) sparse_adjoint(rows, scores, s->k, s->out);
+  if (status == SCL_OK && !sparse) status = dense_product(&rows->features, true, scores, s->k, s->out, error);
   scl_release(scores);
   return status;
 }
@@ -450,6 +454,14 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   picked source = {{&picked_class, size, flow.source->cols, flow.source->targets, true, flow.source->parallel}, flow.source, rows};
   flow.source = &source.base;
   flow.group = NULL;
+  double *weights = s->training->flow.weights == NULL ? NULL : scl_allocate_array(size + 1, sizeof *weights);
+  if (s->training->flow.weights != NULL && weights == NULL) {
+    scl_release(rows);
+    return scl_fail_memory(error, size * sizeof *weights, "a minibatch");
+  }
+  for (size_t i = 0; weights != NULL && i < size; i++)
+    weights[i] = s->training->flow.weights[rows[i]];
+  flow.weights = weights;
   flow.block_rows = size;
   flow.doing = NULL;
   solve_context all = *s;
@@ -457,6 +469,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   visiting v = {.problem = problem, .solve = &all, .visit = narrow_rows, .context = &narrow, .index = rows + size, .dense = true};
   const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
   scl_release(v.filled);
+  scl_release(weights);
   scl_release(rows);
   return status;
 }

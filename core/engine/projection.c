@@ -153,6 +153,19 @@ void scl_projection_destroy(scl_projection *p) {
   scl_release(p);
 }
 
+size_t scl_projection_bytes(const scl_projection *p) {
+  const size_t size = scl_dtype_size(p->dtype);
+  const scl_layout *layout = &p->structured.layout;
+  switch (p->space) {
+  case SCL_DENSE:
+    return p->rows * p->dim * size;
+  case SCL_STRUCTURED:
+    return p->rows * (layout->width * sizeof(double) + layout->support * sizeof(int32_t));
+  default:
+    return p->rows * scl_max(p->slots, 1) * (size + sizeof(int32_t));
+  }
+}
+
 size_t scl_projection_block(const scl_projection *p) {
   return p->space == SCL_STRUCTURED ? p->structured.layout.block : 1;
 }

@@ -158,7 +158,7 @@ static void judge_row(const judging *job, size_t group, const double *decision, 
     scl_tally *tally = &job->tallies[group * job->count + k];
     const scl_matrix *intercept = job->candidates[group * job->count + k].intercept;
     for (size_t j = 0; j < job->c; j++) {
-      used[j] = decision[k * job->c + j] + scl_matrix_get(intercept, 0, j);
+      used[j] = decision[k * job->c + j] + (intercept == NULL ? 0 : scl_matrix_get(intercept, 0, j));
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
       tally->target_sum += y[j];
       tally->target_square += y[j] * y[j];
@@ -198,6 +198,26 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   return SCL_OK;
 }
 
+/* The same where the candidates are models. */
+static scl_status judge_models(void *context, const scl_flow_block *block, scl_error *error) {
+  const judging *job = context;
+  const size_t width = job->count * job->c;
+  double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
+  if (decisions == NULL) return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
+  scl_status status = SCL_OK;
+  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
+    const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
+    double *to = decisions + start * width;
+    for (size_t k = 0; status == SCL_OK && k < job->count; k++)
+      status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start, rows, to + k * job->c, (ptrdiff_t)width,
+                                error);
+    for (size_t i = 0; status == SCL_OK && i < rows; i++)
+      judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
+  }
+  scl_release(decisions);
+  return status;
+}
+
 /* Candidates of one group side by side: D x (count c). */
 static double *stack(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
   double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
@@ -212,6 +232,7 @@ scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size
   const size_t groups = flow->group == NULL ? 1 : flow->groups, d = scl_flow_features(flow), c = flow->source->targets;
   judging job = {flow, groups, count, c, NULL, candidates, tallies};
   scl_status status = SCL_OK;
+  if (count > 0 && candidates[0].model != NULL) return scl_flow_walk(flow, true, judge_models, &job, error);
   job.stacked = scl_allocate_zero((groups + 1) * sizeof *job.stacked);
   if (job.stacked == NULL) return scl_fail_memory(error, groups * sizeof *job.stacked, "candidates");
   for (size_t g = 0; status == SCL_OK && g < groups; g++) {

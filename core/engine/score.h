@@ -2,7 +2,7 @@
 #ifndef SCULLERY_SCORE_H
 #define SCULLERY_SCORE_H
 
-#include "flow.h"
+#include "model.h"
 
 /* out (n x c, float64, made here) = features * coefficients (D x c) + intercept (1 x c or NULL), row i of the source in row i. */
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out,
@@ -11,9 +11,10 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, c
 /* out (n x D, the flow's dtype, made here): the features themselves; factor multiplies them. */
 scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error);
 
-/* Candidates judged on rows: for each group (fold) and candidate its own coefficients. */
+/* Candidates judged on rows: for each group (fold) and candidate its own coefficients, or its own model: all of them one or the other. */
 typedef struct scl_candidate {
-  const scl_matrix *coefficients, *intercept; /* D x c, 1 x c */
+  const scl_matrix *coefficients, *intercept; /* D x c, 1 x c; NULL where there is a model */
+  const scl_model *model;                     /* of c targets */
 } scl_candidate;
 typedef struct scl_tally {
   double rows, wrong;               /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */

@@ -2,6 +2,7 @@
 
 #include "dense.h"
 #include "pool.h"
+#include "projection.h"
 #include <math.h>
 #include <string.h>
 
@@ -66,63 +67,101 @@ typedef struct accumulator {
   scl_sums *sums;
 } accumulator;
 
-/* The same for sparse features. */
+static double weight_of(const scl_flow_block *block, size_t i) {
+  return block->weights == NULL ? 1 : block->weights[i];
+}
+
+/* Sums of the targets of rows start .. end. */
+static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start, size_t end) {
+  const size_t c = sums->targets;
+  for (size_t i = start; i < end; i++) {
+    const double weight = weight_of(block, i), *y = block->y + i * c;
+    for (size_t j = 0; j < c; j++) {
+      sums->sum[group * c + j] += weight * y[j];
+      sums->square[group * c + j] += weight * y[j] * y[j];
+    }
+    sums->count[group] += weight;
+  }
+}
+
 static void add_sparse(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end) {
   scl_sums *sums = a->sums;
   const size_t c = sums->targets, cols = c + 1;
   double *right = sums->right + group * sums->features * cols;
-  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots, end - start, block->value);
-  for (size_t i = start; i < end; i++) {
+  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots, end - start, block->value,
+                        block->weights == NULL ? NULL : block->weights + start);
+  for (size_t i = start; i < end; i++)
     for (size_t k = 0; k < block->slots; k++) {
       const int32_t column = block->columns[i * block->slots + k];
-      if (column < 0) continue;
-      for (size_t j = 0; j < cols; j++)
-        right[(size_t)column * cols + j] += block->value * (j == c ? 1 : block->y[i * c + j]);
+      for (size_t j = 0; column >= 0 && j < cols; j++)
+        right[(size_t)column * cols + j] += block->value * weight_of(block, i) * (j == c ? 1 : block->y[i * c + j]);
     }
-    for (size_t j = 0; j < c; j++) {
-      sums->sum[group * c + j] += block->y[i * c + j];
-      sums->square[group * c + j] += block->y[i * c + j] * block->y[i * c + j];
-    }
-  }
-  sums->count[group] += (double)(end - start);
 }
 
-/* Rows start .. end of the block belong to `group`. */
-static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end, scl_error *error) {
-  scl_sums *sums = a->sums;
-  const size_t rows = end - start, c = sums->targets, size = scl_dtype_size(a->flow->dtype), cols = c + 1;
-  if (rows == 0) return SCL_OK;
-  if (block->slots > 0) {
-    add_sparse(a, block, group, start, end);
-    return SCL_OK;
-  }
+/* Rows times the square roots of their weights. */
+typedef struct rooting {
+  const scl_flow_block *block;
+  size_t start, features;
+  scl_dtype dtype;
+  char *out;
+} rooting;
+
+static void root_row(void *context, size_t i) {
+  const rooting *r = context;
+  const size_t size = scl_dtype_size(r->dtype);
+  const double root = sqrt(r->block->weights[r->start + i]);
+  const char *from = (const char *)r->block->phi + (ptrdiff_t)(r->start + i) * r->block->phi_stride * (ptrdiff_t)size;
+  for (size_t j = 0; j < r->features; j++)
+    scl_set_number(r->out, r->dtype, i * r->features + j, root * scl_number(from, r->dtype, j));
+}
+
+static scl_status add_gram(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t rows, scl_error *error) {
+  scl_symmetric *gram = a->sums->gram[group];
+  const scl_dtype dtype = a->flow->dtype;
+  const size_t d = a->sums->features, size = scl_dtype_size(dtype);
   const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
-  SCL_TRY(scl_symmetric_accumulate(sums->gram[group], a->flow->dtype, phi, block->phi_stride, rows, error));
+  if (block->weights == NULL) return scl_symmetric_accumulate(gram, dtype, phi, block->phi_stride, rows, error);
+  rooting r = {block, start, d, dtype, scl_allocate_array(rows * d + 1, size)};
+  if (r.out == NULL) return scl_fail_memory(error, rows * d * size, "weighted rows");
+  scl_pool_run(rows, root_row, &r);
+  const scl_status status = scl_symmetric_accumulate(gram, dtype, r.out, (ptrdiff_t)d, rows, error);
+  scl_release(r.out);
+  return status;
+}
+
+/* Phi'W [Y 1]. */
+static scl_status add_right(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t rows, scl_error *error) {
+  scl_sums *sums = a->sums;
+  const scl_dtype dtype = a->flow->dtype;
+  const size_t c = sums->targets, size = scl_dtype_size(dtype), cols = c + 1;
+  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
   void *y = scl_allocate_array(rows * cols, size);
-  float *scratch = a->flow->dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
-  if (y == NULL || (a->flow->dtype == SCL_F32 && scratch == NULL)) {
+  float *scratch = dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
+  if (y == NULL || (dtype == SCL_F32 && scratch == NULL)) {
     scl_release(y);
     scl_release(scratch);
     return scl_fail_memory(error, rows * cols * size, "targets of a block");
   }
   for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < cols; j++) {
-      const double value = j == c ? 1 : block->y[(start + i) * c + j];
-      if (a->flow->dtype == SCL_F64)
-        ((double *)y)[i * cols + j] = value;
-      else
-        ((float *)y)[i * cols + j] = (float)value;
-      if (j == c) continue;
-      sums->sum[group * c + j] += value;
-      sums->square[group * c + j] += value * value;
-    }
-  correlation job = {a->flow->dtype, phi, block->phi_stride, sums->features, rows, cols, y, sums->right + group * sums->features * cols,
-                     scratch};
+    for (size_t j = 0; j < cols; j++)
+      scl_set_number(y, dtype, i * cols + j, weight_of(block, start + i) * (j == c ? 1 : block->y[(start + i) * c + j]));
+  correlation job = {dtype, phi, block->phi_stride, sums->features, rows, cols, y, sums->right + group * sums->features * cols, scratch};
   scl_pool_run((sums->features + STRIP - 1) / STRIP, correlate_strip, &job);
-  sums->count[group] += (double)rows;
   scl_release(y);
   scl_release(scratch);
   return SCL_OK;
+}
+
+/* Rows start .. end of the block belong to `group`. */
+static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end, scl_error *error) {
+  if (end == start) return SCL_OK;
+  add_targets(a->sums, block, group, start, end);
+  if (block->slots > 0) {
+    add_sparse(a, block, group, start, end);
+    return SCL_OK;
+  }
+  SCL_TRY(add_gram(a, block, group, start, end - start, error));
+  return add_right(a, block, group, start, end - start, error);
 }
 
 static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {

@@ -145,6 +145,7 @@ typedef struct scattering {
   const int32_t *columns;
   size_t slots, count;
   double square;
+  const double *weights;
 } scattering;
 
 /* Entries whose row lies in tile row `index`; every entry is one task's, summed in the order of the rows. */
@@ -154,18 +155,19 @@ static void scatter_tiles(void *context, size_t index) {
   const size_t low = index * a->tile, high = low + a->tile;
   for (size_t i = 0; i < job->count; i++) {
     const int32_t *column = job->columns + i * job->slots;
+    const double value = job->square * (job->weights == NULL ? 1 : job->weights[i]);
     for (size_t p = 0; p < job->slots; p++) {
       if (column[p] < 0 || (size_t)column[p] < low) continue;
       if ((size_t)column[p] >= high) break;
       const size_t row = (size_t)column[p] - low;
       for (size_t q = 0; q <= p; q++)
-        if (column[q] >= 0) tile_at(a, index, (size_t)column[q] / a->tile)[row * a->tile + (size_t)column[q] % a->tile] += job->square;
+        if (column[q] >= 0) tile_at(a, index, (size_t)column[q] / a->tile)[row * a->tile + (size_t)column[q] % a->tile] += value;
     }
   }
 }
 
-void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count, double value) {
-  scattering job = {a, columns, slots, count, value * value};
+void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count, double value, const double *weights) {
+  scattering job = {a, columns, slots, count, value * value, weights};
   scl_pool_run(a->across, scatter_tiles, &job);
 }
 

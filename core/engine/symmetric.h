@@ -16,8 +16,8 @@ double scl_symmetric_bytes(double n);
 
 /* a += Phi'Phi for a block of rows (count x n, either dtype). float32 blocks are multiplied in float32 and added in float64. */
 scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi, ptrdiff_t stride, size_t count, scl_error *error);
-/* a += Phi'Phi for rows that have `value` at columns[i slots ..] (ascending in a row, -1: none) and 0 elsewhere. */
-void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count, double value);
+/* a += Phi'W Phi for rows that have `value` at columns[i slots ..] (ascending in a row, -1: none) and 0 elsewhere; weights NULL: all 1. */
+void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count, double value, const double *weights);
 /* a += factor P P', P n x k float64. */
 void scl_symmetric_rank(scl_symmetric *a, double factor, const double *p, size_t k);
 /* Set a rectangle of the lower triangle from a packed block (rows x cols, either dtype); entries above the diagonal are passed over. */

@@ -55,7 +55,12 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_fetch(L);
   scl_lua_open_plugin(L);
   scl_lua_open_engine(L);
+  scl_lua_open_kernel(L);
   scl_lua_open_training(L);
+  scl_lua_open_model(L);
+  scl_lua_open_prune(L);
+  scl_lua_open_loss(L);
+  scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   lua_pushcfunction(L, now);
   lua_setfield(L, -2, "now");

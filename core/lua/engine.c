@@ -62,6 +62,7 @@ static int map_new(lua_State *L) {
   void **slot = scl_lua_new_handle(L, SCL_LUA_MAP, release_map, 0);
   scl_lua_check(L, scl_map_create(&spec, &map, &error), &error);
   *slot = map;
+  scl_lua_account(L, scl_map_bytes(map));
   return 1;
 }
 
@@ -119,6 +120,7 @@ static int learn(lua_State *L) {
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning cells";
   scl_lua_check(L, scl_flow_learn(&flow, map, &error), &error);
+  if (scl_map_slots(map) > 0) scl_lua_account(L, scl_map_bytes(map));
   return 0;
 }
 

@@ -32,7 +32,12 @@ void scl_lua_open_data(lua_State *L);
 void scl_lua_open_plugin(lua_State *L);
 void scl_lua_open_source(lua_State *L);
 void scl_lua_open_training(lua_State *L);
+void scl_lua_open_model(lua_State *L);
+void scl_lua_open_prune(lua_State *L);
+void scl_lua_open_loss(lua_State *L);
+void scl_lua_open_inspect(lua_State *L);
 void scl_lua_open_engine(lua_State *L);
+void scl_lua_open_kernel(lua_State *L);
 void scl_lua_open_codes(lua_State *L);
 
 #endif

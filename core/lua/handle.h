@@ -11,6 +11,7 @@
 #define SCL_LUA_SOURCE "scullery.source"
 #define SCL_LUA_STAGE "scullery.stage"
 #define SCL_LUA_MAP "scullery.map"
+#define SCL_LUA_MODEL "scullery.model"
 #define SCL_LUA_TRAINING "scullery.training"
 
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill *pointer, so that nothing is lost on an
@@ -20,6 +21,9 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
 /* The field `key` of the table at `place` as a handle, NULL when it is absent. */
 void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char *name);
+
+/* A handle of type SCL_LUA_MODEL, as scl_lua_new_handle: fill it with a scl_model. */
+void **scl_lua_new_model(lua_State *L);
 
 /* Takes ownership. */
 void scl_lua_push_source(lua_State *L, scl_source *source);

@@ -56,6 +56,14 @@ static bool read_parts(lua_State *L, int place, scl_given *out) {
   return count > 0;
 }
 
+/* Whether the table at `place` has a second name after the one on top (below its value). */
+static bool has_two(lua_State *L, int place) {
+  lua_pushvalue(L, -2);
+  const bool more = lua_next(L, place) != 0;
+  if (more) lua_pop(L, 2);
+  return more;
+}
+
 /* The table at `place`: a list, or {name = number(s)}. */
 static void read_table(lua_State *L, int place, scl_value *out) {
   if (luaL_len(L, place) > 0) {
@@ -70,7 +78,7 @@ static void read_table(lua_State *L, int place, scl_value *out) {
     return;
   }
   out->form = SCL_LAW;
-  out->word = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?"; /* alive in the table */
+  out->word = lua_type(L, -2) == LUA_TSTRING && !has_two(L, place) ? lua_tostring(L, -2) : "?"; /* alive in the table */
   if (lua_type(L, -1) == LUA_TTABLE) {
     const int value = lua_gettop(L);
     out->list = list_from(L, value, &out->length);

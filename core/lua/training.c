@@ -11,6 +11,7 @@ typedef struct training {
   scl_flow flow;
   scl_stage **stages;
   int32_t *group;
+  double *weights;
 } training;
 
 static void release_training(void *pointer) {
@@ -18,6 +19,7 @@ static void release_training(void *pointer) {
   scl_training_destroy(t->engine);
   scl_release(t->stages);
   scl_release(t->group);
+  scl_release(t->weights);
   scl_release(t);
 }
 
@@ -40,7 +42,26 @@ static void read_groups(lua_State *L, int place, training *t) {
   t->flow.groups = (size_t)most + 1;
 }
 
-/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =}) */
+/* Row weights, an n x 1 matrix: finite, at least 0, not all 0. */
+static void read_weights(lua_State *L, int place, training *t) {
+  const scl_matrix *from = scl_lua_check_matrix(L, place);
+  const size_t rows = t->flow.source->rows;
+  double total = 0;
+  if (from->rows != rows || from->cols != 1)
+    luaL_error(L, "row weights are %d x %d where there are %d rows", (int)from->rows, (int)from->cols, (int)rows);
+  t->weights = scl_allocate_array(rows + 1, sizeof *t->weights);
+  if (t->weights == NULL) luaL_error(L, "not enough memory for row weights");
+  for (size_t i = 0; i < rows; i++) {
+    t->weights[i] = scl_matrix_get(from, i, 0);
+    if (!(t->weights[i] >= 0) || isinf(t->weights[i]))
+      luaL_error(L, "row weight %d is %f: weights are finite and at least 0", (int)i + 1, t->weights[i]);
+    total += t->weights[i];
+  }
+  if (!(total > 0)) luaL_error(L, "all row weights are 0");
+  t->flow.weights = t->weights;
+}
+
+/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =, weights =}) */
 static int training_new(lua_State *L) {
   scl_error error = {0};
   luaL_checktype(L, 4, LUA_TTABLE);
@@ -63,10 +84,12 @@ static int training_new(lua_State *L) {
   t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);
+  lua_getfield(L, 4, "weights");
+  if (!lua_isnil(L, -1)) read_weights(L, lua_gettop(L), t);
   lua_getfield(L, 4, "classes");
   const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, 4, "allowance");
-  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1e9);
+  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1.5e9);
   scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
@@ -132,15 +155,38 @@ static void push_fit(lua_State *L, scl_fit *fit) {
     lua_pushstring(L, s->note);
     lua_setfield(L, -2, "note");
   }
+  if (fit->coefficients.storage == NULL) return; /* a model */
   push_matrix(L, &fit->coefficients, "weights");
   push_matrix(L, &fit->intercept, "intercept");
 }
 
+/* One fit whose result is a model: its account, with the model as field `model`. */
+static int fit_model(lua_State *L, training *t, scl_instance *solver, bool intercept, long without) {
+  scl_error error = {0};
+  scl_fit fit;
+  scl_model *model = NULL;
+  void **slot = scl_lua_new_model(L);
+  const int place = lua_gettop(L);
+  const size_t before = scl_allocated();
+  scl_lua_check(L, scl_model_fit(t->engine, solver, intercept, without, &fit, &model, &error), &error);
+  *slot = model;
+  const size_t now = scl_allocated();
+  scl_lua_account(L, now > before ? now - before : 0);
+  lua_createtable(L, 1, 0);
+  push_fit(L, &fit);
+  lua_pushvalue(L, place);
+  lua_setfield(L, -2, "model");
+  lua_pushinteger(L, (lua_Integer)scl_model_targets(model));
+  lua_setfield(L, -2, "targets");
+  lua_rawseti(L, -2, 1);
+  return 1;
+}
+
 /* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or
- * nil */
+ * nil. Where the solver makes models a fit has `model` in place of `weights` and `intercept`. */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
-  const scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
+  scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
   const bool intercept = lua_toboolean(L, 3);
   const long without = (long)luaL_optinteger(L, 4, 0) - 1;
   const size_t count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
@@ -148,6 +194,7 @@ static int solve(lua_State *L) {
   if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
   if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups))
     return luaL_error(L, "there is no fold %d", (int)without + 1);
+  if (scl_model_made_by(solver)) return fit_model(L, t, solver, intercept, without);
   double *values = count == 0 ? NULL : lua_newuserdatauv(L, count * sizeof *values, 0);
   for (size_t k = 0; k < count; k++) {
     lua_geti(L, 5, (lua_Integer)k + 1);
@@ -171,7 +218,28 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =}, judged on the rows of that fold; tallies
+/* A candidate from the table on top of the stack, which keeps what it points to: {weights =, intercept =} or {model =}. */
+static scl_candidate check_candidate(lua_State *L, const training *t) {
+  luaL_checktype(L, -1, LUA_TTABLE);
+  const int place = lua_gettop(L);
+  scl_candidate candidate = {.model = scl_lua_field_handle(L, place, "model", SCL_LUA_MODEL)};
+  const size_t features = scl_flow_features(&t->flow), targets = t->flow.source->targets;
+  if (candidate.model != NULL) {
+    if (scl_model_features(candidate.model) != features || scl_model_targets(candidate.model) != targets)
+      luaL_error(L, "a candidate has the wrong shape");
+    return candidate;
+  }
+  lua_getfield(L, place, "weights");
+  lua_getfield(L, place, "intercept");
+  candidate.coefficients = scl_lua_check_matrix(L, place + 1);
+  candidate.intercept = scl_lua_check_matrix(L, place + 2);
+  if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets || candidate.intercept->cols != targets)
+    luaL_error(L, "a candidate has the wrong shape");
+  lua_settop(L, place);
+  return candidate;
+}
+
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that fold; tallies
  * alike: {rows, wrong, square} */
 static int score(lua_State *L) {
   training *t = check_training(L, 1);
@@ -189,14 +257,9 @@ static int score(lua_State *L) {
     lua_geti(L, 2, (lua_Integer)g + 1);
     for (size_t k = 0; k < count; k++) {
       lua_geti(L, -1, (lua_Integer)k + 1);
-      luaL_checktype(L, -1, LUA_TTABLE);
-      lua_getfield(L, -1, "weights");
-      lua_getfield(L, -2, "intercept");
-      const scl_matrix *weights = scl_lua_check_matrix(L, lua_gettop(L) - 1), *intercept = scl_lua_check_matrix(L, lua_gettop(L));
-      if (weights->rows != scl_flow_features(&t->flow) || weights->cols != t->flow.source->targets || intercept->cols != weights->cols)
-        return luaL_error(L, "a candidate has the wrong shape");
-      candidates[g * count + k] = (scl_candidate){weights, intercept};
-      lua_pop(L, 3);
+      candidates[g * count + k] = check_candidate(L, t);
+      if ((candidates[g * count + k].model == NULL) != (candidates[0].model == NULL)) luaL_error(L, "candidates are all models, or none is");
+      lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }

@@ -54,9 +54,18 @@ static scl_status check_file(const char *path, scl_error *error) {
   return SCL_OK;
 }
 
+#define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 static bool good_name(const char *name) {
   if (name == NULL || name[0] < 'a' || name[0] > 'z' || strlen(name) > 40) return false;
-  return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == 0;
+  return name[strspn(name, SMALL_LETTERS "0123456789_")] == 0;
+}
+
+/* An option may bear the symbol that its paper gives it: C, B. */
+static bool good_option_name(const char *name) {
+  if (name == NULL || name[0] == 0 || strchr(SMALL_LETTERS CAPITALS, name[0]) == NULL || strlen(name) > 40) return false;
+  return name[strspn(name, SMALL_LETTERS CAPITALS "0123456789_")] == 0;
 }
 
 static size_t vtable_size(scl_kind kind) {
@@ -66,7 +75,7 @@ static size_t vtable_size(scl_kind kind) {
 
 static bool good_options(const scl_plugin *plugin) {
   for (size_t i = 0; i < plugin->n_options; i++)
-    if (!good_name(plugin->options[i].name) || plugin->options[i].forms == 0 || plugin->options[i].help == NULL) return false;
+    if (!good_option_name(plugin->options[i].name) || plugin->options[i].forms == 0 || plugin->options[i].help == NULL) return false;
   return true;
 }
 
@@ -87,7 +96,7 @@ static scl_status check_descriptor(const scl_plugin *plugin, const char *path, s
   if (plugin->vtable == NULL || plugin->create == NULL || plugin->destroy == NULL || plugin->ability == NULL)
     return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: vtable, create, destroy and ability must be there", path);
   if ((plugin->n_options > 0 && plugin->options == NULL) || !good_options(plugin))
-    return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: each option needs a name (a-z, 0-9, _), its forms and a line of help", path);
+    return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: each option needs a name (letters, 0-9, _), its forms and a line of help", path);
   const scl_head *table = plugin->vtable;
   if (table->abi != SCL_ABI || table->size < vtable_size(plugin->kind))
     return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: its %s table is of another interface (%u, %u bytes)", path,

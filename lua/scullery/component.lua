@@ -115,11 +115,28 @@ end
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
+  if not next(choices or {}) and not next(widths) then -- constant: made once
+    self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
+    return self.made
+  end
   return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1], widths[2], widths[3])
 end
 
 --- A setting of a component that does not wait for data.
 function Component:setting(name, choices) return core.settings(self:instance(choices or {}))[name] end
+
+--- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X against itself. Widths of "scale" and "median"
+--- are X's.
+function Component:gram(X, Y)
+  if self.kind ~= "kernel" then error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2) end
+  local function run()
+    local widths = self:waiting() and { core.widths(core.source(X), {}) }
+    return core.gram(self:instance({}, widths or nil), X, Y)
+  end
+  local ok, result = pcall(run)
+  if not ok then error(tostring(result):gsub("^[^:]*%.lua:%d+: ", ""), 2) end
+  return result
+end
 
 local function reraise(f, ...)
   local ok, message = pcall(f, ...)

@@ -129,8 +129,24 @@ end
 local rules = {
   X = { test = function(v) return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v)) end, takes = "a matrix or a list of rows", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
-  task = { choices = { "classification", "regression" } },
+  task = { choices = { "classification", "regression" } }, weights = { type = "any" },
 }
+
+-- Row weights as an n x 1 matrix.
+local function read_weights(given, n)
+  local w = core.is_matrix(given) and given or type(given) == "table" and not getmetatable(given) and core.matrix(given)
+  if not w then fail("weights take a list of numbers or an n x 1 matrix, and got %s", options.show(given)) end
+  if w:cols() ~= 1 and w:rows() == 1 then w = w:t():copy() end
+  if w:rows() ~= n or w:cols() ~= 1 then fail("X has %d rows and weights is %d x %d", n, w:rows(), w:cols()) end
+  local total = 0
+  for i = 1, n do
+    local v = w:get(i, 1)
+    if not (v >= 0 and v < math.huge) then fail("weight %d is %s: weights are finite and at least 0", i, options.show(v)) end
+    total = total + v
+  end
+  if total == 0 then fail("all weights are 0") end
+  return w
+end
 
 local function check_names(names, cols)
   if #names ~= cols then fail("%d names for %d columns", #names, cols) end
@@ -151,12 +167,13 @@ local function make(given)
     if self.y:rows() ~= X:rows() then fail("X has %d rows and y has %d", X:rows(), self.y:rows()) end
   end
   self.task = self.task or "regression"
+  if o.weights ~= nil then self.weights = read_weights(o.weights, X:rows()) end
   return remember(setmetatable(self, Dataset))
 end
 
---- sc.dataset{ X =, y =, classes =, task =, names = }: rows as a matrix (or a list of rows) and their labels (list of texts or numbers, or a matrix). Text
+--- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: rows as a matrix (or a list of rows) and their labels (list of texts or numbers, or a matrix). Text
 --- labels become places in the sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts or classes are given, else
---- "regression". Given classes keep their order: of two, the second is +1 for the solvers.
+--- "regression". Given classes keep their order: of two, the second is +1 for the solvers. weights: one number a row, how much it counts in learning.
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- From a reader's result, or a stream's.
@@ -255,11 +272,14 @@ end
 
 -- ---------------------------------------------------------------- parts
 
-local function part(self, X, y)
-  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes, task = self.task, target = self.target }, Dataset))
+local function part(self, X, y, weights)
+  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes, task = self.task, target = self.target, weights = weights },
+    Dataset))
 end
 
-local function select(self, rows) return part(self, self.X:select(rows), self.y and self.y:select(rows)) end
+local function select(self, rows)
+  return part(self, self.X:select(rows), self.y and self.y:select(rows), self.weights and self.weights:select(rows))
+end
 
 --- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers, in that order; repeats allowed.
 function Dataset:select(rows)
@@ -273,7 +293,7 @@ function Dataset:subset(first, last)
   local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
   if not (i1 and i2) then error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first), options.show(last)), 2) end
   if i1 < 1 or i2 < i1 or i2 > n then error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2) end
-  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2))
+  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2), self.weights and self.weights:slice(i1, i2))
 end
 
 --- ds:filter(f): the rows for which f(row number, row, label) is true; row: a 1 x d view (a number when d is 1); label: a text or number, as in ds:labels().

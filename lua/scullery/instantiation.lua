@@ -51,7 +51,7 @@ local function is_count(value)
     for _, v in ipairs(value.values) do if math.type(v) ~= "integer" or v < 1 then return false end end
     return true
   end
-  return math.tointeger(value) ~= nil and value >= 1
+  return type(value) == "number" and math.tointeger(value) ~= nil and value >= 1
 end
 
 local feature_rules = {
@@ -135,9 +135,11 @@ function Features:fit(X)
   X = matrix_of(X, "features:fit")
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
-  self.fitted = self:map(X:cols(), {}, function() return core.widths(core.source(X), {}) end)
-  core.learn(core.source(X), {}, self.fitted)
-  return self
+  return options.guard("features:fit", 1, function()
+    self.fitted = self:map(X:cols(), {}, function() return core.widths(core.source(X), {}) end)
+    core.learn(core.source(X), {}, self.fitted)
+    return self
+  end)
 end
 
 local function fitted(self, title, X)
@@ -149,14 +151,15 @@ end
 --- feats:transform(X): the n x D matrix of features (all of it in memory).
 function Features:transform(X)
   X = matrix_of(X, "features:transform")
-  return (core.transform(core.source(X), {}, fitted(self, "features:transform", X)))
+  local map = fitted(self, "features:transform", X)
+  return options.guard("features:transform", 1, function() return (core.transform(core.source(X), {}, map)) end)
 end
 
 --- feats:kernel(X, Y): the random estimate <Phi(x), Phi(y)> for each row of X and of Y.
 function Features:kernel(X, Y)
   X = matrix_of(X, "features:kernel")
   Y = matrix_of(Y or X, "features:kernel")
-  return self:transform(X) * self:transform(Y):t()
+  return options.guard("features:kernel", 1, function() return self:transform(X) * self:transform(Y):t() end)
 end
 
 --- feats:codes(X): the category of each row and parameter, packed: maxout{ q =} gives q-ary hash codes (the place of the largest), sign and step one bit.
@@ -207,19 +210,28 @@ local function space_of(p)
   end
 end
 
--- Some number of columns that the sampler takes: parts are tried together on it when they are composed.
-local function some_dim(sampler)
-  for d = 1, 64 do if core.space(sampler, d) then return d end end
-  for power = 7, 14 do if core.space(sampler, 1 << power) then return 1 << power end end
+-- Numbers of columns that the sampler takes: few, and more, as what fits may depend on it.
+local function some_dims(sampler)
+  local dims = {}
+  for d = 1, 64 do
+    if core.space(sampler, d) then dims[1] = d break end
+  end
+  for _, d in ipairs{ 8, 128, 1024 } do
+    if d ~= dims[1] and core.space(sampler, d) then dims[#dims + 1] = d end
+  end
+  return dims
 end
 
--- Parts that cannot go together are refused here, before there are data.
+-- Parts that cannot go together, whatever the number of columns, are refused here, before there are data.
 local function check_parts(self, level)
-  local sampler = self.p:instance()
-  local dim = some_dim(sampler)
-  if not dim then return end
-  local ok, message = pcall(core.map, { sampler = sampler, phi = self.phi:instance(), kernel = self.K and self.K:instance(), dim = dim, T = 1, samples = 1 })
-  if not ok then error("instantiation: " .. options.plain(message), level + 1) end
+  local sampler, phi, kernel = self.p:instance(), self.phi:instance(), self.K and self.K:instance()
+  local message
+  for _, dim in ipairs(some_dims(sampler)) do
+    local ok, made = pcall(core.map, { sampler = sampler, phi = phi, kernel = kernel, dim = dim, T = 1, samples = 1 })
+    if ok then return end
+    message = made
+  end
+  if message then error("instantiation: " .. options.plain(message), level + 1) end
 end
 
 local function check_space(self, level)
@@ -255,10 +267,22 @@ function instantiation.features(given)
   return new_features(self, rest, "features")
 end
 
-local function dim_of(self, d, title)
+local function is_whole(value) return type(value) == "number" and math.tointeger(value) ~= nil and value >= 1 end
+
+local function refuse_nonfinite(given)
+  for name, X in pairs(given) do
+    local row, col = core.find_nonfinite(X)
+    if row then error(("%s is not finite in row %d, column %d"):format(name, row, col), 0) end
+  end
+end
+
+local function dim_of(self, d, title, level)
+  if d ~= nil and not is_whole(d) then
+    error(("%s: the number of columns got %s; it takes a whole number of at least 1"):format(title, options.show(d)), level)
+  end
   d = d or self.last_dim
-  if math.tointeger(d) == nil or d < 1 then
-    error(("%s: depends on the number of columns d, and nothing was fitted yet: give it, as inst:%s(20)"):format(title, title:match("[^:]+$")), 3)
+  if d == nil then
+    error(("%s: depends on the number of columns d, and nothing was fitted yet: give it, as inst:%s(20)"):format(title, title:match("[^:]+$")), level)
   end
   return math.tointeger(d)
 end
@@ -273,8 +297,8 @@ end
 function Instantiation:sample(given)
   local o = options.check("instantiation:sample", given, {
     T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 }, d = { type = "integer", low = 1 } })
-  local dim = dim_of(self, o.d, "instantiation:sample")
-  return core.map_parameters(core.map(spec(self, dim, { T = o.T, seed = o.seed })))
+  local dim = dim_of(self, o.d, "instantiation:sample", 3)
+  return options.guard("instantiation:sample", 1, function() return core.map_parameters(core.map(spec(self, dim, { T = o.T, seed = o.seed }))) end)
 end
 
 -- The least number of columns that a matrix of parameters can be for: its width, or the largest column that it names.
@@ -304,13 +328,16 @@ function Instantiation:expectation(U, X, given)
     samples = { type = "integer", low = 2048, default = 1 << 20 }, seed = { type = "integer", default = 0 } })
   if not self.K then error("instantiation:expectation: this instantiation has no K", 2) end
   U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
-  return core.expectation(spec(self, X:cols(), { parameters = U, method = o.method, seed = o.seed }), X, o.tolerance, o.samples)
+  return options.guard("instantiation:expectation", 1, function()
+    refuse_nonfinite{ U = U, X = X }
+    return core.expectation(spec(self, X:cols(), { parameters = U, method = o.method, seed = o.seed }), X, o.tolerance, o.samples)
+  end)
 end
 
 local function constants(self, d, given, title)
   local o = options.check(title, given, { radius = { type = "number", above = 0, default = math.huge } }, 3)
   if not self.K then error(title .. ": belongs to an instantiation with K; this one has none", 3) end
-  local dim = dim_of(self, d, title)
+  local dim = dim_of(self, d, title, 4)
   return options.guard(title, 2, function() return core.map_constants(core.map(spec(self, dim, { samples = 1 })), o.radius) end)
 end
 
@@ -331,9 +358,8 @@ end
 local function between_rows(self, X, Y, title, f)
   X = matrix_of(X, title)
   Y = matrix_of(Y or X, title)
-  local bad = core.find_nonfinite(X) or core.find_nonfinite(Y)
-  if bad then error(title .. ": the rows hold NaN or infinity", 3) end
   return options.guard(title, 2, function()
+    refuse_nonfinite{ X = X, Y = Y }
     local waits = self.p:waiting() or self.phi:waiting()
     local widths = waits and { core.widths(core.source(X), {}) } or nil
     local s = { sampler = self.p:instance({}, widths), phi = self.phi:instance({}, widths), kernel = self.K and self.K:instance(), dim = X:cols(), T = 1,

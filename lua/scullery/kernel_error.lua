@@ -172,7 +172,7 @@ local function needed(curve, goal)
   else
     T = last.constant / goal ^ 2
   end
-  if T >= 2 ^ 53 then return nil, "more features than can be counted" end
+  if T ~= T or T >= 2 ^ 53 then return nil, "more features than can be counted" end
   return math.max(1, math.tointeger(math.ceil(T)))
 end
 

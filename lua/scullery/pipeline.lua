@@ -6,6 +6,7 @@ local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local weights = require "scullery.weights"
 
 local Pipeline = { __name = "pipeline" }
 Pipeline.__index = Pipeline
@@ -13,19 +14,24 @@ Pipeline.__index = Pipeline
 local pipeline = { class = Pipeline }
 
 --- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), ...), then features, then a solver; each may be absent. Also options:
---- block = rows of a block (results do not depend on it).
+--- block = rows of a block (results do not depend on it); allowance = bytes of feature blocks that solvers of many passes may keep in memory (1.5e9; the
+--- result does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the data set's own weights.
 function pipeline.new(given)
   if type(given) ~= "table" then error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2) end
   local self = setmetatable({ rows = {} }, Pipeline)
   for name in pairs(given) do
-    if math.type(name) ~= "integer" and name ~= "block" then
-      error(("pipeline: unknown option '%s'; it takes stages in order, and block"):format(tostring(name)), 2)
+    if math.type(name) ~= "integer" and not ({ block = true, allowance = true, class_weights = true })[name] then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, class_weights"):format(tostring(name)), 2)
     end
   end
   if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
     error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 2)
   end
-  self.block = given.block
+  if given.allowance ~= nil and not (type(given.allowance) == "number" and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance) .. "; it takes a number of bytes, at least 0", 2)
+  end
+  self.block, self.allowance = given.block, given.allowance
+  self.class_weights = options.guard("pipeline", 2, weights.check, given.class_weights)
   local count = 0
   for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
   for i = 1, count do
@@ -95,20 +101,34 @@ function Pipeline:prepare(source, choices)
   return { stages = made, map = map, seconds = seconds }
 end
 
+--- The solver's instance for prepared stages; a width that waits for the data is worked out from the staged rows.
+function Pipeline:make_solver(source, prepared, choices)
+  local waiting = self.solver:waiting(choices)
+  if not waiting then return self.solver:instance(choices) end
+  if prepared.map then
+    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features of them: give a number"):format(tostring(self.solver)), 0)
+  end
+  return self.solver:instance(choices, { core.widths(source, prepared.stages) })
+end
+
 --- What a training needs to know besides rows.
 function Pipeline:training_options(ds, folds)
-  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block }
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block, allowance = self.allowance,
+           weights = weights.of(ds, self.class_weights) }
 end
 
 -- Keep a fit: everything that predicting and reporting need.
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
-    stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights, intercept = fit.intercept, fit = fit,
-    choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
+    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights,
+    intercept = fit.intercept,    model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes,
+    names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
-  if fit.status ~= "converged" then io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or "")) end
+  if fit.status ~= "converged" and fit.status ~= "stopped" then
+    io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or ""))
+  end
   return self
 end
 
@@ -147,7 +167,7 @@ local function fit(self, ds)
     return self
   end
   local began = core.now()
-  local solver = self.solver:instance()
+  local solver = self:make_solver(source, prepared)
   local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
   local settings = core.settings(solver)
   local result = core.solve(training, solver, settings.intercept == true)[1]
@@ -166,7 +186,14 @@ end
 local function need(self, title, solver)
   local f = self.fitted
   if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
-  if solver and not f.weights then error(title .. ": this pipeline has no solver", 3) end
+  if solver and not f.fit then error(title .. ": this pipeline has no solver", 3) end
+  return f
+end
+
+-- The same where only coefficients of features will do.
+local function need_weights(self, title)
+  local f = need(self, title, true)
+  if f.model then error(("%s: solver.%s is not linear in the features: it has no weights"):format(title, self.solver.name), 3) end
   return f
 end
 
@@ -186,19 +213,24 @@ local function source_of(data, f, title)
   return source
 end
 
+-- n x c scores.
+local function scores(self, f, X, title)
+  local source = source_of(X, f, title)
+  if f.model then return core.model_decisions(source, f.stages, f.map, f.model, self.dtype, self.block) end
+  return core.decisions(source, f.stages, f.map, f.weights, f.intercept, self.block)
+end
+
 --- p:decision(X): raw scores, n x c (one column for two classes and for one target).
 function Pipeline:decision(X)
   local f = need(self, "pipeline:decision", true)
-  return guarded("pipeline:decision", function()
-    return core.decisions(source_of(X, f, "pipeline:decision"), f.stages, f.map, f.weights, f.intercept, self.block)
-  end)
+  return guarded("pipeline:decision", scores, self, f, X, "pipeline:decision")
 end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are texts), or n x c values of a regression.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   return guarded("pipeline:predict", function()
-    local d = core.decisions(source_of(X, f, "pipeline:predict"), f.stages, f.map, f.weights, f.intercept, self.block)
+    local d = scores(self, f, X, "pipeline:predict")
     if f.task ~= "classification" then return d end
     return core.labels_of(d, f.classes)
   end)
@@ -228,7 +260,7 @@ local function judge_stream(self, title, ds)
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
   local training = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
-  return core.score(training, { { { weights = f.weights, intercept = f.intercept } } })[1][1]
+  return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 
 local function streams(data) return dataset.is(data) and not data.X end
@@ -239,7 +271,7 @@ function Pipeline:score(data, y, given)
     if streams(data) then
       local t = judge_stream(self, "pipeline:score", data)
       if self.fitted.task == "classification" then return 1 - t.wrong / t.rows end
-      if self.fitted.weights:cols() > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
+      if self.fitted.targets > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
       return 1 - t.square / (t.target_square - t.target_sum ^ 2 / t.rows)
     end
     local said, truth = judge(self, "pipeline:score", data, y, given)
@@ -252,7 +284,7 @@ function Pipeline:error(data, y, given)
   return guarded("pipeline:error", function()
     if streams(data) then
       local t = judge_stream(self, "pipeline:error", data)
-      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.weights:cols()
+      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.targets
     end
     local said, truth = judge(self, "pipeline:error", data, y, given)
     return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
@@ -271,48 +303,42 @@ end
 
 --- p:weights(): D x c; decision = transform x weights, plus the intercept where one was asked for.
 function Pipeline:weights()
-  local f = need(self, "pipeline:weights", true)
+  local f = need_weights(self, "pipeline:weights")
   return f.weights * exported_factor(f)
 end
 
 --- p:intercept(): 1 x c (zeros where none was asked for).
-function Pipeline:intercept() return need(self, "pipeline:intercept", true).intercept:copy() end
+function Pipeline:intercept() return need_weights(self, "pipeline:intercept").intercept:copy() end
 
 --- p:norm(): ||alpha|| = sqrt(a'Ga) with K, ||a|| without; over all targets.
 function Pipeline:norm()
-  local f = need(self, "pipeline:norm", true)
+  local f = need_weights(self, "pipeline:norm")
   if not (f.map and self.features.inst.K) then return f.weights:norm() end
   f.norm = f.norm or guarded("pipeline:norm", core.map_norm, f.map, f.weights)
   return f.norm
 end
 
---- p:bound{ delta = 0.05 }: Theorem 10 of Dube and Marchand (2023), with probability 1 - delta over the training rows:
----   risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), square loss, rho = 2(B theta + 1), M = (B theta + 1)^2, B = ||alpha||.
---- Returns total (with theta as exact as is known) and total_paper (with the paper's bound on theta), and the ingredients of both.
+--- p:bound{ delta = 0.05, theorem = "rkhsw10" | "rkhsw11" | "rks" | "bases" | "maxout" }: a guarantee with probability 1 - delta, its total and ingredients: see
+--- scullery.bounds. With a K: Theorem 10 of Dube and Marchand (2023), total with theta as exact as is known, total_paper with their bound on it.
 function Pipeline:bound(given)
-  local f = need(self, "pipeline:bound", true)
-  local o = options.check("pipeline:bound", given, { delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
-    takes = "a number between 0 and 1", default = 0.05 } })
-  return guarded("pipeline:bound", function()
-    if not (f.map and self.features.inst.K) then error("Theorem 10 needs features of an instantiation with K", 0) end
-    if f.weights:cols() ~= 1 then error(("Theorem 10 is for one target; this model has %d"):format(f.weights:cols()), 0) end
-    if not f.loss then error("the training loss is not known (a dual solution keeps none): use form = \"primal\"", 0) end
-    local c, B = core.map_constants(f.map), self:norm()
-    local function total(theta)
-      local reach = B * theta + 1
-      return f.loss + 2 * B * 2 * reach * theta / math.sqrt(f.n) + reach ^ 2 * math.sqrt(math.log(1 / o.delta) / (2 * f.n))
-    end
-    return { total = total(c.theta), total_paper = total(c.theta_paper), empirical = f.loss, B = B, theta = c.theta, theta_paper = c.theta_paper,
-             theta_exact = c.theta_exact, kappa = c.kappa, rho = 2 * (B * c.theta + 1), M = (B * c.theta + 1) ^ 2, n = f.n, delta = o.delta }
-  end)
+  need_weights(self, "pipeline:bound")
+  return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
 end
 
---- p:info(): status, iterations, gap, residual, tolerance, loss, note, seconds per stage, features, memory (bytes that the engine holds).
+--- p:info(): status, iterations, gap, residual, tolerance, loss, note, nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
                    log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
+  if f.weights then
+    result.nonzeros = 0
+    for i = 1, f.weights:rows() do
+      local used = false
+      for j = 1, f.weights:cols() do used = used or f.weights:get(i, j) ~= 0 end
+      if used then result.nonzeros = result.nonzeros + 1 end
+    end
+  end
   for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "note" } do
     result[name] = f.fit and f.fit[name]
   end
@@ -352,6 +378,9 @@ end
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
+
+--- p:prune{ epsilon =, accept =, start =, delta =, data = }: a smaller model of an RKHS weighting, and how it came about: see scullery.prune.
+function Pipeline:prune(given) return guarded("pipeline:prune", require("scullery.prune").run, self, given) end
 
 --- pipeline.is(value)
 function pipeline.is(value) return getmetatable(value) == Pipeline end

@@ -49,7 +49,7 @@ end
 -- One pass: sums per fold, models without each fold, then all judged on the fold that they did not see.
 local function shared_stages(self, ds, source, folds, k, choices, path)
   local prepared = self:prepare(source, choices)
-  local solver = self.solver:instance(choices)
+  local solver = self:make_solver(source, prepared, choices)
   local intercept = core.settings(solver).intercept == true
   local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds, folds))
   local candidates = {}
@@ -69,7 +69,7 @@ local function stages_per_fold(self, ds, _, folds, k, choices, path)
     local train, test = ds:select(inside), ds:select(outside)
     local source = train:source_of_targets()
     local prepared = self:prepare(source, choices)
-    local solver = self.solver:instance(choices)
+    local solver = self:make_solver(source, prepared, choices)
     local intercept = core.settings(solver).intercept == true
     local training = core.training(source, prepared.stages, prepared.map, self:training_options(train))
     local judging = core.training(test:source_of_targets(), prepared.stages, prepared.map, self:training_options(test))
@@ -152,7 +152,7 @@ function search.run(self, data, given)
   local kept = best.kept
   if not kept then
     local prepared = self:prepare(source, best.choice)
-    local solver = self.solver:instance(best.choice)
+    local solver = self:make_solver(source, prepared, best.choice)
     kept = { prepared = prepared, solver = solver, intercept = core.settings(solver).intercept == true,
              training = core.training(source, prepared.stages, prepared.map, self:training_options(ds)) }
   end

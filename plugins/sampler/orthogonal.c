@@ -210,5 +210,5 @@ const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
                                     GAUSSIAN_ROWS_OPTIONS,
                                     &table,
                                     create,
-                                    gaussian_rows_destroy,
+                                    instance_end,
                                     gaussian_rows_ability};

@@ -4,6 +4,7 @@
  *
  * The rows that one parameter reads are independent with the base's law, so each feature has the law and the map the kernel that it would
  * have with rows of its own; features that share rows are correlated, so that the error stops falling with T at what R rows give. */
+#include "shared/instance.h"
 #include "shared/supports.h"
 #include <string.h>
 
@@ -31,16 +32,12 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   if (strcmp(base->parts[0].plugin->name, "qmc") == 0)
     return host->fail(error, SCL_UNSUPPORTED,
                       "the points of sampler.qmc depend on each other, and a pool takes independent rows, as sampler.gaussian draws them");
-  pooled *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
-  *self = (pooled){host, host->service(SCL_SERVICE_RANDOM), base->parts[0], (size_t)values[PROJECTIONS].number};
-  *instance = self;
+  const scl_status status = instance_new(host, sizeof(pooled), instance, error);
+  if (status != SCL_OK) return status;
+  pooled *self = *instance;
+  self->base = base->parts[0];
+  self->projections = (size_t)values[PROJECTIONS].number;
   return SCL_OK;
-}
-
-static void destroy(void *instance) {
-  pooled *self = instance;
-  self->host->release(self);
 }
 
 /* ---------------------------------------------------------------- the rows are the base's */
@@ -132,5 +129,5 @@ const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
                                     OPTIONS,
                                     &table,
                                     create,
-                                    destroy,
+                                    instance_end,
                                     ability};

@@ -229,5 +229,5 @@ const scl_plugin scullery_plugin = {
     OPTIONS,
     &table,
     create,
-    gaussian_rows_destroy,
+    instance_end,
     gaussian_rows_ability};

@@ -5,12 +5,12 @@
  * every s. nonnegative: their absolute values.
  *
  * Fourier features estimate sum_s P(s) mean over |N| = s of prod_{j in N} c_s(delta_j), c_s the characteristic function of one weight: a
- * normalised elementary symmetric polynomial of the c_s(delta_j). With p_k(j) the mean over the k-subsets of the first j columns,
- *   p_k(j) = ((j-k)/j) p_k(j-1) + (k/j) c_j p_{k-1}(j-1),
- * which never leaves [-1, 1] (Newton and Girard's sums divided by C(j, k)). */
+ * normalised elementary symmetric polynomial of the c_s(delta_j). */
 #include "shared/bias.h"
 #include "shared/blocks.h"
 #include "shared/degrees.h"
+#include "shared/instance.h"
+#include "shared/subset_means.h"
 #include "shared/supports.h"
 
 enum { DEGREE, SIGMA, WEIGHTS, NONNEGATIVE, BIREGULAR, BIAS, OPTIONS };
@@ -50,8 +50,8 @@ static scl_status read_options(sparse *self, const scl_value *values, scl_error 
                                                       : SCL_LAW_GAUSSIAN;
   self->nonnegative = values[NONNEGATIVE].number != 0;
   self->biregular = values[BIREGULAR].number != 0;
-  if (self->random == NULL || self->math == NULL)
-    return self->host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers or no vector functions");
+  self->math = self->host->service(SCL_SERVICE_VECTOR_MATH);
+  if (self->math == NULL) return self->host->fail(error, SCL_UNSUPPORTED, "this host has no vector functions");
   scl_status status = degree_read(self->host, &values[DEGREE], &self->degree, error);
   if (status == SCL_OK) status = bias_read(self->host, &values[BIAS], &self->bias, error);
   if (status == SCL_OK && self->biregular && self->degree.fixed == 0)
@@ -61,23 +61,19 @@ static scl_status read_options(sparse *self, const scl_value *values, scl_error 
 
 static void destroy(void *instance) {
   sparse *self = instance;
-  const scl_host *host = self->host;
-  degree_release(host, &self->degree);
-  host->release(self);
+  degree_release(self->host, &self->degree);
+  instance_end(self);
 }
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  sparse *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
-  memset(self, 0, sizeof *self);
-  self->host = host;
-  self->random = host->service(SCL_SERVICE_RANDOM);
-  self->math = host->service(SCL_SERVICE_VECTOR_MATH);
-  const scl_status status = read_options(self, values, error);
+  void *made = NULL;
+  scl_status status = instance_new(host, sizeof(sparse), &made, error);
+  if (status != SCL_OK) return status;
+  status = read_options(made, values, error);
   if (status == SCL_OK)
-    *instance = self;
+    *instance = made;
   else
-    destroy(self);
+    destroy(made);
   return status;
 }
 
@@ -212,21 +208,6 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
-/* The mean over supports of `degree` columns of the product of their c: p has degree + 1 numbers of scratch. Only those p_k are kept up
- * from which p_degree can still be reached. */
-static double mean_over_supports(size_t dim, size_t degree, const double *c, double *p) {
-  p[0] = 1;
-  for (size_t k = 1; k <= degree; k++)
-    p[k] = 0;
-  for (size_t j = 1; j <= dim; j++) {
-    const size_t high = j < degree ? j : degree, left = dim - j, low = left < degree ? degree - left : 1;
-    const double each = 1 / (double)j, factor = c[j - 1];
-    for (size_t k = high; k >= low && k > 0; k--)
-      p[k] = (double)(j - k) * each * p[k] + (double)k * each * factor * p[k - 1];
-  }
-  return p[degree];
-}
-
 static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error) {
   const sparse *self = instance;
@@ -244,7 +225,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
       const double weight = probability[s - range.low];
       if (weight < 1e-18) continue;
       if (s > 0) factors(self, dim, s, delta + (ptrdiff_t)i * stride, c);
-      out[i] += weight * mean_over_supports(dim, s, c, scratch);
+      out[i] += weight * subset_mean(dim, s, c, scratch);
     }
   }
   self->host->release(probability);

@@ -5,6 +5,7 @@
 #define SCULLERY_SHARED_GAUSSIAN_ROWS_H
 
 #include "shared/bias.h"
+#include "shared/instance.h"
 #include <math.h>
 #include <scullery/plugin.h>
 #include <string.h>
@@ -43,15 +44,8 @@ enum { GAUSSIAN_ROWS_SIGMA, GAUSSIAN_ROWS_GAMMA, GAUSSIAN_ROWS_BIAS, GAUSSIAN_RO
        "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)"},                                                      \
       BIAS_OPTION
 
-static inline void gaussian_rows_destroy(void *instance) {
-  const gaussian_rows *self = instance;
-  const scl_host *host = self->host;
-  host->release(instance);
-}
-
 static inline scl_status gaussian_rows_read(gaussian_rows *self, const scl_value *values, scl_error *error) {
   const scl_value *sigma = &values[GAUSSIAN_ROWS_SIGMA], *gamma = &values[GAUSSIAN_ROWS_GAMMA];
-  if (self->random == NULL) return self->host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers");
   if (sigma->form != 0 && gamma->form != 0)
     return self->host->fail(error, SCL_BAD_OPTION, "'sigma' = %g and 'gamma' = %g both say the width (sigma = sqrt(2 gamma)): give one",
                             sigma->number, gamma->number);
@@ -60,20 +54,18 @@ static inline scl_status gaussian_rows_read(gaussian_rows *self, const scl_value
   return bias_read(self->host, &values[GAUSSIAN_ROWS_BIAS], &self->bias, error);
 }
 
-/* An instance of `bytes` zeroed bytes whose head is filled in; the sampler reads its own options afterwards. */
+/* An instance of `bytes` bytes, zero but for its gaussian_rows; the sampler reads its own options afterwards. */
 static inline scl_status gaussian_rows_create(const scl_host *host, const scl_value *values, scl_space space, size_t bytes, void **out,
                                               scl_error *error) {
-  gaussian_rows *self = host->allocate(bytes);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
-  memset(self, 0, bytes);
-  self->host = host;
-  self->random = host->service(SCL_SERVICE_RANDOM);
-  self->space = space;
-  const scl_status status = gaussian_rows_read(self, values, error);
+  void *made = NULL;
+  scl_status status = instance_new(host, bytes, &made, error);
+  if (status != SCL_OK) return status;
+  ((gaussian_rows *)made)->space = space;
+  status = gaussian_rows_read(made, values, error);
   if (status == SCL_OK)
-    *out = self;
+    *out = made;
   else
-    gaussian_rows_destroy(self);
+    instance_end(made);
   return status;
 }
 

@@ -40,13 +40,16 @@ typedef struct walsh_chain {
   const void *last;      /* or NULL */
 } walsh_chain;
 
-/* For one dtype: passes, the transform from one buffer to the other (it says in which the result lies), the chain on one row of `dim`
- * numbers (the rest of the P are zeros), with 2 P numbers of scratch. */
+/* For one dtype: passes over two bits or one, the first with a diagonal matrix (NULL: none) before it; a transform of `from` by way of two
+ * buffers, u not being `from`, that says where the result lies: in z where it is given; the chain on one row of `dim` numbers (the rest of
+ * the P are zeros), with 2 P numbers of scratch. P is 8 at least. */
 #define WALSH_DEFINE(real, dtype)                                                                                                          \
-  WALSH_INLINE void walsh_four_##dtype(size_t quarter, const real *restrict x, real *restrict y) {                                         \
+  WALSH_INLINE void walsh_four_##dtype(size_t quarter, const real *restrict factor, const real *restrict x, real *restrict y) {            \
+    const size_t p = quarter, q = 2 * quarter, r = 3 * quarter;                                                                            \
     for (size_t i = 0; i < quarter; i++) {                                                                                                 \
-      const real a = x[i] + x[i + 2 * quarter], b = x[i + quarter] + x[i + 3 * quarter];                                                   \
-      const real c = x[i] - x[i + 2 * quarter], d = x[i + quarter] - x[i + 3 * quarter];                                                   \
+      const real s = factor == NULL ? x[i] : factor[i] * x[i], t = factor == NULL ? x[i + p] : factor[i + p] * x[i + p];                   \
+      const real u = factor == NULL ? x[i + q] : factor[i + q] * x[i + q], v = factor == NULL ? x[i + r] : factor[i + r] * x[i + r];       \
+      const real a = s + u, b = t + v, c = s - u, d = t - v;                                                                               \
       y[4 * i] = a + b;                                                                                                                    \
       y[4 * i + 1] = a - b;                                                                                                                \
       y[4 * i + 2] = c + d;                                                                                                                \
@@ -59,17 +62,24 @@ typedef struct walsh_chain {
       y[2 * i + 1] = x[i] - x[i + half];                                                                                                   \
     }                                                                                                                                      \
   }                                                                                                                                        \
-  WALSH_INLINE real *walsh_transform_##dtype(size_t size, real *x, real *y) {                                                              \
-    size_t left = size;                                                                                                                    \
-    for (; left >= 4; left /= 4) {                                                                                                         \
-      walsh_four_##dtype(size / 4, x, y);                                                                                                  \
-      real *const swap = x;                                                                                                                \
-      x = y;                                                                                                                               \
-      y = swap;                                                                                                                            \
+  WALSH_INLINE real *walsh_transform_##dtype(size_t size, const real *factor, const real *from, real *u, real *v, real *z) {               \
+    size_t left = size / 4;                                                                                                                \
+    if (factor == NULL)                                                                                                                    \
+      walsh_four_##dtype(size / 4, NULL, from, u);                                                                                         \
+    else                                                                                                                                   \
+      walsh_four_##dtype(size / 4, factor, from, u);                                                                                       \
+    for (; left > 4; left /= 4) {                                                                                                          \
+      walsh_four_##dtype(size / 4, NULL, u, v);                                                                                            \
+      real *const swap = u;                                                                                                                \
+      u = v;                                                                                                                               \
+      v = swap;                                                                                                                            \
     }                                                                                                                                      \
-    if (left < 2) return x;                                                                                                                \
-    walsh_two_##dtype(size / 2, x, y);                                                                                                     \
-    return y;                                                                                                                              \
+    real *const to = z == NULL ? v : z;                                                                                                    \
+    if (left == 4)                                                                                                                         \
+      walsh_four_##dtype(size / 4, NULL, u, to);                                                                                           \
+    else                                                                                                                                   \
+      walsh_two_##dtype(size / 2, u, to);                                                                                                  \
+    return to;                                                                                                                             \
   }                                                                                                                                        \
   WALSH_INLINE void walsh_multiply_##dtype(size_t count, const real *restrict factor, const real *restrict x, real *restrict y) {          \
     for (size_t i = 0; i < count; i++)                                                                                                     \
@@ -82,22 +92,24 @@ typedef struct walsh_chain {
   }                                                                                                                                        \
   WALSH_INLINE void walsh_row_##dtype(const walsh_chain *chain, size_t dim, const real *x, real *z, real *scratch) {                       \
     const size_t size = chain->size;                                                                                                       \
-    real *from = scratch;                                                                                                                  \
-    walsh_multiply_##dtype(dim, chain->factors[0], x, from);                                                                               \
-    memset(from + dim, 0, (size - dim) * sizeof *from);                                                                                    \
-    from = walsh_transform_##dtype(size, from, scratch + size);                                                                            \
-    for (size_t k = 1; k < chain->transforms; k++) {                                                                                       \
-      real *const to = from == scratch ? scratch + size : scratch;                                                                         \
-      if (k == 1 && chain->order != NULL)                                                                                                  \
-        walsh_gather_##dtype(chain, from, to);                                                                                             \
-      else                                                                                                                                 \
-        walsh_multiply_##dtype(size, chain->factors[k], from, to);                                                                         \
-      from = walsh_transform_##dtype(size, to, from);                                                                                      \
+    const real *from = x;                                                                                                                  \
+    for (size_t k = 0; k < chain->transforms; k++) {                                                                                       \
+      const int last = k + 1 == chain->transforms, pad = k == 0 && dim < size, gather = k == 1 && chain->order != NULL;                    \
+      real *u = from == scratch ? scratch + size : scratch, *v = u == scratch ? scratch + size : scratch;                                  \
+      if (pad) {                                                                                                                           \
+        walsh_multiply_##dtype(dim, chain->factors[0], from, u);                                                                           \
+        memset(u + dim, 0, (size - dim) * sizeof *u);                                                                                      \
+      }                                                                                                                                    \
+      if (gather) walsh_gather_##dtype(chain, from, u);                                                                                    \
+      if (pad || gather) {                                                                                                                 \
+        real *const filled = u;                                                                                                            \
+        from = filled;                                                                                                                     \
+        u = v;                                                                                                                             \
+        v = filled;                                                                                                                        \
+      }                                                                                                                                    \
+      from = walsh_transform_##dtype(size, pad || gather ? NULL : chain->factors[k], from, u, v, last && chain->last == NULL ? z : NULL);  \
     }                                                                                                                                      \
-    if (chain->last != NULL)                                                                                                               \
-      walsh_multiply_##dtype(size, chain->last, from, z);                                                                                  \
-    else                                                                                                                                   \
-      memcpy(z, from, size * sizeof *z);                                                                                                   \
+    if (chain->last != NULL) walsh_multiply_##dtype(size, chain->last, from, z);                                                           \
   }
 
 WALSH_DEFINE(double, f64)

@@ -85,8 +85,8 @@ enum {
  * with gamma = 1/(d var X) ("scale") or 1/(median squared distance) ("median") in exp(-gamma ||x-y||^2) */
 typedef enum scl_width {
   SCL_NO_WIDTH = 0,
-  SCL_WIDTH_GAMMA,    /* the option is gamma itself */
-  SCL_WIDTH_LENGTH,   /* the option is g in exp(-||x-y||^2/(2 g^2)): g = 1/sqrt(2 gamma) */
+  SCL_WIDTH_GAMMA,     /* the option is gamma itself */
+  SCL_WIDTH_LENGTH,    /* the option is g in exp(-||x-y||^2/(2 g^2)): g = 1/sqrt(2 gamma) */
   SCL_WIDTH_FREQUENCY, /* the option is the spectrum's standard deviation: sqrt(2 gamma) */
   SCL_WIDTH_RATE       /* the option is the rate in exp(-rate ||x-y||_1): sqrt(gamma / d) */
 } scl_width;

@@ -1,0 +1,109 @@
+--- Pruning of RKHS weightings (Dube and Marchand 2023, algorithm 5): the lasso on min_b (1/2T)||Ua - Ub||^2 + l||b||_1, G = U'U, with l ten times larger each
+--- time as long as the model is accepted.
+local core = require "scullery.core"
+local component = require "scullery.component"
+local dataset = require "scullery.dataset"
+local options = require "scullery.options"
+
+local prune = {}
+
+local rules = {
+  epsilon = { type = "number", above = 0, default = 0.01 },
+  accept = { choices = { "norm", "theorem8", "risk", "zero_one" }, default = "risk" },
+  delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end, takes = "a number between 0 and 1", default = 0.05 },
+  start = { choices = { "bound", "tiny" }, default = "tiny" },
+  data = { test = dataset.is, takes = "a data set" },
+}
+
+-- Mean loss and share of wrong labels of weights on the rows that the model learnt from.
+local function empirical(self, training, weights)
+  local t = core.score(training, { { { weights = weights, intercept = self.fitted.intercept } } })[1][1]
+  return t.square / t.rows, t.wrong / t.rows
+end
+
+-- The constants of the square loss on [-B theta, B theta]: rho = 2 (B theta + 1).
+local function slope(B, theta) return 2 * (B * theta + 1) end
+
+-- What each rule compares with epsilon: (63) to (66) of the paper.
+local measures = {}
+function measures.norm(c) return c.rho * c.theta * c.distance end
+function measures.theorem8(c)
+  return c.risk - c.risk_before + c.rho * c.theta * c.distance / math.sqrt(c.n) * (2 + math.sqrt(2 * math.log(1 / c.delta)))
+end
+function measures.risk(c) return c.risk - c.risk_before end
+function measures.zero_one(c) return c.wrong - c.wrong_before end
+
+local function count_kept(weights, T)
+  local rows, kept = {}, {}
+  for i = 1, weights:rows() do
+    for j = 1, weights:cols() do
+      if weights:get(i, j) ~= 0 then rows[(i - 1) % T + 1] = true end
+    end
+  end
+  for t = 1, T do if rows[t] then kept[#kept + 1] = t end end
+  return kept
+end
+
+-- The first lambda: (62) guarantees a risk within epsilon; "tiny" is what the authors' own runs begin with.
+local function first_lambda(o, c, weights, T)
+  if o.start == "tiny" then return 1e-10 end
+  local size = 0
+  for i = 1, weights:rows() do for j = 1, weights:cols() do size = size + math.abs(weights:get(i, j)) end end
+  return o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
+end
+
+-- A model with the kept parameters alone.
+local function shrink(self, weights, kept)
+  local f = self.fitted
+  local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
+  local map, places = core.map_select(f.map, kept), {}
+  for k = 0, outputs - 1 do for _, t in ipairs(kept) do places[#places + 1] = k * T + t end end
+  local copy, fitted = setmetatable({}, getmetatable(self)), {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(f) do fitted[key] = value end
+  fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
+  fitted.weights = weights:select(places) * math.exp(fitted.map_info.log_scale - f.map_info.log_scale)
+  copy.fitted = fitted
+  return copy
+end
+
+--- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" | "bound", delta = 0.05, data = }: a smaller model, and how it
+--- came about: kept (parameters of T), distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the rule compared with epsilon).
+--- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the risk (64); risk: the empirical risk (65); zero_one: the share
+--- of wrong labels (66). data: rows to judge on, by default those that the model learnt from. Works after any solver on features with a K.
+function prune.run(self, given)
+  local f = self.fitted
+  local o = options.check("pipeline:prune", given, rules, 0)
+  if not (f and f.weights) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
+  if not (f.map and self.features.inst.K) then error("pruning needs features of an instantiation with K", 0) end
+  local data = o.data or f.data
+  if not data then error("the rows that the model learnt from are not here: give data =", 0) end
+  if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
+  local training = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
+  local theta = core.map_constants(f.map).theta
+  local T = f.map_info.T
+  local c = { theta = theta, rho = slope(self:norm(), theta), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
+  c.risk_before, c.wrong_before = empirical(self, training, f.weights)
+  local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before, wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
+  local steps = 0
+  repeat
+    local solver = component.group("solver").lasso{ lambda = lambda * math.exp(-c.log_scale) }:instance()
+    local weights, distance = core.prune_step(f.map, f.weights, solver)
+    steps = steps + 1
+    c.distance = distance
+    c.risk, c.wrong = empirical(self, training, weights)
+    local measure = measures[o.accept](c)
+    local accepted = measure < o.epsilon
+    if accepted then best = { weights = weights, distance = distance, lambda = lambda, risk = c.risk, wrong = c.wrong, measure = measure } end
+    lambda = lambda * 10
+    local empty = weights:abs():max() == 0
+  until not accepted or empty or steps > 60
+  local kept = count_kept(best.weights, T)
+  if #kept == 0 then kept = { 1 } end -- a model of no terms is 0 everywhere; one parameter with weight 0 says so
+  local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda, steps = steps, measure = best.measure, risk_before = c.risk_before,
+                 risk = best.risk, epsilon = o.epsilon, accept = o.accept }
+  if f.task == "classification" then info.error_before, info.error = c.wrong_before, best.wrong end
+  return shrink(self, best.weights, kept), info
+end
+
+return prune

@@ -1,0 +1,45 @@
+/* Sums over what a parameter consists of, for kernels that are a product over its coordinates: where f_j is the logarithm of coordinate j's
+ * factor, the logarithm of the mean over parameters of prod_j exp(f_j), j in the parameter: all d columns (dense), s of them without
+ * replacement (sparse), one (thresholds). */
+#ifndef SCULLERY_SHARED_KERNEL_TILT_H
+#define SCULLERY_SHARED_KERNEL_TILT_H
+
+#include "shared/subset_means.h"
+#include <scullery/plugin.h>
+
+/* In-degree of parameters with this law (sparse: of the one in-degree that it has). */
+static inline size_t tilt_degree(const scl_law *law) {
+  return law->space == SCL_THRESHOLD ? 1 : law->space == SCL_SPARSE ? law->max_degree : law->dim;
+}
+
+/* What 1[same support] costs: minus the logarithm of how many supports there are. */
+static inline double tilt_indicator(const scl_law *law) {
+  return -subset_log_count(law->dim, tilt_degree(law));
+}
+
+/* log mean over supports of s columns of exp(sum of logs[j]); logs is spoilt, scratch has s + 1 numbers. */
+static inline double tilt_mean(size_t dim, size_t degree, double *logs, double *scratch) {
+  double high = -INFINITY, low = INFINITY, sum = 0;
+  for (size_t j = 0; j < dim; j++) {
+    high = fmax(high, logs[j]);
+    low = fmin(low, logs[j]);
+    sum += logs[j];
+  }
+  if (degree == dim) return sum;
+  if (degree == 0 || high == low || !isfinite(high)) return degree == 0 ? 0 : (double)degree * high;
+  for (size_t j = 0; j < dim; j++)
+    logs[j] = exp(logs[j] - high);
+  return (double)degree * high + log(subset_mean(dim, degree, logs, scratch));
+}
+
+/* The logarithm of one coordinate's factor, given a parameter of it. */
+typedef double (*tilt_factor)(const void *context, double mean, double scale);
+
+/* The logarithm of the mean for a law; `room` has 2 dim + 1 numbers. */
+static inline double tilt_total(const scl_law *law, tilt_factor factor, const void *context, double *room) {
+  for (size_t j = 0; j < law->dim; j++)
+    room[j] = factor(context, law->mean[j], law->scale[j]);
+  return tilt_mean(law->dim, tilt_degree(law), room, room + law->dim);
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* The rows of a problem as one float64 matrix, for solvers that keep them: in the order of the data whatever the blocks, without those of
+ * weight 0. */
+#ifndef SCULLERY_SHARED_ROWS_H
+#define SCULLERY_SHARED_ROWS_H
+
+#include <scullery/plugin.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row_set {
+  size_t rows, cols, targets;
+  double *x, *y, *weights; /* rows x cols, rows x targets, rows */
+} row_set;
+
+static inline void rows_release(const scl_host *host, row_set *set) {
+  host->release(set->x);
+  host->release(set->y);
+  host->release(set->weights);
+  *set = (row_set){0};
+}
+
+/* The numbers of row i of a block in float64. */
+static inline void rows_widen(const scl_block *block, size_t i, double *out) {
+  const ptrdiff_t at = (ptrdiff_t)i * block->row_stride;
+  if (block->dtype == SCL_F64) {
+    memcpy(out, (const double *)block->data + at, block->cols * sizeof *out);
+    return;
+  }
+  const float *from = (const float *)block->data + at;
+  for (size_t j = 0; j < block->cols; j++)
+    out[j] = (double)from[j];
+}
+
+/* The block in float64: its own memory, or a packed one that the caller releases (*copy; NULL where none was needed). NULL: no memory. */
+static inline const double *rows_wide(const scl_host *host, const scl_block *block, double **copy, ptrdiff_t *stride) {
+  *copy = NULL;
+  *stride = block->row_stride;
+  if (block->dtype == SCL_F64) return block->data;
+  *copy = host->allocate((block->rows * block->cols + 1) * sizeof **copy);
+  *stride = (ptrdiff_t)block->cols;
+  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
+    rows_widen(block, i, *copy + i * block->cols);
+  return *copy;
+}
+
+/* ---------------------------------------------------------------- collecting */
+
+typedef struct row_place {
+  size_t place, position; /* in the data; in the set */
+} row_place;
+
+typedef struct row_collecting {
+  row_set *set;
+  row_place *places;
+} row_collecting;
+
+static inline scl_status rows_visit(void *context, const scl_rows *rows, scl_error *error) {
+  (void)error;
+  row_collecting *c = context;
+  row_set *set = c->set;
+  for (size_t i = 0; i < rows->count; i++) {
+    const double weight = rows->weights == NULL ? 1 : rows->weights[i];
+    if (!(weight > 0)) continue;
+    const size_t to = set->rows++;
+    rows_widen(&rows->features, i, set->x + to * set->cols);
+    memcpy(set->y + to * set->targets, rows->targets + i * set->targets, set->targets * sizeof *set->y);
+    set->weights[to] = weight;
+    c->places[to] = (row_place){rows->index == NULL ? rows->first + i : rows->index[i], to};
+  }
+  return SCL_OK;
+}
+
+static inline int rows_compare(const void *a, const void *b) {
+  const size_t x = ((const row_place *)a)->place, y = ((const row_place *)b)->place;
+  return (x > y) - (x < y);
+}
+
+static inline void rows_move(row_set *set, size_t from, size_t to) {
+  memcpy(set->x + to * set->cols, set->x + from * set->cols, set->cols * sizeof *set->x);
+  memcpy(set->y + to * set->targets, set->y + from * set->targets, set->targets * sizeof *set->y);
+  set->weights[to] = set->weights[from];
+}
+
+/* Put row places[i].position into place i, cycle by cycle. The set has room for one more row, which holds the one that a cycle begins with.
+ */
+static inline void rows_arrange(row_set *set, row_place *places) {
+  const size_t spare = set->rows;
+  qsort(places, set->rows, sizeof *places, rows_compare);
+  for (size_t start = 0; start < set->rows; start++) {
+    if (places[start].position == start) continue;
+    rows_move(set, start, spare);
+    size_t to = start;
+    while (places[to].position != start) {
+      const size_t from = places[to].position;
+      rows_move(set, from, to);
+      places[to].position = to;
+      to = from;
+    }
+    rows_move(set, spare, to);
+    places[to].position = to;
+  }
+}
+
+static inline scl_status rows_collect(const scl_problem *problem, row_set *out, scl_error *error) {
+  const scl_host *host = problem->host;
+  const size_t n = problem->rows + 1, d = problem->features, c = problem->targets;
+  *out = (row_set){0, d, c, NULL, NULL, NULL};
+  if (n < SIZE_MAX / 64 / (d + c)) {
+    out->x = host->allocate(n * d * sizeof(double));
+    out->y = host->allocate(n * c * sizeof(double));
+    out->weights = host->allocate(n * sizeof(double));
+  }
+  row_collecting job = {out, host->allocate(n * sizeof(row_place))};
+  scl_status status = SCL_OK;
+  if (out->x == NULL || out->y == NULL || out->weights == NULL || job.places == NULL)
+    status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows of %zu numbers (%.3g GB)", problem->rows, d,
+                        (double)n * (double)d * 8e-9);
+  if (status == SCL_OK) status = problem->walk(problem, rows_visit, &job, error);
+  if (status == SCL_OK && out->rows == 0) status = host->fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (status == SCL_OK)
+    rows_arrange(out, job.places);
+  else
+    rows_release(host, out);
+  host->release(job.places);
+  return status;
+}
+
+/* Whether all rows weigh the same. */
+static inline int rows_weigh_alike(const row_set *set) {
+  for (size_t i = 1; i < set->rows; i++)
+    if (set->weights[i] != set->weights[0]) return 0;
+  return 1;
+}
+
+/* ---------------------------------------------------------------- classes */
+
+/* The class of a row whose targets are coded +-1: one column for two classes, else one a class. */
+static inline size_t rows_class(const row_set *set, size_t row) {
+  const double *y = set->y + row * set->targets;
+  if (set->targets == 1) return y[0] > 0;
+  size_t best = 0;
+  for (size_t j = 1; j < set->targets; j++)
+    if (y[j] > y[best]) best = j;
+  return best;
+}
+
+static inline size_t rows_classes(const row_set *set) {
+  return set->targets == 1 ? 2 : set->targets;
+}
+
+/* Refuse rows of one class alone (a fold may leave one). */
+static inline scl_status rows_need_two_classes(const scl_host *host, const row_set *set, scl_error *error) {
+  for (size_t i = 1; i < set->rows; i++)
+    if (rows_class(set, i) != rows_class(set, 0)) return SCL_OK;
+  return host->fail(error, SCL_BAD_DATA, "all %zu rows have one class: there is nothing to tell apart", set->rows);
+}
+
+#endif
