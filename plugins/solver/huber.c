@@ -202,7 +202,7 @@ static scl_status minimise(robust *t, scl_error *error) {
 static double scale_of(robust *t) {
   for (size_t i = 0; i < t->risk.problem->rows; i++)
     t->residuals[i] = t->scores[i] - t->risk.targets[i];
-  return robust_scale(t->risk.problem->rows, t->residuals, t->order);
+  return robust_scale(t->risk.problem->rows, t->residuals, t->risk.weights, t->order);
 }
 
 /* Ridge as the point to start from: one Newton step where all rows are inside. */

@@ -1,10 +1,12 @@
 /* Least trimmed squares with a ridge penalty: the rows that fit worst are left out.
  *
- *   min over a, b and sets H of h rows  (1/2h) sum_{i in H} ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2,   h = n - floor(fraction n)
+ *   min over a, b and 0 <= u_i <= w_i, sum u = W   (1/2W) sum_i u_i ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2
  *
- * By concentration steps (Rousseeuw and Van Driessen 2006): fit H by ridge, take the h rows with the smallest residuals of that fit for H,
- * and again; each step lowers the objective, so that it ends. It has converged when H is the h best rows of its own fit: a local minimum.
- * It begins with all rows. Phi n x D, y n x c; a row is judged by its residuals in all targets together. */
+ * w are the row weights and W = sum w (1 - floor(fraction n)/n): with weights of 1, u marks the h = n - floor(fraction n) rows that are
+ * kept; else one row may be kept in part. By concentration steps (Rousseeuw and Van Driessen 2006): fit u by ridge, give the weight to the
+ * rows with the smallest residuals of that fit, and again. Each step lowers the objective, so that it ends: converged, where u has the
+ * least squares that its own fit allows, a local minimum. It begins with all rows. Phi n x D, y n x c; a row is judged by its residuals in
+ * all targets together. */
 #include "shared/robust.h"
 #include "shared/weighted_ridge.h"
 #include <stdio.h>
@@ -37,11 +39,14 @@ static void destroy(void *instance) {
   self->host->release(self);
 }
 
-/* One solve: targets and scores n x c, row weights, those of the kept rows (0: left out), and the rows in the order of their residuals. */
+static const double TOLERANCE = 1e-12; /* of what a better u would gain, relative to the targets' squares */
+
+/* One solve: targets and scores n x c, row weights w, those that are kept (u), and the rows in the order of their residuals. */
 typedef struct trimming {
   const trimmed *self;
   const scl_problem *problem;
-  size_t kept;
+  size_t dropped;            /* rows, as many as weights of 1 would leave out */
+  double weight, kept, unit; /* sums of w and of u; mean square of the targets */
   double *targets, *scores, *weights, *kept_weights, *a, *b;
   ranked *order;
   weighted_ridge ridge;
@@ -53,9 +58,21 @@ static void close_trimming(trimming *t) {
   weighted_close(&t->ridge);
 }
 
+static void measure(trimming *t) {
+  const size_t n = t->problem->rows, c = t->problem->targets;
+  memcpy(t->kept_weights, t->weights, n * sizeof *t->weights);
+  for (size_t i = 0; i < n; i++) {
+    t->weight += t->weights[i];
+    for (size_t j = 0; j < c; j++)
+      t->unit += t->weights[i] * t->targets[i * c + j] * t->targets[i * c + j];
+  }
+  t->kept = t->weight * (1 - (double)t->dropped / (double)n);
+  t->unit = t->unit > 0 ? t->unit / t->weight : 1;
+}
+
 static scl_status open_trimming(trimming *t, const trimmed *self, const scl_problem *problem, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
-  *t = (trimming){.self = self, .problem = problem, .kept = n - (size_t)floor(self->fraction * (double)n)};
+  *t = (trimming){.self = self, .problem = problem, .dropped = (size_t)floor(self->fraction * (double)n)};
   scl_status status = weighted_open(&t->ridge, problem, error);
   t->targets = self->host->allocate((2 * n * c + 2 * n + c + 1) * sizeof *t->targets);
   t->order = self->host->allocate(n * sizeof *t->order);
@@ -69,7 +86,7 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
     status = problem->responses(problem, t->targets, t->weights, error);
   }
   if (status == SCL_OK)
-    memcpy(t->kept_weights, t->weights, n * sizeof *t->weights);
+    measure(t);
   else
     close_trimming(t);
   return status;
@@ -94,10 +111,12 @@ static scl_status fit(trimming *t, scl_error *error) {
   return status;
 }
 
-/* Keep the rows that fit best; returns how many came in that were out. */
-static size_t concentrate(trimming *t) {
+/* Give the weight to the rows that fit best. Returns what that takes off the mean square of the kept residuals, relative to the targets'.
+ */
+static double concentrate(trimming *t) {
   const size_t n = t->problem->rows, c = t->problem->targets;
-  size_t entered = 0;
+  const double grain = 1e-9 * t->weight / (double)n; /* less of a row than that is rounding */
+  double left = t->kept, gain = 0, sum = 0;
   for (size_t i = 0; i < n; i++) {
     t->order[i] = (ranked){0, i};
     for (size_t j = 0; j < c; j++) {
@@ -108,28 +127,32 @@ static size_t concentrate(trimming *t) {
   ranked_sort(t->order, n);
   for (size_t k = 0; k < n; k++) {
     const size_t i = t->order[k].row;
-    const double weight = k < t->kept ? t->weights[i] : 0;
-    entered += weight != t->kept_weights[i];
+    const double most = t->weights[i], weight = left >= most - grain ? most : left > grain ? left : 0;
+    gain += (t->kept_weights[i] - weight) * t->order[k].value;
+    sum += t->kept_weights[i];
     t->kept_weights[i] = weight;
+    left -= weight;
   }
-  return entered;
+  gain /= t->kept * t->unit;
+  return sum > t->kept + grain ? 1 + gain : gain; /* the first fit had all rows */
 }
 
 static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
   const size_t most = t->self->max_iterations;
-  size_t changed = 1;
   t->a = out->coefficients;
-  for (out->iterations = 0; changed > 0 && out->iterations < most; out->iterations++) {
+  out->tolerance = TOLERANCE;
+  out->residual = INFINITY;
+  for (out->iterations = 0; out->residual > TOLERANCE && out->iterations < most; out->iterations++) {
     scl_status status = t->problem->progress(t->problem, (double)out->iterations / (double)most, "trimming", error);
     if (status == SCL_OK) status = fit(t, error);
     if (status != SCL_OK) return status;
-    changed = concentrate(t);
+    out->residual = fmax(concentrate(t), 0);
   }
-  out->outcome = changed == 0 ? SCL_CONVERGED : SCL_LIMIT;
+  out->outcome = out->residual <= TOLERANCE ? SCL_CONVERGED : SCL_LIMIT;
   out->jitter = t->ridge.jitter;
   if (t->problem->intercept) memcpy(out->intercept, t->b, t->problem->targets * sizeof *t->b);
-  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are left out%s", t->problem->rows - t->kept, t->problem->rows,
-                 changed == 0 ? "" : ", and which ones still changes: give more max_iterations");
+  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are left out%s", t->dropped, t->problem->rows,
+                 out->outcome == SCL_CONVERGED ? "" : ", and which ones still changes: give more max_iterations");
   return SCL_OK;
 }
 
@@ -159,7 +182,8 @@ const scl_plugin scullery_plugin = {
     "Least trimmed squares: ridge on the rows that fit best",
     "min over a, b and sets H of h = n - floor(fraction n) rows of (1/2h) sum_{i in H} ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2,\n"
     "by concentration steps (Rousseeuw and Van Driessen 2006) from all rows: fit H, keep the h rows with the smallest residuals, again.\n"
-    "Converged: H is the h best rows of its own fit, a local minimum. info().note tells how many rows are left out.",
+    "Converged: H is the h best rows of its own fit, a local minimum. info().note tells how many rows are left out. With row weights the\n"
+    "share h/n of the weight is kept, of one row a part.",
     options,
     OPTIONS,
     &table,
