@@ -4,6 +4,7 @@
 #include "pool.h"
 #include "problem_internal.h"
 #include "progress.h"
+#include "projection.h"
 #include "random.h"
 #include "thin.h"
 #include <math.h>
@@ -425,28 +426,36 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
   }
 }
 
-/* What the visitor of a minibatch sees: some of the features, and phi itself where the map holds phi/sqrt T. */
+/* What the visitor of a minibatch sees: some of the features of a block, and phi itself where the map holds phi/sqrt T. */
 typedef struct narrowing {
   scl_visit visit;
   void *context;
-  size_t first, count;
-  double factor; /* undoes the plain map's scale; 1: leave as it is */
+  size_t skip, count; /* columns of the block before the first that is wanted, and how many are */
+  double factor;      /* undoes the plain map's scale; 1: leave as it is */
 } narrowing;
 
 static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *error) {
   const narrowing *n = context;
   scl_rows part = *rows;
-  for (size_t i = 0; n->factor != 1 && i < rows->count; i++)
-    for (size_t j = n->first; j < n->first + n->count; j++) {
-      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
-      if (rows->features.dtype == SCL_F64)
-        ((double *)rows->features.data)[at] *= n->factor;
-      else
-        ((float *)rows->features.data)[at] *= (float)n->factor;
-    }
-  part.features.data = (char *)rows->features.data + n->first * scl_dtype_size(rows->features.dtype);
+  part.features.data = (char *)rows->features.data + n->skip * scl_dtype_size(rows->features.dtype);
   part.features.cols = n->count;
+  for (size_t i = 0; n->factor != 1 && i < rows->count; i++) {
+    void *row = (char *)part.features.data + (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype);
+    for (size_t j = 0; j < n->count; j++)
+      scl_set_number(row, rows->features.dtype, j, scl_number(row, rows->features.dtype, j) * n->factor);
+  }
   return n->visit(n->context, &part, error);
+}
+
+/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one output need; with several outputs, all. */
+static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
+  narrow->skip = first;
+  if (flow->map == NULL || scl_map_slots(flow->map) > 0) return;
+  const size_t T = scl_map_count(flow->map), block = scl_map_block(flow->map), plane = first / T, from = first % T;
+  if (from + narrow->count > T) return;
+  flow->first = from / block * block;
+  flow->count = scl_min((from + narrow->count - flow->first + block - 1) / block * block, T - flow->first);
+  narrow->skip = plane * flow->count + from - flow->first;
 }
 
 /* The map without K, on the same parameters. */
@@ -462,7 +471,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
                                  int plain, scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_flow flow = s->training->flow;
-  narrowing narrow = {visit, context, first, count, 1};
+  narrowing narrow = {visit, context, 0, count, 1};
   if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
     return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1, first + count,
                     problem->features);
@@ -473,6 +482,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
       narrow.factor = sqrt((double)problem->parameters);
     }
   }
+  narrow_flow(&flow, first, &narrow);
   if (!flow.source->random_access) return scl_fail(error, SCL_UNSUPPORTED, "minibatches need rows in memory; this data set streams");
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");
