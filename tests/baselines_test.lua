@@ -221,7 +221,7 @@ function TestKernelRidgeRefuses()
   refuses("not finite", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.polynomial{ degree = 30 } } }, x * 1e20, y)
   refuses("no weights", function() return fit({ sc.solver.kernel_ridge{} }, x, y):weights() end)
   local many = 2000000
-  refuses("takes a matrix of 16000 GB", fit, { sc.solver.kernel_ridge{} }, sc.zeros(many, 1), sc.zeros(many, 1))
+  refuses("takes a matrix of 16000.0 GB", fit, { sc.solver.kernel_ridge{} }, sc.zeros(many, 1), sc.zeros(many, 1))
 end
 
 -- ---------------------------------------------------------------- nearest neighbours

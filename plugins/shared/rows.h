@@ -3,7 +3,6 @@
 #ifndef SCULLERY_SHARED_ROWS_H
 #define SCULLERY_SHARED_ROWS_H
 
-#include "shared/bytes.h"
 #include <scullery/plugin.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,21 +123,6 @@ static inline scl_status rows_collect(const scl_problem *problem, row_set *out, 
     rows_release(host, out);
   host->release(job.places);
   return status;
-}
-
-/* ---------------------------------------------------------------- as bytes */
-
-/* How many rows, columns and targets. */
-static inline void bytes_put_shape(byte_writer *w, const row_set *set) {
-  bytes_put_size(w, set->rows);
-  bytes_put_size(w, set->cols);
-  bytes_put_size(w, set->targets);
-}
-
-static inline void bytes_get_shape(byte_reader *r, row_set *set) {
-  set->rows = bytes_get_size(r, 1, INT32_MAX, "the number of rows");
-  set->cols = bytes_get_size(r, 1, INT32_MAX, "the number of columns");
-  set->targets = bytes_get_size(r, 1, 65536, "the number of targets");
 }
 
 /* Whether all rows weigh the same. */

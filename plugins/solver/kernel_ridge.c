@@ -5,10 +5,9 @@
  * so that (K + n lambda W^-1) b + f0 1 = y and, with an intercept, 1'b = 0 (Saunders, Gammerman and Vovk 1998). K n x n between the rows, W
  * the row weights w_i on a diagonal, n their sum, y n x c; all targets share one Cholesky factorisation, n^3/3 operations on n^2/2 numbers.
  * The residual is measured on kernel values made anew, and refines the solution once where it is not small. */
-#include "shared/bytes.h"
+#include "shared/expansion.h"
 #include "shared/failure.h"
 #include "shared/kernel_parts.h"
-#include "shared/rows.h"
 
 enum { KERNEL, LAMBDA, INTERCEPT, OPTIONS };
 
@@ -29,12 +28,6 @@ typedef struct kernel_ridge {
   double lambda;
   int intercept;
 } kernel_ridge;
-
-typedef struct expansion {
-  row_set set;
-  double *b;  /* rows x targets */
-  double *f0; /* targets */
-} expansion;
 
 static void destroy(void *instance) {
   kernel_ridge *self = instance;
@@ -70,69 +63,27 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   return status;
 }
 
-/* ---------------------------------------------------------------- models */
+static scl_status kernel_values(const void *instance, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride,
+                                scl_error *error) {
+  const kernel_ridge *self = instance;
+  return part_gram(self->host, &self->kernel.list[0], u, v, out, stride, error);
+}
+
+static row_kernel row_kernel_of(const kernel_ridge *self) {
+  return (row_kernel){self->host, self->dense, self, kernel_values};
+}
 
 static void end(const void *instance, void *model) {
   const scl_host *host = ((const kernel_ridge *)instance)->host;
-  expansion *m = model;
-  if (m == NULL) return;
-  rows_release(host, &m->set);
-  host->release(m->b);
-  host->release(m->f0);
-  host->release(m);
-}
-
-static scl_status empty(const scl_host *host, expansion **out, scl_error *error) {
-  expansion *m = host->allocate(sizeof *m);
-  if (m == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a model");
-  memset(m, 0, sizeof *m);
-  *out = m;
-  return SCL_OK;
-}
-
-/* Rows first .. first+count-1 as the kernel takes them. */
-static scl_parameters batch(const double *x, ptrdiff_t stride, size_t first, size_t count, size_t dim) {
-  return (scl_parameters){.head = SCL_HEAD(scl_parameters),
-                          .space = SCL_DENSE,
-                          .count = count,
-                          .dim = dim,
-                          .weights = (double *)(uintptr_t)(x + (ptrdiff_t)first * stride),
-                          .stride = stride};
-}
-
-/* scores (rows x c at `stride`) = f0 + sum_i b_i K(x_i, x), the kept rows a tile at a time. */
-static scl_status expand(const kernel_ridge *self, const expansion *m, const double *x, ptrdiff_t x_stride, size_t rows, double *scores,
-                         ptrdiff_t stride, scl_error *error) {
-  const size_t d = m->set.cols, c = m->set.targets;
-  const scl_parameters u = batch(x, x_stride, 0, rows, d);
-  double *k = self->host->allocate((rows + 1) * TILE * sizeof *k);
-  if (k == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values", rows * TILE);
-  for (size_t i = 0; i < rows; i++)
-    memcpy(scores + (ptrdiff_t)i * stride, m->f0, c * sizeof *scores);
-  scl_status status = SCL_OK;
-  for (size_t first = 0; status == SCL_OK && first < m->set.rows; first += TILE) {
-    const size_t count = m->set.rows - first < TILE ? m->set.rows - first : TILE;
-    const scl_parameters v = batch(m->set.x, (ptrdiff_t)d, first, count, d);
-    status = part_gram(self->host, &self->kernel.list[0], &u, &v, k, TILE, error);
-    if (status == SCL_OK) self->dense->gemm(0, 0, rows, c, count, 1, k, TILE, m->b + first * c, (ptrdiff_t)c, 1, scores, stride);
-  }
-  self->host->release(k);
-  return status;
+  if (model == NULL) return;
+  expansion_release(host, model);
+  host->release(model);
 }
 
 static scl_status decide(const void *instance, const void *model, const scl_block *rows, double *scores, ptrdiff_t stride,
                          scl_error *error) {
-  const kernel_ridge *self = instance;
-  const expansion *m = model;
-  double *copy;
-  ptrdiff_t x_stride;
-  if (rows->cols != m->set.cols)
-    return self->host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu", rows->cols, m->set.cols);
-  const double *x = rows_wide(self->host, rows, &copy, &x_stride);
-  if (x == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
-  const scl_status status = expand(self, m, x, x_stride, rows->rows, scores, stride, error);
-  self->host->release(copy);
-  return status;
+  const row_kernel kernel = row_kernel_of(instance);
+  return expansion_decide(&kernel, model, rows, scores, stride, error);
 }
 
 /* ---------------------------------------------------------------- the system A = K + diag(shift) */
@@ -140,34 +91,40 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
 typedef struct linear_system {
   const kernel_ridge *self;
   const scl_problem *problem;
+  row_set set; /* gives its x to the model */
   expansion *m;
   scl_symmetric *a;
   double *shift;    /* rows: n lambda / w_i + jitter */
   double *ones;     /* rows: A^-1 1, for the intercept */
   double *residual; /* rows x targets: y - f0 - A b */
-  double *right;    /* rows x targets */
+  double *right;    /* 2 x targets */
   size_t strip;     /* the tasks' */
   failure *failed;
 } linear_system;
 
+static scl_parameters rows_at(const linear_system *s, size_t first, size_t most) {
+  const size_t left = s->m->rows - first, d = s->m->cols;
+  return expansion_batch(s->m->x + first * d, (ptrdiff_t)d, left < most ? left : most, d);
+}
+
+static int all_finite(const double *values, size_t rows, size_t cols) {
+  double sum = 0;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++)
+      sum += 0 * values[i * TILE + j];
+  return sum == 0;
+}
+
 static scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *k, scl_error *error) {
-  const row_set *set = &s->m->set;
-  const size_t rows = set->rows - i < TILE ? set->rows - i : TILE, cols = set->rows - j < TILE ? set->rows - j : TILE;
-  const scl_parameters u = batch(set->x, (ptrdiff_t)set->cols, i, rows, set->cols),
-                       v = batch(set->x, (ptrdiff_t)set->cols, j, cols, set->cols);
-  const kernel_part *kernel = &s->self->kernel.list[0];
-  const scl_status status = part_gram(s->self->host, kernel, &u, &v, k, TILE, error);
+  const scl_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
+  const scl_status status = kernel_values(s->self, &u, &v, k, TILE, error);
   if (status != SCL_OK) return status;
-  for (size_t r = 0; r < rows; r++) {
-    double sum = 0;
-    if (i == j) k[r * TILE + r] += s->shift[i + r];
-    for (size_t q = 0; q < cols; q++)
-      sum += 0 * k[r * TILE + q];
-    if (sum != 0)
-      return s->self->host->fail(error, SCL_BAD_DATA, "kernel.%s gives a value that is not finite for a row of the data: standardize it",
-                                 kernel->plugin->name);
-  }
-  s->self->symmetric->set(s->a, i, rows, j, cols, k, TILE);
+  if (!all_finite(k, u.count, v.count))
+    return s->self->host->fail(error, SCL_BAD_DATA, "kernel.%s gives a value that is not finite for a row of the data: standardize it",
+                               s->self->kernel.list[0].plugin->name);
+  for (size_t r = 0; i == j && r < u.count; r++)
+    k[r * TILE + r] += s->shift[i + r];
+  s->self->symmetric->set(s->a, i, u.count, j, v.count, k, TILE);
   return SCL_OK;
 }
 
@@ -183,7 +140,7 @@ static void fill_task(void *context, size_t index) {
 }
 
 static scl_status fill(linear_system *s, scl_error *error) {
-  const size_t n = s->m->set.rows;
+  const size_t n = s->m->rows;
   failure failed;
   failure_begin(&failed);
   s->failed = &failed;
@@ -198,7 +155,7 @@ static scl_status fill(linear_system *s, scl_error *error) {
 
 /* b (rows x c) and f0 from the right-hand side in b; `sums` (c) is what 1'b should be. */
 static void solve_factored(const linear_system *s, double *b, const double *sums, double *f0) {
-  const size_t n = s->m->set.rows, c = s->m->set.targets;
+  const size_t n = s->m->rows, c = s->m->functions;
   double ones = 0;
   s->self->symmetric->solve(s->a, b, c);
   if (!s->self->intercept) return;
@@ -216,27 +173,28 @@ static void solve_factored(const linear_system *s, double *b, const double *sums
 
 static void residual_task(void *context, size_t index) {
   const linear_system *s = context;
-  const row_set *set = &s->m->set;
-  const size_t first = index * STRIP, rows = set->rows - first < STRIP ? set->rows - first : STRIP, c = set->targets;
+  const size_t first = index * STRIP, c = s->m->functions;
+  const scl_parameters u = rows_at(s, first, STRIP);
+  const row_kernel kernel = row_kernel_of(s->self);
   double *out = s->residual + first * c;
   scl_error error = {0};
-  const scl_status status = expand(s->self, s->m, set->x + first * set->cols, (ptrdiff_t)set->cols, rows, out, (ptrdiff_t)c, &error);
+  const scl_status status = expansion_values(&kernel, s->m, u.weights, u.stride, u.count, out, (ptrdiff_t)c, &error);
   failure_note(s->failed, status, &error);
-  for (size_t i = 0; status == SCL_OK && i < rows * c; i++)
-    out[i] = set->y[first * c + i] - out[i] - s->shift[first + i / c] * s->m->b[first * c + i];
+  for (size_t i = 0; status == SCL_OK && i < u.count * c; i++)
+    out[i] = s->set.y[first * c + i] - out[i] - s->shift[first + i / c] * s->m->b[first * c + i];
 }
 
 /* The largest entry of y - f0 - A b, over the largest of y. */
 static scl_status measure(linear_system *s, double *relative, scl_error *error) {
-  const size_t count = s->m->set.rows * s->m->set.targets;
+  const size_t count = s->m->rows * s->m->functions;
   double worst = 0, size = 0;
   failure failed;
   failure_begin(&failed);
   s->failed = &failed;
-  s->self->host->parallel((s->m->set.rows + STRIP - 1) / STRIP, residual_task, s);
+  s->self->host->parallel((s->m->rows + STRIP - 1) / STRIP, residual_task, s);
   for (size_t i = 0; failed.status == SCL_OK && i < count; i++) {
     if (!(fabs(s->residual[i]) <= worst)) worst = fabs(s->residual[i]);
-    if (fabs(s->m->set.y[i]) > size) size = fabs(s->m->set.y[i]);
+    if (fabs(s->set.y[i]) > size) size = fabs(s->set.y[i]);
   }
   *relative = size > 0 ? worst / size : worst;
   return failure_end(&failed, error);
@@ -244,7 +202,7 @@ static scl_status measure(linear_system *s, double *relative, scl_error *error) 
 
 /* One step of iterative refinement. */
 static void refine(const linear_system *s) {
-  const size_t n = s->m->set.rows, c = s->m->set.targets;
+  const size_t n = s->m->rows, c = s->m->functions;
   double *sums = s->right, *f0 = s->right + c;
   for (size_t j = 0; j < c; j++) {
     sums[j] = f0[j] = 0;
@@ -260,15 +218,15 @@ static void refine(const linear_system *s) {
 
 /* SCL_NUMERIC where the matrix does not factor, and only there. */
 static scl_status attempt(linear_system *s, double *relative, scl_error *error) {
-  const row_set *set = &s->m->set;
+  const size_t n = s->m->rows, c = s->m->functions;
   size_t pivot = 0;
   scl_status status = fill(s, error);
   if (status == SCL_OK) status = s->problem->progress(s->problem, 0.5, "factoring the kernel matrix", error);
   if (status == SCL_OK) status = s->self->symmetric->factor(s->a, &pivot, error);
   if (status != SCL_OK) return status;
-  memset(s->right, 0, 2 * set->targets * sizeof *s->right);
-  memcpy(s->m->b, set->y, set->rows * set->targets * sizeof *s->m->b);
-  for (size_t i = 0; i < set->rows; i++)
+  memset(s->right, 0, c * sizeof *s->right);
+  memcpy(s->m->b, s->set.y, n * c * sizeof *s->m->b);
+  for (size_t i = 0; i < n; i++)
     s->ones[i] = 1;
   if (s->self->intercept) s->self->symmetric->solve(s->a, s->ones, 1);
   solve_factored(s, s->m->b, s->right, s->m->f0);
@@ -280,19 +238,19 @@ static scl_status attempt(linear_system *s, double *relative, scl_error *error) 
 
 /* The mean of A's diagonal without jitter. */
 static scl_status mean_diagonal(const linear_system *s, double *mean, scl_error *error) {
-  const row_set *set = &s->m->set;
-  const scl_parameters all = batch(set->x, (ptrdiff_t)set->cols, 0, set->rows, set->cols);
+  const size_t n = s->m->rows;
+  const scl_parameters all = rows_at(s, 0, n);
   const scl_status status = part_diagonal(&s->self->kernel.list[0], &all, s->ones, error);
   double sum = 0;
-  for (size_t i = 0; status == SCL_OK && i < set->rows; i++)
+  for (size_t i = 0; status == SCL_OK && i < n; i++)
     sum += s->ones[i] + s->shift[i];
-  *mean = sum > 0 ? sum / (double)set->rows : 1;
+  *mean = sum > 0 ? sum / (double)n : 1;
   return status;
 }
 
 /* The least jitter that makes the system solvable, from none. */
 static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
-  const size_t n = s->m->set.rows;
+  const size_t n = s->m->rows;
   double unit = 1, jitter = 0;
   scl_status status = mean_diagonal(s, &unit, error);
   for (int tries = 0; status == SCL_OK && tries < MOST_TRIES; tries++) {
@@ -322,35 +280,44 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
 
 static scl_status reserve(linear_system *s, scl_error *error) {
   const scl_host *host = s->self->host;
-  const size_t n = s->m->set.rows, c = s->m->set.targets;
-  scl_status status = s->self->symmetric->create(n, &s->a, NULL);
-  if (status != SCL_OK)
-    return host->fail(error, SCL_NO_MEMORY,
-                      "exact kernel ridge of %zu rows takes a matrix of %.0f GB, more than there is: take fewer rows, or random features",
-                      n, 4e-9 * (double)n * (double)n);
+  const size_t n = s->m->rows, c = s->m->functions;
+  if (s->self->symmetric->create(n, &s->a, NULL) != SCL_OK)
+    return host->fail(
+        error, SCL_NO_MEMORY,
+        "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory than there is: take fewer rows, or random features", n,
+        4e-9 * (double)n * (double)n);
   s->shift = host->allocate(n * sizeof(double));
   s->ones = host->allocate(n * sizeof(double));
   s->residual = host->allocate(n * c * sizeof(double));
   s->right = host->allocate(2 * c * sizeof(double));
-  s->m->b = host->allocate(n * c * sizeof(double));
-  s->m->f0 = host->allocate(c * sizeof(double));
-  if (s->shift != NULL && s->ones != NULL && s->residual != NULL && s->right != NULL && s->m->b != NULL && s->m->f0 != NULL) return SCL_OK;
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", n * c);
+  if (s->shift == NULL || s->ones == NULL || s->residual == NULL || s->right == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the residuals of %zu rows", n);
+  return expansion_reserve(host, s->m, error);
 }
 
 static void set_shift(const linear_system *s) {
-  const row_set *set = &s->m->set;
   double total = 0;
-  for (size_t i = 0; i < set->rows; i++)
-    total += set->weights[i];
-  for (size_t i = 0; i < set->rows; i++)
-    s->shift[i] = total / set->weights[i] * s->self->lambda;
-  memset(s->m->f0, 0, set->targets * sizeof *s->m->f0);
+  for (size_t i = 0; i < s->m->rows; i++)
+    total += s->set.weights[i];
+  for (size_t i = 0; i < s->m->rows; i++)
+    s->shift[i] = total / s->set.weights[i] * s->self->lambda;
+}
+
+static scl_status collect(linear_system *s, scl_error *error) {
+  const scl_status status = rows_collect(s->problem, &s->set, error);
+  if (status != SCL_OK) return status;
+  s->m->rows = s->set.rows;
+  s->m->cols = s->set.cols;
+  s->m->functions = s->set.targets;
+  s->m->x = s->set.x;
+  s->set.x = NULL;
+  return SCL_OK;
 }
 
 static void release(linear_system *s) {
   const scl_host *host = s->self->host;
   if (s->a != NULL) s->self->symmetric->destroy(s->a);
+  rows_release(host, &s->set);
   host->release(s->shift);
   host->release(s->ones);
   host->release(s->residual);
@@ -359,9 +326,9 @@ static void release(linear_system *s) {
 
 static scl_status fit(const void *instance, const scl_problem *problem, void **model, scl_solution *out, scl_error *error) {
   linear_system s = {.self = instance, .problem = problem};
-  scl_status status = empty(problem->host, &s.m, error);
-  if (status != SCL_OK) return status;
-  status = rows_collect(problem, &s.m->set, error);
+  s.m = expansion_new(problem->host, sizeof *s.m, error);
+  if (s.m == NULL) return SCL_NO_MEMORY;
+  scl_status status = collect(&s, error);
   if (status == SCL_OK) status = reserve(&s, error);
   if (status == SCL_OK) {
     set_shift(&s);
@@ -383,33 +350,24 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
 static const char title[] = "kernel ridge 1";
 
 static scl_status save(const void *instance, const void *model, scl_write write, void *context, scl_error *error) {
-  (void)instance;
-  const expansion *m = model;
   byte_writer w = {write, context, error, SCL_OK};
+  (void)instance;
   bytes_put_title(&w, title);
-  bytes_put_shape(&w, &m->set);
-  bytes_put_numbers(&w, m->set.x, m->set.rows * m->set.cols);
-  bytes_put_numbers(&w, m->b, m->set.rows * m->set.targets);
-  bytes_put_numbers(&w, m->f0, m->set.targets);
+  expansion_put(&w, model);
   return w.status;
 }
 
 static scl_status load(const void *instance, scl_read read, void *context, void **model, scl_error *error) {
-  const kernel_ridge *self = instance;
-  byte_reader r = {self->host, read, context, error, SCL_OK};
-  expansion *m = NULL;
-  r.status = empty(self->host, &m, error);
+  const scl_host *host = ((const kernel_ridge *)instance)->host;
+  byte_reader r = {host, read, context, error, SCL_OK};
+  expansion *m = expansion_new(host, sizeof *m, error);
+  if (m == NULL) return SCL_NO_MEMORY;
   bytes_expect_title(&r, title);
-  if (m != NULL) {
-    bytes_get_shape(&r, &m->set);
-    m->set.x = bytes_get_array(&r, m->set.rows, m->set.cols);
-    m->b = bytes_get_array(&r, m->set.rows, m->set.targets);
-    m->f0 = bytes_get_array(&r, 1, m->set.targets);
-  }
+  expansion_get(&r, m);
   if (r.status == SCL_OK)
     *model = m;
   else
-    end(self, m);
+    end(instance, m);
   return r.status;
 }
 

@@ -82,8 +82,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   scl_status status = empty(self, &m, error);
   if (status == SCL_OK) status = rows_collect(problem, &m->set, error);
   if (status == SCL_OK && self->k > (double)m->set.rows)
-    status =
-        self->host->fail(error, SCL_BAD_OPTION, "option 'k' got %.0f; there are %zu rows to choose neighbours from", self->k, m->set.rows);
+    status = self->host->fail(error, SCL_BAD_OPTION, "option 'k' got %.0f; there are %zu rows to choose neighbours from", self->k, m->set.rows);
   if (status == SCL_OK) status = measure(self, m, error);
   if (status != SCL_OK) {
     end(self, m);
@@ -125,8 +124,8 @@ static void sort_heap(neighbour *heap, size_t count) {
   }
 }
 
-/* One row against kept rows first .. first+count-1; product: -2 <x, x_j>. A row whose rounded distance may be below the farthest of the
- * heap is measured without rounding. */
+/* One row against kept rows first .. first+count-1; product: -2 <x, x_j>. A row whose rounded distance may be below the farthest of the heap
+ * is measured without rounding. */
 static void meet(const neighbours *m, const double *x, double square, const double *product, size_t first, size_t count, neighbour *heap) {
   const size_t d = m->set.cols;
   const double slack = 4e-16 * ((double)d + 8) * (square + m->largest) - square;
@@ -217,12 +216,20 @@ static scl_status save(const void *instance, const void *model, scl_write write,
   const neighbours *m = model;
   byte_writer w = {write, context, error, SCL_OK};
   bytes_put_title(&w, title);
-  bytes_put_shape(&w, &m->set);
+  bytes_put_size(&w, m->set.rows);
+  bytes_put_size(&w, m->set.cols);
+  bytes_put_size(&w, m->set.targets);
   bytes_put_size(&w, m->k);
   bytes_put_numbers(&w, m->set.x, m->set.rows * m->set.cols);
   bytes_put_numbers(&w, m->set.y, m->set.rows * m->set.targets);
   bytes_put_numbers(&w, m->set.weights, m->set.rows);
   return w.status;
+}
+
+static void read_set(byte_reader *r, row_set *set) {
+  set->rows = bytes_get_size(r, 1, INT32_MAX, "the number of rows");
+  set->cols = bytes_get_size(r, 1, INT32_MAX, "the number of columns");
+  set->targets = bytes_get_size(r, 1, 65536, "the number of targets");
 }
 
 static scl_status load(const void *instance, scl_read read, void *context, void **model, scl_error *error) {
@@ -232,14 +239,13 @@ static scl_status load(const void *instance, scl_read read, void *context, void 
   r.status = empty(self, &m, error);
   if (r.status != SCL_OK) return r.status;
   bytes_expect_title(&r, title);
-  bytes_get_shape(&r, &m->set);
+  read_set(&r, &m->set);
   m->k = bytes_get_size(&r, 1, m->set.rows, "k");
   m->set.x = bytes_get_array(&r, m->set.rows, m->set.cols);
   m->set.y = bytes_get_array(&r, m->set.rows, m->set.targets);
   m->set.weights = bytes_get_array(&r, m->set.rows, 1);
   for (size_t i = 0; r.status == SCL_OK && i < m->set.rows; i++)
-    if (!(m->set.weights[i] > 0))
-      r.status = self->host->fail(error, SCL_BAD_DATA, "the model's bytes are damaged: a row weight is not positive");
+    if (!(m->set.weights[i] > 0)) r.status = self->host->fail(error, SCL_BAD_DATA, "the model's bytes are damaged: a row weight is not positive");
   if (r.status == SCL_OK) r.status = measure(self, m, error);
   if (r.status != SCL_OK) {
     end(self, m);
