@@ -115,13 +115,24 @@ scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, sc
 
 /* ---------------------------------------------------------------- candidates */
 
-typedef struct judging {
+/* What becomes of the decisions of one row of the source, count x c of them without intercepts. */
+typedef struct judging judging;
+typedef void (*judge)(const judging *job, size_t group, size_t row, const double *decision, const double *y);
+
+struct judging {
   const scl_flow *flow;
   size_t groups, count, c;
   double **stacked; /* a group: D x (count c) */
   const scl_candidate *candidates;
-  scl_tally *tallies;
-} judging;
+  judge row;
+  scl_tally *tallies;              /* for tally_row */
+  scl_matrix *decisions, *targets; /* for keep_row */
+};
+
+static double intercept_of(const judging *job, size_t group, size_t k, size_t j) {
+  const scl_matrix *intercept = job->candidates[group * job->count + k].intercept;
+  return intercept == NULL ? 0 : scl_matrix_get(intercept, 0, j);
+}
 
 static bool is_wrong(const double *decision, const double *y, size_t c) {
   if (c == 1) return (decision[0] < 0) != (y[0] < 0);
@@ -133,14 +144,14 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
-static void judge_row(const judging *job, size_t group, const double *decision, const double *y) {
+static void tally_row(const judging *job, size_t group, size_t row, const double *decision, const double *y) {
+  (void)row;
   double with[64], *long_with = NULL;
   double *used = job->c <= 64 ? with : (long_with = scl_allocate_array(job->c, sizeof *long_with));
   for (size_t k = 0; used != NULL && k < job->count; k++) {
     scl_tally *tally = &job->tallies[group * job->count + k];
-    const scl_matrix *intercept = job->candidates[group * job->count + k].intercept;
     for (size_t j = 0; j < job->c; j++) {
-      used[j] = decision[k * job->c + j] + (intercept == NULL ? 0 : scl_matrix_get(intercept, 0, j));
+      used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
       tally->target_sum += y[j];
       tally->target_square += y[j] * y[j];
@@ -149,6 +160,13 @@ static void judge_row(const judging *job, size_t group, const double *decision, 
     tally->wrong += is_wrong(used, y, job->c);
   }
   scl_release(long_with);
+}
+
+static void keep_row(const judging *job, size_t group, size_t row, const double *decision, const double *y) {
+  for (size_t j = 0; j < job->c; j++) {
+    scl_matrix_row(job->decisions, row)[j] = decision[j] + intercept_of(job, group, 0, j);
+    scl_matrix_row(job->targets, row)[j] = y[j];
+  }
 }
 
 static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
@@ -162,7 +180,7 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
     double *to = decisions + start * width;
     status = multiply(job->flow, block, start, rows, job->stacked[g], width, to, error);
     for (size_t i = 0; status == SCL_OK && i < rows; i++)
-      judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
+      job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
   }
   scl_release(decisions);
   return status;
@@ -182,26 +200,52 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
       status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start, rows, to + k * job->c, (ptrdiff_t)width,
                                 error);
     for (size_t i = 0; status == SCL_OK && i < rows; i++)
-      judge_row(job, g, to + i * width, block->y + (start + i) * job->c);
+      job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
   }
   scl_release(decisions);
   return status;
 }
 
-scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error) {
-  const size_t groups = flow->group == NULL ? 1 : flow->groups, d = scl_flow_features(flow), c = flow->source->targets;
-  judging job = {flow, groups, count, c, NULL, candidates, tallies};
+static scl_status judge_all(judging *job, scl_error *error) {
+  const size_t d = scl_flow_features(job->flow);
   scl_status status = SCL_OK;
-  if (count > 0 && candidates[0].model != NULL) return scl_flow_walk(flow, true, judge_models, &job, error);
-  job.stacked = scl_allocate_zero((groups + 1) * sizeof *job.stacked);
-  if (job.stacked == NULL) return scl_fail_memory(error, groups * sizeof *job.stacked, "candidates");
-  for (size_t g = 0; status == SCL_OK && g < groups; g++) {
-    job.stacked[g] = stack(candidates + g * count, count, d, c);
-    if (job.stacked[g] == NULL) status = scl_fail_memory(error, d * count * c * sizeof(double), "candidates");
+  if (job->count > 0 && job->candidates[0].model != NULL) return scl_flow_walk(job->flow, true, judge_models, job, error);
+  job->stacked = scl_allocate_zero((job->groups + 1) * sizeof *job->stacked);
+  if (job->stacked == NULL) return scl_fail_memory(error, job->groups * sizeof *job->stacked, "candidates");
+  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
+    job->stacked[g] = stack(job->candidates + g * job->count, job->count, d, job->c);
+    if (job->stacked[g] == NULL) status = scl_fail_memory(error, d * job->count * job->c * sizeof(double), "candidates");
   }
-  if (status == SCL_OK) status = scl_flow_walk(flow, true, judge_block, &job, error);
-  for (size_t g = 0; g < groups; g++)
-    scl_release(job.stacked[g]);
-  scl_release(job.stacked);
+  if (status == SCL_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
+  for (size_t g = 0; g < job->groups; g++)
+    scl_release(job->stacked[g]);
+  scl_release(job->stacked);
+  return status;
+}
+
+static judging judging_of(const scl_flow *flow, const scl_candidate *candidates, size_t count) {
+  return (judging){
+      .flow = flow, .groups = flow->group == NULL ? 1 : flow->groups, .count = count, .c = flow->source->targets, .candidates = candidates};
+}
+
+scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error) {
+  judging job = judging_of(flow, candidates, count);
+  job.row = tally_row;
+  job.tallies = tallies;
+  return judge_all(&job, error);
+}
+
+scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, scl_matrix *decisions, scl_matrix *targets,
+                               scl_error *error) {
+  judging job = judging_of(flow, candidates, 1);
+  job.row = keep_row;
+  job.decisions = decisions;
+  job.targets = targets;
+  SCL_TRY(scl_matrix_create(flow->source->rows, job.c, SCL_F64, decisions, error));
+  scl_status status = scl_matrix_create(flow->source->rows, job.c, SCL_F64, targets, error);
+  if (status == SCL_OK) status = judge_all(&job, error);
+  if (status == SCL_OK) return SCL_OK;
+  scl_matrix_release(decisions);
+  scl_matrix_release(targets);
   return status;
 }

@@ -67,6 +67,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_model(L);
   scl_lua_open_prune(L);
   scl_lua_open_loss(L);
+  scl_lua_open_probabilities(L);
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   lua_pushcfunction(L, now);

@@ -279,31 +279,39 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   return candidate;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that
- * fold; tallies alike: {rows, wrong, square} */
-static int score(lua_State *L) {
-  training *t = check_training(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t groups = t->group == NULL ? 1 : t->flow.groups;
-  scl_error error = {0};
-  if ((size_t)luaL_len(L, 2) != groups)
-    return luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, 2), (int)groups);
-  lua_geti(L, 2, 1);
-  const size_t count = (size_t)luaL_len(L, -1);
-  scl_candidate *candidates = lua_newuserdatauv(L, (groups * count + 1) * sizeof *candidates, 0);
-  scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
-  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
+/* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
+static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t groups, size_t *count) {
+  luaL_checktype(L, place, LUA_TTABLE);
+  if ((size_t)luaL_len(L, place) != groups)
+    luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, place), (int)groups);
+  lua_geti(L, place, 1);
+  *count = (size_t)luaL_len(L, -1);
+  lua_pop(L, 1);
+  scl_candidate *candidates = lua_newuserdatauv(L, (groups * *count + 1) * sizeof *candidates, 0);
   for (size_t g = 0; g < groups; g++) {
-    lua_geti(L, 2, (lua_Integer)g + 1);
-    for (size_t k = 0; k < count; k++) {
+    lua_geti(L, place, (lua_Integer)g + 1);
+    for (size_t k = 0; k < *count; k++) {
       lua_geti(L, -1, (lua_Integer)k + 1);
-      candidates[g * count + k] = check_candidate(L, t);
-      if ((candidates[g * count + k].model == NULL) != (candidates[0].model == NULL))
+      candidates[g * *count + k] = check_candidate(L, t);
+      if ((candidates[g * *count + k].model == NULL) != (candidates[0].model == NULL))
         luaL_error(L, "candidates are all models, or none is");
       lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }
+  return candidates;
+}
+
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that
+ * fold; tallies alike: {rows, wrong, square} */
+static int score(lua_State *L) {
+  training *t = check_training(L, 1);
+  const size_t groups = t->group == NULL ? 1 : t->flow.groups;
+  size_t count;
+  scl_error error = {0};
+  const scl_candidate *candidates = check_candidates(L, 2, t, groups, &count);
+  scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
+  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
   scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
   lua_createtable(L, (int)groups, 0);
   for (size_t g = 0; g < groups; g++) {
@@ -323,7 +331,22 @@ static int score(lua_State *L) {
   return 1;
 }
 
+/* core.decisions_apart(training, candidates) -> decisions, targets, n x c: every row by the one candidate of its fold, candidates[fold][1]
+ */
+static int decisions_apart(lua_State *L) {
+  training *t = check_training(L, 1);
+  size_t count;
+  scl_error error = {0};
+  const scl_candidate *candidates = check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
+  if (count != 1) return luaL_error(L, "one candidate a fold, and there are %d", (int)count);
+  scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, decisions, targets, &error), &error);
+  scl_lua_account(L, scl_matrix_bytes(decisions) + scl_matrix_bytes(targets));
+  return 2;
+}
+
 void scl_lua_open_training(lua_State *L) {
-  static const luaL_Reg functions[] = {{"training", training_new}, {"solve", solve}, {"score", score}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"training", training_new}, {"solve", solve}, {"score", score}, {"decisions_apart", decisions_apart}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

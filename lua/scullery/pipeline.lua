@@ -180,6 +180,7 @@ function Pipeline:keep(ds, prepared, fit, choices)
     task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
+  self.classes = ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or ""))
   end
@@ -312,6 +313,26 @@ function Pipeline:predict(X)
   end)
 end
 
+--- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's loss says them (logistic: sigmoid, softmax) they are its own;
+--- otherwise Platt's sigmoids of the scores, one a class and normalised over more than two, after p:calibrate{}, which is called where it was not. They are of
+--- the population that the data set's rows stand for, with its row weights; class_weights do not shift them. sc.metrics.log_loss(p:probabilities(X), y,
+--- p.classes) judges them. With more than two classes the largest need not be where the score is largest, which p:predict goes by.
+function Pipeline:probabilities(X)
+  local f = need(self, "pipeline:probabilities", true)
+  return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
+    return scores(self, f, X, "pipeline:probabilities")
+  end)
+end
+
+--- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that were not learnt from: models without each fold score it, row
+--- stages and features being those of the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have seen. Rows count by the data
+--- set's weights, whose unit does not matter; class_weights shape the models, not the sigmoids. Takes the place of a solver's own probabilities too, until the
+--- next fit. Returns the pipeline; p:info().calibration tells how it was done.
+function Pipeline:calibrate(given)
+  need(self, "pipeline:calibrate", true)
+  return guarded("pipeline:calibrate", require("scullery.probabilities").calibrate, self, given)
+end
+
 --- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory); n x k where sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
@@ -403,13 +424,14 @@ function Pipeline:bound(given)
 end
 
 --- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate of the risk), note, components (of sc.pca: variances and
---- their share), nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
+--- their share), calibration (how probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes and offsets of
+--- 1/(1 + exp(slope f + offset)); prints as a sentence), nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
                    log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
-  result.components = f.components
+  result.components, result.calibration = f.components, f.calibration
   if f.weights and f.fit then
     result.nonzeros = 0
     for i = 1, f.weights:rows() do
@@ -438,6 +460,7 @@ local function describe_fit(self, lines)
     local loss = f.fit.loss and (", training loss %.4g"):format(f.fit.loss) or ""
     lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual and (", residual %.1e"):format(f.fit.residual) or "", loss)
     if f.fit.note then lines[#lines + 1] = "  note: " .. f.fit.note end
+    if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
   end
   local times = {}
   for _, one in ipairs(f.seconds) do times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2]) end
