@@ -16,9 +16,9 @@ static const scl_option options[OPTIONS] = {
     {"tolerance", SCL_NUMBER, NULL, "1e-4", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "norm of the residual relative to the right-hand side"},
     {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH, "sweeps over the rows at most"},
     {"rank", SCL_INTEGER | SCL_WORD, "auto", "auto", 0, 1e9, 0, SCL_NO_WIDTH,
-     "rows in the sample that the preconditioner is made from; 0: none; auto: at most 2000, in 400 MB"},
+     "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D = 2000, else 2000, in 400 MB"},
     {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank, at least lambda"},
+     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank >= D), at least lambda"},
     {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the sample"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
@@ -163,9 +163,8 @@ static size_t sample_rows_of(const descent *d) {
   const size_t n = d->problem->rows, features = d->problem->features;
   size_t rows = d->self->rank;
   if (d->self->auto_rank) {
-    rows = 2000;
-    if ((double)rows * (double)features * sizeof(double) > 4e8) rows = (size_t)(4e8 / ((double)features * sizeof(double)));
-    if (rows > features) rows = features;
+    rows = features <= 2000 ? 10 * features : 2000;
+    if (features > 2000 && (double)features * 16000 > 4e8) rows = (size_t)(4e8 / ((double)features * sizeof(double)));
   }
   return rows > n ? n : rows;
 }
