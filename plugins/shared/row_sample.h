@@ -90,7 +90,8 @@ static inline scl_status sample_draw(row_sample *sample, uint64_t seed, scl_erro
  * where it knows better. A tall sample misses none, and mu is there for rounding. */
 static inline double sample_damping(const row_sample *sample) {
   const double mean = sample->square / (double)sample->rows;
-  return sample->tall ? 1e-11 * mean : mean / (2 * (double)sample->rows);
+  const double rounding = sample->problem->dtype == SCL_F64 ? 1e-11 : 1e-7;
+  return sample->tall ? rounding * mean : mean / (2 * (double)sample->rows);
 }
 
 /* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen, at least least_mu. */
