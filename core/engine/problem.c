@@ -13,6 +13,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   training->task = task;
   training->classes = classes;
   training->allowance = allowance;
+  (void)pthread_mutex_init(&training->lock, NULL);
   *out = training;
   return SCL_OK;
 }
@@ -23,14 +24,17 @@ void scl_training_destroy(scl_training *training) {
   scl_symmetric_destroy(training->gram);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
+  (void)pthread_mutex_destroy(&training->lock);
   scl_release(training);
 }
 
 scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, scl_error *error) {
   if (training->flow.map == NULL) return scl_fail(error, SCL_UNSUPPORTED, "these features have no K, so no Gram matrix of parameters");
-  if (training->gram == NULL) SCL_TRY(scl_map_gram(training->flow.map, &training->gram, error));
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->gram == NULL ? scl_map_gram(training->flow.map, &training->gram, error) : SCL_OK;
+  pthread_mutex_unlock(&training->lock);
   *out = training->gram;
-  return SCL_OK;
+  return status;
 }
 
 /* ---------------------------------------------------------------- one solve */

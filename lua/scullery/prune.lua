@@ -62,6 +62,7 @@ local function shrink(self, weights, kept)
   for key, value in pairs(self) do copy[key] = value end
   for key, value in pairs(f) do fitted[key] = value end
   fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
+  fitted.pruned, fitted.calibration = true, nil
   fitted.weights = weights:select(places) * math.exp(fitted.map_info.log_scale - f.map_info.log_scale)
   copy.fitted = fitted
   return copy

@@ -7,12 +7,13 @@
 #ifndef SCULLERY_SHARED_MATERN_H
 #define SCULLERY_SHARED_MATERN_H
 
+#include "shared/log_gamma.h"
 #include <math.h>
 
 /* log N(0); for large nu by Stirling's series, where the terms would cancel. */
 static inline double matern_log_norm(double nu) {
   const double pi = 3.14159265358979323846;
-  if (nu < 100) return lgamma(nu) + nu - nu * log(nu);
+  if (nu < 100) return log_gamma(nu) + nu - nu * log(nu);
   return 0.5 * log(2 * pi / nu) + 1 / (12 * nu) - 1 / (360 * nu * nu * nu);
 }
 

@@ -152,7 +152,8 @@ static inline double risk_at(const risk_line *line, double t, double *derivative
   return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
 }
 
-/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the start), by bracketing and secants.
+/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the start), by bracketing, secants and
+ * halving.
  * 0: none was found, as where rounding is all that is left. */
 static inline double risk_search(const risk_line *line, double fraction, double start) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
@@ -168,8 +169,8 @@ static inline double risk_search(const risk_line *line, double fraction, double 
       high = t;
       at_high = derivative;
     }
-    const double secant = low + (high - low) * at_low / (at_low - at_high), margin = 0.1 * (high - low);
-    t = isinf(high) ? 4 * t : fmax(low + margin, fmin(high - margin, secant));
+    const double secant = low + (high - low) * at_low / (at_low - at_high);
+    t = isinf(high) ? 4 * t : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2 : secant;
   }
   return risk_at(line, low, &derivative) < value ? low : 0;
 }

@@ -5,6 +5,7 @@
 #ifndef SCULLERY_SHARED_SUBSET_MEANS_H
 #define SCULLERY_SHARED_SUBSET_MEANS_H
 
+#include "shared/log_gamma.h"
 #include <math.h>
 #include <stddef.h>
 
@@ -37,7 +38,7 @@ static inline double subset_log_count(size_t dim, size_t degree) {
   enum { FEW = 1000 };
   const size_t least = degree < dim - degree ? degree : dim - degree;
   double sum = 0;
-  if (least > FEW) return lgamma((double)dim + 1) - lgamma((double)degree + 1) - lgamma((double)(dim - degree) + 1);
+  if (least > FEW) return log_gamma((double)dim + 1) - log_gamma((double)degree + 1) - log_gamma((double)(dim - degree) + 1);
   for (size_t k = 1; k <= least; k++)
     sum += log((double)(dim - least + k) / (double)k);
   return sum;

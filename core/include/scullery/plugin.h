@@ -222,6 +222,8 @@ typedef struct scl_symmetric_algebra {
   /* Cholesky in place. Where a pivot is not positive: SCL_NUMERIC, its place (from 0) in *pivot, and a is spoilt. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   void (*solve)(const scl_symmetric *factor, double *b, size_t k); /* in place, b n x k */
+  /* The `count` largest eigenvalues, descending, and orthonormal vectors, one a row (count x n). */
+  scl_status (*eigen)(const scl_symmetric *a, size_t count, double *values, double *vectors, scl_error *error);
 } scl_symmetric_algebra;
 
 /* ---------------------------------------------------------------- samplers: p on a parameter space W */
@@ -524,7 +526,7 @@ struct scl_problem {
   size_t classes; /* 0 for regression */
   scl_dtype dtype;
   int has_kernel;    /* gram() answers */
-  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out so that nothing underflows) */
+  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out where they would underflow, else 0) */
   size_t allowance;  /* bytes of row blocks that the host may keep between passes: how dear another pass is */
   size_t parameters; /* T; 0 where the features come from no map */
   size_t slots;      /* 0: rows are dense; else sparse, at most so many entries a row (only for solvers with SCL_ABILITY_SPARSE_ROWS) */
