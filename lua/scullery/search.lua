@@ -386,7 +386,7 @@ end
 --- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
 --- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
 --- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
---- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range then give any point of their range; a list for the
+--- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
 --- solver's path option (lambda) is still gone through whole, as that costs no pass.
 --- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
 --- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.
