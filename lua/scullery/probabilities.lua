@@ -39,24 +39,38 @@ end
 
 -- ---------------------------------------------------------------- scores of rows that were not seen
 
--- A class whose rows lie in one fold only is unknown to the model without that fold.
-local function check_folds(ds, folds)
-  if not ds.X then return end
-  local place, seen_in, several, rows = {}, {}, {}, {}
-  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label], rows[k] = k, 0 end
+-- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i): the place of row i's class.
+local function check_folds(class_at, classes, row_weights, folds)
+  local seen_in, several, rows = {}, {}, {}
+  for k in ipairs(classes) do rows[k] = 0 end
   for i, fold in ipairs(folds) do
-    if not ds.weights or ds.weights:get(i, 1) > 0 then
-      local k = place[ds.y:get(i, 1)]
+    if not row_weights or row_weights:get(i, 1) > 0 then
+      local k = class_at(i)
       rows[k] = rows[k] + 1
       several[k] = several[k] or (seen_in[k] and seen_in[k] ~= fold)
       seen_in[k] = fold
     end
   end
-  for k, label in ipairs(ds.classes) do
+  for k, label in ipairs(classes) do
     if not several[k] then
       error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; calibrate on held-out rows, p:calibrate{ data = ds }"):format(
         options.show(label), rows[k], rows[k] == 1 and "" or "s", rows[k] == 1 and "s" or ""), 0)
     end
+  end
+end
+
+local function class_in_memory(ds)
+  local place = {}
+  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
+  return function(i) return place[ds.y:get(i, 1)] end
+end
+
+-- A stream shows its classes only in passing: they are read off the targets of the walk that scored it.
+local function class_in_targets(targets)
+  local c = targets:cols()
+  if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
+  return function(i)
+    for j = 1, c do if targets:get(i, j) > 0 then return j end end
   end
 end
 
@@ -72,13 +86,14 @@ local function out_of_fold(self, f, o)
   if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
   local seed = o.seed or 0
   local folds = ds:fold_ids{ k = k, seed = seed }
-  check_folds(ds, folds)
+  if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
   local source, all, candidates = ds:source_of_targets(), {}, {}
   local solver = self:make_solver(source, f, f.choices)
   local training = core.training(source, f.stages, f.map, self:training_options(ds, folds))
   for fold = 1, k do all[fold] = fold end
   for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true, all)) do candidates[fold] = { fits[1] } end
   local scores, targets = core.decisions_apart(training, candidates)
+  if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
 end
 
