@@ -107,10 +107,11 @@ static void set_intercept(const scl_problem *problem, const solve_context *s, sc
   }
 }
 
-/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. */
+/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. NaN where there are none of the problem's
+ * own: sums of a solver's own row weights tell another loss. */
 static double loss_of(const scl_problem *problem, const solve_context *s, const scl_fit *fit) {
   const size_t d = problem->features, c = problem->targets;
-  if (!s->have_normal || s->normal.total <= 0) return NAN;
+  if (!s->have_normal || s->reweighted || s->normal.total <= 0) return NAN;
   double *product = scl_allocate_array(d * c + 1, sizeof *product), loss = 0;
   if (product == NULL) return NAN;
   const double *a = fit->solution.coefficients;
