@@ -244,8 +244,9 @@ static int finite_f64(size_t count, const double *x) {
   return sum == 0;
 }
 
-/* Thin products: accumulators of a panel stay in registers, sums over a stretch are added to float64. The order of sums does not depend on
- * the panel, which is as large as the registers allow. */
+/* Thin products: accumulators of a panel stay in registers, sums over a stretch are added to float64. Rows of an adjoint lie too far apart
+ * for the machine to foresee: it is told what comes. The order of sums does not depend on the panel, which is as large as the registers
+ * allow. */
 #if defined(SCL_ISA_avx512)
 enum { PANEL = 16 };
 #else
@@ -284,6 +285,7 @@ typedef float lanes_f32 __attribute__((vector_size(64), aligned(4), may_alias));
         lanes_##suffix part[PANEL] = {{0}};                                                                                                \
         for (size_t i = from; i < to; i++) {                                                                                               \
           const type *at = phi + (ptrdiff_t)i * stride + j;                                                                                \
+          __builtin_prefetch(at + 4 * PANEL);                                                                                              \
           const lanes_##suffix row = *(const lanes_##suffix *)(r + i * LANES);                                                             \
           if (wide == PANEL)                                                                                                               \
             for (size_t k = 0; k < PANEL; k++)                                                                                             \
