@@ -132,7 +132,7 @@ local function stages_per_fold(run, ds, _, folds, k)
   for f = 1, k do
     local train, test = split(ds, folds, f)
     local made = prepare(run.pipeline, train, train:source_of_targets(), run.choices)
-    local judging = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
+    local judging <close> = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
     candidates[f] = solve(made, 0, run.path)
     tallies[f] = core.score(judging, { candidates[f] })[1]
   end
@@ -352,7 +352,7 @@ end
 
 local function judge(p, ds, what)
   local f = p.fitted
-  local training = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
+  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
   local t = core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
   return (what == "error" and t.wrong or t.square) / t.rows
 end
