@@ -200,20 +200,14 @@ static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **ou
 
 /* ---- products: float64 coefficients against blocks of either dtype; in the block's dtype inside a block, float64 across blocks */
 
-typedef struct multiplying {
-  const scl_problem *problem;
+typedef struct passing {
   const double *in;
   double *out;
-  size_t k;
-} multiplying;
-
-/* out (count x k) = Phi a; out (D x k) += Phi' r */
-static scl_status dense_product(const scl_block *phi, const double *a, size_t k, double *out, scl_error *error) {
-  return scl_thin_product(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, a, k, out, error);
-}
-static scl_status dense_adjoint(const scl_block *phi, const double *r, size_t k, double *out, scl_error *error) {
-  return scl_thin_adjoint(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, r, k, out, error);
-}
+  size_t k, targets;
+  scl_thin thin; /* dense rows */
+  scl_turn turn; /* sweeps */
+  void *context;
+} passing;
 
 /* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
 static void sparse_product(const scl_rows *rows, const double *a, size_t k, double *out) {
@@ -236,63 +230,96 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 }
 
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const multiplying *m = context;
-  double *out = m->out + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, m->in, m->k, out, error);
-  sparse_product(rows, m->in, m->k, out);
+  const passing *p = context;
+  double *out = p->out + rows->first * p->k;
+  if (rows->slots == 0) return scl_thin_product(&p->thin, rows->count, rows->features.data, rows->features.row_stride, out, error);
+  sparse_product(rows, p->in, p->k, out);
   return SCL_OK;
 }
 
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const multiplying *m = context;
-  const double *in = m->in + rows->first * m->k;
-  if (rows->slots == 0) return dense_adjoint(&rows->features, in, m->k, m->out, error);
-  sparse_adjoint(rows, in, m->k, m->out);
+  passing *p = context;
+  const double *in = p->in + rows->first * p->k;
+  if (rows->slots == 0) return scl_thin_adjoint(&p->thin, rows->count, rows->features.data, rows->features.row_stride, in, error);
+  sparse_adjoint(rows, in, p->k, p->out);
   return SCL_OK;
 }
 
-static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
-  multiplying m = {problem, a, out, k};
-  return walk_rows(problem, false, product_rows, &m, error);
+/* out += Phi' turn(Phi a) for so many rows; scores: count x k of scratch */
+static scl_status sweep_piece(passing *p, const scl_rows *rows, double *scores, scl_error *error) {
+  const scl_block *phi = &rows->features;
+  if (rows->slots > 0) {
+    sparse_product(rows, p->in, p->k, scores);
+    SCL_TRY(p->turn(p->context, rows, scores, error));
+    sparse_adjoint(rows, scores, p->k, p->out);
+    return SCL_OK;
+  }
+  SCL_TRY(scl_thin_product(&p->thin, rows->count, phi->data, phi->row_stride, scores, error));
+  SCL_TRY(p->turn(p->context, rows, scores, error));
+  return scl_thin_adjoint(&p->thin, rows->count, phi->data, phi->row_stride, scores, error);
 }
 
-static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error) {
-  multiplying m = {problem, r, out, k};
-  memset(out, 0, problem->features * k * sizeof *out);
-  return walk_rows(problem, false, adjoint_rows, &m, error);
-}
-
-/* out += Phi' turn(Phi a), block by block */
-typedef struct sweeping {
-  const double *a;
-  size_t k;
-  scl_turn turn;
-  void *context;
-  double *out;
-} sweeping;
-
-static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const sweeping *s = context;
-  const bool sparse = rows->slots > 0;
-  double *scores = scl_allocate_array(rows->count * s->k + 1, sizeof *scores);
-  if (scores == NULL) return scl_fail_memory(error, rows->count * s->k * sizeof *scores, "scores of a block");
-  scl_status status = SCL_OK;
-  if (sparse)
-    sparse_product(rows, s->a, s->k, scores);
+/* Rows first .. first+count-1 of a block. */
+static scl_rows part_of(const scl_rows *rows, size_t first, size_t count, size_t targets) {
+  scl_rows part = *rows;
+  part.first += first;
+  part.count = count;
+  part.features.rows = count;
+  if (rows->slots == 0)
+    part.features.data =
+        (char *)rows->features.data + (ptrdiff_t)first * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype);
   else
-    status = dense_product(&rows->features, s->a, s->k, scores, error);
-  if (status == SCL_OK) status = s->turn(s->context, rows, scores, error);
-  if (status == SCL_OK && sparse) sparse_adjoint(rows, scores, s->k, s->out);
-  if (status == SCL_OK && !sparse) status = dense_adjoint(&rows->features, scores, s->k, s->out, error);
+    part.columns += first * rows->slots;
+  part.targets += first * targets;
+  if (part.weights != NULL) part.weights += first;
+  if (part.index != NULL) part.index += first;
+  return part;
+}
+
+/* In pieces that stay in the cache from the product to the adjoint. */
+static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
+  passing *p = context;
+  const size_t most = rows->slots > 0 ? rows->count : scl_min(rows->count, scl_thin_piece(&p->thin));
+  double *scores = scl_allocate_array(most * p->k + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, most * p->k * sizeof *scores, "scores of a block");
+  scl_status status = SCL_OK;
+  for (size_t at = 0; status == SCL_OK && at < rows->count; at += most) {
+    const scl_rows part = part_of(rows, at, scl_min(most, rows->count - at), p->targets);
+    status = sweep_piece(p, &part, scores, error);
+  }
   scl_release(scores);
   return status;
 }
 
+/* One walk. a (D x k): what is multiplied, NULL in an adjoint, whose result is added up in `out`. */
+static scl_status pass(const scl_problem *problem, passing *p, const double *a, scl_visit visit, scl_error *error) {
+  const scl_flow *flow = &context_of(problem)->training->flow;
+  const bool sparse = flow->map != NULL && scl_map_slots(flow->map) > 0;
+  p->targets = problem->targets;
+  if (!sparse) SCL_TRY(scl_thin_open(flow->dtype, problem->features, a, p->k, &p->thin, error));
+  const scl_status status = walk_rows(problem, false, visit, p, error);
+  if (status == SCL_OK && !sparse && visit != product_rows) scl_thin_collect(&p->thin, p->out);
+  scl_thin_close(&p->thin);
+  return status;
+}
+
+static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
+  passing p = {.in = a, .out = out, .k = k};
+  return pass(problem, &p, a, product_rows, error);
+}
+
+static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error) {
+  passing p = {.in = r, .out = out, .k = k};
+  memset(out, 0, problem->features * k * sizeof *out);
+  return pass(problem, &p, NULL, adjoint_rows, error);
+}
+
+/* out = Phi' turn(Phi a) */
 static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
                              scl_error *error) {
-  sweeping s = {a, k, turn, context, out};
+  passing p = {.in = a, .out = out, .k = k, .turn = turn, .context = context};
   memset(out, 0, problem->features * k * sizeof *out);
-  return walk_rows(problem, false, sweep_rows, &s, error);
+  return pass(problem, &p, a, sweep_rows, error);
 }
 
 /* ---- normal equations with other row weights: rows times the square root of theirs */
@@ -301,6 +328,7 @@ typedef struct reweighting {
   const double *weights;
   solve_context *solve;
   size_t c;
+  scl_thin right, mean; /* Phi'W y and Phi'W 1 */
 } reweighting;
 
 /* Rows of a block times the square roots of their weights, in the block's dtype. */
@@ -342,7 +370,7 @@ static void weigh_targets(const reweighting *r, const scl_rows *rows, const doub
 }
 
 static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const reweighting *r = context;
+  reweighting *r = context;
   const scl_block *phi = &rows->features;
   const size_t d = phi->cols, c = r->c;
   const double *weights = r->weights + rows->first;
@@ -357,10 +385,23 @@ static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *
     weigh_targets(r, rows, weights, targets);
     status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count, error);
   }
-  if (status == SCL_OK) status = dense_adjoint(phi, targets, c, r->solve->right, error);
-  if (status == SCL_OK) status = dense_adjoint(phi, weights, 1, r->solve->mean_phi, error);
+  if (status == SCL_OK) status = scl_thin_adjoint(&r->right, rows->count, phi->data, phi->row_stride, targets, error);
+  if (status == SCL_OK) status = scl_thin_adjoint(&r->mean, rows->count, phi->data, phi->row_stride, weights, error);
   scl_release(scaled);
   scl_release(targets);
+  return status;
+}
+
+static scl_status walk_reweighted(const scl_problem *problem, reweighting *r, scl_error *error) {
+  SCL_TRY(scl_thin_open(problem->dtype, problem->features, NULL, r->c, &r->right, error));
+  scl_status status = scl_thin_open(problem->dtype, problem->features, NULL, 1, &r->mean, error);
+  if (status == SCL_OK) status = walk_rows(problem, true, reweight_rows, r, error);
+  if (status == SCL_OK) {
+    scl_thin_collect(&r->right, r->solve->right);
+    scl_thin_collect(&r->mean, r->solve->mean_phi);
+  }
+  scl_thin_close(&r->right);
+  scl_thin_close(&r->mean);
   return status;
 }
 
@@ -376,8 +417,8 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
   memset(s->right, 0, (d * c + d + 2 * c) * sizeof *s->right);
   s->have_normal = false;
   s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, 0};
-  reweighting r = {weights, s, c};
-  SCL_TRY(walk_rows(problem, true, reweight_rows, &r, error));
+  reweighting r = {.weights = weights, .solve = s, .c = c};
+  SCL_TRY(walk_reweighted(problem, &r, error));
   const double total = s->normal.total;
   if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0");
   for (size_t j = 0; j < d; j++)

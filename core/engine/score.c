@@ -14,15 +14,36 @@ static void multiply_sparse(const scl_flow_block *block, size_t start, size_t co
     }
 }
 
-/* out (count x k) = rows start .. start+count-1 of the block times a (D x k). */
-static scl_status multiply(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, const double *a, size_t k,
-                           double *out, scl_error *error) {
+/* Coefficients a (D x k), ready to be multiplied by rows. */
+typedef struct multiplier {
+  const scl_flow *flow;
+  double *a;
+  size_t k;
+  scl_thin thin; /* dense features */
+} multiplier;
+
+static void close_multiplier(multiplier *m) {
+  scl_release(m->a);
+  scl_thin_close(&m->thin);
+}
+
+/* Takes `a` over. */
+static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, multiplier *out, scl_error *error) {
+  const size_t d = scl_flow_features(flow);
+  *out = (multiplier){.flow = flow, .a = a, .k = k};
+  if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
+  if (flow->map != NULL && scl_map_slots(flow->map) > 0) return SCL_OK;
+  return scl_thin_open(flow->dtype, d, a, k, &out->thin, error);
+}
+
+/* out (count x k) = rows start .. start+count-1 of the block times a. */
+static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start, size_t count, double *out, scl_error *error) {
   if (block->slots > 0) {
-    multiply_sparse(block, start, count, a, k, out);
+    multiply_sparse(block, start, count, m->a, m->k, out);
     return SCL_OK;
   }
-  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(flow->dtype);
-  return scl_thin_product(flow->dtype, count, scl_flow_features(flow), phi, block->phi_stride, a, k, out, error);
+  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(m->flow->dtype);
+  return scl_thin_product(&m->thin, count, phi, block->phi_stride, out, error);
 }
 
 /* Candidates of one group side by side: D x (count c). */
@@ -38,19 +59,17 @@ static double *stack(const scl_candidate *candidates, size_t count, size_t d, si
 /* ---------------------------------------------------------------- decisions */
 
 typedef struct deciding {
-  const scl_flow *flow;
-  const double *coefficients; /* D x c */
+  multiplier by;
   const scl_matrix *intercept;
-  size_t c;
   scl_matrix *out;
 } deciding;
 
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
   const deciding *d = context;
-  const size_t c = d->c;
+  const size_t c = d->by.k;
   double *scores = scl_allocate_array(block->count * c + 1, sizeof *scores);
   if (scores == NULL) return scl_fail_memory(error, block->count * c * sizeof *scores, "decisions");
-  const scl_status status = multiply(d->flow, block, 0, block->count, d->coefficients, c, scores, error);
+  const scl_status status = multiply(&d->by, block, 0, block->count, scores, error);
   for (size_t i = 0; status == SCL_OK && i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
     for (size_t j = 0; j < c; j++)
@@ -68,11 +87,10 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, c
                     coefficients->rows);
   SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_F64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
-  double *packed = stack(&candidate, 1, coefficients->rows, c);
-  deciding d = {flow, packed, intercept, c, out};
-  scl_status status = packed == NULL ? scl_fail_memory(error, coefficients->rows * c * sizeof *packed, "coefficients") : SCL_OK;
+  deciding d = {.intercept = intercept, .out = out};
+  scl_status status = open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
-  scl_release(packed);
+  close_multiplier(&d.by);
   if (status != SCL_OK) scl_matrix_release(out);
   return status;
 }
@@ -122,7 +140,7 @@ typedef void (*judge)(const judging *job, size_t group, size_t row, const double
 struct judging {
   const scl_flow *flow;
   size_t groups, count, c;
-  double **stacked; /* a group: D x (count c) */
+  multiplier *by; /* a group: D x (count c) */
   const scl_candidate *candidates;
   judge row;
   scl_tally *tallies;              /* for tally_row */
@@ -178,7 +196,7 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
-    status = multiply(job->flow, block, start, rows, job->stacked[g], width, to, error);
+    status = multiply(&job->by[g], block, start, rows, to, error);
     for (size_t i = 0; status == SCL_OK && i < rows; i++)
       job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
   }
@@ -210,16 +228,16 @@ static scl_status judge_all(judging *job, scl_error *error) {
   const size_t d = scl_flow_features(job->flow);
   scl_status status = SCL_OK;
   if (job->count > 0 && job->candidates[0].model != NULL) return scl_flow_walk(job->flow, true, judge_models, job, error);
-  job->stacked = scl_allocate_zero((job->groups + 1) * sizeof *job->stacked);
-  if (job->stacked == NULL) return scl_fail_memory(error, job->groups * sizeof *job->stacked, "candidates");
+  job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
+  if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
   for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
-    job->stacked[g] = stack(job->candidates + g * job->count, job->count, d, job->c);
-    if (job->stacked[g] == NULL) status = scl_fail_memory(error, d * job->count * job->c * sizeof(double), "candidates");
+    double *a = stack(job->candidates + g * job->count, job->count, d, job->c);
+    status = open_multiplier(job->flow, a, job->count * job->c, &job->by[g], error);
   }
   if (status == SCL_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
   for (size_t g = 0; g < job->groups; g++)
-    scl_release(job->stacked[g]);
-  scl_release(job->stacked);
+    close_multiplier(&job->by[g]);
+  scl_release(job->by);
   return status;
 }
 
