@@ -203,7 +203,7 @@ static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **ou
 typedef struct passing {
   const double *in;
   double *out;
-  size_t k, targets;
+  size_t k;
   scl_thin thin; /* dense rows */
   scl_turn turn; /* sweeps */
   void *context;
@@ -245,8 +245,7 @@ static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *e
   return SCL_OK;
 }
 
-/* out += Phi' turn(Phi a) for so many rows; scores: count x k of scratch */
-static scl_status sweep_piece(passing *p, const scl_rows *rows, double *scores, scl_error *error) {
+static scl_status sweep_scores(passing *p, const scl_rows *rows, double *scores, scl_error *error) {
   const scl_block *phi = &rows->features;
   if (rows->slots > 0) {
     sparse_product(rows, p->in, p->k, scores);
@@ -259,34 +258,11 @@ static scl_status sweep_piece(passing *p, const scl_rows *rows, double *scores, 
   return scl_thin_adjoint(&p->thin, rows->count, phi->data, phi->row_stride, scores, error);
 }
 
-/* Rows first .. first+count-1 of a block. */
-static scl_rows part_of(const scl_rows *rows, size_t first, size_t count, size_t targets) {
-  scl_rows part = *rows;
-  part.first += first;
-  part.count = count;
-  part.features.rows = count;
-  if (rows->slots == 0)
-    part.features.data =
-        (char *)rows->features.data + (ptrdiff_t)first * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype);
-  else
-    part.columns += first * rows->slots;
-  part.targets += first * targets;
-  if (part.weights != NULL) part.weights += first;
-  if (part.index != NULL) part.index += first;
-  return part;
-}
-
-/* In pieces that stay in the cache from the product to the adjoint. */
 static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
   passing *p = context;
-  const size_t most = rows->slots > 0 ? rows->count : scl_min(rows->count, scl_thin_piece(&p->thin));
-  double *scores = scl_allocate_array(most * p->k + 1, sizeof *scores);
-  if (scores == NULL) return scl_fail_memory(error, most * p->k * sizeof *scores, "scores of a block");
-  scl_status status = SCL_OK;
-  for (size_t at = 0; status == SCL_OK && at < rows->count; at += most) {
-    const scl_rows part = part_of(rows, at, scl_min(most, rows->count - at), p->targets);
-    status = sweep_piece(p, &part, scores, error);
-  }
+  double *scores = scl_allocate_array(rows->count * p->k + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, rows->count * p->k * sizeof *scores, "scores of a block");
+  const scl_status status = sweep_scores(p, rows, scores, error);
   scl_release(scores);
   return status;
 }
@@ -295,7 +271,6 @@ static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *err
 static scl_status pass(const scl_problem *problem, passing *p, const double *a, scl_visit visit, scl_error *error) {
   const scl_flow *flow = &context_of(problem)->training->flow;
   const bool sparse = flow->map != NULL && scl_map_slots(flow->map) > 0;
-  p->targets = problem->targets;
   if (!sparse) SCL_TRY(scl_thin_open(flow->dtype, problem->features, a, p->k, &p->thin, error));
   const scl_status status = walk_rows(problem, false, visit, p, error);
   if (status == SCL_OK && !sparse && visit != product_rows) scl_thin_collect(&p->thin, p->out);

@@ -67,11 +67,6 @@ void scl_thin_close(scl_thin *thin) {
   *thin = (scl_thin){0};
 }
 
-size_t scl_thin_piece(const scl_thin *thin) {
-  const size_t rows = PIECE_BYTES / (thin->cols * scl_dtype_size(thin->dtype) + 1) / TASK_ROWS * TASK_ROWS;
-  return scl_max(rows, TASK_ROWS);
-}
-
 /* ---------------------------------------------------------------- Phi a */
 
 typedef struct thin_job {

@@ -23,7 +23,5 @@ scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, 
 scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride, const double *r, scl_error *error);
 /* out (cols x k) += the sums. */
 void scl_thin_collect(const scl_thin *thin, double *out);
-/* Rows of a piece that stays in the processor's cache between a product and an adjoint. */
-size_t scl_thin_piece(const scl_thin *thin);
 
 #endif
