@@ -7,6 +7,9 @@
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
                    int *info);
+extern void dsyevr_(const char *job, const char *range, const char *uplo, const int *n, double *a, const int *lda, const double *low,
+                    const double *high, const int *first, const int *last, const double *tolerance, int *found, double *w, double *z,
+                    const int *ldz, int *support, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda, double *wr, double *wi, double *vl,
                    const int *ldvl, double *vr, const int *ldvr, double *work, const int *lwork, int *info);
 
@@ -70,6 +73,35 @@ bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *
   else
     dgeev_("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one, work, &room, &info);
   return info == 0;
+}
+
+/* dsyevr gives them ascending, one a column of a column-major matrix: a row of ours. */
+scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, double *vectors, scl_error *error) {
+  const int order = (int)n, first = (int)(n - count + 1), room = 32 * (int)n, integers = 10 * (int)n;
+  const double unused = 0, tolerance = 0;
+  int found = 0, info = 0;
+  if (count == 0) return SCL_OK;
+  double *work = scl_allocate_array((size_t)room + n, sizeof *work);
+  int *iwork = scl_allocate_array((size_t)integers + 2 * n, sizeof *iwork);
+  if (work != NULL && iwork != NULL) {
+    double *ascending = work + room;
+    dsyevr_("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused, &first, &order, &tolerance, &found, ascending, vectors,
+            &order, iwork + integers, work, &room, iwork, &integers, &info);
+    for (size_t i = 0; info == 0 && i < count; i++)
+      values[i] = ascending[count - 1 - i];
+  }
+  const bool memory = work != NULL && iwork != NULL;
+  scl_release(work);
+  scl_release(iwork);
+  if (!memory) return scl_fail_memory(error, 33 * n * sizeof *work, "eigenvectors");
+  if (info != 0 || found != (int)count) return scl_fail(error, SCL_NUMERIC, "the eigenvalues of a matrix of order %zu did not converge", n);
+  for (size_t i = 0; i < count / 2; i++)
+    for (size_t j = 0; j < n; j++) {
+      const double kept = vectors[i * n + j];
+      vectors[i * n + j] = vectors[(count - 1 - i) * n + j];
+      vectors[(count - 1 - i) * n + j] = kept;
+    }
+  return SCL_OK;
 }
 
 /* ---------------------------------------------------------------- a product in tiles */

@@ -24,5 +24,8 @@ void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *
 /* Eigenvalues of a (n x n, row-major, spoilt): real[n], and imaginary[n] unless `symmetric` (then real is ascending). work holds 64 n
  * numbers. False: no convergence. */
 bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary, double *work);
+/* The `count` largest eigenvalues of a symmetric matrix (its lower triangle; a is spoilt), descending, and their vectors, one a row (count
+ * x n). */
+scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, double *vectors, scl_error *error);
 
 #endif

@@ -68,7 +68,7 @@ typedef struct walk {
 static size_t widest(const scl_flow *flow) {
   size_t most = flow->source->cols;
   for (size_t s = 0; s < flow->n_stages; s++)
-    most = scl_max(most, flow->stages[s]->cols_out);
+    most = scl_max(most, scl_stage_room(flow->stages[s]));
   return most;
 }
 

@@ -44,7 +44,8 @@ scl_dtype scl_map_dtype(const scl_map *map);
 scl_method scl_map_method(const scl_map *map);
 bool scl_map_has_kernel(const scl_map *map);
 size_t scl_map_samples(const scl_map *map); /* Monte Carlo: how many were drawn, else 0 */
-/* What scl_map_apply leaves out: the true features are exp(log_scale) times what it writes (0 without K). */
+/* What scl_map_apply leaves out: the true features are exp(log_scale) times what it writes (0 without K, and wherever they are in range).
+ */
 double scl_map_log_scale(const scl_map *map);
 /* What K's width came to ("gamma = 1.83"); empty without K. */
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);

@@ -137,7 +137,12 @@ static scl_status set_spreads(scl_map *map, scl_error *error) {
   return SCL_OK;
 }
 
-/* c(w_t) is the product over the scalars' rows; its largest factor is taken out. */
+/* Up to here, as logarithms, features keep their true scale, and penalties mean what they say; beyond, squares would leave the range. */
+static double log_reach(scl_dtype dtype) {
+  return dtype == SCL_F64 ? 300 : 30;
+}
+
+/* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of reach. */
 static scl_status set_scales(scl_map *map, const double *log_row, scl_error *error) {
   double *log_c = scl_allocate_array(map->count + 1, sizeof *log_c);
   map->scale = scl_allocate_array(map->count, scl_dtype_size(map->dtype));
@@ -152,7 +157,7 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
       log_c[t] += log_row[scl_map_row(map, map->count, t, k)];
     if (log_c[t] > map->log_scale) map->log_scale = log_c[t];
   }
-  if (!isfinite(map->log_scale)) map->log_scale = 0;
+  if (!isfinite(map->log_scale) || fabs(map->log_scale) <= log_reach(map->dtype)) map->log_scale = 0;
   for (size_t t = 0; t < map->count; t++)
     scl_set_number(map->scale, map->dtype, t, exp(log_c[t] - map->log_scale));
   scl_release(log_c);

@@ -13,6 +13,10 @@ bool scl_model_made_by(const scl_instance *solver);
  * reference to the solver. */
 scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without, scl_fit *fit, scl_model **out,
                          scl_error *error);
+/* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as scl_training_solve or scl_model_fit
+ * gives them, models[i] where the solver makes such. */
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept, const long *without, size_t groups,
+                                     const double *values, size_t count, scl_fit *fits, scl_model **models, scl_error *error);
 void scl_model_destroy(scl_model *model);
 
 size_t scl_model_features(const scl_model *model);

@@ -96,7 +96,7 @@ static scl_status make_dual(const scl_problem *problem, solve_context *s, char *
   const scl_flow *flow = &s->training->flow;
   const size_t size = scl_dtype_size(flow->dtype), d = problem->features;
   collecting c = {s, x, s->dual_targets, 0, scl_flow_cols(flow), problem->targets, size};
-  SCL_TRY(scl_flow_walk(flow, false, collect, &c, error));
+  SCL_TRY(scl_problem_walk_rows(s->training, collect, &c, error));
   if (flow->map != NULL && scl_map_slots(flow->map) > 0) return match_cells(problem, s, x, error);
   const double fit = 64e6 / ((double)d * (double)size);
   const size_t block = scl_min(problem->rows, fit < 64 ? 64 : fit > 4096 ? 4096 : (size_t)fit);

@@ -4,8 +4,10 @@
 
 #include "keep.h"
 #include "problem.h"
+#include <pthread.h>
 
 struct scl_training {
+  pthread_mutex_t lock; /* what follows `allowance`, and walks over the flow: problems are solved side by side */
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
@@ -45,6 +47,8 @@ void scl_problem_set_verbs(scl_problem *problem);
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]);
 /* Room for the combined right-hand sides and means. */
 scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error);
+/* Staged rows and targets, without features. */
+scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context, scl_error *error);
 /* The verb of the same name. */
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error);
 

@@ -1,10 +1,12 @@
 /* What a solver may ask of a problem, answered by streaming. */
 #include "dense.h"
 #include "interrupt.h"
+#include "pool.h"
 #include "problem_internal.h"
 #include "progress.h"
 #include "projection.h"
 #include "random.h"
+#include "thin.h"
 #include <math.h>
 #include <string.h>
 
@@ -94,11 +96,25 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
 
 /* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
-  if (training->kept != NULL) return scl_keep_walk(training->kept, visit, context, error);
-  if (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))
-    return scl_flow_walk(&training->flow, true, visit, context, error);
-  const scl_status status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
-  training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+  scl_status status = SCL_OK;
+  pthread_mutex_lock(&training->lock);
+  const scl_keep *kept = training->kept;
+  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
+    status = scl_flow_walk(&training->flow, true, visit, context, error);
+  } else if (kept == NULL) {
+    status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
+    training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+  }
+  pthread_mutex_unlock(&training->lock);
+  return kept == NULL ? status : scl_keep_walk(kept, visit, context, error);
+}
+
+/* The sums of all groups, made once. */
+static scl_status ensure_sums(scl_training *training, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->have_sums ? SCL_OK : scl_sums_accumulate(&training->flow, &training->sums, error);
+  training->have_sums = status == SCL_OK;
+  pthread_mutex_unlock(&training->lock);
   return status;
 }
 
@@ -131,10 +147,7 @@ scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *
 static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_training *training = s->training;
-  if (!training->have_sums) {
-    SCL_TRY(scl_sums_accumulate(&training->flow, &training->sums, error));
-    training->have_sums = true;
-  }
+  SCL_TRY(ensure_sums(training, error));
   if (!s->have_normal || s->reweighted) {
     SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
     if (s->work == NULL) SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
@@ -145,6 +158,13 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
   }
   *out = s->normal;
   return SCL_OK;
+}
+
+scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = scl_flow_walk(&training->flow, false, visit, context, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
 }
 
 /* Targets alone: staged rows are read, features are not made. */
@@ -171,7 +191,7 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
 
 static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
   responding r = {context_of(problem), targets, weights, 0};
-  return scl_flow_walk(&context_of(problem)->training->flow, false, respond, &r, error);
+  return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
 }
 
 static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
@@ -187,36 +207,12 @@ typedef struct multiplying {
   size_t k;
 } multiplying;
 
-/* The block in float64: its own memory, or a copy. */
-static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t *stride) {
-  *copy = NULL;
-  *stride = block->row_stride;
-  if (block->dtype == SCL_F64) return block->data;
-  *copy = scl_allocate_array(block->rows * block->cols + 1, sizeof **copy);
-  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
-    for (size_t j = 0; j < block->cols; j++)
-      (*copy)[i * block->cols + j] = (double)((const float *)block->data)[(ptrdiff_t)i * block->row_stride + (ptrdiff_t)j];
-  *stride = (ptrdiff_t)block->cols;
-  return *copy;
+/* out (count x k) = Phi a; out (D x k) += Phi' r */
+static scl_status dense_product(const scl_block *phi, const double *a, size_t k, double *out, scl_error *error) {
+  return scl_thin_product(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, a, k, out, error);
 }
-
-/* out (count x k) = Phi a, or (transpose) out (D x k) += Phi' a. */
-static scl_status dense_product(const scl_block *phi, bool transpose, const double *a, size_t k, double *out, scl_error *error) {
-  const size_t inner = transpose ? phi->rows : phi->cols, outer = transpose ? phi->cols : phi->rows;
-  const ptrdiff_t width = (ptrdiff_t)k;
-  if (phi->dtype == SCL_F64) {
-    scl_gemm_parallel(SCL_F64, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, a, width, transpose ? 1 : 0, out, width);
-    return SCL_OK;
-  }
-  float *narrow = scl_allocate_array((inner + outer) * k + 1, sizeof *narrow), *product = narrow + inner * k;
-  if (narrow == NULL) return scl_fail_memory(error, (inner + outer) * k * sizeof *narrow, "a product");
-  for (size_t i = 0; i < inner * k; i++)
-    narrow[i] = (float)a[i];
-  scl_gemm_parallel(SCL_F32, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, narrow, width, 0, product, width);
-  for (size_t i = 0; i < outer * k; i++)
-    out[i] = (transpose ? out[i] : 0) + (double)product[i];
-  scl_release(narrow);
-  return SCL_OK;
+static scl_status dense_adjoint(const scl_block *phi, const double *r, size_t k, double *out, scl_error *error) {
+  return scl_thin_adjoint(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, r, k, out, error);
 }
 
 /* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
@@ -242,7 +238,7 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   double *out = m->out + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, false, m->in, m->k, out, error);
+  if (rows->slots == 0) return dense_product(&rows->features, m->in, m->k, out, error);
   sparse_product(rows, m->in, m->k, out);
   return SCL_OK;
 }
@@ -250,7 +246,7 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   const double *in = m->in + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, true, in, m->k, m->out, error);
+  if (rows->slots == 0) return dense_adjoint(&rows->features, in, m->k, m->out, error);
   sparse_adjoint(rows, in, m->k, m->out);
   return SCL_OK;
 }
@@ -284,10 +280,10 @@ static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *err
   if (sparse)
     sparse_product(rows, s->a, s->k, scores);
   else
-    status = dense_product(&rows->features, false, s->a, s->k, scores, error);
+    status = dense_product(&rows->features, s->a, s->k, scores, error);
   if (status == SCL_OK) status = s->turn(s->context, rows, scores, error);
   if (status == SCL_OK && sparse) sparse_adjoint(rows, scores, s->k, s->out);
-  if (status == SCL_OK && !sparse) status = dense_product(&rows->features, true, scores, s->k, s->out, error);
+  if (status == SCL_OK && !sparse) status = dense_adjoint(&rows->features, scores, s->k, s->out, error);
   scl_release(scores);
   return status;
 }
@@ -307,36 +303,64 @@ typedef struct reweighting {
   size_t c;
 } reweighting;
 
-static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const reweighting *r = context;
-  const size_t d = rows->features.cols, c = r->c;
-  double *copy, *scaled = scl_allocate_array(rows->count * (d + c) + 1, sizeof *scaled);
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  if (phi == NULL || scaled == NULL) {
-    scl_release(copy);
-    scl_release(scaled);
-    return scl_fail_memory(error, rows->count * d * sizeof *scaled, "weighted rows");
+/* Rows of a block times the square roots of their weights, in the block's dtype. */
+typedef struct scaling {
+  const scl_block *features;
+  const double *weights;
+  void *out;
+} scaling;
+
+enum { SCALE_ROWS = 64 };
+
+static void scale_rows(void *context, size_t index) {
+  const scaling *s = context;
+  const size_t d = s->features->cols, first = index * SCALE_ROWS, end = scl_min(first + SCALE_ROWS, s->features->rows);
+  for (size_t i = first; i < end; i++) {
+    const double root = sqrt(s->weights[i]);
+    const ptrdiff_t at = (ptrdiff_t)i * s->features->row_stride;
+    if (s->features->dtype == SCL_F64)
+      for (size_t j = 0; j < d; j++)
+        ((double *)s->out)[i * d + j] = root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
+    else
+      for (size_t j = 0; j < d; j++)
+        ((float *)s->out)[i * d + j] = (float)root * ((const float *)s->features->data)[at + (ptrdiff_t)j];
   }
-  double *y = scaled + rows->count * d;
+}
+
+/* Weighted targets, and what they and the weights add to the means and squares. */
+static void weigh_targets(const reweighting *r, const scl_rows *rows, const double *weights, double *out) {
+  const size_t c = r->c;
   for (size_t i = 0; i < rows->count; i++) {
-    const double weight = r->weights[rows->first + i], root = sqrt(weight);
-    for (size_t j = 0; j < d; j++) {
-      scaled[i * d + j] = root * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-      r->solve->mean_phi[j] += weight * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-    }
     for (size_t j = 0; j < c; j++) {
       const double value = rows->targets[i * c + j];
-      y[i * c + j] = root * value;
-      r->solve->square[j] += weight * value * value;
-      r->solve->mean_y[j] += weight * value;
+      out[i * c + j] = weights[i] * value;
+      r->solve->square[j] += weights[i] * value * value;
+      r->solve->mean_y[j] += weights[i] * value;
     }
-    r->solve->normal.total += weight;
+    r->solve->normal.total += weights[i];
   }
-  const scl_status status = scl_symmetric_accumulate(r->solve->work, SCL_F64, scaled, (ptrdiff_t)d, rows->count, error);
-  scl_gemm_parallel(SCL_F64, true, false, d, c, rows->count, 1, scaled, (ptrdiff_t)d, y, (ptrdiff_t)c, 1, r->solve->right, (ptrdiff_t)c);
-  scl_release(copy);
+}
+
+static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const reweighting *r = context;
+  const scl_block *phi = &rows->features;
+  const size_t d = phi->cols, c = r->c;
+  const double *weights = r->weights + rows->first;
+  void *scaled = scl_allocate_array(rows->count * d + 1, scl_dtype_size(phi->dtype));
+  double *targets = scl_allocate_array(rows->count * c + 1, sizeof *targets);
+  scl_status status = SCL_OK;
+  if (scaled == NULL || targets == NULL)
+    status = scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets), "weighted rows");
+  if (status == SCL_OK) {
+    scaling job = {phi, weights, scaled};
+    scl_pool_run((rows->count + SCALE_ROWS - 1) / SCALE_ROWS, scale_rows, &job);
+    weigh_targets(r, rows, weights, targets);
+    status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count, error);
+  }
+  if (status == SCL_OK) status = dense_adjoint(phi, targets, c, r->solve->right, error);
+  if (status == SCL_OK) status = dense_adjoint(phi, weights, 1, r->solve->mean_phi, error);
   scl_release(scaled);
+  scl_release(targets);
   return status;
 }
 
@@ -436,8 +460,11 @@ static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
 
 /* The map without K, on the same parameters. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
-  if (training->plain != NULL || training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
-  return scl_map_create_plain(training->flow.map, &training->plain, error);
+  if (training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->plain != NULL ? SCL_OK : scl_map_create_plain(training->flow.map, &training->plain, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
 }
 
 static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count,

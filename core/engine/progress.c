@@ -4,6 +4,11 @@
 #include <stddef.h>
 
 static _Atomic(scl_progress_hook) current;
+static _Thread_local bool muted;
+
+void scl_progress_mute(bool mute) {
+  muted = mute;
+}
 
 void scl_progress_set_hook(scl_progress_hook hook) {
   atomic_store(&current, hook);
@@ -11,5 +16,5 @@ void scl_progress_set_hook(scl_progress_hook hook) {
 
 void scl_progress_report(const char *doing, double done, double total) {
   const scl_progress_hook hook = atomic_load(&current);
-  if (hook != NULL) hook(doing, done, total);
+  if (hook != NULL && !muted) hook(doing, done, total);
 }

@@ -1,5 +1,5 @@
-/* A solver on a quadratic form that is known already, without rows: min over b of (1/2n)(square - 2 b'right + b'gram b) + its penalty. Pruning
- * is the lasso on (G, G a). */
+/* A solver on a quadratic form that is known already, without rows: min over b of (1/2n)(square - 2 b'right + b'gram b) + its penalty.
+ * Pruning is the lasso on (G, G a). */
 #ifndef SCULLERY_QUADRATIC_H
 #define SCULLERY_QUADRATIC_H
 

@@ -24,4 +24,9 @@ typedef struct scl_tally {
 /* candidates: groups x count; tallies likewise, summed into (the caller zeroes them). */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error);
 
+/* decisions and targets (n x c, float64, made here), row i of the source in row i: each row is decided by its own group's candidate, one a
+ * group: out of fold where that has not seen the group. */
+scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, scl_matrix *decisions, scl_matrix *targets,
+                               scl_error *error);
+
 #endif

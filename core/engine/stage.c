@@ -100,6 +100,28 @@ scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments 
   return SCL_OK;
 }
 
+scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean, scl_stage **out, scl_error *error) {
+  const size_t k = vectors->rows, cols = vectors->cols;
+  scl_stage *stage = scl_allocate_zero(sizeof *stage);
+  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
+  *stage = (scl_stage){.kind = SCL_PROJECT, .cols_in = cols, .cols_out = k};
+  stage->shift = scl_allocate_array((k + 1) * cols + 1, sizeof(double));
+  if (stage->shift == NULL) {
+    scl_release(stage);
+    return scl_fail_memory(error, (k + 1) * cols * sizeof(double), "a stage");
+  }
+  stage->factor = stage->shift + cols;
+  memcpy(stage->shift, mean, cols * sizeof *mean);
+  for (size_t i = 0; i < k; i++)
+    memcpy(stage->factor + i * cols, scl_matrix_row(vectors, i), cols * sizeof(double));
+  *out = stage;
+  return SCL_OK;
+}
+
+size_t scl_stage_room(const scl_stage *stage) {
+  return stage->kind == SCL_PROJECT ? stage->cols_in + stage->cols_out : scl_max(stage->cols_in, stage->cols_out);
+}
+
 void scl_stage_destroy(scl_stage *stage) {
   if (stage == NULL) return;
   scl_release(stage->shift);
@@ -119,8 +141,24 @@ static void normalize(double *row, size_t cols) {
     row[j] = row[j] / largest / size;
 }
 
+static void project(const scl_stage *stage, double *row) {
+  double *out = row + stage->cols_in;
+  for (size_t j = 0; j < stage->cols_in; j++)
+    row[j] -= stage->shift[j];
+  for (size_t i = 0; i < stage->cols_out; i++) {
+    const double *vector = stage->factor + i * stage->cols_in;
+    double sum = 0;
+    for (size_t j = 0; j < stage->cols_in; j++)
+      sum += vector[j] * row[j];
+    out[i] = sum;
+  }
+  memmove(row, out, stage->cols_out * sizeof *row);
+}
+
 void scl_stage_apply(const scl_stage *stage, double *row) {
-  if (stage->kind == SCL_NORMALIZE)
+  if (stage->kind == SCL_PROJECT)
+    project(stage, row);
+  else if (stage->kind == SCL_NORMALIZE)
     normalize(row, stage->cols_in);
   else if (stage->kind == SCL_ADD_BIAS)
     row[stage->cols_in] = 1;

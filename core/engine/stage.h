@@ -8,13 +8,14 @@ typedef enum scl_stage_kind {
   SCL_STANDARDIZE = 0, /* (x - mean) / standard deviation; a constant column becomes 0 */
   SCL_MINMAX,          /* (x - min) / (max - min); a constant column becomes 0 */
   SCL_NORMALIZE,       /* unit Euclidean norm; a row of zeros stays */
-  SCL_ADD_BIAS         /* one more column of 1 */
+  SCL_ADD_BIAS,        /* one more column of 1 */
+  SCL_PROJECT          /* rows of an orthonormal matrix times (x - mean): principal components */
 } scl_stage_kind;
 
 typedef struct scl_stage {
   scl_stage_kind kind;
   size_t cols_in, cols_out;
-  double *shift, *factor; /* cols_in each, for the first two kinds */
+  double *shift, *factor; /* cols_in each, for the first two kinds; SCL_PROJECT: the mean, and cols_out x cols_in */
   size_t constant;        /* how many columns were constant when it was fitted */
 } scl_stage;
 
@@ -32,8 +33,12 @@ void scl_moments_add(scl_moments *m, const double *x, ptrdiff_t stride, size_t c
 bool scl_stage_needs_moments(scl_stage_kind kind);
 /* moments may be NULL for kinds that need none. */
 scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments, scl_stage **out, scl_error *error);
+/* SCL_PROJECT: vectors k x cols, mean cols numbers. */
+scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean, scl_stage **out, scl_error *error);
+/* Numbers that a row given to scl_stage_apply must have room for. */
+size_t scl_stage_room(const scl_stage *stage);
 void scl_stage_destroy(scl_stage *stage);
-/* In place on one row, which has room for cols_out numbers. */
+/* In place on one row, which has room for scl_stage_room numbers. */
 void scl_stage_apply(const scl_stage *stage, double *row);
 
 #endif

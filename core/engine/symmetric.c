@@ -409,6 +409,15 @@ static void solve(const scl_symmetric *l, double *b, size_t k) {
   }
 }
 
+static scl_status eigen(const scl_symmetric *a, size_t count, double *values, double *vectors, scl_error *error) {
+  double *full = scl_allocate_array(a->n * a->n + 1, sizeof *full);
+  if (full == NULL) return scl_fail_memory(error, a->n * a->n * sizeof *full, "eigenvectors");
+  dense(a, full, (ptrdiff_t)a->n);
+  const scl_status status = scl_eigenvectors(a->n, count, full, values, vectors, error);
+  scl_release(full);
+  return status;
+}
+
 const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_algebra),
                                                      scl_symmetric_create,
                                                      scl_symmetric_destroy,
@@ -424,4 +433,5 @@ const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_alge
                                                      column,
                                                      multiply,
                                                      factor,
-                                                     solve};
+                                                     solve,
+                                                     eigen};

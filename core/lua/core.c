@@ -20,7 +20,14 @@ static double seconds(void) {
 static struct {
   double began, shown;
   int visible;
+  char label[64];
 } line;
+
+/* core.progress_label(text or nil): what stands before the line until it is changed */
+static int progress_label(lua_State *L) {
+  (void)snprintf(line.label, sizeof line.label, "%s", luaL_optstring(L, 1, ""));
+  return 0;
+}
 
 static void show_progress(const char *doing, double done, double total) {
   const double now = seconds();
@@ -33,7 +40,7 @@ static void show_progress(const char *doing, double done, double total) {
   if (line.began == 0) line.began = line.shown = now;
   if (now - line.began < 1 || now - line.shown < 0.1) return;
   const double share = done / total, left = (now - line.began) * (1 - share) / fmax(share, 1e-9);
-  (void)fprintf(stderr, "\r%s %3.0f%%, %.3g rows a second, %.0f s left\033[K", doing, 100 * share, done / (now - line.began), left);
+  (void)fprintf(stderr, "\r%s%s %3.0f%%, %.3g rows a second, %.0f s left\033[K", line.label, doing, 100 * share, done / (now - line.began), left);
   (void)fflush(stderr);
   line.shown = now;
   line.visible = 1;
@@ -60,10 +67,13 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_model(L);
   scl_lua_open_prune(L);
   scl_lua_open_loss(L);
+  scl_lua_open_probabilities(L);
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   lua_pushcfunction(L, now);
   lua_setfield(L, -2, "now");
+  lua_pushcfunction(L, progress_label);
+  lua_setfield(L, -2, "progress_label");
   lua_pushstring(L, SCULLERY_VERSION);
   lua_setfield(L, -2, "version");
   if (isatty(STDERR_FILENO)) scl_progress_set_hook(show_progress);

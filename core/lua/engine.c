@@ -3,6 +3,7 @@
 #include "engine/expectation.h"
 #include "engine/interrupt.h"
 #include "engine/loops.h"
+#include "engine/pca.h"
 #include "engine/pool.h"
 #include "engine/progress.h"
 #include "engine/score.h"
@@ -289,6 +290,43 @@ static int fit_stage(lua_State *L) {
   return 1;
 }
 
+/* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =} of the features (of the staged rows
+ * without a map) */
+static int pca(lua_State *L) {
+  scl_components c;
+  scl_error error = {0};
+  const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
+  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  flow.doing = "components";
+  lua_createtable(L, 0, 4);
+  scl_matrix *vectors = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "vectors");
+  scl_matrix *mean = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "mean");
+  scl_matrix *variances = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "variances");
+  scl_lua_check(L, scl_pca(&flow, k, &c, &error), &error);
+  *vectors = c.vectors;
+  *mean = c.mean;
+  *variances = c.variances;
+  scl_lua_account(L, scl_matrix_bytes(vectors) + scl_matrix_bytes(mean) + scl_matrix_bytes(variances));
+  set_number(L, "total", c.total);
+  return 1;
+}
+
+/* core.projection_stage(vectors, mean) -> stage: x to vectors (x - mean) */
+static int projection_stage(lua_State *L) {
+  const scl_matrix *vectors = scl_lua_check_matrix(L, 1), *mean = scl_lua_check_matrix(L, 2);
+  scl_error error = {0};
+  scl_stage *stage;
+  if (vectors->dtype != SCL_F64 || mean->dtype != SCL_F64 || mean->rows != 1 || mean->cols != vectors->cols)
+    return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
+  void **slot = scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
+  scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error), &error);
+  *slot = stage;
+  return 1;
+}
+
 static int stage_info(lua_State *L) {
   const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   lua_newtable(L);
@@ -433,6 +471,8 @@ void scl_lua_open_engine(lua_State *L) {
                                        {"map_between", map_between},
                                        {"expectation", expectation},
                                        {"fit_stage", fit_stage},
+                                       {"pca", pca},
+                                       {"projection_stage", projection_stage},
                                        {"stage_info", stage_info},
                                        {"widths", widths},
                                        {"transform", transform},

@@ -35,6 +35,7 @@ void scl_lua_open_training(lua_State *L);
 void scl_lua_open_model(lua_State *L);
 void scl_lua_open_prune(lua_State *L);
 void scl_lua_open_loss(lua_State *L);
+void scl_lua_open_probabilities(lua_State *L);
 void scl_lua_open_inspect(lua_State *L);
 void scl_lua_open_engine(lua_State *L);
 void scl_lua_open_kernel(lua_State *L);

@@ -105,7 +105,10 @@ static int model_load(lua_State *L) {
 }
 
 void scl_lua_open_model(lua_State *L) {
-  static const luaL_Reg functions[] = {{"makes_models", makes_models}, {"model_decisions", model_decisions}, {"model_save", model_save},
-                                       {"model_load", model_load},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"makes_models", makes_models},
+                                       {"model_decisions", model_decisions},
+                                       {"model_save", model_save},
+                                       {"model_load", model_load},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

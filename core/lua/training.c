@@ -89,7 +89,8 @@ static int training_new(lua_State *L) {
   lua_getfield(L, 4, "classes");
   const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, 4, "allowance");
-  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1.5e9);
+  const double allowed = luaL_optnumber(L, -1, 1.5e9);
+  const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
   scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
@@ -126,14 +127,18 @@ static void push_matrix(lua_State *L, scl_matrix *from, const char *key) {
 
 /* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
 typedef struct fits {
-  size_t count;
+  size_t count, groups;
   scl_fit *list;
+  scl_model **models; /* groups of them, NULL where there is none */
 } fits;
 
 static void release_fits(void *pointer) {
   fits *f = pointer;
   for (size_t k = 0; k < f->count; k++)
     scl_fit_release(&f->list[k]);
+  for (size_t i = 0; i < f->groups; i++)
+    scl_model_destroy(f->models[i]);
+  scl_release(f->models);
   scl_release(f->list);
   scl_release(f);
 }
@@ -151,6 +156,7 @@ static void push_fit(lua_State *L, scl_fit *fit) {
   set_number(L, "tolerance", s->tolerance);
   set_number(L, "jitter", s->jitter);
   set_number(L, "loss", fit->loss);
+  set_number(L, "score", s->score);
   if (s->note[0] != 0) {
     lua_pushstring(L, s->note);
     lua_setfield(L, -2, "note");
@@ -160,61 +166,97 @@ static void push_fit(lua_State *L, scl_fit *fit) {
   push_matrix(L, &fit->intercept, "intercept");
 }
 
-/* One fit whose result is a model: its account, with the model as field `model`. */
-static int fit_model(lua_State *L, training *t, scl_instance *solver, bool intercept, long without) {
-  scl_error error = {0};
-  scl_fit fit;
-  scl_model *model = NULL;
-  void **slot = scl_lua_new_model(L);
-  const int place = lua_gettop(L);
-  const size_t before = scl_allocated();
-  scl_lua_check(L, scl_model_fit(t->engine, solver, intercept, without, &fit, &model, &error), &error);
-  *slot = model;
-  const size_t now = scl_allocated();
-  scl_lua_account(L, now > before ? now - before : 0);
-  lua_createtable(L, 1, 0);
-  push_fit(L, &fit);
-  lua_pushvalue(L, place);
-  lua_setfield(L, -2, "model");
-  lua_pushinteger(L, (lua_Integer)scl_model_targets(model));
-  lua_setfield(L, -2, "targets");
-  lua_rawseti(L, -2, 1);
-  return 1;
+/* What core.solve is asked. */
+typedef struct solving {
+  long *without;
+  double *values;
+  size_t groups, count, each;
+  bool many; /* a list of folds was given */
+} solving;
+
+static long check_fold(lua_State *L, const training *t, int place) {
+  const lua_Integer fold = luaL_optinteger(L, place, 0);
+  if (fold < 0 || (fold > 0 && (t->group == NULL || (size_t)fold > t->flow.groups))) luaL_error(L, "there is no fold %d", (int)fold);
+  return (long)fold - 1;
 }
 
-/* core.solve(training, solver, intercept, without, values) -> list of fits; without: fold left out, 0 none; values: of the path option, or
- * nil. Where the solver makes models a fit has `model` in place of `weights` and `intercept`. */
+static solving read_solving(lua_State *L, const training *t) {
+  solving s = {.many = lua_istable(L, 4)};
+  s.groups = s.many ? (size_t)luaL_len(L, 4) : 1;
+  s.count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
+  s.each = s.count == 0 ? 1 : s.count;
+  s.without = lua_newuserdatauv(L, (s.groups + 1) * sizeof *s.without, 0);
+  s.values = s.count == 0 ? NULL : lua_newuserdatauv(L, s.count * sizeof *s.values, 0);
+  for (size_t i = 0; i < s.groups; i++) {
+    if (s.many) lua_geti(L, 4, (lua_Integer)i + 1);
+    s.without[i] = check_fold(L, t, s.many ? lua_gettop(L) : 4);
+    if (s.many) lua_pop(L, 1);
+  }
+  for (size_t k = 0; k < s.count; k++) {
+    lua_geti(L, 5, (lua_Integer)k + 1);
+    s.values[k] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return s;
+}
+
+/* The model that the engine made becomes the field `model` of the fit on top, owned by a userdata. */
+static void push_model(lua_State *L, scl_model **model, size_t bytes) {
+  void **slot = scl_lua_new_model(L);
+  const int place = lua_gettop(L);
+  const size_t targets = scl_model_targets(*model);
+  *slot = *model;
+  *model = NULL;
+  scl_lua_account(L, bytes);
+  lua_pushvalue(L, place);
+  lua_setfield(L, place - 1, "model");
+  lua_settop(L, place - 1);
+  lua_pushinteger(L, (lua_Integer)targets);
+  lua_setfield(L, -2, "targets");
+}
+
+/* core.solve(training, solver, intercept, without, values) -> list of fits, one a value; without: fold left out, 0 none, or a list of such,
+ * which gives a list of lists (solved side by side); values: of the path option, or nil. Where the solver makes models a fit has `model` in
+ * place of `weights` and `intercept`. */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
   scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
   const bool intercept = lua_toboolean(L, 3);
-  const long without = (long)luaL_optinteger(L, 4, 0) - 1;
-  const size_t count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
   scl_error error = {0};
+  lua_settop(L, 5);
   if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
-  if (without >= 0 && (t->group == NULL || (size_t)without >= t->flow.groups))
-    return luaL_error(L, "there is no fold %d", (int)without + 1);
-  if (scl_model_made_by(solver)) return fit_model(L, t, solver, intercept, without);
-  double *values = count == 0 ? NULL : lua_newuserdatauv(L, count * sizeof *values, 0);
-  for (size_t k = 0; k < count; k++) {
-    lua_geti(L, 5, (lua_Integer)k + 1);
-    values[k] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
+  const bool models = scl_model_made_by(solver);
+  if (models) {
+    lua_pushnil(L);
+    lua_replace(L, 5);
   }
+  const solving s = read_solving(L, t);
   void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits, 0);
   fits *f = scl_allocate_zero(sizeof *f);
   if (f == NULL) return luaL_error(L, "not enough memory for solutions");
   *slot = f;
-  const size_t number = count == 0 ? 1 : count;
-  f->list = scl_allocate_zero(number * sizeof *f->list);
-  if (f->list == NULL) return luaL_error(L, "not enough memory for solutions");
-  scl_lua_check(L, scl_training_solve(t->engine, solver, intercept, without, values, count, f->list, &error), &error);
-  f->count = number;
-  lua_createtable(L, (int)number, 0);
-  for (size_t k = 0; k < number; k++) {
-    push_fit(L, &f->list[k]);
-    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  f->list = scl_allocate_zero((s.groups * s.each + 1) * sizeof *f->list);
+  f->models = scl_allocate_zero((s.groups + 1) * sizeof *f->models);
+  if (f->list == NULL || f->models == NULL) return luaL_error(L, "not enough memory for solutions");
+  const size_t before = scl_allocated();
+  scl_lua_check(L,
+                scl_training_solve_groups(t->engine, solver, intercept, s.without, s.groups, s.values, s.count, f->list, f->models, &error),
+                &error);
+  f->count = s.groups * s.each;
+  f->groups = s.groups;
+  const size_t now = scl_allocated(), grown = now > before ? now - before : 0, bytes = models ? grown / s.groups : 0;
+  if (!models) scl_lua_account(L, grown); /* sums and blocks of features that the training keeps */
+  lua_createtable(L, (int)s.groups, 0);
+  for (size_t i = 0; i < s.groups; i++) {
+    lua_createtable(L, (int)s.each, 0);
+    for (size_t k = 0; k < s.each; k++) {
+      push_fit(L, &f->list[i * s.each + k]);
+      if (models) push_model(L, &f->models[i], bytes);
+      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  if (!s.many) lua_rawgeti(L, -1, 1);
   return 1;
 }
 
@@ -239,30 +281,39 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   return candidate;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that fold; tallies
- * alike: {rows, wrong, square} */
-static int score(lua_State *L) {
-  training *t = check_training(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t groups = t->group == NULL ? 1 : t->flow.groups;
-  scl_error error = {0};
-  if ((size_t)luaL_len(L, 2) != groups)
-    return luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, 2), (int)groups);
-  lua_geti(L, 2, 1);
-  const size_t count = (size_t)luaL_len(L, -1);
-  scl_candidate *candidates = lua_newuserdatauv(L, (groups * count + 1) * sizeof *candidates, 0);
-  scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
-  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
+/* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
+static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t groups, size_t *count) {
+  luaL_checktype(L, place, LUA_TTABLE);
+  if ((size_t)luaL_len(L, place) != groups)
+    luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, place), (int)groups);
+  lua_geti(L, place, 1);
+  *count = (size_t)luaL_len(L, -1);
+  lua_pop(L, 1);
+  scl_candidate *candidates = lua_newuserdatauv(L, (groups * *count + 1) * sizeof *candidates, 0);
   for (size_t g = 0; g < groups; g++) {
-    lua_geti(L, 2, (lua_Integer)g + 1);
-    for (size_t k = 0; k < count; k++) {
+    lua_geti(L, place, (lua_Integer)g + 1);
+    for (size_t k = 0; k < *count; k++) {
       lua_geti(L, -1, (lua_Integer)k + 1);
-      candidates[g * count + k] = check_candidate(L, t);
-      if ((candidates[g * count + k].model == NULL) != (candidates[0].model == NULL)) luaL_error(L, "candidates are all models, or none is");
+      candidates[g * *count + k] = check_candidate(L, t);
+      if ((candidates[g * *count + k].model == NULL) != (candidates[0].model == NULL))
+        luaL_error(L, "candidates are all models, or none is");
       lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }
+  return candidates;
+}
+
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that
+ * fold; tallies alike: {rows, wrong, square} */
+static int score(lua_State *L) {
+  training *t = check_training(L, 1);
+  const size_t groups = t->group == NULL ? 1 : t->flow.groups;
+  size_t count;
+  scl_error error = {0};
+  const scl_candidate *candidates = check_candidates(L, 2, t, groups, &count);
+  scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
+  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
   scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
   lua_createtable(L, (int)groups, 0);
   for (size_t g = 0; g < groups; g++) {
@@ -282,7 +333,22 @@ static int score(lua_State *L) {
   return 1;
 }
 
+/* core.decisions_apart(training, candidates) -> decisions, targets, n x c: every row by the one candidate of its fold, candidates[fold][1]
+ */
+static int decisions_apart(lua_State *L) {
+  training *t = check_training(L, 1);
+  size_t count;
+  scl_error error = {0};
+  const scl_candidate *candidates = check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
+  if (count != 1) return luaL_error(L, "one candidate a fold, and there are %d", (int)count);
+  scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, decisions, targets, &error), &error);
+  scl_lua_account(L, scl_matrix_bytes(decisions) + scl_matrix_bytes(targets));
+  return 2;
+}
+
 void scl_lua_open_training(lua_State *L) {
-  static const luaL_Reg functions[] = {{"training", training_new}, {"solve", solve}, {"score", score}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"training", training_new}, {"solve", solve}, {"score", score}, {"decisions_apart", decisions_apart}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

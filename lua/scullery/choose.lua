@@ -4,7 +4,19 @@ local options = require "scullery.options"
 local Choose = { __name = "choose" }
 Choose.__index = Choose
 
-function Choose:__tostring() return "choose" .. options.show(self.values) end
+function Choose:__tostring()
+  if not self.at then return "choose" .. options.show(self.values) end
+  return ("choose.%s{%s, %s, count = %d}"):format(self.law, options.show(self.low), options.show(self.high), #self.values)
+end
+
+--- The value at u in [0, 1): one of a list, or a point of a range.
+function Choose:draw(u)
+  if self:continuous() then return self.at(u) end
+  return self.values[math.floor(u * #self.values) + 1]
+end
+
+--- Whether it is a range, which random draws take points of, and no list: a range of which no count was given.
+function Choose:continuous() return self.at ~= nil and not self.counted end
 
 local choose = {}
 
@@ -16,16 +28,47 @@ local function make(values)
   return setmetatable({ values = { table.unpack(values) } }, Choose)
 end
 
---- sc.choose.log{ low, high, count = n }: n values from low to high, each the same factor above the last.
-function choose.log(given)
-  if type(given) ~= "table" then error("choose.log: takes { low, high, count = n }", 2) end
+-- A range: `count` points for grids, all points for random draws (whole numbers where both ends are).
+local function range(law, given, from, to)
   local low, high, count = given[1], given[2], given.count or 5
-  if type(low) ~= "number" or type(high) ~= "number" or low <= 0 or high <= 0 or math.type(count) ~= "integer" or count < 1 then
-    error("choose.log: takes two positive numbers and a count, as in { 1e-7, 1e-3, count = 5 }", 2)
+  local whole = math.type(low) == "integer" and math.type(high) == "integer"
+  local function at(u)
+    local value = to(from(low) + u * (from(high) - from(low)))
+    return whole and math.tointeger(math.floor(value + 0.5)) or value
   end
-  local values = {}
-  for i = 1, count do values[i] = count == 1 and low or low * (high / low) ^ ((i - 1) / (count - 1)) end
-  return make(values)
+  local values, seen = {}, {}
+  for i = 1, count do
+    local value = i == 1 and low or i == count and high or at((i - 1) / (count - 1))
+    if not seen[value] then values[#values + 1] = value end
+    seen[value] = true
+  end
+  return setmetatable({ values = values, law = law, low = low, high = high, at = at, counted = given.count ~= nil }, Choose)
+end
+
+local function check_range(title, given, test, takes)
+  if type(given) ~= "table" then error(title .. ": takes { low, high, count = n }", 3) end
+  local low, high, count = given[1], given[2], given.count or 5
+  for name in pairs(given) do
+    if name ~= 1 and name ~= 2 and name ~= "count" then error(("%s: unknown option '%s'; it takes { low, high, count = n }"):format(title, tostring(name)), 3) end
+  end
+  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high) and math.type(count) == "integer" and count >= 1) then
+    error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
+  end
+end
+
+--- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor above the last. Without a count a search with draws = n takes
+--- random points of the whole range instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
+function choose.log(given)
+  check_range("choose.log", given, function(v) return v > 0 and v < math.huge end, "two positive numbers")
+  return range("log", given, math.log, math.exp)
+end
+
+--- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances; without a count and with draws = n random points, uniform.
+--- Whole numbers at both ends give whole numbers.
+function choose.range(given)
+  check_range("choose.range", given, function(v) return v == v and math.abs(v) < math.huge end, "two numbers")
+  local function same(v) return v end
+  return range("range", given, same, same)
 end
 
 --- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by cross-validation.

@@ -62,6 +62,20 @@ function Component:resolved(choices)
   return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) }, Component)
 end
 
+--- Whether it has an option of that name.
+function Component:has(name)
+  for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do if option.name == name then return true end end
+  return false
+end
+
+--- The component with one option set.
+function Component:with(name, value)
+  local given = {}
+  for key, other in pairs(self.given) do given[key] = other end
+  given[name] = value
+  return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
+end
+
 --- The options with each searched one replaced by the choice for it (by its first value where there is none).
 function Component:options(choices)
   local result = {}
@@ -89,10 +103,10 @@ end
 function Component:searched()
   local list = {}
   for name, value in pairs(self.given) do
-    if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, option = name } end
+    if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value, option = name } end
     for _, part in ipairs(parts_of(value) or {}) do
       for _, one in ipairs(part:searched()) do
-        list[#list + 1] = { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")), values = one.values, option = one.option }
+        list[#list + 1] = { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")), values = one.values, choose = one.choose, option = one.option }
       end
     end
   end

@@ -140,7 +140,7 @@ end
 -- Where the comments about a member of sc stand when its value does not lead there.
 local homes = {
   choose = { "scullery.choose", "choose" }, standardize = { "scullery.stages", "stages.standardize" }, minmax = { "scullery.stages", "stages.minmax" },
-  normalize = { "scullery.stages", "stages.normalize" }, add_bias = { "scullery.stages", "stages.add_bias" },
+  normalize = { "scullery.stages", "stages.normalize" }, pca = { "scullery.stages", "stages.pca" }, add_bias = { "scullery.stages", "stages.add_bias" },
   space = { "scullery.instantiation", "instantiation.space" }, kernel_error = { "scullery.kernel_error", "kernel_error.run" },
 }
 

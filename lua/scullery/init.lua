@@ -10,7 +10,7 @@ local sc = {
   choose = require "scullery.choose",
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity", kernel = component.group "kernel", solver = component.group "solver",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
-  standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize, add_bias = stages.add_bias,
+  standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize, add_bias = stages.add_bias, pca = stages.pca,
   pipeline = require "scullery.pipeline".new,
   dataset = require "scullery.dataset".new,
   metrics = require "scullery.metrics",

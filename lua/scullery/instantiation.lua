@@ -46,21 +46,16 @@ instantiation.space = setmetatable({}, {
 local Features = { __name = "features" }
 Features.__index = Features
 
-local function is_count(value)
-  if choose.is(value) then
-    for _, v in ipairs(value.values) do if math.type(v) ~= "integer" or v < 1 then return false end end
-    return true
-  end
-  return type(value) == "number" and math.tointeger(value) ~= nil and value >= 1
-end
-
 local feature_rules = {
-  T = { test = is_count, takes = "a whole number of at least 1", required = true },
-  seed = { type = "integer", default = 0 },
-  dtype = { choices = { "float64", "float32" }, default = "float64" },
-  samples = { type = "integer", low = 1 },
-  method = { choices = { "exact", "quadrature", "monte-carlo" } },
+  T = { type = "integer", low = 1, takes = "a whole number of at least 1", required = true, searchable = true },
+  seed = { type = "integer", default = 0, searchable = true },
+  dtype = { choices = { "float64", "float32" }, default = "float64", searchable = true },
+  samples = { type = "integer", low = 1, searchable = true },
+  method = { choices = { "exact", "quadrature", "monte-carlo" }, searchable = true },
 }
+
+-- The features' own options, in the order in which they are shown and searched.
+local own = { "T", "seed", "dtype", "samples", "method" }
 
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
@@ -73,8 +68,8 @@ function Features:__tostring()
   local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
   if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
   parts[#parts + 1] = "T = " .. tostring(self.T)
-  parts[#parts + 1] = "seed = " .. self.seed
-  if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. self.dtype end
+  parts[#parts + 1] = "seed = " .. tostring(self.seed)
+  if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
   return "features{" .. table.concat(parts, ", ") .. "}"
 end
 
@@ -84,8 +79,19 @@ function Features:searched()
   for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
     for _, one in ipairs(part:searched()) do list[#list + 1] = one end
   end
-  if choose.is(self.T) then list[#list + 1] = { path = "features.T", values = self.T.values, option = "T" } end
+  for _, name in ipairs(own) do
+    if choose.is(self[name]) then list[#list + 1] = { path = "features." .. name, values = self[name].values, choose = self[name], option = name } end
+  end
   return list
+end
+
+-- An option of the features themselves, or the choice for it (its first value where there is none).
+local function own_option(self, name, choices)
+  local value = self[name]
+  if not choose.is(value) then return value end
+  local chosen = choices["features." .. name]
+  if chosen == nil then chosen = value.values[1] end
+  return chosen
 end
 
 --- The features with every searched option replaced by the choice for it.
@@ -95,7 +101,7 @@ function Features:resolved(choices)
   local inst = self.inst
   copy.inst = setmetatable({ W = inst.W, K = inst.K and inst.K:resolved(choices), p = inst.p:resolved(choices), phi = inst.phi:resolved(choices) },
     getmetatable(inst))
-  if choose.is(self.T) then copy.T = choices["features.T"] or self.T.values[1] end
+  for _, name in ipairs(own) do copy[name] = own_option(self, name, choices) end
   copy.fitted = nil
   return copy
 end
@@ -112,15 +118,14 @@ function Features:map(dim, choices, widths)
     return found
   end
   inst.last_dim = dim
-  local T = self.T
-  if choose.is(T) then T = choices["features.T"] or T.values[1] end
-  T = math.tointeger(T)
-  return core.map{
+  local spec = {
     sampler = inst.p:instance(choices, get_widths(inst.p)),
     phi = inst.phi:instance(choices, get_widths(inst.phi)),
     kernel = inst.K and inst.K:instance(choices, get_widths(inst.K)),
-    dim = dim, T = T, seed = self.seed, dtype = self.dtype, samples = self.samples, method = self.method,
+    dim = dim,
   }
+  for _, name in ipairs(own) do spec[name] = own_option(self, name, choices) end
+  return core.map(spec)
 end
 
 local function matrix_of(x, title)

@@ -97,6 +97,19 @@ local function fits(rule, value)
   return true
 end
 
+-- A searched option stands for each of its values.
+local function fits_all(rule, value)
+  local meta = getmetatable(value)
+  if not (rule.searchable and type(meta) == "table" and meta.__name == "choose") then return fits(rule, value) end
+  for _, one in ipairs(value.values) do if not fits(rule, one) then return false end end
+  return true
+end
+
+local function whole(rule, value)
+  if rule.type ~= "integer" or rule.test or type(value) ~= "number" then return value end
+  return math.tointeger(value)
+end
+
 local function names_of(rules)
   local names = {}
   for name in pairs(rules) do names[#names + 1] = name end
@@ -120,8 +133,8 @@ local function given_names(given)
 end
 
 --- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults. rules[name] = {type = "number" | "integer" |
---- "string" | "boolean" | "table" | "any", default =, low =, high =, above =, choices =, test =, takes =, required =}. Errors name the function, the
---- option, what came, what is taken and the nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is put).
+--- "string" | "boolean" | "table" | "any", default =, low =, high =, above =, choices =, test =, takes =, required =, searchable = whether sc.choose{} may stand for a value}.
+--- Errors name the function, the option, what came, what is taken and the nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is put).
 function options.check(title, given, rules, level)
   level = level == 0 and -1 or (level or 2)
   if given == nil then given = {} end
@@ -135,10 +148,10 @@ function options.check(title, given, rules, level)
       error(("%s: takes named options, and got %s without a name"):format(title, options.show(value)), level + 1)
     end
     if not rule then refuse_unknown(title, name, rules, level == -1 and -1 or level + 1) end
-    if not fits(rule, value) then
+    if not fits_all(rule, value) then
       error(("%s: option '%s' got %s; it takes %s"):format(title, name, options.show(value), takes(rule)), level + 1)
     end
-    result[name] = rule.type == "integer" and not rule.test and math.tointeger(value) or value
+    result[name] = whole(rule, value)
   end
   for _, name in ipairs(names_of(rules)) do
     local rule = rules[name]

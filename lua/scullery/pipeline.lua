@@ -1,5 +1,6 @@
 --- Pipelines: stages that map rows, features, a solver; fitted in streams, in blocks of rows.
 local core = require "scullery.core"
+local choose = require "scullery.choose"
 local component = require "scullery.component"
 local dataset = require "scullery.dataset"
 local instantiation = require "scullery.instantiation"
@@ -13,55 +14,104 @@ Pipeline.__index = Pipeline
 
 local pipeline = { class = Pipeline }
 
---- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), ...), then features, then a solver; each may be absent. Also options:
+local own_options = { block = true, allowance = true, class_weights = true }
+
+local function check_own(given)
+  for name in pairs(given) do
+    if math.type(name) ~= "integer" and not own_options[name] then
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, class_weights"):format(tostring(name)), 4)
+    end
+  end
+  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
+    error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 4)
+  end
+  if given.allowance ~= nil and not (type(given.allowance) == "number" and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance) .. "; it takes a number of bytes, at least 0", 4)
+  end
+end
+
+-- Put stage number i into its place: rows, features, solver, or after the features.
+local function add_stage(self, i, stage)
+  local before = self.after or self.solver and "the solver" or self.features and "the features"
+  if stages.is(stage) then
+    if self.features and not self.solver and not self.after and stage.kind == "pca" then
+      self.after = stage
+      return
+    end
+    if before then error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i, tostring(stage), tostring(before)), 4) end
+    table.insert(self.rows, stage)
+  elseif instantiation.is_features(stage) then
+    if before then error(("pipeline: stage %d: features come once, before the solver"):format(i), 4) end
+    self.features = stage
+  elseif component.is(stage, "solver") then
+    if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
+    if self.after then error(("pipeline: stage %d, %s, comes after components of features: they are the last stage"):format(i, tostring(stage)), 4) end
+    self.solver = stage
+  else
+    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, or a solver"):format(i, options.show(stage)), 4)
+  end
+end
+
+local function build(given)
+  local self = setmetatable({ rows = {}, choices = {} }, Pipeline)
+  check_own(given)
+  self.block, self.allowance = given.block, given.allowance
+  self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
+  local count = 0
+  for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
+  for i = 1, count do add_stage(self, i, given[i]) end
+  if count == 0 then error("pipeline: takes at least one stage", 3) end
+  return self
+end
+
+-- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its choice of stages.
+local function variants_of(given)
+  local list = { { given = given, choice = {} } }
+  for i = 1, #given do
+    if choose.is(given[i]) then
+      local longer = {}
+      for _, one in ipairs(list) do
+        for _, stage in ipairs(given[i].values) do
+          local copy, choice = {}, { ["stage " .. i] = stage }
+          for k, v in pairs(one.given) do copy[k] = v end
+          for k, v in pairs(one.choice) do choice[k] = v end
+          copy[i] = stage
+          longer[#longer + 1] = { given = copy, choice = choice }
+        end
+      end
+      list = longer
+    end
+  end
+  return list
+end
+
+--- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), sc.pca{ k = }, ...), then features, then a solver; each may be absent.
+--- sc.choose{ stage, stage, ... } may stand for a stage: p:search{} tries each. Also options:
 --- block = rows of a block (results do not depend on it); allowance = bytes of feature blocks that solvers of many passes may keep in memory (1.5e9; the
 --- result does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the data set's own weights.
 function pipeline.new(given)
   if type(given) ~= "table" then error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2) end
-  local self = setmetatable({ rows = {} }, Pipeline)
-  for name in pairs(given) do
-    if math.type(name) ~= "integer" and not ({ block = true, allowance = true, class_weights = true })[name] then
-      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, class_weights"):format(tostring(name)), 2)
-    end
-  end
-  if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
-    error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 2)
-  end
-  if given.allowance ~= nil and not (type(given.allowance) == "number" and given.allowance >= 0) then
-    error("pipeline: option 'allowance' got " .. options.show(given.allowance) .. "; it takes a number of bytes, at least 0", 2)
-  end
-  self.block, self.allowance = given.block, given.allowance
-  self.class_weights = options.guard("pipeline", 2, weights.check, given.class_weights)
-  local count = 0
-  for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
-  for i = 1, count do
-    local stage = given[i]
-    local before = self.solver and "the solver" or self.features and "the features"
-    if stages.is(stage) then
-      if before then error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i, tostring(stage), before), 2) end
-      table.insert(self.rows, stage)
-    elseif instantiation.is_features(stage) then
-      if before then error(("pipeline: stage %d: features come once, before the solver"):format(i), 2) end
-      self.features = stage
-    elseif component.is(stage, "solver") then
-      if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 2) end
-      self.solver = stage
-    else
-      error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, or a solver"):format(i, options.show(stage)), 2)
-    end
-  end
-  if count == 0 then error("pipeline: takes at least one stage", 2) end
+  local variants = variants_of(given)
+  for _, one in ipairs(variants) do one.pipeline = build(one.given) end
+  local self = variants[1].pipeline
+  if #variants > 1 then self.variants = variants end
   return self
 end
 
 --- The searched options of all stages.
 function Pipeline:searched()
   local list = {}
-  for _, stage in ipairs{ self.features or false, self.solver or false } do
-    for _, one in ipairs(stage and stage:searched() or {}) do list[#list + 1] = one end
+  local all = { table.unpack(self.rows) }
+  all[#all + 1] = self.features
+  all[#all + 1] = self.solver
+  for _, stage in ipairs(all) do
+    for _, one in ipairs(stage:searched()) do list[#list + 1] = one end
   end
   return list
 end
+
+--- Whether an option or a stage is to be searched.
+function Pipeline:is_searched() return self.variants ~= nil or #self:searched() > 0 end
 
 -- ---------------------------------------------------------------- fitting
 
@@ -83,10 +133,12 @@ end
 
 --- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages, map, seconds}.
 function Pipeline:prepare(source, choices)
-  local made, seconds = {}, {}
+  local made, seconds, components = {}, {}, nil
   for i, stage in ipairs(self.rows) do
     local began = core.now()
-    made[i] = core.fit_stage(stage.kind, source, made)
+    local found
+    made[i], found = stage:resolved(choices or {}):fit(source, made)
+    components = found or components
     seconds[#seconds + 1] = { tostring(stage), core.now() - began }
   end
   local map
@@ -98,11 +150,13 @@ function Pipeline:prepare(source, choices)
     core.learn(source, made, map)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
-  return { stages = made, map = map, seconds = seconds }
+  return { stages = made, map = map, seconds = seconds, components = components }
 end
 
 --- The solver's instance for prepared stages; a width that waits for the data is worked out from the staged rows.
-function Pipeline:make_solver(source, prepared, choices)
+--- estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it can.
+function Pipeline:make_solver(source, prepared, choices, estimate)
+  if estimate then return self.solver:resolved(choices or {}):with("estimate", estimate):instance() end
   local waiting = self.solver:waiting(choices)
   if not waiting then return self.solver:instance(choices) end
   if prepared.map then
@@ -121,11 +175,12 @@ end
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
-    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, weights = fit.weights,
-    intercept = fit.intercept,    model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d, task = ds.task, classes = ds.classes,
-    names = ds.names, loss = fit.loss,
+    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, components = prepared.components, weights = fit.weights,
+    intercept = fit.intercept, model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d,
+    task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
+  self.classes = ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or ""))
   end
@@ -149,35 +204,57 @@ end
 local function guarded(title, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
-  local message = strip(result[2])
+  local raised = result[2]
+  local message = strip(type(raised) == "table" and raised.message or raised)
   if not message:find(title, 1, true) then message = title .. ": " .. message end
-  error(caller() .. message, 0)
+  message = caller() .. message
+  if type(raised) ~= "table" then error(message, 0) end
+  raised.message = message -- an error that carries what was finished
+  error(raised, 0)
 end
 pipeline.guarded = guarded
 
+-- Components of the features: decisions with their vectors as weights.
+local function fit_components(self, source)
+  local f, began = self.fitted, core.now()
+  local found = core.pca(source, f.stages, f.map, self.after.given.k)
+  f.weights, f.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
+  f.components = stages.explained(found)
+  f.seconds[#f.seconds + 1] = { tostring(self.after), core.now() - began }
+end
+
 local function fit(self, ds)
-  if #self:searched() > 0 then error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0) end
-  check_data(ds, "pipeline:fit")
-  local source = ds:source_of_targets()
-  local prepared = self:prepare(source)
+  if self:is_searched() then error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0) end
   if not self.solver then
+    local source = ds:source_of_rows()
+    local prepared = self:prepare(source)
     local n, d = ds:size()
-    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, n = n, dim = d,
+    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, components = prepared.components, n = n, dim = d,
                     map_info = prepared.map and core.map_info(prepared.map) }
+    if self.after then fit_components(self, source) end
     return self
   end
-  local began = core.now()
+  check_data(ds, "pipeline:fit")
+  local source = ds:source_of_targets()
+  local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
-  local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
+  local training <close> = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
   local settings = core.settings(solver)
   local result = core.solve(training, solver, settings.intercept == true)[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
   return self:keep(ds, prepared, result)
 end
 
+-- Rows without targets, for pipelines without a solver.
+local function rows_alone(data)
+  if core.is_matrix(data) then return dataset.new{ X = data } end
+  return dataset.is(data) and data
+end
+
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or infinity is an error that names row and column.
+--- p:fit(X) where there is no solver.
 function Pipeline:fit(data, y, given)
-  local ds = guarded("pipeline:fit", dataset.coerce, data, y, given)
+  local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit", dataset.coerce, data, y, given)
   return guarded("pipeline:fit", fit, self, ds)
 end
 
@@ -236,10 +313,31 @@ function Pipeline:predict(X)
   end)
 end
 
---- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory).
+--- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's loss says them (logistic: sigmoid, softmax) they are its own;
+--- otherwise Platt's sigmoids of the scores, one a class and normalised over more than two, after p:calibrate{}, which is called where it was not. They are of
+--- the population that the data set's rows stand for, with its row weights; class_weights do not shift them, and with class_weights they are Platt's whatever
+--- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is largest, which p:predict goes by.
+function Pipeline:probabilities(X)
+  local f = need(self, "pipeline:probabilities", true)
+  return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
+    return scores(self, f, X, "pipeline:probabilities")
+  end)
+end
+
+--- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that were not learnt from: models without each fold score it, row
+--- stages and features being those of the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have seen. Rows count by the data
+--- set's weights, whose unit does not matter; class_weights shape the models, not the sigmoids. Takes the place of a solver's own probabilities too, until the
+--- next fit. Returns the pipeline; p:info().calibration tells how it was done.
+function Pipeline:calibrate(given)
+  need(self, "pipeline:calibrate", true)
+  return guarded("pipeline:calibrate", require("scullery.probabilities").calibrate, self, given)
+end
+
+--- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory); n x k where sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   return guarded("pipeline:transform", function()
+    if self.after then return core.decisions(source_of(X, f, "pipeline:transform"), f.stages, f.map, f.weights, f.intercept, self.block) end
     return (core.transform(source_of(X, f, "pipeline:transform"), f.stages, f.map, self.block))
   end)
 end
@@ -259,7 +357,7 @@ local function judge_stream(self, title, ds)
   if n == 0 then error("the data set has no rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
-  local training = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
+  local training <close> = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
   return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 
@@ -325,13 +423,16 @@ function Pipeline:bound(given)
   return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
 end
 
---- p:info(): status, iterations, gap, residual, tolerance, loss, note, nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
+--- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate of the risk), note, components (of sc.pca: variances and
+--- their share), calibration (how probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes and offsets of
+--- 1/(1 + exp(slope f + offset)); prints as a sentence), nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
                    log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
   for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
-  if f.weights then
+  result.components, result.calibration = f.components, f.calibration
+  if f.weights and f.fit then
     result.nonzeros = 0
     for i = 1, f.weights:rows() do
       local used = false
@@ -339,7 +440,7 @@ function Pipeline:info()
       if used then result.nonzeros = result.nonzeros + 1 end
     end
   end
-  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "note" } do
+  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "score", "note" } do
     result[name] = f.fit and f.fit[name]
   end
   return result
@@ -359,6 +460,7 @@ local function describe_fit(self, lines)
     local loss = f.fit.loss and (", training loss %.4g"):format(f.fit.loss) or ""
     lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual and (", residual %.1e"):format(f.fit.residual) or "", loss)
     if f.fit.note then lines[#lines + 1] = "  note: " .. f.fit.note end
+    if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
   end
   local times = {}
   for _, one in ipairs(f.seconds) do times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2]) end
@@ -369,12 +471,15 @@ function Pipeline:__tostring()
   local lines = { "pipeline" }
   for _, stage in ipairs(self.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
   if self.features then lines[#lines + 1] = "  " .. tostring(self.features) end
+  if self.after then lines[#lines + 1] = "  " .. tostring(self.after) end
   if self.solver then lines[#lines + 1] = "  " .. tostring(self.solver) end
+  if self.variants then lines[#lines + 1] = ("  the first of %d choices of stages"):format(#self.variants) end
   if self.fitted then describe_fit(self, lines) else lines[#lines + 1] = "  not fitted" end
   return table.concat(lines, "\n")
 end
 
---- p:search(ds, { folds = 5, seed = 0, score = "error" | "loss", stages = "shared" | "fold" }): see scullery.search.
+--- p:search(ds, { folds = 5, seed = 0, draws =, rule = "best" | "one_se", score = "error" | "loss", stages = "shared" | "fold", outer = }): the pipeline with
+--- every sc.choose{} decided by cross-validation, fitted on all rows: see scullery.search.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end

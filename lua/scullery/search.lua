@@ -1,5 +1,6 @@
 --- Cross-validation over everything marked by sc.choose. One pass over the data per choice of features: folds are accumulated apart in it, the model without a fold
---- comes from the sums of the others, and every value of the solver's path option reuses them. A second pass judges all candidates at once.
+--- comes from the sums of the others, and every value of the solver's path option reuses them; solvers that share no sums are run side by side, a fold each. A
+--- second pass judges all candidates at once.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
@@ -7,15 +8,23 @@ local pipeline = require "scullery.pipeline"
 
 local search = {}
 
+local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
+
 local rules = {
-  folds = { type = "integer", low = 2, default = 5 },
+  folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
+            takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
   seed = { type = "integer", default = 0 },
   score = { choices = { "error", "loss" } },
   stages = { choices = { "shared", "fold" }, default = "shared" },
+  draws = { type = "integer", low = 1 },
+  rule = { choices = { "best", "one_se" }, default = "best" },
+  outer = { type = "integer", low = 2 },
 }
 
--- All combinations of the searched options but the path's: a list of {path = value}.
-local function combinations(searched)
+-- ---------------------------------------------------------------- what to try
+
+-- All combinations of the searched options: a list of {path = value}.
+local function grid(searched)
   local list = { {} }
   for _, one in ipairs(searched) do
     local longer = {}
@@ -31,134 +40,379 @@ local function combinations(searched)
   return list
 end
 
--- Split the searched options into the solver's path option (many values at once) and the rest.
-local function split_path(self, searched)
-  local path_name = self.solver and core.path_option(self.solver:instance())
-  local path, rest = nil, {}
+local function key_of(searched, choices)
+  local parts = {}
+  for i, one in ipairs(searched) do parts[i] = tostring(choices[one.path]) end
+  return table.concat(parts, "\0")
+end
+
+-- `draws` combinations, seeded, no two alike; all of them where there are no more.
+local function random(searched, draws, seed)
+  local size, finite = 1, true
   for _, one in ipairs(searched) do
-    if path_name and one.path == "solver." .. path_name then path = one else rest[#rest + 1] = one end
+    size, finite = size * #one.values, finite and not one.choose:continuous()
+  end
+  if finite and size <= draws then return grid(searched) end
+  local list, seen, most = {}, {}, 50 * draws
+  local u = core.rand{ most, #searched, seed = seed }
+  for i = 1, most do
+    local choices = {}
+    for j, one in ipairs(searched) do choices[one.path] = one.choose:draw(u:get(i, j)) end
+    local key = key_of(searched, choices)
+    if not seen[key] then list[#list + 1] = choices end
+    seen[key] = true
+    if #list == draws then break end
+  end
+  return list
+end
+
+-- Split the searched options into the solver's path option (many values at once) and the rest. Drawn at random, a range is no path.
+local function split_path(self, draws)
+  local path_name = core.path_option(self.solver:instance())
+  local path, rest = nil, {}
+  for _, one in ipairs(self:searched()) do
+    if path_name and one.path == "solver." .. path_name and not (draws and one.choose:continuous()) then path = one else rest[#rest + 1] = one end
   end
   return path, rest
 end
 
--- fits[k] for the path's values, or the one fit of a solver without a searched path option.
-local function solve(training, solver, intercept, without, path)
-  return core.solve(training, solver, intercept, without, path and path.values or nil)
+-- The runs: a pipeline, choices that share no pass, and the path that each goes through whole.
+local function plan(self, o)
+  local runs, cells = {}, 0
+  for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
+    local p = variant.pipeline
+    if not p.solver then error("the pipeline has no solver", 0) end
+    if estimates[o.folds] and not p.solver:has("estimate") then
+      error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(o.folds, p.solver.name), 0)
+    end
+    local path, rest = split_path(p, o.draws)
+    for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed) or grid(rest)) do
+      runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path }
+      cells = cells + (path and #path.values or 1)
+    end
+  end
+  return runs, cells
+end
+
+-- ---------------------------------------------------------------- one run: tallies[fold][candidate], or scores[candidate] of the solver's own
+
+local function prepare(p, ds, source, choices, folds, estimate)
+  local prepared = p:prepare(source, choices)
+  local solver = p:make_solver(source, prepared, choices, estimate)
+  return { prepared = prepared, solver = solver, intercept = core.settings(solver).intercept == true,
+           training = core.training(source, prepared.stages, prepared.map, p:training_options(ds, folds)) }
+end
+
+-- fits[k] for the path's values, or the one fit of a solver without a searched path option; without: a fold, or a list of folds.
+local function solve(made, without, path)
+  return core.solve(made.training, made.solver, made.intercept, without, path and path.values or nil)
 end
 
 -- One pass: sums per fold, models without each fold, then all judged on the fold that they did not see.
-local function shared_stages(self, ds, source, folds, k, choices, path)
-  local prepared = self:prepare(source, choices)
-  local solver = self:make_solver(source, prepared, choices)
-  local intercept = core.settings(solver).intercept == true
-  local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds, folds))
-  local candidates = {}
-  for f = 1, k do candidates[f] = solve(training, solver, intercept, f, path) end
-  return core.score(training, candidates), { prepared = prepared, training = training, solver = solver, intercept = intercept }
+local function shared_stages(run, ds, source, folds, k)
+  local made = prepare(run.pipeline, ds, source, run.choices, folds)
+  local all = {}
+  for f = 1, k do all[f] = f end
+  local candidates = solve(made, all, run.path)
+  return { tallies = core.score(made.training, candidates), candidates = candidates, made = made }
+end
+
+local function split(ds, folds, f)
+  local inside, outside = {}, {}
+  for i, fold in ipairs(folds) do
+    local list = fold == f and outside or inside
+    list[#list + 1] = i
+  end
+  return ds:select(inside), ds:select(outside)
 end
 
 -- Row stages fitted anew without each fold: nothing of a fold is seen before it is judged, at the price of a pass a fold.
-local function stages_per_fold(self, ds, _, folds, k, choices, path)
-  local tallies = {}
+local function stages_per_fold(run, ds, _, folds, k)
+  local tallies, candidates = {}, {}
   for f = 1, k do
-    local inside, outside = {}, {}
-    for i, fold in ipairs(folds) do
-      local list = fold == f and outside or inside
-      list[#list + 1] = i
-    end
-    local train, test = ds:select(inside), ds:select(outside)
-    local source = train:source_of_targets()
-    local prepared = self:prepare(source, choices)
-    local solver = self:make_solver(source, prepared, choices)
-    local intercept = core.settings(solver).intercept == true
-    local training = core.training(source, prepared.stages, prepared.map, self:training_options(train))
-    local judging = core.training(test:source_of_targets(), prepared.stages, prepared.map, self:training_options(test))
-    tallies[f] = core.score(judging, { solve(training, solver, intercept, 0, path) })[1]
+    local train, test = split(ds, folds, f)
+    local made = prepare(run.pipeline, train, train:source_of_targets(), run.choices)
+    local judging <close> = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
+    candidates[f] = solve(made, 0, run.path)
+    tallies[f] = core.score(judging, { candidates[f] })[1]
   end
-  return tallies
+  return { tallies = tallies, candidates = candidates }
 end
 
+-- The solver's own estimate, from one fit on all rows.
+local function own_estimate(run, ds, source, what, o)
+  local estimate = o.folds == "loo" and what == "error" and "loo_error" or o.folds
+  local made = prepare(run.pipeline, ds, source, run.choices, nil, estimate)
+  local fits = solve(made, 0, run.path)
+  return { fits = fits, candidates = { fits }, made = made }
+end
+
+-- ---------------------------------------------------------------- cells
+
 -- Mean over folds and its standard error, for candidate c.
-local function summarise(tallies, c, what)
+local function summarise(result, c, what)
+  if result.fits then
+    return result.fits[c].score
+  end
   local values, sum, square = {}, 0, 0
-  for f, fold in ipairs(tallies) do
+  for f, fold in ipairs(result.tallies) do
     local t = fold[c]
     values[f] = (what == "error" and t.wrong or t.square) / t.rows
     sum = sum + values[f]
   end
   local mean = sum / #values
   for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
-  return mean, math.sqrt(square / (#values - 1) / #values)
+  return mean, math.sqrt(square / (#values - 1) / #values), values
+end
+
+local function count_unconverged(candidates, c)
+  local count = 0
+  for _, fits in ipairs(candidates) do if fits[c].status == "iterations exhausted" then count = count + 1 end end
+  return count
 end
 
 local Table = { __name = "search table" }
 
 -- A table of results prints as one: a line a cell, the best marked.
 function Table:__tostring()
-  local names = self.names
-  local heads = {}
-  for _, name in ipairs(names) do heads[#heads + 1] = ("%-20s"):format(name) end
-  local lines = { table.concat(heads) .. ("%12s %12s"):format(self.score, "std. error") }
-  for i, row in ipairs(self) do
-    local cells = {}
-    for _, name in ipairs(names) do cells[#cells + 1] = ("%-20s"):format(options.show(row.choice[name])) end
-    lines[#lines + 1] = table.concat(cells) .. ("%12.6g %12.2g%s"):format(row.mean, row.stderr, i == self.best and "  <- best" or "")
+  local widths, texts = {}, {}
+  for j, name in ipairs(self.names) do
+    widths[j] = #name
+    for i, row in ipairs(self) do
+      texts[i] = texts[i] or {}
+      local value = row.choice[name]
+      texts[i][j] = value == nil and "-" or tostring(type(value) == "table" and value or options.show(value))
+      widths[j] = math.max(widths[j], #texts[i][j])
+    end
   end
+  local function line(cells)
+    local parts = {}
+    for j, text in ipairs(cells) do parts[j] = text .. (" "):rep(widths[j] - #text) end
+    return table.concat(parts, "  ")
+  end
+  local lines = { line(self.names) .. ("%14s %12s"):format(self.score, "std. error") }
+  for i, row in ipairs(self) do
+    local stderr = row.stderr and ("%12.2g"):format(row.stderr) or ("%12s"):format("-")
+    local mark = i ~= self.best and "" or self.rule == "one_se" and "  <- simplest near the best" or "  <- best"
+    if row.unconverged > 0 then mark = mark .. ("  (%d fits did not converge)"):format(row.unconverged) end
+    lines[#lines + 1] = line(texts[i] or {}) .. ("%14.6g %s"):format(row.mean, stderr) .. mark
+  end
+  if self.outer then lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr) end
   return table.concat(lines, "\n")
 end
 
+local function new_table(runs, what)
+  local cells, seen = setmetatable({ names = {}, score = what }, Table), {}
+  local function add(name)
+    if not seen[name] then cells.names[#cells.names + 1] = name end
+    seen[name] = true
+  end
+  for _, run in ipairs(runs) do
+    for _, name in ipairs{ "stage 1", "stage 2", "stage 3", "stage 4", "stage 5", "stage 6" } do if run.stages[name] then add(name) end end
+    for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
+  end
+  return cells
+end
+
+-- ---------------------------------------------------------------- choosing
+
+-- Which way a model gets simpler: fewer features or components, more regularisation. Other options have no order.
+local simpler_when = { ["features.T"] = -1, ["pca.k"] = -1, ["solver.lambda"] = 1, ["solver.C"] = -1 }
+local in_turn = { "features.T", "pca.k", "solver.lambda", "solver.C" }
+
+-- Whether a differs from the best in nothing but options with an order.
+local function comparable(names, a, best)
+  for _, name in ipairs(names) do
+    if not simpler_when[name] and a.choice[name] ~= best.choice[name] then return false end
+  end
+  return true
+end
+
+local function is_simpler(a, b)
+  for _, name in ipairs(in_turn) do
+    local x, y = a.choice[name], b.choice[name]
+    if x ~= y and type(x) == "number" and type(y) == "number" then return (x - y) * simpler_when[name] > 0 end
+  end
+  return false
+end
+
+local function choose_cell(cells, rule)
+  local best = 1
+  for i, cell in ipairs(cells) do if cell.mean < cells[best].mean then best = i end end
+  if rule ~= "one_se" then return best end
+  local chosen, limit = best, cells[best].mean + cells[best].stderr
+  for i, cell in ipairs(cells) do
+    if cell.mean <= limit and comparable(cells.names, cell, cells[best]) and is_simpler(cell, cells[chosen]) then chosen = i end
+  end
+  return chosen
+end
+
 -- The pipeline with the choices put in, not fitted yet.
-local function chosen(self, choices)
+local function chosen_pipeline(p, choices)
   local copy = setmetatable({}, pipeline.class)
-  for key, value in pairs(self) do copy[key] = value end
-  copy.fitted = nil
-  copy.features = self.features and self.features:resolved(choices)
-  copy.solver = self.solver:resolved(choices)
+  for key, value in pairs(p) do copy[key] = value end
+  copy.fitted, copy.variants, copy.rows = nil, nil, {}
+  for i, stage in ipairs(p.rows) do copy.rows[i] = stage:resolved(choices) end
+  copy.features = p.features and p.features:resolved(choices)
+  copy.solver = p.solver:resolved(choices)
   return copy
 end
 
---- p:search(ds, { folds = 5, seed = 0, score =, stages = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a cell: choice, mean, stderr).
---- folds: k, at least 2; stratified for classification. score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
+-- Fit the chosen cell on all rows; what its run made is used again where it was kept.
+local function refit(ds, source, cells, kept)
+  local cell = cells[cells.best]
+  local run = cell.run
+  local result = chosen_pipeline(run.pipeline, cell.choice)
+  local made = kept and kept.run == run and kept.made or prepare(run.pipeline, ds, source, cell.choice)
+  local path = run.path and { values = { cell.choice[run.path.path] } }
+  local fits = solve(made, 0, path)
+  return result:keep(ds, made.prepared, fits[1], cell.choice)
+end
+
+-- ---------------------------------------------------------------- stopping half-way
+
+local Stopped = { __name = "search stopped" }
+Stopped.__index = Stopped
+
+function Stopped:__tostring()
+  return ("%s\n%d of %d cells were finished:\n%s"):format(self.message, #self.table, self.cells, tostring(self.table))
+end
+
+-- The error with the cells that were finished: { message =, table =, choice = the best of them, cells = how many there were to be }.
+local function stop(message, cells, planned)
+  if #cells == 0 then error(message, 0) end
+  cells.best = choose_cell(cells, "best")
+  error(setmetatable({ message = options.plain(message), table = cells, choice = cells[cells.best].choice, cells = planned }, Stopped), 0)
+end
+
+local function add_cells(cells, run, result, what)
+  for c = 1, run.path and #run.path.values or 1 do
+    local choice = {}
+    for k, v in pairs(run.stages) do choice[k] = v end
+    for k, v in pairs(run.choices) do choice[k] = v end
+    if run.path then choice[run.path.path] = run.path.values[c] end
+    local mean, stderr, values = summarise(result, c, what)
+    local unconverged = count_unconverged(result.candidates, c)
+    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values, unconverged = unconverged, run = run }
+  end
+end
+
+local function run_all(ds, source, folds, runs, cells, o)
+  local judge = o.stages == "fold" and stages_per_fold or shared_stages
+  local kept, least
+  for i, run in ipairs(runs) do
+    core.progress_label(#runs > 1 and ("search %d of %d: "):format(i, #runs) or nil)
+    local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o) or judge(run, ds, source, folds, o.folds)
+    local first = #cells + 1
+    add_cells(cells, run, result, cells.score)
+    for c = first, #cells do
+      if not least or cells[c].mean < least then least, kept = cells[c].mean, { run = run, made = result.made } end
+    end
+  end
+  return kept
+end
+
+-- ---------------------------------------------------------------- checks
+
+-- Each fold must leave rows of two classes to learn from.
+local function check_folds(ds, folds, k)
+  if ds.task ~= "classification" or not ds.y then return end
+  local T = ds:targets()
+  local plain = #ds.classes == 2
+  for f = 1, k do
+    local seen, count = {}, 0
+    for i, fold in ipairs(folds) do
+      if fold ~= f then
+        local class = plain and T:get(i, 1) or T[i]:argmax(2):get(1, 1)
+        if not seen[class] then count = count + 1 end
+        seen[class] = true
+        if count > 1 then break end
+      end
+    end
+    if count < 2 then error(("without fold %d all rows have one class: there is nothing to tell apart; give fewer folds"):format(f), 0) end
+  end
+end
+
+local function check(self, ds, o)
+  local n = ds:size()
+  if not self.solver then error("the pipeline has no solver", 0) end
+  if not self:is_searched() then error("no option is marked with sc.choose: there is nothing to search", 0) end
+  if math.type(o.folds) == "integer" and o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
+  local what = o.score or (ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss")
+  if what == "error" and ds.task ~= "classification" then error("score = \"error\" is for classification; a regression takes \"loss\"", 0) end
+  if what == "error" and o.folds == "gcv" then error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0) end
+  if estimates[o.folds] and o.stages == "fold" then error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0) end
+  if estimates[o.folds] and o.rule == "one_se" then
+    error(("rule = \"one_se\" needs a standard error, which folds = \"%s\" does not give: give folds = k"):format(o.folds), 0)
+  end
+  return what
+end
+
+-- ---------------------------------------------------------------- nested: the whole search without each outer fold, judged on it
+
+local function judge(p, ds, what)
+  local f = p.fitted
+  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
+  local t = core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
+  return (what == "error" and t.wrong or t.square) / t.rows
+end
+
+local function nested(self, ds, o, what)
+  local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
+  local inner, values, choices, sum, square = {}, {}, {}, 0, 0
+  for k, v in pairs(o) do inner[k] = v end
+  inner.outer = nil
+  for f = 1, o.outer do
+    local train, test = split(ds, folds, f)
+    local p = search.run(self, train, inner)
+    values[f], choices[f] = judge(p, test, what), p.choice
+    sum = sum + values[f]
+  end
+  local mean = sum / o.outer
+  for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
+  return { mean = mean, stderr = math.sqrt(square / (o.outer - 1) / o.outer), folds = values, choices = choices }
+end
+
+local function warn(cells)
+  local count = 0
+  for _, cell in ipairs(cells) do count = count + cell.unconverged end
+  if count > 0 then
+    local name = cells[1].run.pipeline.solver.name
+    io.stderr:write(("scullery: solver.%s: %d of the search's fits did not converge; its table says where\n"):format(name, count))
+  end
+end
+
+--- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a
+--- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
+--- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
+--- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
+--- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
+--- solver's path option (lambda) is still gone through whole, as that costs no pass.
+--- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
 --- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.
+--- outer: k; the whole search is repeated without each of k outer folds and judged on it: .table.outer = { mean, stderr, folds, choices }, an estimate of
+--- the risk that the choosing has not spoilt.
+--- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message, table and choice, which prints as text.
 function search.run(self, data, given)
   local o = options.check("pipeline:search", given, rules, 0)
   local ds = dataset.coerce(data)
-  local searched = self:searched()
-  if not self.solver then error("the pipeline has no solver", 0) end
-  if #searched == 0 then error("no option is marked with sc.choose: there is nothing to search", 0) end
-  local n = ds:size()
-  if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
-  local what = o.score or (ds.task == "classification" and "error" or "loss")
-  if what == "error" and ds.task ~= "classification" then error("score = \"error\" is for classification; a regression takes \"loss\"", 0) end
-  local folds, source = ds:fold_ids{ k = o.folds, seed = o.seed }, ds:source_of_targets()
-  local path, rest = split_path(self, searched)
-  local cells = setmetatable({ names = {}, score = what }, Table)
-  for _, one in ipairs(searched) do cells.names[#cells.names + 1] = one.path end
-  local best
-  for _, choices in ipairs(combinations(rest)) do
-    local run = o.stages == "fold" and stages_per_fold or shared_stages
-    local tallies, kept = run(self, ds, source, folds, o.folds, choices, path)
-    for c = 1, path and #path.values or 1 do
-      local choice = {}
-      for k, v in pairs(choices) do choice[k] = v end
-      if path then choice[path.path] = path.values[c] end
-      local mean, stderr = summarise(tallies, c, what)
-      cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr }
-      if not best or mean < best.mean then best = { mean = mean, choice = choice, kept = kept, place = #cells } end
-    end
-  end
-  cells.best = best.place
-  local result = chosen(self, best.choice)
-  local kept = best.kept
-  if not kept then
-    local prepared = self:prepare(source, best.choice)
-    local solver = self:make_solver(source, prepared, best.choice)
-    kept = { prepared = prepared, solver = solver, intercept = core.settings(solver).intercept == true,
-             training = core.training(source, prepared.stages, prepared.map, self:training_options(ds)) }
-  end
-  local values = path and { values = { best.choice[path.path] } }
-  result:keep(ds, kept.prepared, solve(kept.training, kept.solver, kept.intercept, 0, values)[1], best.choice)
-  result.choice, result.table = best.choice, cells
+  local what = check(self, ds, o)
+  local folds = not estimates[o.folds] and ds:fold_ids{ k = o.folds, seed = o.seed } or nil
+  if folds then check_folds(ds, folds, o.folds) end
+  local source = ds:source_of_targets()
+  local runs, planned = plan(self, o)
+  local cells = new_table(runs, what)
+  local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o)
+  core.progress_label(nil)
+  if not ok then stop(kept, cells, planned) end
+  cells.best, cells.rule = choose_cell(cells, o.rule), o.rule
+  local done, result = pcall(refit, ds, source, cells, kept)
+  if not done then stop(result, cells, planned) end
+  local choice = cells[cells.best].choice
+  if o.outer then cells.outer = nested(self, ds, o, what) end
+  warn(cells)
+  for _, cell in ipairs(cells) do cell.run = nil end
+  result.choice, result.table = choice, cells
   return result
 end
 

@@ -7,19 +7,22 @@
  * Phi n x D, y n x c (all targets share one factorisation), G_ij = K(w_i, w_j). One Cholesky a lambda; the sums over rows are the problem's
  * and are made once. A system that is not positive definite gets `jitter` on its diagonal, 1e-12 of the mean diagonal and ten times more
  * until it factors and its residual is small; the solution says how much. */
+#include "shared/leave_one_out.h"
 #include <math.h>
 #include <scullery/plugin.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LAMBDA, PENALTY, INTERCEPT, FORM, OPTIONS };
+enum { LAMBDA, PENALTY, INTERCEPT, FORM, ESTIMATE, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
     {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
     {"penalty", SCL_WORD, "l2|rkhs", "l2", 0, 0, 0, SCL_NO_WIDTH, "l2: ||a||^2; rkhs: a'Ga, for features of an instantiation with K"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
     {"form", SCL_WORD, "auto|primal|dual", "auto", 0, 0, 0, SCL_NO_WIDTH,
-     "primal: a D x D system; dual: n x n (l2 only); auto: dual where D > n and the penalty is l2"},
+     "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can and D > n"},
+    {"estimate", SCL_WORD, "none|loo|loo_error|gcv", "none", 0, 0, 0, SCL_NO_WIDTH,
+     "its own risk, told by info().score: leave-one-out squared error, leave-one-out share of wrong classes, generalised cross-validation"},
 };
 
 static const double tolerance = 1e-8; /* relative residual of the normal equations */
@@ -29,6 +32,7 @@ typedef struct ridge {
   const scl_symmetric_algebra *algebra;
   double lambda;
   int rkhs, primal, dual;
+  loo_kind estimate;
 } ridge;
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
@@ -36,7 +40,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   if (rkhs && dual) return host->fail(error, SCL_BAD_OPTION, "form = \"dual\" goes with penalty = \"l2\"");
   ridge *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
-  *self = (ridge){host, host->service(SCL_SERVICE_SYMMETRIC), values[LAMBDA].number, rkhs, strcmp(values[FORM].word, "primal") == 0, dual};
+  *self = (ridge){host, host->service(SCL_SERVICE_SYMMETRIC), values[LAMBDA].number, rkhs, strcmp(values[FORM].word, "primal") == 0,
+                  dual, loo_kind_of(values[ESTIMATE].word)};
   *instance = self;
   return SCL_OK;
 }
@@ -129,6 +134,21 @@ static double least_jitter(const scl_problem *problem) {
   return problem->dtype == SCL_F32 ? 1e-5 : 1e-12;
 }
 
+/* The scores of all solutions from one decomposition. work: D c numbers. */
+static scl_status estimate(const ridge *self, const scl_problem *problem, const scl_normal *normal, const scl_symmetric *gram,
+                           const double *lambdas, size_t count, scl_solution *const *out, double *work, scl_error *error) {
+  loo_spectrum spectrum;
+  if (self->estimate == LOO_ERROR && problem->task != SCL_CLASSIFICATION)
+    return self->host->fail(error, SCL_BAD_OPTION, "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
+  scl_status status = loo_decompose(self->host, normal->gram, gram, &spectrum, error);
+  if (status != SCL_OK) return status;
+  for (size_t k = 0; self->estimate == LOO_GCV && k < count; k++)
+    out[k]->score = loo_gcv(self->host, &spectrum, normal, problem, lambdas[k], out[k]->coefficients, work);
+  if (self->estimate != LOO_GCV) status = loo_by_rows(problem, &spectrum, self->estimate, normal->total, lambdas, count, out, error);
+  loo_release(self->host, &spectrum);
+  return status;
+}
+
 static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *const *out,
                          scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
@@ -148,9 +168,34 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
     if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, out[k]->coefficients, work, out[k], error);
   }
+  if (status == SCL_OK && self->estimate != LOO_NONE) status = estimate(self, problem, &normal, s.extra, lambdas, count, out, work, error);
   self->host->release(work);
   self->algebra->destroy(a);
   return status;
+}
+
+/* What the dual's scores are made of. */
+typedef struct dual_scoring {
+  loo_spectrum spectrum;
+  double *targets, *left; /* n x c as they are, c */
+} dual_scoring;
+
+static void end_dual_scoring(const ridge *self, dual_scoring *d) {
+  loo_release(self->host, &d->spectrum);
+  self->host->release(d->targets);
+}
+
+static scl_status begin_dual_scoring(const ridge *self, const scl_problem *problem, const scl_symmetric *gram, dual_scoring *d,
+                                     scl_error *error) {
+  *d = (dual_scoring){0};
+  if (self->estimate == LOO_NONE) return SCL_OK;
+  if (self->estimate == LOO_ERROR && problem->task != SCL_CLASSIFICATION)
+    return self->host->fail(error, SCL_BAD_OPTION, "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
+  d->targets = self->host->allocate((problem->rows + 1) * problem->targets * sizeof *d->targets);
+  if (d->targets == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets", problem->rows);
+  d->left = d->targets + problem->rows * problem->targets;
+  const scl_status status = problem->responses(problem, d->targets, NULL, error);
+  return status == SCL_OK ? loo_decompose(self->host, gram, NULL, &d->spectrum, error) : status;
 }
 
 static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas, size_t count, scl_solution *const *out,
@@ -163,13 +208,18 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
   if (status == SCL_OK) work = self->host->allocate(3 * (s.order + 1) * s.columns * sizeof *work);
   if (status == SCL_OK && work == NULL)
     status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", s.order * s.columns);
+  dual_scoring scoring = {0};
+  if (status == SCL_OK) status = begin_dual_scoring(self, problem, s.base, &scoring, error);
   for (size_t k = 0; status == SCL_OK && k < count; k++) {
     double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
     if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, b, work, out[k], error);
     if (status == SCL_OK) status = problem->adjoint(problem, b, s.columns, out[k]->coefficients, error);
+    if (status == SCL_OK && self->estimate != LOO_NONE)
+      out[k]->score = loo_dual(problem, &scoring.spectrum, self->estimate, lambdas[k], b, scoring.targets, scoring.left);
   }
+  end_dual_scoring(self, &scoring);
   self->host->release(work);
   self->algebra->destroy(a);
   return status;
@@ -182,7 +232,10 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
     return self->host->fail(error, SCL_UNSUPPORTED,
                             "penalty = \"rkhs\" needs features of an instantiation with K; penalty = \"l2\" goes with these");
   const int short_and_wide = problem->features > problem->rows && !self->rkhs && !self->primal;
-  if (self->dual || short_and_wide) return dual(self, problem, values, count, out, error);
+  if (self->dual || short_and_wide) {
+    const scl_status status = dual(self, problem, values, count, out, error);
+    if (self->dual || status != SCL_UNSUPPORTED) return status; /* rows of different weights have no dual here */
+  }
   return primal(self, problem, values, count, out, error);
 }
 
@@ -207,8 +260,10 @@ const scl_plugin scullery_plugin = {
     "Least squares with an l2 or RKHS penalty, from streamed normal equations",
     "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube and Marchand 2023, algorithm 3).\n"
     "The sums over rows are made once, block by block; each lambda costs one Cholesky factorisation. With more features\n"
-    "than rows the dual system is solved instead (same solution). A singular system gets the least jitter\n"
-    "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so.",
+    "than rows, all of one weight, the dual system is solved instead (same solution). A singular system gets the least jitter\n"
+    "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so.\n"
+    "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and Wahba 1979) for all lambdas from\n"
+    "one decomposition of the sums; search(ds, { folds = \"loo\" }) asks for it.",
     options,
     OPTIONS,
     &table,

@@ -222,6 +222,8 @@ typedef struct scl_symmetric_algebra {
   /* Cholesky in place. Where a pivot is not positive: SCL_NUMERIC, its place (from 0) in *pivot, and a is spoilt. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   void (*solve)(const scl_symmetric *factor, double *b, size_t k); /* in place, b n x k */
+  /* The `count` largest eigenvalues, descending, and orthonormal vectors, one a row (count x n). */
+  scl_status (*eigen)(const scl_symmetric *a, size_t count, double *values, double *vectors, scl_error *error);
 } scl_symmetric_algebra;
 
 /* ---------------------------------------------------------------- samplers: p on a parameter space W */
@@ -524,7 +526,7 @@ struct scl_problem {
   size_t classes; /* 0 for regression */
   scl_dtype dtype;
   int has_kernel;    /* gram() answers */
-  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out so that nothing underflows) */
+  double log_scale;  /* features are exp(-log_scale) times the true ones (a common factor kept out where they would underflow, else 0) */
   size_t allowance;  /* bytes of row blocks that the host may keep between passes: how dear another pass is */
   size_t parameters; /* T; 0 where the features come from no map */
   size_t slots;      /* 0: rows are dense; else sparse, at most so many entries a row (only for solvers with SCL_ABILITY_SPARSE_ROWS) */
@@ -536,7 +538,8 @@ struct scl_problem {
   scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
   /* The accumulated normal equations; they stay the problem's. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
-  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the problem's. */
+  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the problem's. SCL_UNSUPPORTED where rows have
+   * weights: a solver that can then takes `normal`. */
   scl_status (*dual)(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error);
   /* G_ij = K(w_i, w_j) in the features' own scale: exp(-2 log_scale) G, so that a'Ga is the squared norm. Stays the problem's. */
   scl_status (*gram)(const scl_problem *problem, const scl_symmetric **out, scl_error *error);

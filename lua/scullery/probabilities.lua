@@ -1,0 +1,174 @@
+--- Probabilities of classes: what the solver's own loss says, or Platt's sigmoids (1999) on scores of rows that the model has not seen. Folds share one pass, as
+--- in a search; only the n x c scores are kept.
+local core = require "scullery.core"
+local dataset = require "scullery.dataset"
+local options = require "scullery.options"
+
+local probabilities = {}
+
+local rules = {
+  folds = { type = "integer", low = 2 },
+  seed = { type = "integer" },
+  data = { test = dataset.is, takes = "a data set" },
+}
+
+local function check_classification(f)
+  if f.task ~= "classification" then error("this model is a regression: it has no classes to give probabilities of", 0) end
+end
+
+-- ---------------------------------------------------------------- how it was done, for info() and print
+
+local Calibration = { __name = "calibration" }
+
+function Calibration:__tostring()
+  if self.method == "loss" then return "the solver's own, from its loss" end
+  local where = self.folds and ("out-of-fold scores of %d folds, seed %d"):format(self.folds, self.seed) or "scores of held-out data"
+  return ("Platt's sigmoids on %s (%d rows)%s"):format(where, self.rows, self.note and "; note: " .. self.note or "")
+end
+
+local function account(sigmoids, given)
+  local self = setmetatable(given, Calibration)
+  self.method, self.sigmoids, self.slopes, self.offsets = "platt", sigmoids, {}, {}
+  for j, one in ipairs(sigmoids) do
+    self.slopes[j], self.offsets[j] = one.slope, one.offset
+    if not one.converged then self.note = ("the sigmoid of column %d is left with a gradient of %.1e"):format(j, one.residual) end
+    if one.slope >= 0 then self.note = ("the scores of column %d do not grow with the probability of their class"):format(j) end
+  end
+  return self
+end
+
+-- ---------------------------------------------------------------- scores of rows that were not seen
+
+-- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i): the place of row i's class.
+local function check_folds(class_at, classes, row_weights, folds)
+  local seen_in, several, rows = {}, {}, {}
+  for k in ipairs(classes) do rows[k] = 0 end
+  for i, fold in ipairs(folds) do
+    if not row_weights or row_weights:get(i, 1) > 0 then
+      local k = class_at(i)
+      rows[k] = rows[k] + 1
+      several[k] = several[k] or (seen_in[k] and seen_in[k] ~= fold)
+      seen_in[k] = fold
+    end
+  end
+  for k, label in ipairs(classes) do
+    if not several[k] then
+      error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; calibrate on held-out rows, p:calibrate{ data = ds }"):format(
+        options.show(label), rows[k], rows[k] == 1 and "" or "s", rows[k] == 1 and "s" or ""), 0)
+    end
+  end
+end
+
+local function class_in_memory(ds)
+  local place = {}
+  for k, label in ipairs(ds.classes) do place[type(label) == "string" and k or label] = k end
+  return function(i) return place[ds.y:get(i, 1)] end
+end
+
+-- A stream shows its classes only in passing: they are read off the targets of the walk that scored it.
+local function class_in_targets(targets)
+  local c = targets:cols()
+  if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
+  return function(i)
+    for j = 1, c do if targets:get(i, j) > 0 then return j end end
+  end
+end
+
+local function unconverged(candidates)
+  local count = 0
+  for _, fits in ipairs(candidates) do if fits[1].status == "iterations exhausted" then count = count + 1 end end
+  return count > 0 and ("%d of %d models without a fold ran out of iterations"):format(count, #candidates) or nil
+end
+
+local function out_of_fold(self, f, o)
+  local ds, k = f.data, o.folds or 5
+  if f.pruned then error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0) end
+  if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
+  local seed = o.seed or 0
+  local folds = ds:fold_ids{ k = k, seed = seed }
+  if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
+  local source, all, candidates = ds:source_of_targets(), {}, {}
+  local solver = self:make_solver(source, f, f.choices)
+  local training = core.training(source, f.stages, f.map, self:training_options(ds, folds))
+  for fold = 1, k do all[fold] = fold end
+  for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true, all)) do candidates[fold] = { fits[1] } end
+  local scores, targets = core.decisions_apart(training, candidates)
+  if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
+  return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
+end
+
+local function same_list(a, b)
+  if #a ~= #b then return false end
+  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
+  return true
+end
+
+local function held_out(self, f, o)
+  local ds = o.data
+  if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
+  if ds.task ~= "classification" or not (ds.y or ds.source) then error("option 'data' takes rows with classes", 0) end
+  local n, d = ds:size()
+  if n == 0 then error("option 'data' got a data set without rows", 0) end
+  if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
+  if not same_list(ds.classes, f.classes) then
+    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(ds.classes), options.show(f.classes)), 0)
+  end
+  local training = core.training(ds:source_of_targets(), f.stages, f.map,
+    { classes = #f.classes, dtype = self.dtype, block = self.block, allowance = self.allowance })
+  local scores, targets = core.decisions_apart(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
+  return scores, targets, { rows = n }
+end
+
+-- Both sides of every sigmoid need rows.
+local function check_sides(sigmoids, classes)
+  for j, one in ipairs(sigmoids) do
+    local first, second = classes[1], classes[2]
+    if #sigmoids > 1 then first, second = nil, classes[j] end
+    local missing = one.positives == 0 and second or one.negatives == 0 and first
+    if missing then error(("no row of the class %s counts among those to calibrate on"):format(options.show(missing)), 0) end
+  end
+end
+
+--- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
+function probabilities.calibrate(self, given)
+  local f = self.fitted
+  check_classification(f)
+  local o = options.check("pipeline:calibrate", given, rules, 0)
+  local scores, targets, how = (o.data and held_out or out_of_fold)(self, f, o)
+  local sigmoids = core.platt(scores, targets, (o.data or f.data).weights)
+  check_sides(sigmoids, f.classes)
+  f.calibration = account(sigmoids, how)
+  return self
+end
+
+-- ---------------------------------------------------------------- use
+
+-- The solver where its loss says probabilities, else false; kept with the fit.
+local function own_solver(self, f)
+  if f.own_loss == nil then
+    local solver = self:make_solver(f.data and f.data:source_of_rows(), f, f.choices)
+    f.own_loss = core.own_probabilities(solver, core.zeros(1, f.targets)) ~= nil and solver
+  end
+  return f.own_loss
+end
+
+-- Class weights make another population, of which the solver's own probabilities are then.
+local function says_itself(self, f)
+  if f.calibration then return f.calibration.method == "loss" end
+  return not self.class_weights and own_solver(self, f)
+end
+
+--- From n x c scores to n x classes.
+function probabilities.of(self, scores_of)
+  local f = self.fitted
+  check_classification(f)
+  local scores = scores_of() -- a wrong X is told of before folds are made
+  if says_itself(self, f) then
+    f.calibration = f.calibration or setmetatable({ method = "loss" }, Calibration)
+    return core.own_probabilities(own_solver(self, f), scores)
+  end
+  if not f.calibration then probabilities.calibrate(self) end
+  return core.platt_probabilities(scores, f.calibration.sigmoids)
+end
+
+return probabilities
