@@ -144,6 +144,11 @@ function TestAProblemAnswersEveryVerbAlike()
         lu.assertEquals(p:weights():abs():max(), 0)
         if intercept then lu.assertAlmostEquals(p:intercept():get(1, 2), y:column(2):mean(), 1e-9) end -- the host's, mean y - mean phi 0
       end
+      for _, map in ipairs{ { sc.sampler.gaussian(), sc.nonlinearity.fourier{ form = "pair" } }, { sc.sampler.hadamard(), sc.nonlinearity.sign() },
+                            { sc.sampler.pooled{ projections = 9 }, sc.nonlinearity.sign() }, { sc.sampler.cauchy(), sc.nonlinearity.sign(), sc.kernel.gaussian() } } do
+        local feats = sc.features{ p = map[1], phi = map[2], K = map[3], T = 11, seed = 1, dtype = dtype }
+        sc.pipeline{ feats, sc.solver.probe{ intercept = intercept } }:fit(many, y)
+      end
     end
   end
 end

@@ -6,7 +6,8 @@
  * Newton's method on a function that is a parabola wherever no residual crosses delta: with V the weights of the rows inside,
  *   (Phi'V Phi + N lambda I) p = -N gradient
  * and an exact search along p, in which no features are looked at. It ends in finitely many steps. While fewer than half of the rows are
- * inside, V has w delta/|r| outside (iteratively reweighted least squares: slower, never singular by lack of rows). Begins at ridge.
+ * inside, every other step has w delta/|r| outside (iteratively reweighted least squares: slower, never singular by lack of rows). Begins
+ * at ridge.
  * scale = "mad": delta is in units of 1.4826 median |r - median r|, made anew from the robust fit until it changes by less than 1%. */
 #include "shared/risk.h"
 #include "shared/robust.h"
@@ -123,14 +124,15 @@ static void best_constant(robust *t) {
     t->scores[i] += by;
 }
 
-/* V: the weights of the rows inside, and of those outside while they are the most. */
+/* V: the weights of the rows inside, and, at every other step while they are the most, of those outside. */
 static void choose_weights(const robust *t, double *weights) {
   const size_t n = t->risk.problem->rows;
   size_t inside = 0;
   for (size_t i = 0; i < n; i++)
     inside += fabs(t->scores[i] - t->risk.targets[i]) <= t->delta && t->risk.weights[i] > 0;
+  const int reweigh = inside == 0 || (2 * inside < n && t->steps % 2 == 1);
   for (size_t i = 0; i < n; i++) {
-    const double r = fabs(t->scores[i] - t->risk.targets[i]), outside = 2 * inside < n ? t->delta / r : 0;
+    const double r = fabs(t->scores[i] - t->risk.targets[i]), outside = reweigh ? t->delta / r : 0;
     weights[i] = t->risk.weights[i] * (r <= t->delta ? 1 : outside);
   }
 }

@@ -60,18 +60,37 @@ static void write_solution(const risk *r, const double *x, double gradient_norm,
   if (r->lambda > 0 && !r->intercept) out->gap = gradient_norm * gradient_norm / (2 * r->lambda);
 }
 
+/* Whether these scores (n x c) put every row on its own side: longer ones would then lower every loss. */
+static int separated(const risk *r, const double *scores) {
+  const size_t c = r->columns;
+  for (size_t i = 0; i < r->problem->rows; i++) {
+    const double *f = scores + i * c, *y = r->targets + i * c;
+    const size_t truth = c == 1 ? 0 : loss_truth(c, y);
+    if (r->weights[i] == 0) continue;
+    if (c == 1 && !(f[0] * y[0] > 0)) return 0;
+    for (size_t j = 0; j < c; j++)
+      if (j != truth && !(f[truth] > f[j])) return 0;
+  }
+  return 1;
+}
+
 static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out, scl_error *error) {
   lbfgs l;
   scl_status status = lbfgs_open(&l, r, error);
   if (status == SCL_OK) status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
   if (status == SCL_OK) write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
-  if (status == SCL_OK && out->outcome == SCL_LIMIT && out->iterations < self->max_iterations)
+  const int endless = status == SCL_OK && r->lambda == 0 && separated(r, l.scores);
+  if (endless) {
+    out->outcome = SCL_LIMIT;
+    (void)snprintf(out->note, sizeof out->note,
+                   "all rows are on their own side, so that without lambda longer weights are always better: give lambda more than 0");
+  } else if (status == SCL_OK && out->outcome == SCL_LIMIT && out->iterations < self->max_iterations)
     (void)snprintf(out->note, sizeof out->note, "rounding leaves no lower value: the gradient is %.1e of the one at 0, %.1e was wanted",
                    out->residual, self->tolerance);
   else if (status == SCL_OK && out->outcome == SCL_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
-                   "the gradient is %.1e of the one at 0, %.1e was wanted: give more max_iterations, or a larger lambda%s", out->residual,
-                   self->tolerance, r->lambda == 0 ? " (without it separable classes have no minimum)" : "");
+                   "the gradient is %.1e of the one at 0, %.1e was wanted: give more max_iterations, or a larger lambda", out->residual,
+                   self->tolerance);
   lbfgs_close(&l);
   return status;
 }

@@ -1,0 +1,631 @@
+-- Solvers that go step by step, against computations of their own in Lua: Newton's method, dual bounds, stationarity, elimination, and the
+-- stochastic descents with the same draws.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+
+local wdbc = sc.data.load("wdbc")
+local train, test = wdbc:split{ test = 0.25, seed = 0 }
+
+-- ---------------------------------------------------------------- plain linear algebra on lists
+
+-- x of a x = b, by elimination with pivots
+local function solve(a, b)
+  local n, m = #b, {}
+  for i = 1, n do
+    m[i] = { table.unpack(a[i]) }
+    m[i][n + 1] = b[i]
+  end
+  for k = 1, n do
+    local best = k
+    for i = k + 1, n do if math.abs(m[i][k]) > math.abs(m[best][k]) then best = i end end
+    m[k], m[best] = m[best], m[k]
+    for i = k + 1, n do
+      local by = m[i][k] / m[k][k]
+      for j = k, n + 1 do m[i][j] = m[i][j] - by * m[k][j] end
+    end
+  end
+  for k = n, 1, -1 do
+    for j = k + 1, n do m[k][n + 1] = m[k][n + 1] - m[k][j] * m[j][n + 1] end
+    m[k][n + 1] = m[k][n + 1] / m[k][k]
+  end
+  local x = {}
+  for k = 1, n do x[k] = m[k][n + 1] end
+  return x
+end
+
+local function zeros(n)
+  local list = {}
+  for i = 1, n do list[i] = 0 end
+  return list
+end
+
+-- Rows of x as lists, with 1 at the end where there is an intercept.
+local function rows_of(x, intercept)
+  local rows = x:totable()
+  for i = 1, #rows do if intercept then rows[i][#rows[i] + 1] = 1 end end
+  return rows
+end
+
+local function dot(u, v)
+  local sum = 0
+  for j = 1, #u do sum = sum + u[j] * v[j] end
+  return sum
+end
+
+-- sum_i v_i x_i x_i' + shift on the first d places of the diagonal
+local function weighted_gram(rows, v, shift, d)
+  local m = {}
+  for j = 1, #rows[1] do
+    m[j] = zeros(#rows[1])
+    for k = 1, #rows[1] do
+      local sum = j == k and j <= d and shift or 0
+      for i = 1, #rows do sum = sum + v[i] * rows[i][j] * rows[i][k] end
+      m[j][k] = sum
+    end
+  end
+  return m
+end
+
+local function sums(rows, v)
+  local out = zeros(#rows[1])
+  for i = 1, #rows do for j = 1, #out do out[j] = out[j] + v[i] * rows[i][j] end end
+  return out
+end
+
+local function total(w)
+  local sum = 0
+  for i = 1, #w do sum = sum + w[i] end
+  return sum
+end
+
+-- (sum_i w_i (x_i a - y_i)^2)/2 + (total lambda/2) |a|^2 at its least
+local function ridge(rows, y, w, lambda, d)
+  local right = {}
+  for i = 1, #y do right[i] = w[i] * y[i] end
+  return solve(weighted_gram(rows, w, total(w) * lambda, d), sums(rows, right))
+end
+
+-- The solver's a, then b where there is one.
+local function found(m, intercept)
+  local a = {}
+  for j = 1, m:weights():rows() do a[j] = m:weights():get(j, 1) end
+  if intercept then a[#a + 1] = m:intercept():get(1, 1) end
+  return a
+end
+
+local function farthest(u, v)
+  local most = 0
+  for j = 1, #u do most = math.max(most, math.abs(u[j] - v[j])) end
+  return most
+end
+
+-- ---------------------------------------------------------------- data
+
+-- 60 rows, 4 columns; targets with outliers, or two classes that overlap; weights that differ.
+local x4 = sc.randn{ 60, 4, seed = 11 }
+local noise = sc.randn{ 60, 1, seed = 12 }
+local numbers, labels, heavy, ones = {}, {}, {}, {}
+for i = 1, 60 do
+  local f = x4:get(i, 1) - 0.5 * x4:get(i, 3)
+  numbers[i] = 2 + f + 0.3 * noise:get(i, 1) + (i % 9 == 0 and 15 or 0)
+  labels[i] = f + noise:get(i, 1) > 0.4 and 1 or -1
+  heavy[i], ones[i] = (i % 4) * 0.7, 1 -- some weigh nothing
+end
+
+local function data_of(y, task, w) return sc.dataset{ X = x4, y = y, task = task, weights = w } end
+local function fit(solver, ds, given)
+  local stages = given or {}
+  stages[#stages + 1] = solver
+  return sc.pipeline(stages):fit(ds)
+end
+
+local function each_weighting(run)
+  for _, w in ipairs{ ones, heavy } do for _, intercept in ipairs{ false, true } do run(w, intercept) end end
+end
+
+-- ---------------------------------------------------------------- logistic
+
+local function logistic_newton(rows, y, w, lambda, d)
+  local a, n = zeros(#rows[1]), total(w)
+  for _ = 1, 50 do
+    local g, v = {}, {}
+    for i = 1, #rows do
+      local p = 1 / (1 + math.exp(y[i] * dot(rows[i], a)))
+      g[i], v[i] = w[i] * y[i] * p, w[i] * p * (1 - p)
+    end
+    local right = sums(rows, g)
+    for j = 1, d do right[j] = right[j] - n * lambda * a[j] end
+    local step = solve(weighted_gram(rows, v, n * lambda, d), right)
+    for j = 1, #a do a[j] = a[j] + step[j] end
+  end
+  return a
+end
+
+function TestLogisticIsNewtons()
+  each_weighting(function(w, intercept)
+    for _, lambda in ipairs{ 1e-4, 0.1 } do
+      local m = fit(sc.solver.logistic{ lambda = lambda, intercept = intercept, tolerance = 1e-9 }, data_of(labels, "classification", w))
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue(farthest(found(m, intercept), logistic_newton(rows_of(x4, intercept), labels, w, lambda, 4)) < 1e-6)
+    end
+  end)
+end
+
+function TestClassWeightsAreRowWeights()
+  local scaled = {}
+  for i = 1, 60 do scaled[i] = heavy[i] * (labels[i] == 1 and 3 or 0.5) end
+  local by_class = { class_weights = { [1] = 3, [-1] = 0.5 } }
+  local m = fit(sc.solver.logistic{ lambda = 0.01, tolerance = 1e-9 }, data_of(labels, "classification", heavy), by_class)
+  lu.assertTrue(farthest(found(m), logistic_newton(rows_of(x4), labels, scaled, 0.01, 4)) < 1e-6)
+  for _, name in ipairs{ "hinge", "cg", "huber", "trimmed" } do
+    local solver = sc.solver[name]{ lambda = 0.1, tolerance = name ~= "trimmed" and 1e-9 or nil }
+    local a = fit(solver, data_of(labels, "classification", heavy), { class_weights = { [1] = 3, [-1] = 0.5 } })
+    local b = fit(solver, data_of(labels, "classification", scaled))
+    lu.assertTrue((a:weights() - b:weights()):abs():max() < 1e-4, name)
+  end
+end
+
+-- mean log sum exp f - f_y, its gradient formed from all rows
+function TestSoftmaxIsStationary()
+  local y, lambda, w = {}, 0.01, heavy
+  for i = 1, 60 do y[i] = i % 3 end
+  local m = fit(sc.solver.logistic{ lambda = lambda, tolerance = 1e-9, intercept = true }, data_of(y, "classification", w))
+  lu.assertEquals(m:info().status, "converged")
+  local f, a, n = m:decision(x4), m:weights(), total(w)
+  lu.assertEquals(a:cols(), 3)
+  for c = 1, 3 do
+    local r = {}
+    for i = 1, 60 do
+      local all = 0
+      for k = 1, 3 do all = all + math.exp(f:get(i, k)) end
+      r[i] = w[i] * (math.exp(f:get(i, c)) / all - (y[i] == c - 1 and 1 or 0)) / n
+    end
+    local g = sums(rows_of(x4, true), r)
+    for j = 1, 4 do lu.assertAlmostEquals(g[j] + lambda * a:get(j, c), 0, 1e-8) end
+    lu.assertAlmostEquals(g[5], 0, 1e-8)
+  end
+end
+
+function TestLogisticBySteps()
+  local exact = fit(sc.solver.logistic{ lambda = 0.1 }, data_of(labels, "classification", heavy))
+  local steps = fit(sc.solver.logistic{ lambda = 0.1, method = "sgd", batch = 20, epochs = 200, seed = 2 }, data_of(labels, "classification", heavy))
+  lu.assertEquals(steps:info().status, "stopped")
+  lu.assertTrue((exact:weights() - steps:weights()):norm() < 0.1 * exact:weights():norm())
+end
+
+function TestSeparatedClassesWithoutLambda()
+  local y = x4:column(1):map(function(v) return v > 0 and 1 or -1 end)
+  local m = sc.pipeline{ sc.solver.logistic{ lambda = 0 } }:fit(x4, y, { task = "classification" })
+  lu.assertEquals(m:info().status, "iterations exhausted")
+  lu.assertStrContains(m:info().note, "lambda")
+  lu.assertErrorMsgContains("lambda", sc.solver.hinge, { lambda = 0 })
+end
+
+-- ---------------------------------------------------------------- hinge
+
+-- D(b) <= min P for b in its box: by coordinates, many sweeps
+local function hinge_bound(rows, y, w, lambda, sweeps)
+  local n, b, a = total(w), zeros(#rows), zeros(#rows[1])
+  for _ = 1, sweeps do
+    for i = 1, #rows do
+      local most, size = w[i] / (lambda * n), dot(rows[i], rows[i])
+      local new = math.max(0, math.min(most, b[i] + (1 - y[i] * dot(rows[i], a)) / size))
+      for j = 1, #a do a[j] = a[j] + (new - b[i]) * y[i] * rows[i][j] end
+      b[i] = new
+    end
+  end
+  return lambda * (total(b) - dot(a, a) / 2)
+end
+
+function TestHingeMeetsADualBound()
+  for _, w in ipairs{ ones, heavy } do
+    for _, lambda in ipairs{ 1e-2, 0.3 } do
+      local m = fit(sc.solver.hinge{ lambda = lambda, tolerance = 1e-8 }, data_of(labels, "classification", w))
+      lu.assertEquals(m:info().status, "converged")
+      local a, rows, value = found(m), rows_of(x4), 0
+      for i = 1, 60 do value = value + w[i] * math.max(0, 1 - labels[i] * dot(rows[i], a)) / total(w) end
+      value = value + lambda / 2 * dot(a, a)
+      local bound = hinge_bound(rows, labels, w, lambda, 3000)
+      lu.assertTrue(value >= bound - 1e-12)
+      lu.assertTrue(value - bound <= 1e-6 * value, ("lambda %g: %g above %g"):format(lambda, value - bound, bound))
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- huber, trimmed
+
+-- sum w psi(r) x + N lambda a = 0, psi cut at delta
+local function huber_fails(m, w, delta, lambda, intercept)
+  local rows, a, slopes = rows_of(x4, intercept), found(m, intercept), {}
+  for i = 1, 60 do slopes[i] = w[i] * math.max(-delta, math.min(delta, dot(rows[i], a) - numbers[i])) / total(w) end
+  local g, worst = sums(rows, slopes), 0
+  for j = 1, #g do worst = math.max(worst, math.abs(g[j] + (j <= 4 and lambda * a[j] or 0))) end
+  return worst
+end
+
+-- The middle of v, each counted as often as its (whole) weight says.
+local function median(v, weights)
+  local all = {}
+  for i = 1, #v do for _ = 1, weights[i] do all[#all + 1] = v[i] end end
+  table.sort(all)
+  return #all % 2 == 1 and all[(#all + 1) // 2] or (all[#all // 2] + all[#all // 2 + 1]) / 2
+end
+
+function TestHuberIsStationary()
+  each_weighting(function(w, intercept)
+    for _, delta in ipairs{ 0.05, 0.5, 5 } do
+      local m = fit(sc.solver.huber{ lambda = 1e-3, delta = delta, scale = "none", intercept = intercept, tolerance = 1e-11 }, data_of(numbers, "regression", w))
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue(huber_fails(m, w, delta, 1e-3, intercept) < 1e-9)
+    end
+  end)
+end
+
+function TestHuberFindsItsScale()
+  local w = {}
+  for i = 1, 60 do w[i] = i % 4 end -- as if rows came so many times
+  local m = fit(sc.solver.huber{ lambda = 1e-3, intercept = true }, data_of(numbers, "regression", w))
+  local r, rows, a = {}, rows_of(x4, true), found(m, true)
+  for i = 1, 60 do r[i] = dot(rows[i], a) - numbers[i] end
+  local middle, far = median(r, w), {}
+  for i = 1, 60 do far[i] = math.abs(r[i] - middle) end
+  local delta = tonumber(m:info().note:match("delta = (%S+)"))
+  lu.assertAlmostEquals(delta / (1.345 * 1.4826 * median(far, w)), 1, 0.02)
+  lu.assertTrue(huber_fails(m, w, delta, 1e-3, true) < 1e-7)
+  local least = fit(sc.solver.ridge{ lambda = 1e-3, intercept = true }, data_of(numbers, "regression", w))
+  lu.assertTrue(math.abs(a[1] - 1) < 0.2 and math.abs(a[5] - 2) < 0.2) -- the outliers pull at least squares, not at this
+  lu.assertTrue(math.abs(least:intercept():get(1, 1) - 2) > 1)
+end
+
+function TestTrimmedKeepsTheBestRowsOfItsFit()
+  for _, intercept in ipairs{ false, true } do
+    for _, fraction in ipairs{ 0, 0.15, 0.5 } do
+      local m = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = fraction, intercept = intercept }, data_of(numbers, "regression"))
+      lu.assertEquals(m:info().status, "converged")
+      local rows, a, order, keep = rows_of(x4, intercept), found(m, intercept), {}, zeros(60)
+      for i = 1, 60 do order[i] = { math.abs(dot(rows[i], a) - numbers[i]), i } end
+      table.sort(order, function(u, v) return u[1] < v[1] end)
+      for k = 1, 60 - math.floor(60 * fraction) do keep[order[k][2]] = 1 end
+      lu.assertTrue(farthest(a, ridge(rows, numbers, keep, 1e-3, 4)) < 1e-9)
+    end
+  end
+end
+
+function TestTrimmedCountsWeight()
+  -- weights of 2 are rows that come twice
+  local twice, x, y = {}, {}, {}
+  for i = 1, 60 do
+    twice[i] = i % 2 + 1
+    for _ = 1, twice[i] do
+      x[#x + 1] = x4:row(i):totable()[1]
+      y[#y + 1] = numbers[i]
+    end
+  end
+  -- 0.2 of 60 rows are 12, of 90 rows 18: as much weight
+  local a = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true }, data_of(numbers, "regression", twice))
+  local b = sc.pipeline{ sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true } }:fit(sc.matrix(x), sc.matrix(y))
+  lu.assertTrue((a:weights() - b:weights()):abs():max() < 1e-9)
+  lu.assertAlmostEquals(a:intercept():get(1, 1), b:intercept():get(1, 1), 1e-9)
+end
+
+-- ---------------------------------------------------------------- conjugate gradients
+
+function TestConjugateGradientsAreElimination()
+  each_weighting(function(w, intercept)
+    for _, rank in ipairs{ "auto", 0, 3, 20 } do
+      local m = fit(sc.solver.cg{ lambda = 1e-3, rank = rank, intercept = intercept, tolerance = 1e-13 }, data_of(numbers, "regression", w))
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue(farthest(found(m, intercept), ridge(rows_of(x4, intercept), numbers, w, 1e-3, 4)) < 1e-9)
+    end
+  end)
+end
+
+local function sinks(T, dtype)
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = T or 120, seed = 1, dtype = dtype }
+end
+
+function TestConjugateGradientsOnFeatures()
+  local w = {}
+  for i = 1, train.X:rows() do w[i] = 0.1 + (i % 5) ^ 2 end
+  local weighted = sc.dataset{ X = train.X, y = train:targets(), task = "classification", weights = w }
+  for _, T in ipairs{ 60, 600 } do -- fewer features than rows, and more
+    for _, intercept in ipairs{ false, true } do
+      local exact = fit(sc.solver.ridge{ lambda = 1e-4, intercept = intercept, form = "primal" }, weighted, { sc.standardize(), sinks(T) })
+      local m = fit(sc.solver.cg{ lambda = 1e-4, intercept = intercept, tolerance = 1e-11 }, weighted, { sc.standardize(), sinks(T) })
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue((m:weights() - exact:weights()):norm() < 1e-6 * exact:weights():norm())
+      -- the residual that it states is the one that its coefficients have
+      local phi, loose = m:transform(train.X), fit(sc.solver.cg{ lambda = 1e-4, rank = 5, tolerance = 1e-3 }, weighted, { sc.standardize(), sinks(T) })
+      local scale = sc.matrix(w)
+      local right = phi:t() * train:targets():mul(scale)
+      local left = phi:t() * (phi * loose:weights()):mul(scale) + loose:weights() * (total(w) * 1e-4)
+      lu.assertAlmostEquals((right - left):norm() / right:norm(), loose:info().residual, 1e-9)
+    end
+  end
+end
+
+function TestConjugateGradientsInFloat32()
+  local exact = fit(sc.solver.ridge{ lambda = 1e-3 }, train, { sc.standardize(), sinks(200) })
+  local m = fit(sc.solver.cg{ lambda = 1e-3 }, train, { sc.standardize(), sinks(200, "float32") })
+  lu.assertEquals(m:info().status, "converged")
+  lu.assertTrue((m:decision(test.X) - exact:decision(test.X)):abs():max() < 1e-3)
+  local none = fit(sc.solver.cg{ lambda = 1e-12, tolerance = 1e-9, max_iterations = 400 }, train, { sc.standardize(), sinks(200, "float32") })
+  lu.assertEquals(none:info().status, "iterations exhausted")
+  lu.assertTrue(none:info().residual > none:info().tolerance and none:info().residual < 1)
+end
+
+-- ---------------------------------------------------------------- descents of weight functions
+
+local function normal_cdf(v)
+  if math.abs(v) > 6 then return v > 0 and 1 or 0 end
+  local term, sum, k = v, v, 1
+  while math.abs(term) > 1e-17 do
+    k = k + 2
+    term = term * v * v / k
+    sum = sum + term
+  end
+  return 0.5 + sum * math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
+end
+
+local MINIBATCH = 34 -- the stream that rows of minibatches are drawn from
+local function drawn(seed, step, size, n)
+  local list = {}
+  for i = 1, size do list[i] = math.floor(normal_cdf(core.normal(seed, MINIBATCH, step, i - 1)) * n) + 1 end
+  return list
+end
+
+-- Thresholds: phi = sign(x_i - t), p uniform on i and normal with deviation s on t, K = 1[i = j] exp(-(t - u)^2/(2 g^2)).
+local s, g = 1, 1.5
+local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = g }, p = sc.sampler.threshold{ sigma = s }, phi = sc.nonlinearity.sign() }
+
+local function stumps(T)
+  local list, feats = {}, inst:features{ T = T, seed = 5 }
+  local rows = feats:fit(x4):parameters():totable()
+  for t = 1, T do list[t] = { i = math.tointeger(rows[t][1]), t = rows[t][2] } end
+  return list
+end
+
+local function K(u, v) return u.i == v.i and math.exp(-(u.t - v.t) ^ 2 / (2 * g * g)) or 0 end
+local function phi(w, x) return x[w.i] >= w.t and 1 or -1 end
+local function expected(w, x)
+  local z, shrunk = s * g / math.sqrt(s * s + g * g), w.t * s * s / (s * s + g * g)
+  local erf = 2 * normal_cdf((x[w.i] - shrunk) / z) - 1
+  return z / (s * 4) * math.exp(-w.t ^ 2 / (2 * (s * s + g * g))) * erf
+end
+
+local slopes = {
+  square = function(f, y) return f - y end,
+  logistic = function(f, y) return -y / (1 + math.exp(y * f)) end,
+  hinge = function(f, y) return y * f < 1 and -y or 0 end,
+  huber = function(f, y) return math.max(-0.3, math.min(0.3, f - y)) end,
+}
+
+local function norm_of(ws, a)
+  local sum = 0
+  for j = 1, #ws do for k = 1, #ws do sum = sum + a[j] * a[k] * K(ws[j], ws[k]) end end
+  return math.sqrt(sum)
+end
+
+local function score_of(ws, a, x)
+  local sum = 0
+  for k = 1, #ws do if a[k] ~= 0 then sum = sum + a[k] * expected(ws[k], x) end end
+  return sum
+end
+
+-- Algorithm 1 as it is printed, the norm formed anew at each step.
+local function plain_sfgd(o, w)
+  local ws, a, mean, rows = stumps(o.T), zeros(o.T), zeros(o.T), rows_of(x4)
+  local unit, touched = total(w) / 60, 0
+  for t = 1, o.T do
+    local b, list = 0, drawn(o.seed, t - 1, o.batch, 60)
+    for _, i in ipairs(list) do b = b + w[i] / unit * slopes[o.loss](score_of(ws, a, rows[i]), labels[i]) * phi(ws[t], rows[i]) / o.batch end
+    for k = 1, t do a[k] = a[k] * (1 - 1 / t) end
+    a[t] = -b / (o.lambda * t)
+    local norm = norm_of(ws, a)
+    if norm > o.B then
+      touched = touched + 1
+      for k = 1, t do a[k] = a[k] * o.B / norm end
+    end
+    for k = 1, t do mean[k] = mean[k] + a[k] / (o.T + 1) end
+  end
+  return ws, mean, touched
+end
+
+-- Algorithm 2 with the shrink of equation (44), its root by halving.
+local function plain_optimal(o, w)
+  local ws, a, rows = stumps(o.T), zeros(o.T), rows_of(x4)
+  local unit = total(w) / 60
+  for t = 1, o.T do
+    local list, f, own, at = drawn(o.seed, t - 1, o.batch, 60), {}, {}, 0
+    for k, i in ipairs(list) do f[k], own[k] = (1 - o.lambda) * score_of(ws, a, rows[i]), expected(ws[t], rows[i]) end
+    for k = 1, t - 1 do at = at + a[k] * K(ws[k], ws[t]) end
+    local function derivative(eta)
+      local sum = o.lambda * ((1 - o.lambda) * at + eta * K(ws[t], ws[t]))
+      for k, i in ipairs(list) do sum = sum + w[i] / unit / o.batch * slopes[o.loss](f[k] + eta * own[k], labels[i]) * own[k] end
+      return sum
+    end
+    local low, high = -1e6, 1e6
+    for _ = 1, 200 do
+      local middle = (low + high) / 2
+      if derivative(middle) < 0 then low = middle else high = middle end
+    end
+    for k = 1, t - 1 do a[k] = a[k] * (1 - o.lambda) end
+    a[t] = (low + high) / 2
+  end
+  return ws, a
+end
+
+local function same_function(m, ws, a, what)
+  local f, rows, most, worst = m:decision(x4), rows_of(x4), 0, 0
+  for i = 1, 60 do
+    local want = score_of(ws, a, rows[i])
+    most, worst = math.max(most, math.abs(want)), math.max(worst, math.abs(want - f:get(i, 1)))
+  end
+  lu.assertTrue(most > 0 and worst < 1e-7 * most, ("%s: off by %g of %g"):format(what, worst, most))
+  lu.assertAlmostEquals(m:norm() / norm_of(ws, a), 1, 1e-7)
+end
+
+function TestSfgdIsAlgorithm1()
+  for _, w in ipairs{ ones, heavy } do
+    for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
+      for _, B in ipairs{ 1000, 0.2 } do
+        local o = { lambda = 0.05, B = B, batch = 15, seed = 9, loss = loss, T = 25 }
+        local m = fit(sc.solver.sfgd{ lambda = 0.05, B = B, batch = 15, seed = 9, loss = loss, delta = 0.3 }, data_of(labels, "classification", w),
+          { inst:features{ T = 25, seed = 5 } })
+        lu.assertEquals(m:info().status, "stopped")
+        local ws, a, touched = plain_sfgd(o, w)
+        lu.assertTrue((touched > 0) == (B == 0.2))
+        same_function(m, ws, a, "sfgd, " .. loss)
+        lu.assertTrue(m:norm() <= B)
+      end
+    end
+  end
+end
+
+function TestOptimalStepsizeIsAlgorithm2()
+  for _, w in ipairs{ ones, heavy } do
+    for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
+      local o = { lambda = 1e-3, batch = 15, seed = 9, loss = loss, T = 25 }
+      local m = fit(sc.solver.optimal_stepsize{ lambda = 1e-3, batch = 15, seed = 9, loss = loss, delta = 0.3 }, data_of(labels, "classification", w),
+        { inst:features{ T = 25, seed = 5 } })
+      lu.assertEquals(m:info().status, "stopped")
+      local ws, a = plain_optimal(o, w)
+      same_function(m, ws, a, "optimal_stepsize, " .. loss)
+    end
+  end
+end
+
+function TestSeveralColumns()
+  -- square: classes and targets do not meet, but for the bound of sfgd
+  local y = {}
+  for i = 1, 60 do y[i] = i % 3 end
+  for name, given in pairs{ sfgd = { batch = 20, seed = 1 }, optimal_stepsize = { batch = 20, seed = 1 } } do
+    local m = fit(sc.solver[name](given), data_of(y, "classification"), { inst:features{ T = 30, seed = 5 } })
+    lu.assertEquals(m:weights():cols(), 3)
+    for c = 0, 2 do
+      local one = {}
+      for i = 1, 60 do one[i] = y[i] == c and 1 or -1 end
+      local alone = fit(sc.solver[name](given), data_of(one, "classification"), { inst:features{ T = 30, seed = 5 } })
+      lu.assertTrue((m:decision(x4):column(c + 1) - alone:decision(x4)):abs():max() < 1e-8 * alone:decision(x4):abs():max(), name)
+    end
+  end
+  local joint = fit(sc.solver.sfgd{ B = 0.5, lambda = 1e-3, loss = "logistic", batch = 20 }, data_of(y, "classification"), { inst:features{ T = 30, seed = 5 } })
+  lu.assertTrue(joint:norm() <= 0.5 and joint:norm() > 0)
+end
+
+function TestSoftmaxStepsAreStationary()
+  -- one step from 0: the gradient in all three etas vanishes
+  local y, lambda = {}, 0.01
+  for i = 1, 60 do y[i] = i % 3 end
+  local m = fit(sc.solver.optimal_stepsize{ lambda = lambda, batch = 20, seed = 4, loss = "logistic", iterations = 1 }, data_of(y, "classification"),
+    { inst:features{ T = 3, seed = 5 } })
+  local w, rows, f, gradient = stumps(3)[1], rows_of(x4), m:decision(x4), { 0, 0, 0 }
+  for _, i in ipairs(drawn(4, 0, 20, 60)) do
+    local all = 0
+    for c = 1, 3 do all = all + math.exp(f:get(i, c)) end
+    for c = 1, 3 do gradient[c] = gradient[c] + (math.exp(f:get(i, c)) / all - (y[i] == c - 1 and 1 or 0)) * expected(w, rows[i]) / 20 end
+  end
+  for c = 1, 3 do
+    local eta = f:get(1, c) / expected(w, rows[1])
+    lu.assertAlmostEquals(gradient[c] + lambda * eta * K(w, w), 0, 1e-9)
+  end
+  lu.assertEquals(m:weights():row(2):norm() + m:weights():row(3):norm(), 0)
+end
+
+function TestDescentsLowerTheRisk()
+  for name, given in pairs{ sfgd = { lambda = 1e-3, batch = 50 }, optimal_stepsize = { batch = 50 } } do
+    local function error_of(T) return fit(sc.solver[name](given), train, { sc.standardize(), inst:features{ T = T, seed = 1 } }):error(test) end
+    lu.assertTrue(error_of(400) < 0.1)
+    lu.assertTrue(error_of(400) <= error_of(3))
+  end
+end
+
+function TestDescentsRefuse()
+  local function tries(solver, feats, y, task)
+    local p = sc.pipeline{ feats or inst:features{ T = 20, seed = 5 }, solver }
+    return function() p:fit(data_of(y or labels, task or "classification")) end
+  end
+  for _, name in ipairs{ "sfgd", "optimal_stepsize" } do
+    local make = sc.solver[name]
+    lu.assertErrorMsgContains("batch = 61", tries(make{ batch = 61 }))
+    lu.assertErrorMsgContains("iterations = 21", tries(make{ iterations = 21, batch = 10 }))
+    lu.assertErrorMsgContains("these features have none", tries(make{ batch = 10 }, sinks(20)))
+    lu.assertErrorMsgContains("tells classes apart", tries(make{ batch = 10, loss = "logistic" }, nil, numbers, "regression"))
+    lu.assertErrorMsgContains("lambda", make, { lambda = 0 })
+    lu.assertErrorMsgContains("loss", make, { loss = "absolute" })
+    local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1 },
+                                   phi = sc.nonlinearity.fourier{ form = "pair" } }
+    lu.assertErrorMsgContains("one feature a parameter", tries(make{ batch = 10 }, pair:features{ T = 10 }))
+  end
+  lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = 0 })
+  lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = -1 })
+  lu.assertErrorMsgContains("lambda", sc.solver.optimal_stepsize, { lambda = 1 })
+  lu.assertErrorMsgContains("batch = 61", tries(sc.solver.logistic{ method = "sgd", batch = 61 }, sinks(20)))
+end
+
+-- ---------------------------------------------------------------- all of them
+
+local function everyone()
+  return {
+    logistic = sc.solver.logistic{ lambda = 1e-3, tolerance = 1e-8 }, steps = sc.solver.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 3 },
+    hinge = sc.solver.hinge{ lambda = 1e-2, tolerance = 1e-7 }, huber = sc.solver.huber{ lambda = 1e-3, intercept = true },
+    trimmed = sc.solver.trimmed{ lambda = 1e-3 }, cg = sc.solver.cg{ lambda = 1e-3, tolerance = 1e-12 }, sfgd = sc.solver.sfgd{ batch = 40 },
+    optimal_stepsize = sc.solver.optimal_stepsize{ batch = 40 },
+  }
+end
+
+function TestThreadsBlocksAndMemoryChangeNothing()
+  local before = core.threads()
+  for name, solver in pairs(everyone()) do
+    local want, same
+    for _, case in ipairs{ { nil, 1 }, { nil, 3 }, { 17, 2 }, { 17, 2, 0 } } do
+      core.threads(case[2])
+      local p = sc.pipeline{ sc.standardize(), inst:features{ T = 80, seed = 1 }, solver, block = case[1], allowance = case[3] }:fit(train)
+      want = want or p:decision(test.X)
+      lu.assertTrue((p:decision(test.X) - want):abs():max() < 1e-4 * want:abs():max(), name)
+      if case[1] == nil then
+        same = same or p:weights()
+        lu.assertTrue(same == p:weights(), name)
+      end
+    end
+  end
+  core.threads(before)
+end
+
+function TestExhaustedIterationsAreSaid()
+  for name, given in pairs{ logistic = { tolerance = 1e-9 }, hinge = { tolerance = 1e-9 }, huber = { tolerance = 1e-12, delta = 0.01 },
+                            trimmed = { fraction = 0.3 }, cg = { rank = 0, tolerance = 1e-9 } } do
+    given.max_iterations, given.lambda = 1, 1e-4
+    local regression = name == "huber" or name == "trimmed"
+    local m = fit(sc.solver[name](given), data_of(regression and numbers or labels, regression and "regression" or "classification"))
+    lu.assertEquals(m:info().status, "iterations exhausted", name)
+    lu.assertTrue((m:info().gap or m:info().residual) > m:info().tolerance, name)
+  end
+end
+
+function TestConstantTargets()
+  for _, name in ipairs{ "huber", "trimmed", "cg" } do
+    local m = sc.pipeline{ sc.solver[name]{ intercept = true } }:fit(x4, sc.ones(60, 1) * 4)
+    lu.assertEquals(m:info().status, "converged")
+    lu.assertAlmostEquals(m:intercept():get(1, 1), 4, 1e-9)
+    lu.assertTrue(m:weights():norm() < 1e-9)
+    local nothing = sc.pipeline{ sc.solver[name]() }:fit(x4, sc.zeros(60, 1))
+    lu.assertEquals(nothing:info().status, "converged")
+    lu.assertEquals(nothing:weights():norm(), 0)
+  end
+  for _, name in ipairs{ "sfgd", "optimal_stepsize" } do
+    local m = sc.pipeline{ inst:features{ T = 20 }, sc.solver[name]{ batch = 10 } }:fit(x4, sc.zeros(60, 1))
+    lu.assertEquals(m:weights():norm(), 0)
+  end
+end
+
+function TestOneClassIsRefused()
+  for name, solver in pairs(everyone()) do
+    local p = sc.pipeline{ inst:features{ T = 20 }, solver }
+    lu.assertErrorMsgContains("one class", p.fit, p, x4, sc.ones(60, 1), { task = "classification" })
+    lu.assertStrContains(tostring(p), name == "steps" and "logistic" or name)
+  end
+end
+
+os.exit(lu.LuaUnit.run(), true)
