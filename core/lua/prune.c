@@ -8,7 +8,8 @@
 
 /* All that a step holds, so that an error frees it. */
 typedef struct step {
-  scl_symmetric *gram;
+  scl_symmetric *gram; /* G + shift I */
+  double shift;
   double *product; /* G a, then differences and their product: 3 D c */
   scl_fit fit;
 } step;
@@ -21,22 +22,24 @@ static void release_step(void *pointer) {
   scl_release(s);
 }
 
-/* G with 1e-8 of its mean diagonal added, so that it is positive definite. */
+/* G with 1e-8 of its mean diagonal added, so that it is positive definite (their footnote 1). */
 static scl_status make_gram(const scl_map *map, step *s, scl_error *error) {
   SCL_TRY(scl_map_gram(map, &s->gram, error));
   const size_t d = scl_symmetric_order(s->gram);
   double sum = 0;
   for (size_t i = 0; i < d; i++)
     sum += scl_symmetric_get(s->gram, i, i);
-  scl_service_symmetric.shift(1e-8 * sum / (double)d, s->gram);
+  s->shift = 1e-8 * sum / (double)d;
+  scl_service_symmetric.shift(s->shift, s->gram);
   return SCL_OK;
 }
 
+/* a'Ga, without what was added to G */
 static double squared_norm(const step *s, const double *a, size_t numbers, size_t c, double *product) {
   double sum = 0;
   scl_service_symmetric.multiply(s->gram, a, c, product);
   for (size_t i = 0; i < numbers; i++)
-    sum += a[i] * product[i];
+    sum += a[i] * (product[i] - s->shift * a[i]);
   return fmax(sum, 0);
 }
 

@@ -21,8 +21,17 @@ local function empirical(self, training, weights)
   return t.square / t.rows, t.wrong / t.rows
 end
 
--- The constants of the square loss on [-B theta, B theta]: rho = 2 (B theta + 1).
-local function slope(B, theta) return 2 * (B * theta + 1) end
+-- What the targets reach: 1 where they are codes of classes.
+local function reach_of(data, f, accept)
+  if f.task == "classification" then return 1 end
+  if data.X then return data:targets():abs():max() end
+  if accept == "norm" or accept == "theorem8" then error(("accept = \"%s\" needs the largest target, and this data set streams"):format(accept), 0) end
+  return 1
+end
+
+-- Lipschitz constant of the square loss ||f + b - y||^2 where ||f|| <= B theta: rho = 2 (B theta + ||b|| + ||y||), for one target coded +-1 and no
+-- intercept the 2 (B theta + 1) of the paper.
+local function slope(self, theta, reach) return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(self.fitted.targets) * reach) end
 
 -- What each rule compares with epsilon: (63) to (66) of the paper.
 local measures = {}
@@ -49,6 +58,8 @@ local function first_lambda(o, c, weights, T)
   if o.start == "tiny" then return 1e-10 end
   local size = 0
   for i = 1, weights:rows() do for j = 1, weights:cols() do size = size + math.abs(weights:get(i, j)) end end
+  if size == 0 then return 1e-10 end
+  if c.theta == math.huge then error("start = \"bound\" needs a bounded nonlinearity: start = \"tiny\" takes others", 0) end
   return o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
 end
 
@@ -63,6 +74,7 @@ local function shrink(self, weights, kept)
   for key, value in pairs(f) do fitted[key] = value end
   fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
   fitted.pruned, fitted.calibration = true, nil
+  fitted.fit = { status = f.fit.status, iterations = f.fit.iterations, note = ("pruned to %d of %d parameters"):format(#kept, T) }
   fitted.weights = weights:select(places) * math.exp(fitted.map_info.log_scale - f.map_info.log_scale)
   copy.fitted = fitted
   return copy
@@ -71,19 +83,22 @@ end
 --- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" | "bound", delta = 0.05, data = }: a smaller model, and how it
 --- came about: kept (parameters of T), distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the rule compared with epsilon).
 --- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the risk (64); risk: the empirical risk (65); zero_one: the share
---- of wrong labels (66). data: rows to judge on, by default those that the model learnt from. Works after any solver on features with a K.
+--- of wrong labels (66). Risks are those of the square loss, whatever the solver. data: rows to judge on, by default those that the model learnt from. Works
+--- after any solver on features with a K.
 function prune.run(self, given)
   local f = self.fitted
   local o = options.check("pipeline:prune", given, rules, 0)
-  if not (f and f.weights) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
+  if not (f and f.fit) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
+  if f.model then error(("solver.%s is not linear in the features: there are no weights to prune"):format(self.solver.name), 0) end
   if not (f.map and self.features.inst.K) then error("pruning needs features of an instantiation with K", 0) end
   local data = o.data or f.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
+  if o.accept == "theorem8" and f.targets > 1 then error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0) end
   if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
   local training <close> = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
   local theta = core.map_constants(f.map).theta
   local T = f.map_info.T
-  local c = { theta = theta, rho = slope(self:norm(), theta), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
+  local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
   c.risk_before, c.wrong_before = empirical(self, training, f.weights)
   local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before, wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
   local steps = 0
