@@ -6,6 +6,7 @@
 #include "engine/random.h"
 #include "engine/smoothing.h"
 #include "engine/symmetric.h"
+#include "engine/thin.h"
 
 #include <float.h>
 #include <math.h>
@@ -123,6 +124,55 @@ static void test_vector_functions(void) {
     compare_f32("erff", m->erff, wide_erff, -4, 4);
     compare_f32("tanhf", m->tanhf, wide_tanhf, -10, 10);
     compare_f32("logf", m->logf, wide_logf, 1e-3, 1e3);
+  }
+}
+
+/* Thin products on every instruction set and through the parallel call, against plain sums: odd sizes, strides, many columns. */
+static void test_thin_products(void) {
+  enum { ROWS = 77, COLS = 531, STRIDE = 540, MOST = 40 };
+  static double phi[ROWS * STRIDE], a[COLS * MOST], r[ROWS * MOST], out[COLS * MOST];
+  static float narrow[ROWS * STRIDE];
+  scl_error error;
+  scl_random_normal(1, 0, 0, 0, ROWS * STRIDE, phi);
+  scl_random_normal(2, 0, 0, 0, COLS * MOST, a);
+  scl_random_normal(3, 0, 0, 0, ROWS * MOST, r);
+  for (size_t i = 0; i < ROWS * STRIDE; i++)
+    narrow[i] = (float)phi[i];
+  for (size_t k = 1; k <= MOST; k += 13)
+    for (int dtype = SCL_F64; dtype <= SCL_F32; dtype++) {
+      const void *from = dtype == SCL_F64 ? (const void *)phi : (const void *)narrow;
+      const double tolerance = dtype == SCL_F64 ? 1e-12 : 2e-4;
+      expect(scl_thin_product((scl_dtype)dtype, ROWS, COLS, from, STRIDE, a, k, out, &error) == SCL_OK, "a thin product", 0, 0);
+      for (size_t i = 0; i < ROWS * k; i += 7) {
+        double wanted = 0;
+        for (size_t j = 0; j < COLS; j++)
+          wanted += phi[i / k * STRIDE + j] * a[j * k + i % k];
+        expect(fabs(out[i] - wanted) < tolerance * (1 + fabs(wanted)), "a thin product", out[i], wanted);
+      }
+      for (size_t i = 0; i < COLS * k; i++)
+        out[i] = 1;
+      expect(scl_thin_adjoint((scl_dtype)dtype, ROWS, COLS, from, STRIDE, r, k, out, &error) == SCL_OK, "a thin adjoint", 0, 0);
+      for (size_t j = 0; j < COLS * k; j += 7) {
+        double wanted = 1;
+        for (size_t i = 0; i < ROWS; i++)
+          wanted += phi[i * STRIDE + j / k] * r[i * k + j % k];
+        expect(fabs(out[j] - wanted) < tolerance * (1 + fabs(wanted)), "a thin adjoint, added to what was there", out[j], wanted);
+      }
+    }
+}
+
+/* The loops give the same bits on every instruction set. */
+static void test_thin_loops_agree(void) {
+  enum { ROWS = 21, COLS = 45 };
+  static double phi[ROWS * COLS], a[COLS * SCL_LANES_F64], first[2 * COLS * SCL_LANES_F64], sums[2 * COLS * SCL_LANES_F64];
+  scl_random_normal(1, 0, 0, 0, ROWS * COLS, phi);
+  scl_random_normal(2, 0, 0, 0, COLS * SCL_LANES_F64, a);
+  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
+    memset(sums, 0, sizeof sums);
+    (*table)->thin_product_f64(ROWS, COLS, phi, COLS, a, sums);
+    (*table)->thin_adjoint_f64(ROWS, COLS, phi, COLS, a, sums + COLS * SCL_LANES_F64);
+    if (table == scl_loops_all()) memcpy(first, sums, sizeof first);
+    expect(memcmp(first, sums, sizeof sums) == 0, "thin products by another instruction set", 0, 0);
   }
 }
 
@@ -260,6 +310,8 @@ int main(void) {
   test_moments_of_normals();
   test_inverse_normal();
   test_vector_functions();
+  test_thin_products();
+  test_thin_loops_agree();
   test_gauss_legendre();
   test_symmetric_matrices();
   test_threads_change_nothing();

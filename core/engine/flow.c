@@ -17,7 +17,9 @@ size_t scl_flow_cols(const scl_flow *flow) {
 }
 
 size_t scl_flow_features(const scl_flow *flow) {
-  return flow->map == NULL ? scl_flow_cols(flow) : scl_map_features(flow->map);
+  if (flow->map == NULL) return scl_flow_cols(flow);
+  const size_t all = scl_map_features(flow->map);
+  return flow->count == 0 ? all : all / scl_map_count(flow->map) * flow->count;
 }
 
 static size_t groups_of(const scl_flow *flow) {
@@ -222,7 +224,8 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   if (mapped && w->slots > 0)
     SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
   else if (mapped)
-    SCL_TRY(scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error));
+    SCL_TRY(flow->count == 0 ? scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error)
+                             : scl_map_apply_part(flow->map, flow->first, flow->count, w->x, cols, w->count, w->phi, width, error));
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,

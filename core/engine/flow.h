@@ -12,6 +12,7 @@ typedef struct scl_flow {
   scl_stage *const *stages;
   size_t n_stages;
   const scl_map *map;    /* NULL: the staged rows themselves are the features */
+  size_t first, count;   /* parameters first .. first+count-1 of the map alone, dense features only (scl_map_apply_part); count 0: all */
   scl_dtype dtype;       /* of the blocks; the map's where there is one */
   size_t block_rows;     /* 0: chosen */
   const int32_t *group;  /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a block come sorted by group */

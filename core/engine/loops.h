@@ -5,6 +5,9 @@
 
 #include <scullery/plugin.h>
 
+/* Numbers of a vector of 64 bytes: the columns that thin products take at a time. */
+enum { SCL_LANES_F64 = 8, SCL_LANES_F32 = 16 };
+
 typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
   scl_vector_math math;
@@ -33,6 +36,12 @@ typedef struct scl_loops {
   double (*square_f64)(size_t count, const double *factor, const double *x);
   /* not 0 when all are finite */
   int (*finite_f64)(size_t count, const double *x);
+  /* sums (rows x lanes) += Phi a, Phi rows x cols, a cols x lanes */
+  void (*thin_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride, const double *a, double *sums);
+  void (*thin_product_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride, const float *a, double *sums);
+  /* sums (cols x lanes) += Phi' r, r rows x lanes */
+  void (*thin_adjoint_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride, const double *r, double *sums);
+  void (*thin_adjoint_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride, const float *r, double *sums);
 } scl_loops;
 
 /* The table for this machine; SCULLERY_ISA=plain|avx2|avx512 chooses a lesser one. */

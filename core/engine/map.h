@@ -67,6 +67,11 @@ scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, 
 /* Dense features only: phi (rows x D at stride) = features of x (rows x d at stride), both in the map's dtype. On the pool's threads. */
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                          scl_error *error);
+/* The same for parameters first .. first+count-1 alone: phi has count columns for each output. first is a multiple of scl_map_block, and so
+ * is count unless they are the last. */
+scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x, ptrdiff_t x_stride, size_t rows, void *phi,
+                              ptrdiff_t phi_stride, scl_error *error);
+size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are projected together */
 
 /* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of parameter t in row k T + t. */
 scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error);

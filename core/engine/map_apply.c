@@ -20,6 +20,7 @@ typedef struct application {
   char *phi;
   int32_t *codes; /* instead of phi: rows x T */
   ptrdiff_t x_stride, phi_stride;
+  size_t first, count;              /* the parameters wanted */
   size_t rows, tall, across, width; /* rows of a tile; tiles across, parameters in a tile */
   char *scratch;
   size_t scratch_each; /* bytes a thread */
@@ -207,12 +208,13 @@ static scl_status refuse_feature(const scl_map *map, const scl_block *y, size_t 
 }
 
 /* The tile's one pass over the features' own memory. */
-static scl_status scale_features(const scl_map *map, const scl_block *y, char *phi, ptrdiff_t stride, size_t first, scl_error *error) {
+static scl_status scale_features(const application *job, const scl_block *y, char *phi, size_t first, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
+  const scl_map *map = job->map;
   for (size_t plane = 0; plane < map->fan_out; plane++)
     for (size_t i = 0; i < y->rows; i++) {
       const ptrdiff_t from = (ptrdiff_t)i * y->row_stride + (ptrdiff_t)plane * y->plane_stride;
-      const ptrdiff_t to = (ptrdiff_t)i * stride + (ptrdiff_t)(plane * map->count + first);
+      const ptrdiff_t to = (ptrdiff_t)i * job->phi_stride + (ptrdiff_t)(plane * job->count + first - job->first);
       const int finite =
           map->dtype == SCL_F64
               ? loops->scale_f64(y->cols, (const double *)map->scale + first, (const double *)y->data + from, (double *)(void *)phi + to)
@@ -251,7 +253,7 @@ static scl_status apply_tile(application *job, const desk *d, const place *at, s
   const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
   if (smooth) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
   SCL_TRY((native ? nonlinearity : nonlinearity_widened)(map, &z, smooth ? &v : NULL, &y, error));
-  return scale_features(map, &y, job->phi + (ptrdiff_t)first_row * job->phi_stride * (ptrdiff_t)size, job->phi_stride, at->first, error);
+  return scale_features(job, &y, job->phi + (ptrdiff_t)first_row * job->phi_stride * (ptrdiff_t)size, at->first, error);
 }
 
 /* What all parameters of a task share: squares of the rows, projections on shared rows. */
@@ -268,7 +270,8 @@ static scl_status apply_rows(application *job, size_t index, scl_error *error) {
   const scl_map *map = job->map;
   const bool shared = map->pool != NULL;
   const size_t first_row = shared ? index * job->tall : index / job->across * job->tall;
-  const size_t begin = shared ? 0 : index % job->across * job->width, end = shared ? map->count : scl_min(begin + job->width, map->count);
+  const size_t stop = job->first + job->count, begin = job->first + (shared ? 0 : index % job->across * job->width);
+  const size_t end = shared ? stop : scl_min(begin + job->width, stop);
   place at = {job->x + (ptrdiff_t)first_row * job->x_stride * (ptrdiff_t)scl_dtype_size(map->dtype), job->x_stride,
               scl_min(job->tall, job->rows - first_row), begin, 0};
   desk d;
@@ -290,14 +293,17 @@ static void apply_task(void *context, size_t index) {
   job->error = error;
 }
 
-static scl_status apply_tiles(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
-                              int32_t *codes, scl_error *error) {
+static scl_status apply_tiles(const scl_map *map, size_t first, size_t count, const void *x, ptrdiff_t x_stride, size_t rows, void *phi,
+                              ptrdiff_t phi_stride, int32_t *codes, scl_error *error) {
   const size_t block = scl_projection_block(map->projection), most = scl_max(TILE_PARAMETERS / map->fan_in, 1);
-  application job = {.map = map, .x = x, .phi = phi, .codes = codes, .x_stride = x_stride, .phi_stride = phi_stride, .rows = rows};
+  application job = {.map = map, .x = x, .phi = phi, .codes = codes, .x_stride = x_stride, .phi_stride = phi_stride};
+  job.rows = rows;
+  job.first = first;
+  job.count = count;
   job.tall = map->pool != NULL ? POOL_ROWS : TILE_ROWS;
-  job.across = (map->count + most - 1) / most;
-  job.width = ((map->count + job.across - 1) / job.across + block - 1) / block * block; /* whole blocks of structured rows */
-  job.across = (map->count + job.width - 1) / job.width;
+  job.across = (count + most - 1) / most;
+  job.width = ((count + job.across - 1) / job.across + block - 1) / block * block; /* whole blocks of structured rows */
+  job.across = (count + job.width - 1) / job.width;
   desk d;
   const size_t threads = scl_pool_threads();
   job.scratch_each = lay_out(&job, NULL, &d);
@@ -311,25 +317,34 @@ static scl_status apply_tiles(const scl_map *map, const void *x, ptrdiff_t x_str
 }
 
 /* Monte Carlo: features of the samples, then their mixture. */
-static scl_status apply_mixture(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
-                                scl_error *error) {
+static scl_status apply_mixture(const scl_map *map, size_t first, size_t count, const void *x, ptrdiff_t x_stride, size_t rows, void *phi,
+                                ptrdiff_t phi_stride, scl_error *error) {
   const size_t inner = scl_map_features(map->inner), size = scl_dtype_size(map->dtype), samples = map->inner->count;
   char *features = scl_allocate_array(rows * inner, size);
   if (features == NULL) return scl_fail_memory(error, rows * inner * size, "Monte Carlo features");
-  const scl_status status = apply_tiles(map->inner, x, x_stride, rows, features, (ptrdiff_t)inner, NULL, error);
+  const scl_status status = apply_tiles(map->inner, 0, samples, x, x_stride, rows, features, (ptrdiff_t)inner, NULL, error);
   for (size_t plane = 0; status == SCL_OK && plane < map->fan_out; plane++)
-    scl_gemm_parallel(map->dtype, false, false, rows, map->count, samples, 1, features + plane * samples * size, (ptrdiff_t)inner,
-                      map->mixing, (ptrdiff_t)map->count, 0, (char *)phi + plane * map->count * size, phi_stride);
+    scl_gemm_parallel(map->dtype, false, false, rows, count, samples, 1, features + plane * samples * size, (ptrdiff_t)inner,
+                      (const char *)map->mixing + first * size, (ptrdiff_t)map->count, 0, (char *)phi + plane * count * size, phi_stride);
   scl_release(features);
   return status;
 }
 
+size_t scl_map_block(const scl_map *map) {
+  return map->projection == NULL ? 1 : scl_projection_block(map->projection);
+}
+
+scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x, ptrdiff_t x_stride, size_t rows, void *phi,
+                              ptrdiff_t phi_stride, scl_error *error) {
+  if (rows == 0 || count == 0) return SCL_OK;
+  if (map->cells != NULL) return scl_fail(error, SCL_INTERNAL, "one-hot features were asked for as dense ones");
+  if (map->inner != NULL) return apply_mixture(map, first, count, x, x_stride, rows, phi, phi_stride, error);
+  return apply_tiles(map, first, count, x, x_stride, rows, phi, phi_stride, NULL, error);
+}
+
 scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                          scl_error *error) {
-  if (rows == 0) return SCL_OK;
-  if (map->cells != NULL) return scl_fail(error, SCL_INTERNAL, "one-hot features were asked for as dense ones");
-  if (map->inner != NULL) return apply_mixture(map, x, x_stride, rows, phi, phi_stride, error);
-  return apply_tiles(map, x, x_stride, rows, phi, phi_stride, NULL, error);
+  return scl_map_apply_part(map, 0, map->count, x, x_stride, rows, phi, phi_stride, error);
 }
 
 /* ---------------------------------------------------------------- cells and codes */
@@ -360,7 +375,7 @@ scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   SCL_TRY(scl_map_levels(map, &levels, error));
   if (map->kernel != NULL) return scl_fail(error, SCL_UNSUPPORTED, "codes belong to features without K");
   if (rows == 0) return SCL_OK;
-  SCL_TRY(apply_tiles(map, x, x_stride, rows, NULL, 0, codes, error));
+  SCL_TRY(apply_tiles(map, 0, map->count, x, x_stride, rows, NULL, 0, codes, error));
   for (size_t i = 0; i < rows * map->count; i++)
     if (codes[i] < 0 || (size_t)codes[i] >= levels)
       return scl_fail(error, SCL_INTERNAL, "nonlinearity.%s gave the code %ld of %zu", scl_instance_name(map->phi), (long)codes[i], levels);

@@ -52,10 +52,15 @@ void scl_fit_release(scl_fit *fit) {
   memset(fit, 0, sizeof *fit);
 }
 
-static size_t rows_without(const scl_flow *flow, long without) {
-  size_t rows = flow->source->rows;
-  for (size_t i = 0; without >= 0 && i < flow->source->rows; i++)
-    rows -= flow->group[i] == (int32_t)without;
+/* How many rows are left without that group, and what they weigh. */
+static size_t rows_without(const scl_flow *flow, long without, double *total) {
+  size_t rows = 0;
+  *total = 0;
+  for (size_t i = 0; i < flow->source->rows; i++) {
+    if (without >= 0 && flow->group[i] == (int32_t)without) continue;
+    *total += flow->weights == NULL ? 1 : flow->weights[i];
+    rows++;
+  }
   return rows;
 }
 
@@ -107,10 +112,11 @@ static void set_intercept(const scl_problem *problem, const solve_context *s, sc
   }
 }
 
-/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. */
+/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. NaN where there are none of the problem's
+ * own: sums of a solver's own row weights tell another loss. */
 static double loss_of(const scl_problem *problem, const solve_context *s, const scl_fit *fit) {
   const size_t d = problem->features, c = problem->targets;
-  if (!s->have_normal || s->normal.total <= 0) return NAN;
+  if (!s->have_normal || s->reweighted || s->normal.total <= 0) return NAN;
   double *product = scl_allocate_array(d * c + 1, sizeof *product), loss = 0;
   if (product == NULL) return NAN;
   const double *a = fit->solution.coefficients;
@@ -158,11 +164,13 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
                             scl_error *error) {
   const scl_flow *flow = &training->flow;
   const size_t d = scl_flow_features(flow), c = flow->source->targets;
+  double total;
+  const size_t rows = rows_without(flow, without, &total);
   *s = (solve_context){.training = training, .without = without, .intercept = intercept};
   s->problem = (scl_problem){
       .head = SCL_HEAD(scl_problem),
       .host = &scl_host_table,
-      .rows = rows_without(flow, without),
+      .rows = rows,
       .features = d,
       .targets = c,
       .task = training->task,
@@ -177,6 +185,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   scl_problem_set_verbs(&s->problem);
   if (s->problem.rows == 0 || d == 0 || c == 0)
     return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows, d, c);
+  if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0 outside fold %ld", without + 1);
   return SCL_OK;
 }
 

@@ -1,9 +1,12 @@
 /* What a solver may ask of a problem, answered by streaming. */
 #include "dense.h"
 #include "interrupt.h"
+#include "pool.h"
 #include "problem_internal.h"
 #include "progress.h"
+#include "projection.h"
 #include "random.h"
+#include "thin.h"
 #include <math.h>
 #include <string.h>
 
@@ -204,36 +207,12 @@ typedef struct multiplying {
   size_t k;
 } multiplying;
 
-/* The block in float64: its own memory, or a copy. */
-static const double *wide_block(const scl_block *block, double **copy, ptrdiff_t *stride) {
-  *copy = NULL;
-  *stride = block->row_stride;
-  if (block->dtype == SCL_F64) return block->data;
-  *copy = scl_allocate_array(block->rows * block->cols + 1, sizeof **copy);
-  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
-    for (size_t j = 0; j < block->cols; j++)
-      (*copy)[i * block->cols + j] = (double)((const float *)block->data)[(ptrdiff_t)i * block->row_stride + (ptrdiff_t)j];
-  *stride = (ptrdiff_t)block->cols;
-  return *copy;
+/* out (count x k) = Phi a; out (D x k) += Phi' r */
+static scl_status dense_product(const scl_block *phi, const double *a, size_t k, double *out, scl_error *error) {
+  return scl_thin_product(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, a, k, out, error);
 }
-
-/* out (count x k) = Phi a, or (transpose) out (D x k) += Phi' a. */
-static scl_status dense_product(const scl_block *phi, bool transpose, const double *a, size_t k, double *out, scl_error *error) {
-  const size_t inner = transpose ? phi->rows : phi->cols, outer = transpose ? phi->cols : phi->rows;
-  const ptrdiff_t width = (ptrdiff_t)k;
-  if (phi->dtype == SCL_F64) {
-    scl_gemm_parallel(SCL_F64, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, a, width, transpose ? 1 : 0, out, width);
-    return SCL_OK;
-  }
-  float *narrow = scl_allocate_array((inner + outer) * k + 1, sizeof *narrow), *product = narrow + inner * k;
-  if (narrow == NULL) return scl_fail_memory(error, (inner + outer) * k * sizeof *narrow, "a product");
-  for (size_t i = 0; i < inner * k; i++)
-    narrow[i] = (float)a[i];
-  scl_gemm_parallel(SCL_F32, transpose, false, outer, k, inner, 1, phi->data, phi->row_stride, narrow, width, 0, product, width);
-  for (size_t i = 0; i < outer * k; i++)
-    out[i] = (transpose ? out[i] : 0) + (double)product[i];
-  scl_release(narrow);
-  return SCL_OK;
+static scl_status dense_adjoint(const scl_block *phi, const double *r, size_t k, double *out, scl_error *error) {
+  return scl_thin_adjoint(phi->dtype, phi->rows, phi->cols, phi->data, phi->row_stride, r, k, out, error);
 }
 
 /* out (count x k) = rows a for sparse rows; out (D x k) += rows' r. */
@@ -259,7 +238,7 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   double *out = m->out + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, false, m->in, m->k, out, error);
+  if (rows->slots == 0) return dense_product(&rows->features, m->in, m->k, out, error);
   sparse_product(rows, m->in, m->k, out);
   return SCL_OK;
 }
@@ -267,7 +246,7 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   const multiplying *m = context;
   const double *in = m->in + rows->first * m->k;
-  if (rows->slots == 0) return dense_product(&rows->features, true, in, m->k, m->out, error);
+  if (rows->slots == 0) return dense_adjoint(&rows->features, in, m->k, m->out, error);
   sparse_adjoint(rows, in, m->k, m->out);
   return SCL_OK;
 }
@@ -301,10 +280,10 @@ static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *err
   if (sparse)
     sparse_product(rows, s->a, s->k, scores);
   else
-    status = dense_product(&rows->features, false, s->a, s->k, scores, error);
+    status = dense_product(&rows->features, s->a, s->k, scores, error);
   if (status == SCL_OK) status = s->turn(s->context, rows, scores, error);
   if (status == SCL_OK && sparse) sparse_adjoint(rows, scores, s->k, s->out);
-  if (status == SCL_OK && !sparse) status = dense_product(&rows->features, true, scores, s->k, s->out, error);
+  if (status == SCL_OK && !sparse) status = dense_adjoint(&rows->features, scores, s->k, s->out, error);
   scl_release(scores);
   return status;
 }
@@ -324,36 +303,64 @@ typedef struct reweighting {
   size_t c;
 } reweighting;
 
-static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
-  const reweighting *r = context;
-  const size_t d = rows->features.cols, c = r->c;
-  double *copy, *scaled = scl_allocate_array(rows->count * (d + c) + 1, sizeof *scaled);
-  ptrdiff_t stride;
-  const double *phi = wide_block(&rows->features, &copy, &stride);
-  if (phi == NULL || scaled == NULL) {
-    scl_release(copy);
-    scl_release(scaled);
-    return scl_fail_memory(error, rows->count * d * sizeof *scaled, "weighted rows");
+/* Rows of a block times the square roots of their weights, in the block's dtype. */
+typedef struct scaling {
+  const scl_block *features;
+  const double *weights;
+  void *out;
+} scaling;
+
+enum { SCALE_ROWS = 64 };
+
+static void scale_rows(void *context, size_t index) {
+  const scaling *s = context;
+  const size_t d = s->features->cols, first = index * SCALE_ROWS, end = scl_min(first + SCALE_ROWS, s->features->rows);
+  for (size_t i = first; i < end; i++) {
+    const double root = sqrt(s->weights[i]);
+    const ptrdiff_t at = (ptrdiff_t)i * s->features->row_stride;
+    if (s->features->dtype == SCL_F64)
+      for (size_t j = 0; j < d; j++)
+        ((double *)s->out)[i * d + j] = root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
+    else
+      for (size_t j = 0; j < d; j++)
+        ((float *)s->out)[i * d + j] = (float)root * ((const float *)s->features->data)[at + (ptrdiff_t)j];
   }
-  double *y = scaled + rows->count * d;
+}
+
+/* Weighted targets, and what they and the weights add to the means and squares. */
+static void weigh_targets(const reweighting *r, const scl_rows *rows, const double *weights, double *out) {
+  const size_t c = r->c;
   for (size_t i = 0; i < rows->count; i++) {
-    const double weight = r->weights[rows->first + i], root = sqrt(weight);
-    for (size_t j = 0; j < d; j++) {
-      scaled[i * d + j] = root * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-      r->solve->mean_phi[j] += weight * phi[(ptrdiff_t)i * stride + (ptrdiff_t)j];
-    }
     for (size_t j = 0; j < c; j++) {
       const double value = rows->targets[i * c + j];
-      y[i * c + j] = root * value;
-      r->solve->square[j] += weight * value * value;
-      r->solve->mean_y[j] += weight * value;
+      out[i * c + j] = weights[i] * value;
+      r->solve->square[j] += weights[i] * value * value;
+      r->solve->mean_y[j] += weights[i] * value;
     }
-    r->solve->normal.total += weight;
+    r->solve->normal.total += weights[i];
   }
-  const scl_status status = scl_symmetric_accumulate(r->solve->work, SCL_F64, scaled, (ptrdiff_t)d, rows->count, error);
-  scl_gemm_parallel(SCL_F64, true, false, d, c, rows->count, 1, scaled, (ptrdiff_t)d, y, (ptrdiff_t)c, 1, r->solve->right, (ptrdiff_t)c);
-  scl_release(copy);
+}
+
+static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *error) {
+  const reweighting *r = context;
+  const scl_block *phi = &rows->features;
+  const size_t d = phi->cols, c = r->c;
+  const double *weights = r->weights + rows->first;
+  void *scaled = scl_allocate_array(rows->count * d + 1, scl_dtype_size(phi->dtype));
+  double *targets = scl_allocate_array(rows->count * c + 1, sizeof *targets);
+  scl_status status = SCL_OK;
+  if (scaled == NULL || targets == NULL)
+    status = scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets), "weighted rows");
+  if (status == SCL_OK) {
+    scaling job = {phi, weights, scaled};
+    scl_pool_run((rows->count + SCALE_ROWS - 1) / SCALE_ROWS, scale_rows, &job);
+    weigh_targets(r, rows, weights, targets);
+    status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count, error);
+  }
+  if (status == SCL_OK) status = dense_adjoint(phi, targets, c, r->solve->right, error);
+  if (status == SCL_OK) status = dense_adjoint(phi, weights, 1, r->solve->mean_phi, error);
   scl_release(scaled);
+  scl_release(targets);
   return status;
 }
 
@@ -419,28 +426,36 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
   }
 }
 
-/* What the visitor of a minibatch sees: some of the features, and phi itself where the map holds phi/sqrt T. */
+/* What the visitor of a minibatch sees: some of the features of a block, and phi itself where the map holds phi/sqrt T. */
 typedef struct narrowing {
   scl_visit visit;
   void *context;
-  size_t first, count;
-  double factor; /* undoes the plain map's scale; 1: leave as it is */
+  size_t skip, count; /* columns of the block before the first that is wanted, and how many are */
+  double factor;      /* undoes the plain map's scale; 1: leave as it is */
 } narrowing;
 
 static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *error) {
   const narrowing *n = context;
   scl_rows part = *rows;
-  for (size_t i = 0; n->factor != 1 && i < rows->count; i++)
-    for (size_t j = n->first; j < n->first + n->count; j++) {
-      const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
-      if (rows->features.dtype == SCL_F64)
-        ((double *)rows->features.data)[at] *= n->factor;
-      else
-        ((float *)rows->features.data)[at] *= (float)n->factor;
-    }
-  part.features.data = (char *)rows->features.data + n->first * scl_dtype_size(rows->features.dtype);
+  part.features.data = (char *)rows->features.data + n->skip * scl_dtype_size(rows->features.dtype);
   part.features.cols = n->count;
+  for (size_t i = 0; n->factor != 1 && i < rows->count; i++) {
+    void *row = (char *)part.features.data + (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype);
+    for (size_t j = 0; j < n->count; j++)
+      scl_set_number(row, rows->features.dtype, j, scl_number(row, rows->features.dtype, j) * n->factor);
+  }
   return n->visit(n->context, &part, error);
+}
+
+/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one output need; with several outputs, all. */
+static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
+  narrow->skip = first;
+  if (flow->map == NULL || scl_map_slots(flow->map) > 0) return;
+  const size_t T = scl_map_count(flow->map), block = scl_map_block(flow->map), plane = first / T, from = first % T;
+  if (from + narrow->count > T) return;
+  flow->first = from / block * block;
+  flow->count = scl_min((from + narrow->count - flow->first + block - 1) / block * block, T - flow->first);
+  narrow->skip = plane * flow->count + from - flow->first;
 }
 
 /* The map without K, on the same parameters. */
@@ -456,7 +471,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
                                  int plain, scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_flow flow = s->training->flow;
-  narrowing narrow = {visit, context, first, count, 1};
+  narrowing narrow = {visit, context, 0, count, 1};
   if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
     return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1, first + count,
                     problem->features);
@@ -467,6 +482,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
       narrow.factor = sqrt((double)problem->parameters);
     }
   }
+  narrow_flow(&flow, first, &narrow);
   if (!flow.source->random_access) return scl_fail(error, SCL_UNSUPPORTED, "minibatches need rows in memory; this data set streams");
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");

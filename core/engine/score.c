@@ -1,19 +1,7 @@
 #include "score.h"
 
-#include "dense.h"
-#include <math.h>
+#include "thin.h"
 #include <string.h>
-
-/* The block's features in float64: its own memory or a copy in `copy` (count x D). */
-static const double *wide(const scl_flow *flow, const scl_flow_block *block, double *copy) {
-  if (flow->dtype == SCL_F64) return block->phi;
-  const size_t d = scl_flow_features(flow);
-  const float *from = block->phi;
-  for (size_t i = 0; i < block->count; i++)
-    for (size_t j = 0; j < d; j++)
-      copy[i * d + j] = (double)from[(ptrdiff_t)i * block->phi_stride + (ptrdiff_t)j];
-  return copy;
-}
 
 /* out (count x cols) = rows of sparse features times a (D x cols). */
 static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count, const double *a, size_t cols, double *out) {
@@ -26,17 +14,24 @@ static void multiply_sparse(const scl_flow_block *block, size_t start, size_t co
     }
 }
 
-/* D x columns in the flow's dtype, row-major and packed. */
-static void *narrow(const scl_flow *flow, const scl_matrix *a) {
-  const scl_dtype dtype = flow->map != NULL && scl_map_slots(flow->map) > 0 ? SCL_F64 : flow->dtype;
-  void *out = scl_allocate_array(a->rows * a->cols + 1, scl_dtype_size(dtype));
-  for (size_t i = 0; out != NULL && i < a->rows; i++)
-    for (size_t j = 0; j < a->cols; j++) {
-      if (dtype == SCL_F64)
-        ((double *)out)[i * a->cols + j] = scl_matrix_get(a, i, j);
-      else
-        ((float *)out)[i * a->cols + j] = (float)scl_matrix_get(a, i, j);
-    }
+/* out (count x k) = rows start .. start+count-1 of the block times a (D x k). */
+static scl_status multiply(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, const double *a, size_t k,
+                           double *out, scl_error *error) {
+  if (block->slots > 0) {
+    multiply_sparse(block, start, count, a, k, out);
+    return SCL_OK;
+  }
+  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(flow->dtype);
+  return scl_thin_product(flow->dtype, count, scl_flow_features(flow), phi, block->phi_stride, a, k, out, error);
+}
+
+/* Candidates of one group side by side: D x (count c). */
+static double *stack(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
+  double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
+  for (size_t k = 0; out != NULL && k < count; k++)
+    for (size_t i = 0; i < d; i++)
+      for (size_t j = 0; j < c; j++)
+        out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
   return out;
 }
 
@@ -44,53 +39,40 @@ static void *narrow(const scl_flow *flow, const scl_matrix *a) {
 
 typedef struct deciding {
   const scl_flow *flow;
-  const void *coefficients; /* D x c, the flow's dtype; float64 for sparse features */
+  const double *coefficients; /* D x c */
   const scl_matrix *intercept;
   size_t c;
   scl_matrix *out;
-  void *block; /* rows x c, the flow's dtype; as large as the largest block so far */
-  size_t room;
 } deciding;
 
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
-  deciding *d = context;
-  const scl_dtype dtype = block->slots > 0 ? SCL_F64 : d->flow->dtype;
-  const size_t c = d->c, size = scl_dtype_size(dtype);
-  if (block->count > d->room) {
-    scl_release(d->block);
-    d->block = scl_allocate_array(block->count * c + 1, size);
-    d->room = d->block == NULL ? 0 : block->count;
-    if (d->block == NULL) return scl_fail_memory(error, block->count * c * size, "decisions");
-  }
-  if (block->slots > 0)
-    multiply_sparse(block, 0, block->count, d->coefficients, c, d->block);
-  else
-    scl_gemm_parallel(dtype, false, false, block->count, c, scl_flow_features(d->flow), 1, block->phi, block->phi_stride, d->coefficients,
-                      (ptrdiff_t)c, 0, d->block, (ptrdiff_t)c);
-  for (size_t i = 0; i < block->count; i++) {
+  const deciding *d = context;
+  const size_t c = d->c;
+  double *scores = scl_allocate_array(block->count * c + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, block->count * c * sizeof *scores, "decisions");
+  const scl_status status = multiply(d->flow, block, 0, block->count, d->coefficients, c, scores, error);
+  for (size_t i = 0; status == SCL_OK && i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
-    for (size_t j = 0; j < c; j++) {
-      const size_t at = i * c + j;
-      row[j] = dtype == SCL_F64 ? ((const double *)d->block)[at] : (double)((const float *)d->block)[at];
-      if (d->intercept != NULL) row[j] += scl_matrix_get(d->intercept, 0, j);
-    }
+    for (size_t j = 0; j < c; j++)
+      row[j] = scores[i * c + j] + (d->intercept == NULL ? 0 : scl_matrix_get(d->intercept, 0, j));
   }
-  return SCL_OK;
+  scl_release(scores);
+  return status;
 }
 
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out,
                          scl_error *error) {
-  deciding d = {.flow = flow, .intercept = intercept, .c = coefficients->cols, .out = out};
+  const size_t c = coefficients->cols;
   if (coefficients->rows != scl_flow_features(flow))
     return scl_fail(error, SCL_BAD_SHAPE, "X gives %zu features where the model has %zu coefficients", scl_flow_features(flow),
                     coefficients->rows);
-  SCL_TRY(scl_matrix_create(flow->source->rows, d.c, SCL_F64, out, error));
-  void *copy = narrow(flow, coefficients);
-  d.coefficients = copy;
-  scl_status status = copy == NULL ? scl_fail_memory(error, coefficients->rows * d.c * sizeof(double), "coefficients") : SCL_OK;
+  SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_F64, out, error));
+  const scl_candidate candidate = {.coefficients = coefficients};
+  double *packed = stack(&candidate, 1, coefficients->rows, c);
+  deciding d = {flow, packed, intercept, c, out};
+  scl_status status = packed == NULL ? scl_fail_memory(error, coefficients->rows * c * sizeof *packed, "coefficients") : SCL_OK;
   if (status == SCL_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
-  scl_release(copy);
-  scl_release(d.block);
+  scl_release(packed);
   if (status != SCL_OK) scl_matrix_release(out);
   return status;
 }
@@ -189,31 +171,19 @@ static void keep_row(const judging *job, size_t group, size_t row, const double 
 
 static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
   const judging *job = context;
-  const size_t d = scl_flow_features(job->flow), width = job->count * job->c;
-  const bool widened = job->flow->dtype == SCL_F32 && block->slots == 0;
-  double *copy = widened ? scl_allocate_array(block->count * d + 1, sizeof *copy) : NULL;
+  const size_t width = job->count * job->c;
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL || (widened && copy == NULL)) {
-    scl_release(copy);
-    scl_release(decisions);
-    return scl_fail_memory(error, block->count * (d + width) * sizeof *decisions, "decisions of a block");
-  }
-  const double *phi = block->slots > 0 ? NULL : wide(job->flow, block, copy);
-  const ptrdiff_t stride = copy == NULL ? block->phi_stride : (ptrdiff_t)d;
-  for (size_t g = 0; g < job->groups; g++) {
+  if (decisions == NULL) return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
+  scl_status status = SCL_OK;
+  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
-    if (block->slots > 0)
-      multiply_sparse(block, start, rows, job->stacked[g], width, to);
-    else
-      scl_gemm_parallel(SCL_F64, false, false, rows, width, d, 1, phi + (ptrdiff_t)start * stride, stride, job->stacked[g],
-                        (ptrdiff_t)width, 0, to, (ptrdiff_t)width);
-    for (size_t i = 0; i < rows; i++)
+    status = multiply(job->flow, block, start, rows, job->stacked[g], width, to, error);
+    for (size_t i = 0; status == SCL_OK && i < rows; i++)
       job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
   }
-  scl_release(copy);
   scl_release(decisions);
-  return SCL_OK;
+  return status;
 }
 
 /* The same where the candidates are models. */
@@ -234,16 +204,6 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
   }
   scl_release(decisions);
   return status;
-}
-
-/* Candidates of one group side by side: D x (count c). */
-static double *stack(const scl_candidate *candidates, size_t count, size_t d, size_t c) {
-  double *out = scl_allocate_array(d * count * c + 1, sizeof *out);
-  for (size_t k = 0; out != NULL && k < count; k++)
-    for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < c; j++)
-        out[(i * count + k) * c + j] = scl_matrix_get(candidates[k].coefficients, i, j);
-  return out;
 }
 
 static scl_status judge_all(judging *job, scl_error *error) {

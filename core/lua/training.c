@@ -89,7 +89,8 @@ static int training_new(lua_State *L) {
   lua_getfield(L, 4, "classes");
   const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
   lua_getfield(L, 4, "allowance");
-  const size_t allowance = (size_t)luaL_optnumber(L, -1, 1.5e9);
+  const double allowed = luaL_optnumber(L, -1, 1.5e9);
+  const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
   scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
@@ -243,7 +244,8 @@ static int solve(lua_State *L) {
                 &error);
   f->count = s.groups * s.each;
   f->groups = s.groups;
-  const size_t now = scl_allocated(), bytes = models && now > before ? (now - before) / s.groups : 0;
+  const size_t now = scl_allocated(), grown = now > before ? now - before : 0, bytes = models ? grown / s.groups : 0;
+  if (!models) scl_lua_account(L, grown); /* sums and blocks of features that the training keeps */
   lua_createtable(L, (int)s.groups, 0);
   for (size_t i = 0; i < s.groups; i++) {
     lua_createtable(L, (int)s.each, 0);

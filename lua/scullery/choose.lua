@@ -11,12 +11,12 @@ end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
 function Choose:draw(u)
-  if self.at then return self.at(u) end
+  if self:continuous() then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
 
---- Whether it is a range, which random draws take points of, and no list.
-function Choose:continuous() return self.at ~= nil end
+--- Whether it is a range, which random draws take points of, and no list: a range of which no count was given.
+function Choose:continuous() return self.at ~= nil and not self.counted end
 
 local choose = {}
 
@@ -42,7 +42,7 @@ local function range(law, given, from, to)
     if not seen[value] then values[#values + 1] = value end
     seen[value] = true
   end
-  return setmetatable({ values = values, law = law, low = low, high = high, at = at }, Choose)
+  return setmetatable({ values = values, law = law, low = low, high = high, at = at, counted = given.count ~= nil }, Choose)
 end
 
 local function check_range(title, given, test, takes)
@@ -56,15 +56,15 @@ local function check_range(title, given, test, takes)
   end
 end
 
---- sc.choose.log{ low, high, count = 5 }: count values from low to high, each the same factor above the last. A search with draws = n takes random points of
---- the whole range instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
+--- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor above the last. Without a count a search with draws = n takes
+--- random points of the whole range instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
 function choose.log(given)
   check_range("choose.log", given, function(v) return v > 0 and v < math.huge end, "two positive numbers")
   return range("log", given, math.log, math.exp)
 end
 
---- sc.choose.range{ low, high, count = 5 }: count values from low to high at equal distances; with draws = n random points, uniform. Whole numbers at both
---- ends give whole numbers.
+--- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances; without a count and with draws = n random points, uniform.
+--- Whole numbers at both ends give whole numbers.
 function choose.range(given)
   check_range("choose.range", given, function(v) return v == v and math.abs(v) < math.huge end, "two numbers")
   local function same(v) return v end

@@ -134,8 +134,11 @@ local rules = {
 
 -- Row weights as an n x 1 matrix.
 local function read_weights(given, n)
-  local w = core.is_matrix(given) and given or type(given) == "table" and not getmetatable(given) and core.matrix(given)
-  if not w then fail("weights take a list of numbers or an n x 1 matrix, and got %s", options.show(given)) end
+  if not core.is_matrix(given) and (type(given) ~= "table" or getmetatable(given)) then
+    fail("weights take a list of numbers or an n x 1 matrix, and got %s", options.show(given))
+  end
+  local read, w = pcall(core.matrix, given)
+  if not read then fail("weights: %s", w) end
   if w:cols() ~= 1 and w:rows() == 1 then w = w:t():copy() end
   if w:rows() ~= n or w:cols() ~= 1 then fail("X has %d rows and weights is %d x %d", n, w:rows(), w:cols()) end
   local total = 0

@@ -238,7 +238,7 @@ local function fit(self, ds)
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
-  local training = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
+  local training <close> = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
   local settings = core.settings(solver)
   local result = core.solve(training, solver, settings.intercept == true)[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
@@ -316,7 +316,8 @@ end
 --- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's loss says them (logistic: sigmoid, softmax) they are its own;
 --- otherwise Platt's sigmoids of the scores, one a class and normalised over more than two, after p:calibrate{}, which is called where it was not. They are of
 --- the population that the data set's rows stand for, with its row weights; class_weights do not shift them, and with class_weights they are Platt's whatever
---- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is largest, which p:predict goes by.
+--- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is
+--- largest, which p:predict goes by.
 function Pipeline:probabilities(X)
   local f = need(self, "pipeline:probabilities", true)
   return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
@@ -357,7 +358,7 @@ local function judge_stream(self, title, ds)
   if n == 0 then error("the data set has no rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
-  local training = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
+  local training <close> = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
   return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 

@@ -80,7 +80,7 @@ function prune.run(self, given)
   local data = o.data or f.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
   if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
-  local training = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
+  local training <close> = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
   local theta = core.map_constants(f.map).theta
   local T = f.map_info.T
   local c = { theta = theta, rho = slope(self:norm(), theta), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }

@@ -132,7 +132,7 @@ local function stages_per_fold(run, ds, _, folds, k)
   for f = 1, k do
     local train, test = split(ds, folds, f)
     local made = prepare(run.pipeline, train, train:source_of_targets(), run.choices)
-    local judging = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
+    local judging <close> = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
     candidates[f] = solve(made, 0, run.path)
     tallies[f] = core.score(judging, { candidates[f] })[1]
   end
@@ -352,7 +352,7 @@ end
 
 local function judge(p, ds, what)
   local f = p.fitted
-  local training = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
+  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
   local t = core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
   return (what == "error" and t.wrong or t.square) / t.rows
 end
@@ -386,7 +386,7 @@ end
 --- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
 --- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
 --- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
---- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range then give any point of their range; a list for the
+--- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
 --- solver's path option (lambda) is still gone through whole, as that costs no pass.
 --- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
 --- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.

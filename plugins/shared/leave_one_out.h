@@ -102,7 +102,7 @@ static inline double loo_row(loo_kind kind, const double *y, const double *left,
   for (size_t j = 0; kind == LOO_SQUARE && j < c; j++)
     sum += left[j] * left[j];
   if (kind == LOO_SQUARE) return sum;
-  if (c == 1) return (y[0] + left[0] > 0) != (y[0] > 0);
+  if (c == 1) return (y[0] + left[0] < 0) != (y[0] < 0);
   size_t said = 0, true_class = 0;
   for (size_t j = 1; j < c; j++) {
     if (y[j] + left[j] > y[said] + left[said]) said = j;

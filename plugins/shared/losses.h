@@ -70,6 +70,16 @@ static inline double loss_logistic(const void *context, size_t c, const double *
   return value;
 }
 
+/* Probabilities of the classes that go with the logistic loss, one number a class. */
+static inline void loss_logistic_probabilities(size_t c, const double *f, double *out) {
+  if (c > 1) {
+    (void)loss_softmax(c, f, out);
+    return;
+  }
+  out[0] = loss_sigmoid(-f[0]);
+  out[1] = loss_sigmoid(f[0]);
+}
+
 /* sum max(0, 1 - y f) */
 static inline double loss_hinge(const void *context, size_t c, const double *f, const double *y, double *slope) {
   double value = 0;

@@ -152,15 +152,16 @@ static inline double risk_at(const risk_line *line, double t, double *derivative
   return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
 }
 
-/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the start), by bracketing and secants.
- * 0: none was found, as where rounding is all that is left. */
+/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the start, but for rounding), by bracketing,
+ * secants and halving. 0: none was found, as where rounding is all that is left. */
 static inline double risk_search(const risk_line *line, double fraction, double start) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
   const double value = risk_at(line, 0, &at_low), first = at_low;
+  const double ceiling = value + 1e-14 * fabs(value); /* near the minimum slopes still tell where values no longer do */
   if (!(first < 0)) return 0;
   for (int tries = 0; tries < 60; tries++) {
     const double here = risk_at(line, t, &derivative);
-    if (fabs(derivative) <= -fraction * first && here <= value) return t;
+    if (fabs(derivative) <= -fraction * first && here <= ceiling) return t;
     if (derivative < 0) {
       low = t;
       at_low = derivative;
@@ -168,8 +169,8 @@ static inline double risk_search(const risk_line *line, double fraction, double 
       high = t;
       at_high = derivative;
     }
-    const double secant = low + (high - low) * at_low / (at_low - at_high), margin = 0.1 * (high - low);
-    t = isinf(high) ? 4 * t : fmax(low + margin, fmin(high - margin, secant));
+    const double secant = low + (high - low) * at_low / (at_low - at_high);
+    t = isinf(high) ? 4 * t : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2 : secant;
   }
   return risk_at(line, low, &derivative) < value ? low : 0;
 }

@@ -1,9 +1,11 @@
-/* A preconditioner for (Phi'Phi + n lambda I) from a sample of m rows S (m x D), for D too large to factor:
+/* A preconditioner for (Phi'Phi + n lambda I) from a sample of m rows S (m x D):
  *
  *   P = (n/m) S'S + n mu I,    mu P^-1 n = I - S' (S S' + m mu I)^-1 S     (Woodbury; an m x m system)
  *
  * It sees the large eigenvalues of Phi'Phi as well as m rows can; mu >= lambda stands for the ones that it does not see, which random
- * features have many of, all small. Making it costs m^2 D, using it 4 m D a column: no pass over the rows. */
+ * features have many of, all small. Making it costs m^2 D, using it 4 m D a column: no pass over the rows. Where there are more rows in
+ * the sample than features, S'S + m mu I itself is factored, mu is lambda, and with some rows a feature P is as good for a small lambda as
+ * for a large one. */
 #ifndef SCULLERY_SHARED_ROW_SAMPLE_H
 #define SCULLERY_SHARED_ROW_SAMPLE_H
 
@@ -17,8 +19,10 @@ typedef struct row_sample {
   const scl_symmetric_algebra *symmetric;
   const scl_dense_algebra *algebra;
   size_t rows, filled;  /* m */
+  int tall;             /* m >= D: the factor has order D, and s is a piece of the sample, SAMPLE_PIECE x D */
   double *s;            /* D x m: the sample, transposed, rows times the root of their weights */
-  double *partial;      /* SAMPLE_STRIPES x m x c */
+  double *partial;      /* SAMPLE_STRIPES x m x c; NULL where tall */
+  double square;        /* sum of the squares of S */
   const double *centre; /* D numbers taken from each row, or NULL */
   double mean_weight;
   scl_symmetric *factor;
@@ -36,53 +40,58 @@ static inline double sample_feature(const scl_rows *rows, size_t i, size_t j) {
   return rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at] : (double)((const float *)rows->features.data)[at];
 }
 
-static inline void sample_put(row_sample *sample, const scl_rows *rows, size_t from, size_t count) {
-  const size_t d = sample->problem->features;
-  for (size_t j = 0; j < d; j++)
-    for (size_t i = from; i < from + count; i++)
-      sample->s[j * sample->rows + sample->filled + i - from] =
-          sqrt(rows_weight(rows, i) / sample->mean_weight) *
-          (sample_feature(rows, i, j) - (sample->centre == NULL ? 0 : sample->centre[j]));
-  sample->filled += count;
+/* Row i of a block into the sample. */
+static inline void sample_put(row_sample *sample, const scl_rows *rows, size_t i) {
+  const size_t d = sample->problem->features, at = sample->tall ? sample->filled % SAMPLE_PIECE : sample->filled;
+  const size_t step = sample->tall ? 1 : sample->rows;
+  const double root = sqrt(rows_weight(rows, i) / sample->mean_weight);
+  double *to = sample->s + (sample->tall ? at * d : at);
+  for (size_t j = 0; j < d; j++) {
+    const double x = root * (sample_feature(rows, i, j) - (sample->centre == NULL ? 0 : sample->centre[j]));
+    to[j * step] = x;
+    sample->square += x * x;
+  }
+  sample->filled++;
+  if (sample->tall && (at + 1 == SAMPLE_PIECE || sample->filled == sample->rows))
+    sample->symmetric->rank(sample->factor, 1, sample->s, at + 1, (ptrdiff_t)d);
 }
 
 static inline scl_status sample_drawn(void *context, const scl_rows *rows, scl_error *error) {
   (void)error;
-  sample_put(context, rows, 0, rows->count);
+  for (size_t i = 0; i < rows->count; i++)
+    sample_put(context, rows, i);
   return SCL_OK;
 }
 
-/* Evenly spaced rows, where rows can only be read in order. */
+/* Evenly spaced rows, where rows can only be read in order; all of them, where so many are wanted. */
 static inline scl_status sample_passing(void *context, const scl_rows *rows, scl_error *error) {
   row_sample *sample = context;
   (void)error;
   for (size_t i = 0; i < rows->count && sample->filled < sample->rows; i++) {
     const double place = ((double)sample->filled + 0.5) * (double)sample->problem->rows / (double)sample->rows;
-    if (rows->first + i == (size_t)place) sample_put(sample, rows, i, 1);
+    if (rows->first + i == (size_t)place) sample_put(sample, rows, i);
   }
   return SCL_OK;
 }
 
 static inline scl_status sample_draw(row_sample *sample, uint64_t seed, scl_error *error) {
   const scl_problem *problem = sample->problem;
-  scl_status status = SCL_OK;
+  const int all = sample->rows >= problem->rows;
+  scl_status status = all ? SCL_UNSUPPORTED : SCL_OK;
   for (uint64_t step = 0; status == SCL_OK && sample->filled < sample->rows; step++) {
     const size_t left = sample->rows - sample->filled, count = left < SAMPLE_PIECE ? left : SAMPLE_PIECE;
     status = problem->minibatch(problem, seed, step, count, 0, problem->features, 0, sample_drawn, sample, error);
   }
   if (status != SCL_UNSUPPORTED) return status;
-  sample->filled = 0;
   return problem->walk(problem, sample_passing, sample, error);
 }
 
 /* mu: half of mean ||phi||^2/m. The sample misses directions of about that size: less makes P too small there, more makes it too large
- * where it knows better. */
+ * where it knows better. A tall sample misses none, and mu is there for rounding. */
 static inline double sample_damping(const row_sample *sample) {
-  const size_t count = sample->problem->features * sample->rows;
-  double square = 0;
-  for (size_t i = 0; i < count; i++)
-    square += sample->s[i] * sample->s[i];
-  return square / (2 * (double)sample->rows * (double)sample->rows);
+  const double mean = sample->square / (double)sample->rows;
+  const double rounding = sample->problem->dtype == SCL_F64 ? 1e-11 : 1e-7;
+  return sample->tall ? rounding * mean : mean / (2 * (double)sample->rows);
 }
 
 /* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen, at least least_mu. */
@@ -90,20 +99,20 @@ static inline scl_status sample_open(row_sample *sample, const scl_problem *prob
                                      const double *centre, double mean_weight, scl_error *error) {
   const scl_host *host = problem->host;
   const size_t d = problem->features, c = problem->targets;
-  *sample = (row_sample){.problem = problem, .rows = rows, .centre = centre, .mean_weight = mean_weight};
+  *sample = (row_sample){.problem = problem, .rows = rows, .tall = rows >= d, .centre = centre, .mean_weight = mean_weight};
   sample->symmetric = host->service(SCL_SERVICE_SYMMETRIC);
   sample->algebra = host->service(SCL_SERVICE_DENSE_ALGEBRA);
-  sample->s = host->allocate(d * rows * sizeof *sample->s);
-  sample->partial = host->allocate(SAMPLE_STRIPES * rows * c * sizeof *sample->partial);
+  sample->s = host->allocate(d * (sample->tall ? SAMPLE_PIECE : rows) * sizeof *sample->s);
+  sample->partial = sample->tall ? NULL : host->allocate(SAMPLE_STRIPES * rows * c * sizeof *sample->partial);
   scl_status status = SCL_OK;
-  if (sample->s == NULL || sample->partial == NULL)
+  if (sample->s == NULL || (sample->partial == NULL && !sample->tall))
     status = host->fail(error, SCL_NO_MEMORY, "not enough memory for a sample of %zu rows: give a smaller rank", rows);
+  if (status == SCL_OK) status = sample->symmetric->create(sample->tall ? d : rows, &sample->factor, error);
   if (status == SCL_OK) status = sample_draw(sample, seed, error);
-  if (status == SCL_OK) status = sample->symmetric->create(rows, &sample->factor, error);
   if (status == SCL_OK && mu == 0) mu = fmax(fmax(least_mu, sample_damping(sample)), 1e-300);
   if (status == SCL_OK) {
     size_t pivot = 0;
-    sample->symmetric->rank(sample->factor, 1, sample->s, d, (ptrdiff_t)rows);
+    if (!sample->tall) sample->symmetric->rank(sample->factor, 1, sample->s, d, (ptrdiff_t)rows);
     sample->symmetric->shift((double)rows * mu, sample->factor);
     status = sample->symmetric->factor(sample->factor, &pivot, error);
   }
@@ -148,8 +157,13 @@ static inline void sample_up(void *context, size_t index) {
                         (ptrdiff_t)c);
 }
 
-/* out = mu n P^-1 in, D x c each */
+/* out = P^-1 in, D x c each, but for a factor */
 static inline void sample_apply(const row_sample *sample, const double *in, double *out) {
+  if (sample->tall) {
+    memcpy(out, in, sample->problem->features * sample->problem->targets * sizeof *out);
+    sample->symmetric->solve(sample->factor, out, sample->problem->targets);
+    return;
+  }
   const size_t size = sample->rows * sample->problem->targets;
   sample_use use = {sample, in, out};
   sample->problem->host->parallel(SAMPLE_STRIPES, sample_down, &use);

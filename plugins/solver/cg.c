@@ -16,9 +16,9 @@ static const scl_option options[OPTIONS] = {
     {"tolerance", SCL_NUMBER, NULL, "1e-4", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "norm of the residual relative to the right-hand side"},
     {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH, "sweeps over the rows at most"},
     {"rank", SCL_INTEGER | SCL_WORD, "auto", "auto", 0, 1e9, 0, SCL_NO_WIDTH,
-     "rows in the sample that the preconditioner is made from; 0: none; auto: at most 2000, in 400 MB"},
+     "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D = 2000, else 2000, in 400 MB"},
     {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank, at least lambda"},
+     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank >= D), at least lambda"},
     {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the sample"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
@@ -49,11 +49,13 @@ static void destroy(void *instance) {
   self->host->release(self);
 }
 
-/* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p). */
+enum { PATIENCE = 100 }; /* iterations without a smaller residual: rounding has taken over */
+
+/* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p), best (the a of the least residual). */
 typedef struct descent {
   const cg *self;
   const scl_problem *problem;
-  double *right, *residual, *z, *p, *image;
+  double *right, *residual, *z, *p, *image, *best;
   double *sums;                 /* D x (c + 1): Phi'W [y 1] */
   double *mean, *diagonal;      /* D: Phi'W 1/N; what stands on the diagonal of A, sparse rows */
   double *response;             /* c: mean target */
@@ -71,13 +73,14 @@ static void close_descent(descent *d) {
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem, scl_error *error) {
   const size_t features = problem->features, c = problem->targets, count = features * c;
   *d = (descent){.self = self, .problem = problem};
-  d->right = self->host->allocate((6 * count + 3 * features + 4 * c + 1) * sizeof *d->right);
+  d->right = self->host->allocate((7 * count + 3 * features + 4 * c + 1) * sizeof *d->right);
   if (d->right == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
   d->z = d->residual + count;
   d->p = d->z + count;
   d->image = d->p + count;
-  d->sums = d->image + count;
+  d->best = d->image + count;
+  d->sums = d->best + count;
   d->mean = d->sums + count + features;
   d->diagonal = d->mean + features;
   d->response = d->diagonal + features;
@@ -163,9 +166,8 @@ static size_t sample_rows_of(const descent *d) {
   const size_t n = d->problem->rows, features = d->problem->features;
   size_t rows = d->self->rank;
   if (d->self->auto_rank) {
-    rows = 2000;
-    if ((double)rows * (double)features * sizeof(double) > 4e8) rows = (size_t)(4e8 / ((double)features * sizeof(double)));
-    if (rows > features) rows = features;
+    rows = features <= 2000 ? 10 * features : 2000;
+    if (features > 2000 && (double)features * 16000 > 4e8) rows = (size_t)(4e8 / ((double)features * sizeof(double)));
   }
   return rows > n ? n : rows;
 }
@@ -251,18 +253,25 @@ static scl_status advance(descent *d, double *a, scl_error *error) {
   return SCL_OK;
 }
 
-/* From a to the tolerance by the running residual, or out of iterations. */
-static scl_status descend(descent *d, double *a, double *worst, scl_solution *out, scl_error *error) {
-  const size_t most = d->self->max_iterations;
-  for (int fresh = 1; *worst > d->self->tolerance && out->iterations < most; fresh = 0) {
+/* From a to the tolerance by the running residual, or out of iterations or patience; ends on the best a of its way. */
+static scl_status descend(descent *d, double *a, double worst, scl_solution *out, scl_error *error) {
+  const size_t most = d->self->max_iterations, bytes = d->problem->features * d->problem->targets * sizeof *a;
+  double least = worst;
+  memcpy(d->best, a, bytes);
+  for (int tries = 0; least > d->self->tolerance && out->iterations < most && tries < PATIENCE; tries++) {
     scl_status status = d->problem->progress(d->problem, (double)out->iterations / (double)most, "conjugate gradients", error);
     if (status != SCL_OK) return status;
-    turn_direction(d, fresh);
+    turn_direction(d, tries == 0);
     status = advance(d, a, error);
     if (status != SCL_OK) return status;
     out->iterations++;
-    *worst = judge(d);
+    worst = judge(d);
+    if (!(worst < least)) continue;
+    least = worst;
+    tries = 0;
+    memcpy(d->best, a, bytes);
   }
+  memcpy(a, d->best, bytes);
   return SCL_OK;
 }
 
@@ -280,7 +289,7 @@ static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
   out->iterations = 0;
   while (status == SCL_OK && worst > d->self->tolerance && out->iterations < d->self->max_iterations && worst < before / 2) {
     before = worst;
-    status = descend(d, a, &worst, out, error);
+    status = descend(d, a, worst, out, error);
     if (status == SCL_OK) status = true_residual(d, a, &worst, error);
   }
   out->residual = worst;

@@ -19,7 +19,7 @@ static const scl_option options[OPTIONS] = {
     {"k", SCL_INTEGER, NULL, "5", 1, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "how many neighbours; odd numbers avoid ties of two classes"},
 };
 
-enum { BLOCK = 512 }; /* kept rows whose distances are made at once */
+enum { BLOCK = 512, GROUP = 16 }; /* kept rows whose distances are made, and looked at, at once */
 
 typedef struct knn {
   const scl_host *host;
@@ -82,7 +82,8 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   scl_status status = empty(self, &m, error);
   if (status == SCL_OK) status = rows_collect(problem, &m->set, error);
   if (status == SCL_OK && self->k > (double)m->set.rows)
-    status = self->host->fail(error, SCL_BAD_OPTION, "option 'k' got %.0f; there are %zu rows to choose neighbours from", self->k, m->set.rows);
+    status =
+        self->host->fail(error, SCL_BAD_OPTION, "option 'k' got %.0f; there are %zu rows to choose neighbours from", self->k, m->set.rows);
   if (status == SCL_OK) status = measure(self, m, error);
   if (status != SCL_OK) {
     end(self, m);
@@ -124,19 +125,27 @@ static void sort_heap(neighbour *heap, size_t count) {
   }
 }
 
-/* One row against kept rows first .. first+count-1; product: -2 <x, x_j>. A row whose rounded distance may be below the farthest of the heap
- * is measured without rounding. */
+/* The first group from j on that has a sum squares + product of at most `bound`, or what is left after whole groups. */
+static size_t next_near(const double *squares, const double *product, size_t j, size_t count, double bound) {
+  for (; j + GROUP <= count; j += GROUP) {
+    int any = 0;
+    for (size_t i = j; i < j + GROUP; i++)
+      any |= squares[i] + product[i] <= bound;
+    if (any) return j;
+  }
+  return j;
+}
+
+/* One row against kept rows first .. first+count-1; product: -2 <x, x_j>. A row whose rounded distance may be below the farthest of the
+ * heap is measured without rounding. */
 static void meet(const neighbours *m, const double *x, double square, const double *product, size_t first, size_t count, neighbour *heap) {
   const size_t d = m->set.cols;
   const double slack = 4e-16 * ((double)d + 8) * (square + m->largest) - square;
   const double *squares = m->squares + first;
-  for (size_t j = 0; j < count; j += 8) {
-    const size_t stop = j + 8 < count ? j + 8 : count;
-    const double bound = heap[0].distance + slack;
-    int any = 0;
-    for (size_t i = j; i < stop; i++)
-      any |= squares[i] + product[i] <= bound;
-    for (size_t i = j; any && i < stop; i++) {
+  for (size_t j = 0; j < count; j += GROUP) {
+    j = next_near(squares, product, j, count, heap[0].distance + slack);
+    const size_t stop = j + GROUP < count ? j + GROUP : count;
+    for (size_t i = j; i < stop; i++) {
       if (squares[i] + product[i] > heap[0].distance + slack) continue;
       const neighbour one = {distances_exact(x, m->set.x + (first + i) * d, d), first + i};
       if (farther(&heap[0], &one)) sink(heap, m->k, 0, one);
@@ -245,7 +254,8 @@ static scl_status load(const void *instance, scl_read read, void *context, void 
   m->set.y = bytes_get_array(&r, m->set.rows, m->set.targets);
   m->set.weights = bytes_get_array(&r, m->set.rows, 1);
   for (size_t i = 0; r.status == SCL_OK && i < m->set.rows; i++)
-    if (!(m->set.weights[i] > 0)) r.status = self->host->fail(error, SCL_BAD_DATA, "the model's bytes are damaged: a row weight is not positive");
+    if (!(m->set.weights[i] > 0))
+      r.status = self->host->fail(error, SCL_BAD_DATA, "the model's bytes are damaged: a row weight is not positive");
   if (r.status == SCL_OK) r.status = measure(self, m, error);
   if (r.status != SCL_OK) {
     end(self, m);

@@ -142,12 +142,7 @@ static double lipschitz(const void *instance, double reach) {
 
 static int probabilities(const void *instance, size_t c, const double *f, double *out) {
   (void)instance;
-  if (c == 1) {
-    out[0] = loss_sigmoid(-f[0]);
-    out[1] = loss_sigmoid(f[0]);
-  } else {
-    (void)loss_softmax(c, f, out);
-  }
+  loss_logistic_probabilities(c, f, out);
   return 1;
 }
 

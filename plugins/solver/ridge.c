@@ -20,7 +20,7 @@ static const scl_option options[OPTIONS] = {
     {"penalty", SCL_WORD, "l2|rkhs", "l2", 0, 0, 0, SCL_NO_WIDTH, "l2: ||a||^2; rkhs: a'Ga, for features of an instantiation with K"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
     {"form", SCL_WORD, "auto|primal|dual", "auto", 0, 0, 0, SCL_NO_WIDTH,
-     "primal: a D x D system; dual: n x n (l2 only); auto: dual where D > n and the penalty is l2"},
+     "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can and D > n"},
     {"estimate", SCL_WORD, "none|loo|loo_error|gcv", "none", 0, 0, 0, SCL_NO_WIDTH,
      "its own risk, told by info().score: leave-one-out squared error, leave-one-out share of wrong classes, generalised cross-validation"},
 };
@@ -232,7 +232,10 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
     return self->host->fail(error, SCL_UNSUPPORTED,
                             "penalty = \"rkhs\" needs features of an instantiation with K; penalty = \"l2\" goes with these");
   const int short_and_wide = problem->features > problem->rows && !self->rkhs && !self->primal;
-  if (self->dual || short_and_wide) return dual(self, problem, values, count, out, error);
+  if (self->dual || short_and_wide) {
+    const scl_status status = dual(self, problem, values, count, out, error);
+    if (self->dual || status != SCL_UNSUPPORTED) return status; /* rows of different weights have no dual here */
+  }
   return primal(self, problem, values, count, out, error);
 }
 
@@ -257,7 +260,7 @@ const scl_plugin scullery_plugin = {
     "Least squares with an l2 or RKHS penalty, from streamed normal equations",
     "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube and Marchand 2023, algorithm 3).\n"
     "The sums over rows are made once, block by block; each lambda costs one Cholesky factorisation. With more features\n"
-    "than rows the dual system is solved instead (same solution). A singular system gets the least jitter\n"
+    "than rows, all of one weight, the dual system is solved instead (same solution). A singular system gets the least jitter\n"
     "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so.\n"
     "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and Wahba 1979) for all lambdas from\n"
     "one decomposition of the sums; search(ds, { folds = \"loo\" }) asks for it.",

@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 """The same work by the tools that people use now, for a run beside `scullery bench`: scikit-learn (python3-sklearn), pandas (python3-pandas), and the RKHS
-weighting written with NumPy and SciPy as its authors write it. SCULLERY_DATA names the folder of the data."""
+weighting written with NumPy and SciPy as its authors write it. SCULLERY_DATA names the folder of the data. Arguments choose among weighting, baselines,
+reading, sinks; without any all run."""
 import gzip
 import os
 import resource
+import sys
 import time
 
 import numpy as np
 import pandas as pd
 from scipy.special import erf
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
 
 data = os.environ["SCULLERY_DATA"] + "/"
 
@@ -24,13 +28,36 @@ def best_of(times, f):
     return min(took)
 
 
-def adult_weighting():
+def adult():
+    """Rows and +-1 of both parts, and how many belong to the first, the training part."""
     parts = [pd.read_csv(data + "adult.%s.csv.gz" % part) for part in ("train", "test")]
     both = pd.concat(parts)
-    y = np.where(both.pop("income") == ">50K", 1.0, -1.0)[: len(parts[0])]
-    x = pd.get_dummies(both).to_numpy(float)[: len(parts[0])]
-    x = np.hstack([(x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1), np.ones((len(x), 1))])
-    n, d = x.shape
+    y = np.where(both.pop("income") == ">50K", 1.0, -1.0)
+    return pd.get_dummies(both).to_numpy(float), y, len(parts[0])
+
+
+def standardized(x, n):
+    deviation = x[:n].std(0)
+    return (x - x[:n].mean(0)) / np.where(deviation > 0, deviation, 1)
+
+
+def adult_baselines():
+    x, y, n = adult()
+
+    def report(what, model, rows):
+        fitting = best_of(3, lambda: model.fit(rows[:n], y[:n]))
+        scoring = best_of(3, lambda: model.score(rows[n:], y[n:]))
+        accuracy = model.score(rows[n:], y[n:])
+        print("adult, %s, scikit-learn: fit %.3f s, score %.3f s, accuracy %.4f" % (what, fitting, scoring, accuracy))
+
+    report("AdaBoost, 200 stumps", AdaBoostClassifier(n_estimators=200, algorithm="SAMME"), x)
+    report("5 nearest neighbours", KNeighborsClassifier(5, n_jobs=-1), standardized(x, n))
+
+
+def adult_weighting():
+    x, y, n = adult()
+    x = np.hstack([standardized(x, n)[:n], np.ones((n, 1))])
+    y, d = y[:n], x.shape[1]
     rng = np.random.default_rng(0)
 
     def fit(T=1000, s=1.0, g=1.0, lam=1e-7):
@@ -65,6 +92,10 @@ def mnist_sinks():
     print("MNIST 60,000 x 784, Fourier D = 5000, float32, scikit-learn: %.2f s, test error %.4f, peak %.2f GB" % (took, error, peak))
 
 
-adult_weighting()
-print("reading kddcup10, pandas.read_csv: %.3f s" % best_of(3, lambda: pd.read_csv(data + "kddcup10.csv.gz")))
-mnist_sinks()
+def reading():
+    print("reading kddcup10, pandas.read_csv: %.3f s" % best_of(3, lambda: pd.read_csv(data + "kddcup10.csv.gz")))
+
+
+work = {"weighting": adult_weighting, "baselines": adult_baselines, "reading": reading, "sinks": mnist_sinks}
+for name in sys.argv[1:] or work:
+    work[name]()

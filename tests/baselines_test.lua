@@ -1,0 +1,565 @@
+-- Models that are not linear in the features, against plain computations of the same: exact kernel ridge, support vectors,
+-- boosted stumps, nearest neighbours.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+
+local ds = sc.data.load("wdbc")
+local train, test = ds:split{ test = 0.25, seed = 0 }
+
+local function fit(stages, data, y) return sc.pipeline(stages):fit(data, y) end
+local function gap(a, b) return (a - b):abs():max() end
+
+-- Rows, targets of a smooth function, and weights from 1/2 to 5/2.
+local function smooth(n, c)
+  local x, w = sc.randn{ n, 3, seed = 4 }, sc.zeros(n, 1)
+  local y = sc.zeros(n, c or 1)
+  for i = 1, n do
+    w:set(i, 1, 0.5 + i % 3)
+    for j = 1, y:cols() do y:set(i, j, math.sin(j * x:get(i, 1)) + x:get(i, 2) * x:get(i, 3) + j) end
+  end
+  return x, y, w
+end
+
+-- Gaussian elimination with pivots: x in A x = b, A a square table of rows (spoilt), b a list.
+local function eliminate(A, b)
+  local n = #A
+  for k = 1, n do
+    local pivot = k
+    for i = k + 1, n do if math.abs(A[i][k]) > math.abs(A[pivot][k]) then pivot = i end end
+    A[k], A[pivot], b[k], b[pivot] = A[pivot], A[k], b[pivot], b[k]
+    for i = k + 1, n do
+      local factor = A[i][k] / A[k][k]
+      for j = k, n do A[i][j] = A[i][j] - factor * A[k][j] end
+      b[i] = b[i] - factor * b[k]
+    end
+  end
+  for k = n, 1, -1 do
+    for j = k + 1, n do b[k] = b[k] - A[k][j] * b[j] end
+    b[k] = b[k] / A[k][k]
+  end
+  return b
+end
+
+local function written_and_read(model, solver, X)
+  local bytes = core.model_save(model.fitted.model)
+  local copy = core.model_load(solver:instance(), bytes)
+  local f = model.fitted
+  return core.model_decisions(core.source(X), f.stages, f.map, copy, model.dtype, model.block), bytes
+end
+
+-- ---------------------------------------------------------------- every solver of models
+
+local solvers = {
+  kernel_ridge = sc.solver.kernel_ridge{ lambda = 1e-4, kernel = sc.kernel.gaussian{ gamma = 4 } },
+  knn = sc.solver.knn{ k = 5 },
+  adaboost = sc.solver.adaboost{ stumps = 40 },
+}
+local with_svm = pcall(function() return sc.solver.svm end) -- a build without LIBSVM has none
+if with_svm then solvers.svm = sc.solver.svm{} end
+
+local function each(check)
+  for name, solver in pairs(solvers) do check(name, solver) end
+end
+
+function TestModelsLearn()
+  each(function(name, solver)
+    local m = fit({ sc.standardize(), solver }, train)
+    lu.assertTrue(m:score(test) > 0.93, name)
+    lu.assertEquals(m:info().status, name == "adaboost" and "stopped" or "converged", name)
+  end)
+end
+
+function TestBlocksAndThreadsChangeNoModel()
+  local before = core.threads()
+  each(function(name, solver)
+    local want
+    for _, case in ipairs{ { nil, 1 }, { 17, 1 }, { 100000, 4 } } do
+      core.threads(case[2])
+      local got = fit({ sc.standardize(), solver, block = case[1] }, train):decision(test)
+      want = want or got
+      lu.assertTrue(gap(got, want) < 1e-9, name)
+    end
+  end)
+  core.threads(before)
+end
+
+function TestBytesBringModelsBack()
+  each(function(name, solver)
+    local m = fit({ sc.standardize(), solver }, train)
+    local again, bytes = written_and_read(m, solver, test.X)
+    lu.assertEquals(gap(again, m:decision(test)), 0, name)
+    for _, damaged in ipairs{ bytes:sub(1, -2), bytes .. "x", bytes:sub(1, 40), "", bytes:gsub("^........", "SCLWRONG") } do
+      lu.assertFalse(pcall(core.model_load, solver:instance(), damaged), name)
+    end
+  end)
+end
+
+-- Whatever byte is wrong: a sentence, or a model that scores; never a crash.
+function TestDamagedBytesAreSurvived()
+  each(function(_, solver)
+    local m = fit({ sc.standardize(), solver }, train:subset(1, 30))
+    local bytes = core.model_save(m.fitted.model)
+    for at = 1, #bytes, math.max(1, #bytes // 300) do
+      for _, byte in ipairs{ 0, 127, 255 } do
+        pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. string.char(byte) .. bytes:sub(at + 1))
+      end
+    end
+  end)
+end
+
+function TestFailingAllocationsAreSentences()
+  each(function(name, solver)
+    local few = train:subset(1, 40)
+    local p = sc.pipeline{ sc.standardize(), solver }
+    local after, ok, message = 0
+    repeat
+      core.fail_allocation_after(after)
+      ok, message = pcall(p.fit, p, few)
+      core.fail_allocation_after(-1)
+      if not ok then lu.assertStrContains(tostring(message), "memory", false, name) end
+      after = after + 1
+    until ok or after > 3000
+    lu.assertTrue(ok, name)
+  end)
+end
+
+function TestModelsAreSearchedByFolds()
+  local found = sc.pipeline{ sc.standardize(), sc.solver.knn{ k = sc.choose{ 1, 7, 301 } } }:search(train, { folds = 4 })
+  lu.assertEquals(#found.table, 3)
+  lu.assertTrue(found.choice["solver.k"] ~= 301)
+  found = sc.pipeline{ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-3, kernel = sc.kernel.gaussian{ gamma = sc.choose{ 1e-3, 5 } } } }:search(train)
+  lu.assertEquals(found.choice["solver.kernel.gamma"], 5)
+end
+
+-- ---------------------------------------------------------------- kernel ridge
+
+-- (K + n lambda W^-1) b + b0 1 = y, 1'b = 0, by elimination; scores of the rows themselves
+local function direct(K, y, w, lambda, intercept)
+  local n, total, A, right = K:rows(), w:sum(), {}, {}
+  for i = 1, n do
+    A[i], right[i] = {}, y:get(i, 1)
+    for j = 1, n do A[i][j] = K:get(i, j) end
+    A[i][i] = A[i][i] + total * lambda / w:get(i, 1)
+    A[i][n + 1] = 1
+  end
+  if intercept then
+    A[n + 1], right[n + 1] = {}, 0
+    for j = 1, n do A[n + 1][j] = 1 end
+    A[n + 1][n + 1] = 0
+  end
+  local b, b0 = eliminate(A, right), 0
+  if intercept then b0 = table.remove(b) end
+  return K * sc.matrix(b) + b0
+end
+
+function TestKernelRidgeAgainstElimination()
+  local x, y, w = smooth(60)
+  for _, kernel in ipairs{ sc.kernel.gaussian{ gamma = 1.5 }, sc.kernel.laplacian{}, sc.kernel.polynomial{ degree = 2 } } do
+    for _, intercept in ipairs{ false, true } do
+      for _, weights in ipairs{ w, sc.ones(60, 1) } do
+        local data = sc.dataset{ X = x, y = y, weights = weights, task = "regression" }
+        local m = fit({ sc.solver.kernel_ridge{ kernel = kernel, lambda = 1e-3, intercept = intercept } }, data)
+        lu.assertTrue(gap(m:decision(x), direct(kernel:gram(x), y, weights, 1e-3, intercept)) < 1e-9)
+      end
+    end
+  end
+end
+
+function TestKernelRidgeTakesTargetsTogether()
+  local x, y = smooth(700, 3) -- two tiles of rows
+  local solver = sc.solver.kernel_ridge{ lambda = 1e-4, intercept = true }
+  local together = fit({ solver }, x, y):decision(x)
+  for j = 1, 3 do lu.assertTrue(gap(together:column(j), fit({ solver }, x, y:column(j)):decision(x)) < 1e-9) end
+end
+
+function TestRowWeightsAreRepeatedRows()
+  local x, y = smooth(40)
+  local twice, ys, w = sc.zeros(60, 3), sc.zeros(60, 1), sc.ones(40, 1)
+  for i = 1, 60 do
+    local from = i <= 40 and i or i - 40
+    if i > 40 then w:set(from, 1, 2) end
+    for j = 1, 3 do twice:set(i, j, x:get(from, j)) end
+    ys:set(i, 1, y:get(from, 1))
+  end
+  local solver = sc.solver.kernel_ridge{ lambda = 1e-2, intercept = true }
+  local weighted = fit({ solver }, sc.dataset{ X = x, y = y, weights = w, task = "regression" })
+  lu.assertTrue(gap(weighted:decision(x), fit({ solver }, twice, ys):decision(x)) < 1e-9)
+end
+
+-- Ridge on T Fourier features of the same kernel tends to it like T^(-1/2).
+function TestRandomFeaturesTendToKernelRidge()
+  local exact = fit({ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-2, kernel = sc.kernel.gaussian{ gamma = 5 } } }, train):decision(test)
+  local distance = {}
+  for i, T in ipairs{ 500, 20000 } do
+    local map = sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 }, phi = sc.nonlinearity.fourier(), T = T, seed = 1 }
+    distance[i] = (fit({ sc.standardize(), map, sc.solver.ridge{ lambda = 1e-2 } }, train):decision(test) - exact):norm() / math.sqrt(#test)
+  end
+  lu.assertTrue(distance[2] < 0.02)
+  lu.assertTrue(distance[2] < distance[1] / 3)
+end
+
+function TestSingularKernelMatrixGetsJitter()
+  local x, y = smooth(20)
+  local twice, ys = sc.zeros(40, 3), sc.zeros(40, 1)
+  for i = 1, 40 do
+    for j = 1, 3 do twice:set(i, j, x:get((i - 1) % 20 + 1, j)) end
+    ys:set(i, 1, y:get((i - 1) % 20 + 1, 1))
+  end
+  local m = fit({ sc.solver.kernel_ridge{ lambda = 0 } }, twice, ys)
+  lu.assertTrue(m:info().jitter > 0)
+  lu.assertStrContains(m:info().note, "singular")
+  lu.assertTrue(gap(m:decision(twice), ys) < 1e-6)
+end
+
+function TestKernelRidgeRefuses()
+  local x, y = smooth(20)
+  local function refuses(text, f, ...)
+    local ok, message = pcall(f, ...)
+    lu.assertFalse(ok)
+    lu.assertStrContains(tostring(message), text)
+  end
+  refuses("solver.kernel_ridge: option 'lambda' got -1", sc.solver.kernel_ridge, { lambda = -1 })
+  refuses("one", sc.solver.kernel_ridge, { kernel = { sc.kernel.gaussian{}, sc.kernel.linear{} } })
+  refuses("theta", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ theta = 0.1 } } }, x, y)
+  refuses("not finite", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.polynomial{ degree = 30 } } }, x * 1e20, y)
+  refuses("no weights", function() return fit({ sc.solver.kernel_ridge{} }, x, y):weights() end)
+  local many = 2000000
+  refuses("takes a matrix of 16000.0 GB", fit, { sc.solver.kernel_ridge{} }, sc.zeros(many, 1), sc.zeros(many, 1))
+end
+
+-- ---------------------------------------------------------------- support vectors
+
+-- min (1/2) a'Qa + p'a, y'a = 0, 0 <= a_i <= C_i, by the pair that violates most, until none does by 1e-9: a and f0. Q_ij = y_i y_j K_ij.
+local function quadratic_program(K, y, p, C)
+  local n, a, gradient = #y, {}, {}
+  for i = 1, n do a[i], gradient[i] = 0, p[i] end
+  for _ = 1, 1000000 do
+    local up, down, most, least = nil, nil, -math.huge, math.huge
+    for i = 1, n do
+      local v = -y[i] * gradient[i]
+      local grows, shrinks = a[i] < C[i], a[i] > 0
+      if y[i] < 0 then grows, shrinks = shrinks, grows end
+      if grows and v > most then up, most = i, v end
+      if shrinks and v < least then down, least = i, v end
+    end
+    if most - least < 1e-9 then return a, (most + least) / 2 end
+    local step = (most - least) / math.max(K(up, up) + K(down, down) - 2 * K(up, down), 1e-12)
+    step = math.min(step, y[up] > 0 and C[up] - a[up] or a[up], y[down] > 0 and a[down] or C[down] - a[down])
+    for i, sign in pairs{ [up] = 1, [down] = -1 } do
+      a[i] = a[i] + sign * y[i] * step
+      if a[i] < 1e-15 then a[i] = 0 elseif a[i] > C[i] * (1 - 1e-13) then a[i] = C[i] end
+    end
+    for i = 1, n do gradient[i] = gradient[i] + y[i] * step * (K(i, up) - K(i, down)) end
+  end
+  error("the reference did not converge")
+end
+
+local function rows_and_classes(n)
+  local x, y = smooth(n)
+  local middle, classes = y:sum() / n, {}
+  for i = 1, n do classes[i] = y:get(i, 1) > middle and 1 or 0 end
+  return x, classes
+end
+
+-- f of the rows themselves; weight[class] times C bounds the coefficients
+local function reference_classes(K, classes, C, weight)
+  local y, p, bounds, b = {}, {}, {}, {}
+  for i, class in ipairs(classes) do y[i], p[i], bounds[i] = 2 * class - 1, -1, C * weight[class] end
+  local a, f0 = quadratic_program(function(i, j) return K:get(i, j) end, y, p, bounds)
+  for i = 1, #a do b[i] = a[i] * y[i] end
+  return K * sc.matrix(b) + f0
+end
+
+local function reference_regression(K, targets, C, epsilon)
+  local n, y, p, bounds, b = K:rows(), {}, {}, {}, {}
+  for i = 1, n do
+    y[i], y[n + i] = 1, -1
+    p[i], p[n + i] = epsilon - targets:get(i, 1), epsilon + targets:get(i, 1)
+    bounds[i], bounds[n + i] = C, C
+  end
+  local a, f0 = quadratic_program(function(i, j) return K:get((i - 1) % n + 1, (j - 1) % n + 1) end, y, p, bounds)
+  for i = 1, n do b[i] = a[i] - a[n + i] end
+  return K * sc.matrix(b) + f0
+end
+
+function TestSupportVectorsOfClassesAgainstPlainQuadraticProgram()
+  if not with_svm then return end
+  local x, classes = rows_and_classes(60)
+  local data = sc.dataset{ X = x, y = classes, task = "classification" }
+  local rbf = sc.kernel.gaussian{ gamma = 1 / math.sqrt(2 * 0.3) }
+  for _, case in ipairs{ { "rbf", rbf, 0.3 }, { "linear", sc.kernel.linear{} } } do
+    for _, weight in ipairs{ { [0] = 1, 1 }, { [0] = 0.25, 3 } } do
+      local solver = sc.solver.svm{ kernel = case[1], C = 2, gamma = case[3], tolerance = 1e-5 }
+      local m = fit({ solver, class_weights = weight }, data)
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue(gap(m:decision(x), reference_classes(case[2]:gram(x), classes, 2, weight)) < 1e-4)
+    end
+  end
+end
+
+function TestSupportVectorsOfNumbersAgainstPlainQuadraticProgram()
+  if not with_svm then return end
+  local x, y = smooth(50, 2)
+  local K = sc.kernel.gaussian{ gamma = 1 / math.sqrt(2 / 3) }:gram(x) -- gamma = 1/d
+  local m = fit({ sc.solver.svm{ C = 3, epsilon = 0.2, tolerance = 1e-5 } }, x, y)
+  lu.assertEquals(m:info().status, "converged")
+  for j = 1, 2 do lu.assertTrue(gap(m:decision(x):column(j), reference_regression(K, y:column(j), 3, 0.2)) < 1e-4) end
+  local flat = fit({ sc.solver.svm{ epsilon = 100 } }, x, y):decision(x):column(1) -- no row costs anything
+  lu.assertEquals(gap(flat, sc.ones(50, 1) * flat:get(1, 1)), 0)
+end
+
+function TestSupportVectorsOfTwoRows()
+  if not with_svm then return end
+  -- two rows at -1 and 1: f(x) = 2 min(C, 1/2) x
+  local x = sc.matrix{ { -1 }, { 1 } }
+  for _, C in ipairs{ 0.1, 10 } do
+    local m = fit({ sc.solver.svm{ kernel = "linear", C = C } }, sc.dataset{ X = x, y = { "a", "b" }, task = "classification" })
+    for _, at in ipairs{ -2, 0.5 } do
+      lu.assertAlmostEquals(m:decision(sc.matrix{ { at } }):get(1, 1), 2 * math.min(C, 0.5) * at, 1e-6)
+    end
+  end
+end
+
+-- One against one: the votes of two-class machines, each fitted on its own rows.
+function TestSeveralClassesVoteInPairs()
+  if not with_svm then return end
+  local x, y, where = sc.randn{ 160, 2, seed = 5 }, {}, { {}, {}, {}, {} }
+  for i = 1, 160 do
+    y[i] = (x:get(i, 1) > 0 and 1 or 0) + (x:get(i, 2) > 0.3 and 2 or 0) + 1
+    table.insert(where[y[i]], i)
+  end
+  local data, solver = sc.dataset{ X = x, y = y, task = "classification" }, sc.solver.svm{ tolerance = 1e-5 }
+  local m = fit({ solver }, data)
+  local votes, sums = sc.zeros(160, 4), sc.zeros(160, 4)
+  for i = 1, 4 do
+    for j = i + 1, 4 do
+      local rows, labels = {}, {}
+      for k = 1, 160 do
+        if y[k] == i or y[k] == j then rows[#rows + 1], labels[#labels + 1] = { x:get(k, 1), x:get(k, 2) }, y[k] == j and 1 or 0 end
+      end
+      local f = fit({ solver }, sc.dataset{ X = sc.matrix(rows), y = labels, task = "classification" }):decision(x)
+      for k = 1, 160 do
+        local to, v = f:get(k, 1) > 0 and j or i, f:get(k, 1)
+        votes:set(k, to, votes:get(k, to) + 1)
+        sums:set(k, j, sums:get(k, j) + v)
+        sums:set(k, i, sums:get(k, i) - v)
+      end
+    end
+  end
+  lu.assertTrue(gap(m:decision(x), votes + sums:map(function(s) return s / (3 * (math.abs(s) + 1)) end)) < 1e-4)
+  lu.assertTrue(m:score(data) > 0.9)
+  local again, bytes = written_and_read(m, solver, x)
+  lu.assertEquals(gap(again, m:decision(x)), 0)
+  for at = 1, #bytes, 11 do pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. "\255" .. bytes:sub(at + 1)) end
+end
+
+function TestSupportVectorsRefuse()
+  if not with_svm then return end
+  local x, classes = rows_and_classes(20)
+  local _, _, w = smooth(20)
+  local function refuses(text, f, ...)
+    local ok, message = pcall(f, ...)
+    lu.assertFalse(ok)
+    lu.assertStrContains(tostring(message), text)
+  end
+  refuses("option 'C' got 0", sc.solver.svm, { C = 0 })
+  refuses("option 'C' got -1", sc.solver.svm, { C = -1 })
+  refuses("gamma goes with kernel = \"rbf\"", sc.solver.svm, { kernel = "linear", gamma = 1 })
+  refuses("differ within a class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = classes, weights = w, task = "classification" })
+  refuses("one class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = sc.ones(20, 1), task = "classification" })
+end
+
+-- ---------------------------------------------------------------- boosted stumps
+
+local function heaviest(sums, classes)
+  local best = 1
+  for k = 2, classes do if sums[k] > sums[best] then best = k end end
+  return sums[best], best
+end
+
+-- The stump of least weighted error over all columns and thresholds, by trying each; the first of those within 1e-12.
+local function best_stump(x, class, w, classes)
+  local n, totals = x:rows(), {}
+  for k = 1, classes do totals[k] = 0 end
+  for i = 1, n do totals[class[i]] = totals[class[i]] + w[i] end
+  local most, k = heaviest(totals, classes)
+  local best = { error = 1 - most, column = 1, threshold = math.huge, left = k, right = k }
+  for j = 1, x:cols() do
+    local values = {}
+    for i = 1, n do values[i] = x:get(i, j) end
+    table.sort(values)
+    for v = 1, n - 1 do
+      if values[v] < values[v + 1] then
+        local s, left, right = (values[v] + values[v + 1]) / 2, {}, {}
+        for c = 1, classes do left[c], right[c] = 0, 0 end
+        for i = 1, n do
+          local side = x:get(i, j) <= s and left or right
+          side[class[i]] = side[class[i]] + w[i]
+        end
+        local l, a = heaviest(left, classes)
+        local r, b = heaviest(right, classes)
+        if 1 - l - r < best.error - 1e-12 then best = { error = 1 - l - r, column = j, threshold = s, left = a, right = b } end
+      end
+    end
+  end
+  return best
+end
+
+-- Scores of `ask`, n x K (the second column alone says all of two classes).
+local function boosted(x, class, weights, classes, rounds, ask)
+  local n, w, total, f = x:rows(), {}, weights:sum(), sc.zeros(ask:rows(), classes)
+  for i = 1, n do w[i] = weights:get(i, 1) / total end
+  for _ = 1, rounds do
+    local s = best_stump(x, class, w, classes)
+    if s.error >= 1 - 1 / classes - 1e-12 then break end
+    local alpha, sum = s.error <= 1e-15 and 1 or math.log((1 - s.error) / s.error) + math.log(classes - 1), 0
+    for i = 1, ask:rows() do
+      local said = ask:get(i, s.column) <= s.threshold and s.left or s.right
+      for k = 1, classes do f:set(i, k, f:get(i, k) + (classes - 1) / classes * alpha * (k == said and classes - 1 or -1)) end
+    end
+    if s.error <= 1e-15 then break end
+    for i = 1, n do
+      local said = x:get(i, s.column) <= s.threshold and s.left or s.right
+      if said ~= class[i] then w[i] = w[i] * math.exp(alpha) end
+      sum = sum + w[i]
+    end
+    for i = 1, n do w[i] = w[i] / sum end
+  end
+  return f
+end
+
+-- Three columns: numbers, a few values, an indicator.
+local function mixed_columns(n, classes)
+  local x, class = sc.randn{ n, 3, seed = 8 }, {}
+  local noise = sc.randn{ n, 1, seed = 9 }
+  for i = 1, n do
+    x:set(i, 2, math.floor(2 * x:get(i, 2)))
+    x:set(i, 3, x:get(i, 3) > 0.5 and 1 or 0)
+    class[i] = math.floor(math.abs(x:get(i, 1) + x:get(i, 2) + 0.5 * noise:get(i, 1)) * 2) % classes + 1
+  end
+  return x, class
+end
+
+function TestBoostedStumpsAgainstPlainAdaBoost()
+  for _, classes in ipairs{ 2, 4 } do
+    local x, class = mixed_columns(80, classes)
+    local _, _, w = smooth(80)
+    for _, weights in ipairs{ sc.ones(80, 1), w } do
+      local data = sc.dataset{ X = x, y = class, weights = weights, task = "classification" }
+      local m = fit({ sc.solver.adaboost{ stumps = 25 } }, data)
+      local ask = sc.randn{ 50, 3, seed = 3 }
+      local want = boosted(x, class, weights, classes, 25, ask)
+      if classes == 2 then want = want:column(2) end
+      lu.assertEquals(m:info().iterations, 25)
+      lu.assertTrue(gap(m:decision(ask), want) < 1e-9)
+    end
+  end
+end
+
+-- A column's largest bin is first, last or in the middle: the same stumps as without knowing.
+function TestStumpsOnColumnsWithOneLargeBin()
+  local x, class = sc.zeros(40, 4), {}
+  for i = 1, 40 do
+    if i % 5 == 0 then x:set(i, 1, 1) end
+    if i % 7 == 0 then x:set(i, 2, -1) end
+    x:set(i, 3, i % 9 == 0 and -i or i % 4 == 0 and i or 0)
+    class[i] = (i % 5 == 0 or i % 9 == 0 or i % 11 == 3) and 2 or 1
+  end
+  local m = fit({ sc.solver.adaboost{ stumps = 10 } }, sc.dataset{ X = x, y = class, task = "classification" })
+  lu.assertTrue(gap(m:decision(x), boosted(x, class, sc.ones(40, 1), 2, 10, x):column(2)) < 1e-9)
+end
+
+-- The mean of exp(-y f) is what info() says, and more stumps make it less.
+function TestBoostingDescendsTheExponentialLoss()
+  local y, last = train:targets(), math.huge
+  for _, stumps in ipairs{ 1, 5, 20 } do
+    local m = fit({ sc.solver.adaboost{ stumps = stumps } }, train)
+    local f, loss = m:decision(train), 0
+    for i = 1, #train do loss = loss + math.exp(-y:get(i, 1) * f:get(i, 1)) / #train end
+    lu.assertTrue(loss < last)
+    lu.assertAlmostEquals(tonumber(m:info().note:match("loss (.*)")), loss, 1e-3 * loss)
+    last = loss
+  end
+end
+
+function TestBoostingEnds()
+  local x = sc.matrix{ { 0 }, { 1 }, { 2 }, { 3 } }
+  local apart = fit({ sc.solver.adaboost{} }, sc.dataset{ X = x, y = { 1, 1, 2, 2 }, task = "classification" })
+  lu.assertEquals(apart:info().iterations, 1) -- one stump is without error
+  lu.assertEquals(apart:info().status, "converged")
+  lu.assertEquals(apart:decision(sc.matrix{ { 1.4 }, { 1.6 } }):get(1, 1), -0.5)
+  local constant = fit({ sc.solver.adaboost{} }, sc.dataset{ X = sc.ones(3, 1), y = { 1, 1, 2 }, task = "classification" })
+  lu.assertEquals(constant:predict(sc.matrix{ { 7 } }):get(1, 1), 1) -- the heaviest class, once
+  lu.assertEquals(constant:info().iterations, 1)
+end
+
+function TestBoostingRefuses()
+  local function refuses(text, f, ...)
+    local ok, message = pcall(f, ...)
+    lu.assertFalse(ok)
+    lu.assertStrContains(tostring(message), text)
+  end
+  local square = sc.matrix{ { 0, 0 }, { 0, 1 }, { 1, 0 }, { 1, 1 } }
+  refuses("option 'stumps' got 0", sc.solver.adaboost, { stumps = 0 })
+  refuses("better than guessing", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 2, 2, 1 }, task = "classification" })
+  refuses("tell classes apart", fit, { sc.solver.adaboost{} }, smooth(20))
+  refuses("one class", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 1, 1, 1 }, task = "classification" })
+end
+
+-- ---------------------------------------------------------------- nearest neighbours
+
+-- The weighted mean of the k nearest, by sorting all rows.
+local function nearest(x, y, w, k, at)
+  local order = {}
+  for i = 1, x:rows() do
+    local square = 0
+    for j = 1, x:cols() do square = square + (x:get(i, j) - at[j]) ^ 2 end
+    order[i] = { square, i }
+  end
+  table.sort(order, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  local sum, total = 0, 0
+  for i = 1, k do
+    local row = order[i][2]
+    sum, total = sum + w:get(row, 1) * y:get(row, 1), total + w:get(row, 1)
+  end
+  return sum / total
+end
+
+function TestNeighboursAgainstSorting()
+  local x, y, w = smooth(600) -- two blocks of kept rows
+  local grid = x:map(function(v) return math.floor(2 * v) end) -- with many ties
+  local others = sc.randn{ 40, 3, seed = 9 }
+  for _, rows in ipairs{ x, grid, x * 1e-3 + 1e3 } do
+    for _, k in ipairs{ 1, 7, 600 } do
+      local m = fit({ sc.solver.knn{ k = k } }, sc.dataset{ X = rows, y = y, weights = w, task = "regression" })
+      for _, ask in ipairs{ rows, others } do
+        local got = m:decision(ask)
+        for i = 1, 40 do
+          lu.assertAlmostEquals(got:get(i, 1), nearest(rows, y, w, k, { ask:get(i, 1), ask:get(i, 2), ask:get(i, 3) }), 1e-12)
+        end
+      end
+    end
+  end
+end
+
+function TestNeighboursVote()
+  local x = sc.matrix{ { 0 }, { 1 }, { 2 }, { 10 }, { 11 }, { 12 }, { 20 }, { 21 } }
+  local data = sc.dataset{ X = x, y = { 0, 0, 0, 1, 1, 1, 2, 2 }, task = "classification" }
+  local m = fit({ sc.solver.knn{ k = 3 } }, data)
+  lu.assertEquals(m:score(data), 1)
+  local shares = m:decision(sc.matrix{ { 15.4 } }) -- neighbours 12, 11, 20: votes 0, 2/3, 1/3
+  for j, share in ipairs{ 0, 2 / 3, 1 / 3 } do lu.assertAlmostEquals(shares:get(1, j), 2 * share - 1, 1e-12) end
+end
+
+function TestNeighboursRefuse()
+  local ok, message = pcall(fit, { sc.solver.knn{ k = 21 } }, smooth(20))
+  lu.assertFalse(ok)
+  lu.assertStrContains(tostring(message), "option 'k' got 21; there are 20 rows")
+  lu.assertFalse(pcall(sc.solver.knn, { k = 0 }))
+  ok, message = pcall(fit, { sc.solver.knn{} }, sc.randn{ 10, 2, seed = 1 } * 1e200, sc.ones(10, 1))
+  lu.assertFalse(ok)
+  lu.assertStrContains(tostring(message), "standardize")
+end
+
+os.exit(lu.LuaUnit.run(), true)
