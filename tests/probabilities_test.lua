@@ -295,7 +295,7 @@ end
 
 function TestModelsThatAreNotLinearAreCalibratedToo()
   local unseen = three_classes(400, 61)
-  local solvers = { sc.solver.adaboost(), sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 0.2 }, lambda = 1e-2 } }
+  local solvers = { sc.solver.adaboost(), sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 2 }, lambda = 1e-2 } }
   local built, svm = pcall(function() return sc.solver.svm{ C = 1 } end) -- only where LIBSVM is
   if built then solvers[#solvers + 1] = svm end
   for _, solver in ipairs(solvers) do
