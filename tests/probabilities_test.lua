@@ -293,6 +293,20 @@ function TestFoldsOfOnePassAreModelsFittedApart()
   end
 end
 
+function TestModelsThatAreNotLinearAreCalibratedToo()
+  local unseen = three_classes(400, 61)
+  local solvers = { sc.solver.adaboost(), sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 2 }, lambda = 1e-2 } }
+  local built, svm = pcall(function() return sc.solver.svm{ C = 1 } end) -- only where LIBSVM is
+  if built then solvers[#solvers + 1] = svm end
+  for _, solver in ipairs(solvers) do
+    local p = sc.pipeline{ solver }:fit(three)
+    local P = p:probabilities(unseen)
+    lu.assertEquals({ P:rows(), P:cols() }, { 400, 3 })
+    lu.assertTrue((P:sum(2) - 1):abs():max() < 1e-12 and P:min() >= 0)
+    lu.assertTrue(sc.metrics.log_loss(P, unseen.y, p.classes) < 0.8, tostring(solver))
+  end
+end
+
 function TestStreamsAreCalibratedToo()
   -- the folds of a stream are drawn without its labels, so held-out rows are compared
   local function stream(ds)

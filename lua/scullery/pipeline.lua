@@ -316,7 +316,8 @@ end
 --- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's loss says them (logistic: sigmoid, softmax) they are its own;
 --- otherwise Platt's sigmoids of the scores, one a class and normalised over more than two, after p:calibrate{}, which is called where it was not. They are of
 --- the population that the data set's rows stand for, with its row weights; class_weights do not shift them, and with class_weights they are Platt's whatever
---- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is largest, which p:predict goes by.
+--- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is
+--- largest, which p:predict goes by.
 function Pipeline:probabilities(X)
   local f = need(self, "pipeline:probabilities", true)
   return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
