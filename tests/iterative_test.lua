@@ -345,6 +345,18 @@ function TestConjugateGradientsOnFeatures()
   end
 end
 
+function TestConjugateGradientsOnSparseRows()
+  for _, intercept in ipairs{ false, true } do
+    local function learn(solver)
+      return fit(solver, data_of(numbers, "regression", heavy), { sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 20 } })
+    end
+    local exact = learn(sc.solver.ridge{ lambda = 1e-2, intercept = intercept, form = "primal" })
+    local m = learn(sc.solver.cg{ lambda = 1e-2, intercept = intercept, tolerance = 1e-11 })
+    lu.assertEquals(m:info().status, "converged")
+    lu.assertTrue((m:weights() - exact:weights()):norm() < 1e-7 * exact:weights():norm())
+  end
+end
+
 function TestConjugateGradientsInFloat32()
   local exact = fit(sc.solver.ridge{ lambda = 1e-3 }, train, { sc.standardize(), sinks(200) })
   local m = fit(sc.solver.cg{ lambda = 1e-3 }, train, { sc.standardize(), sinks(200, "float32") })

@@ -341,8 +341,8 @@ const scl_plugin scullery_plugin = {
     "Ridge regression by preconditioned conjugate gradients, for D too large to factor",
     "(Phi'Phi + n lambda I) a = Phi'y, the problem of solver.ridge with penalty l2, without Phi'Phi: one sweep over the rows an\n"
     "iteration, for all targets together. Preconditioned by (n/m) S'S + n mu I of a sample S of m = `rank` rows (mu = `damping`), through\n"
-    "a system of order min(m, D); sparse rows: by the diagonal. It ends when the residual is `tolerance` of the right-hand side for every target;\n"
-    "info().residual is computed anew from the coefficients. float32 features leave residuals of about 1e-6 at best.",
+    "a system of order min(m, D); sparse rows: by the diagonal. It ends when the residual is `tolerance` of the right-hand side for\n"
+    "every target; info().residual is computed anew from the coefficients. float32 features leave residuals of about 1e-6 at best.",
     options,
     OPTIONS,
     &table,
