@@ -120,7 +120,8 @@ static inline void bytes_expect_title(byte_reader *r, const char *title) {
   if (r->status != SCL_OK) return;
   memcpy(want, title, strlen(title) < BYTES_TITLE ? strlen(title) : BYTES_TITLE - 1);
   if (memcmp(in, want, sizeof in) != 0)
-    r->status = r->host->fail(r->error, SCL_BAD_DATA, "the model's bytes are damaged, or of another solver: they do not begin with '%s'", title);
+    r->status =
+        r->host->fail(r->error, SCL_BAD_DATA, "the model's bytes are damaged, or of another solver: they do not begin with '%s'", title);
 }
 
 #endif

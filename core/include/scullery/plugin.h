@@ -538,8 +538,8 @@ struct scl_problem {
   scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
   /* The accumulated normal equations; they stay the problem's. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
-  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the problem's. SCL_UNSUPPORTED where rows have
-   * weights: a solver that can then takes `normal`. */
+  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the problem's. SCL_UNSUPPORTED where rows
+   * have weights: a solver that can then takes `normal`. */
   scl_status (*dual)(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error);
   /* G_ij = K(w_i, w_j) in the features' own scale: exp(-2 log_scale) G, so that a'Ga is the squared norm. Stays the problem's. */
   scl_status (*gram)(const scl_problem *problem, const scl_symmetric **out, scl_error *error);
