@@ -269,6 +269,47 @@ function TestStandardizedRowsAndSmallFactors()
   lu.assertTrue(info.risk - info.risk_before < 0.02)
 end
 
+function TestRunningOutOfMemoryLosesNothing()
+  local full = model(thresholds(), rkhs(), binary)
+  local _, want = full:prune{ epsilon = 0.02, accept = "risk" }
+  local finished = 0
+  for count = 0, 600, 7 do
+    collectgarbage()
+    collectgarbage()
+    local before = core.memory()
+    core.fail_allocation_after(count)
+    local ok, small, info = pcall(full.prune, full, { epsilon = 0.02, accept = "risk" })
+    core.fail_allocation_after(-1)
+    if ok then
+      finished = finished + 1
+      lu.assertEquals(info.kept, want.kept)
+    else
+      lu.assertStrContains(tostring(small), "memory")
+    end
+    ok, small, info = nil, nil, nil -- luacheck: ignore 311
+    collectgarbage()
+    collectgarbage()
+    lu.assertTrue(core.memory() <= before, "after " .. count)
+  end
+  lu.assertTrue(finished > 0)
+end
+
+function TestOnlySolversOfNormalEquationsCanPrune()
+  local full = model(thresholds(), rkhs(), binary)
+  for _, solver in ipairs{ s.cg{}, s.trimmed{}, s.huber{} } do
+    local ok, message = pcall(core.prune_step, full.fitted.map, full.fitted.weights, solver:instance())
+    lu.assertFalse(ok)
+    lu.assertStrContains(message, "it needs rows")
+  end
+  -- a ridge can: (G + lambda T I) b = G a, with two features a parameter too, where D > T
+  for _, features in ipairs{ thresholds(), dense(sc.nonlinearity.fourier{ form = "pair" }) } do
+    local m, lambda = model(features, rkhs(), binary), 1e-2
+    local b = core.prune_step(m.fitted.map, m.fitted.weights, s.ridge{ lambda = lambda }:instance())
+    local G, a = features:fit(X):gram() * math.exp(-2 * m:info().log_scale), m.fitted.weights
+    lu.assertTrue(apart(G * b + b * (lambda * T), G * a) < 1e-6 * (G * a):abs():max())
+  end
+end
+
 local function refused(parts, f, ...)
   local ok, message = pcall(f, ...)
   lu.assertFalse(ok)

@@ -82,6 +82,37 @@ function TestWeightTwoIsTheRowTwice()
   end
 end
 
+function TestTrimmingCountsWeightsAsRows()
+  -- where the share of rows to leave out comes to the same number of each: 9 of 90, 18 of 180
+  local w, rows = {}, {}
+  for i = 1, n do
+    w[i] = i % 2 == 0 and 3 or 1
+    for _ = 1, w[i] do rows[#rows + 1] = i end
+  end
+  for _, intercept in ipairs{ false, true } do
+    local solver = s.trimmed{ lambda = 1e-2, fraction = 0.1, intercept = intercept }
+    local weighted, twice = model(sinks(), solver, data(regression, w)), model(sinks(), solver, data(regression, nil, rows))
+    lu.assertTrue(apart(weighted:decision(X), twice:decision(X)) < 1e-8)
+    lu.assertNil(weighted:info().loss) -- the kept rows' sums are not those of all rows
+  end
+end
+
+function TestNeighboursVoteByWeight()
+  -- k counts rows, weights count votes: one of two is not the row twice. A row of weight 0 is as good as not there
+  local ask, k = sc.randn{ 20, d, seed = 8 }, 5
+  local m = sc.pipeline{ s.knn{ k = k } }:fit(data(regression, W))
+  for i = 1, 20 do
+    local order, sum, total = {}, 0, 0
+    for j = 1, n do if W[j] > 0 then order[#order + 1] = { (ask:row(i) - X:row(j)):norm(), j } end end
+    table.sort(order, function(a, b) return a[1] < b[1] end)
+    for r = 1, k do
+      local j = order[r][2]
+      sum, total = sum + W[j] * numbers[j], total + W[j]
+    end
+    lu.assertAlmostEquals(m:decision(ask):get(i, 1), sum / total, 1e-12)
+  end
+end
+
 function TestWeightsMatter() -- so that the test above says something
   for _, case in ipairs(each_case()) do
     local name, features, kind, solver, within = table.unpack(case, 1, 5)
