@@ -192,23 +192,37 @@ local function bins(n)
   end
 end
 
---- bench.run(arguments): "--quick" for small sizes.
+local parts = { maps = true, data = true, solvers = true }
+
+--- bench.run(arguments): "--quick" for small sizes; maps, data, solvers: these parts alone (all but solvers where none is named).
 function bench.run(arguments)
-  local quick = false
+  local quick, wanted = false, {}
   for _, word in ipairs(arguments or {}) do
-    if word == "--quick" then quick = true else error("bench: unknown option '" .. word .. "'; it takes --quick", 0) end
+    if word == "--quick" then
+      quick = true
+    elseif parts[word] then
+      wanted[word] = true
+    else
+      error("bench: unknown option '" .. word .. "'; it takes --quick, maps, data, solvers", 0)
+    end
   end
+  if not next(wanted) then wanted = { maps = true, data = true } end
   print(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
   local rates = ceilings(quick and 1024 or 4096)
   local scale = quick and 4 or 1
-  dense_maps(scale)
-  hadamard(scale)
-  sparse(scale)
-  bins(quick and 20000 or 500000)
-  adult(rates)
-  if not quick then mnist(rates) end
-  reading()
-  linear(quick and 10000 or 1000000)
+  if wanted.maps then
+    dense_maps(scale)
+    hadamard(scale)
+    sparse(scale)
+    bins(quick and 20000 or 500000)
+  end
+  if wanted.data then
+    adult(rates)
+    if not quick then mnist(rates) end
+    reading()
+    linear(quick and 10000 or 1000000)
+  end
+  if wanted.solvers then require("scullery.bench_solvers").run(row, here) end
 end
 
 return bench

@@ -3,6 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${SCULLERY_DATA:?names the folder of the data}"
-build/scullery bench
-build/scullery scripts/bench/baselines.lua
+build/scullery bench maps data solvers
 /usr/bin/python3 scripts/bench/peers.py
