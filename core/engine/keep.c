@@ -21,7 +21,7 @@ struct scl_keep {
 static size_t row_bytes(const scl_flow *flow) {
   const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
   const size_t features = slots > 0 ? slots * sizeof(int32_t) : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
-  return features + flow->source->targets * sizeof(double) + sizeof(size_t);
+  return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) + sizeof(size_t);
 }
 
 bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
