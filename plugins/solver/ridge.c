@@ -10,6 +10,7 @@
 #include "shared/leave_one_out.h"
 #include <math.h>
 #include <scullery/plugin.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,12 +105,13 @@ static double mean_diagonal(const ridge *self, const scl_symmetric *a, size_t or
   return order == 0 || sum <= 0 ? 1 : sum / (double)order;
 }
 
-/* x = solution; a has the system's order and is spoilt; work holds 2 order columns numbers. */
-static scl_status solve_system(const ridge *self, const system_of *s, double least_jitter, scl_symmetric *a, double *x, double *work,
-                               scl_solution *out, scl_error *error) {
+/* x = solution; a has the system's order and is spoilt; work holds 2 order columns numbers. singular: a system of the same path was, so
+ * that this one is not tried without jitter. */
+static scl_status solve_system(const ridge *self, const system_of *s, double least_jitter, bool singular, scl_symmetric *a, double *x,
+                               double *work, scl_solution *out, scl_error *error) {
   const double unit =
       mean_diagonal(self, s->base, s->order, work) + s->weight * (s->extra == NULL ? 1 : mean_diagonal(self, s->extra, s->order, work));
-  double jitter = 0;
+  double jitter = singular ? least_jitter * unit : 0;
   for (int tries = 0; tries < 12; tries++) {
     const scl_status status = attempt(self, s, jitter, a, x, work, &out->residual, error);
     if (status != SCL_OK && status != SCL_NUMERIC) return status;
@@ -166,7 +168,8 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   for (size_t k = 0; status == SCL_OK && k < count; k++) {
     s.weight = normal.total * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, out[k]->coefficients, work, out[k], error);
+    if (status == SCL_OK)
+      status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a, out[k]->coefficients, work, out[k], error);
   }
   if (status == SCL_OK && self->estimate != LOO_NONE) status = estimate(self, problem, &normal, s.extra, lambdas, count, out, work, error);
   self->host->release(work);
@@ -214,7 +217,8 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
     double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK) status = solve_system(self, &s, least_jitter(problem), a, b, work, out[k], error);
+    if (status == SCL_OK)
+      status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a, b, work, out[k], error);
     if (status == SCL_OK) status = problem->adjoint(problem, b, s.columns, out[k]->coefficients, error);
     if (status == SCL_OK && self->estimate != LOO_NONE)
       out[k]->score = loo_dual(problem, &scoring.spectrum, self->estimate, lambdas[k], b, scoring.targets, scoring.left);
