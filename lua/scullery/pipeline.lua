@@ -182,7 +182,7 @@ function Pipeline:keep(ds, prepared, fit, choices)
   }
   self.classes = ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
-    io.stderr:write(("scullery: %s: %s%s\n"):format(tostring(self.solver), fit.status, fit.note and ": " .. fit.note or ""))
+    io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name, fit.status, fit.note and ": " .. fit.note or ""))
   end
   return self
 end
