@@ -179,14 +179,7 @@ function theorems.maxout(self, o)
   return { total = l.mean + estimation, empirical = l.mean, estimation = estimation, C = C, L = l.lipschitz, M = M, R = R, sigma2 = second, T = f.map_info.T }
 end
 
---- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the empirical risk and the ingredients.
----   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023): risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), B = ||alpha||,
----     rho and M the Lipschitz constant and bound of the loss on [-B theta, B theta]; total with theta as exact as is known, total_paper with their bound on it.
----   rkhsw11: Theorem 11, the excess risk of sfgd (lambda = the solver's, or given).
----   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation; approximation: what T random features may lack.
----   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features. maxout: Theorem 2 of Mroueh, Rennie and Goel, its estimation part.
---- radius: the longest row, by default that of the training rows. All are for one target in [-1, 1] (classes are coded +-1), without an intercept; the
---- empirical risk counts each row once, whatever its weight.
+--- bounds.run(pipeline, options): see Pipeline:bound.
 function bounds.run(self, given)
   local o = options.check("pipeline:bound", given, rules, 0)
   local f = self.fitted

@@ -417,8 +417,14 @@ function Pipeline:norm()
   return f.norm
 end
 
---- p:bound{ delta = 0.05, theorem = "rkhsw10" | "rkhsw11" | "rks" | "bases" | "maxout" }: a guarantee with probability 1 - delta, its total and ingredients: see
---- scullery.bounds. With a K: Theorem 10 of Dube and Marchand (2023), total with theta as exact as is known, total_paper with their bound on it.
+--- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the empirical risk and the ingredients.
+---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023): risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), B = ||alpha||,
+---     rho and M the Lipschitz constant and bound of the loss on [-B theta, B theta]; total with theta as exact as is known, total_paper with their bound on it.
+---   rkhsw11: Theorem 11, the excess risk of sfgd (lambda = the solver's, or given).
+---   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation; approximation: what T random features may lack.
+---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features. maxout: Theorem 2 of Mroueh, Rennie and Goel, its estimation part.
+--- radius: the longest row, by default that of the training rows. All are for one target in [-1, 1] (classes are coded +-1), without an intercept; the
+--- empirical risk counts each row once, whatever its weight.
 function Pipeline:bound(given)
   need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
@@ -479,13 +485,26 @@ function Pipeline:__tostring()
   return table.concat(lines, "\n")
 end
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule = "best" | "one_se", score = "error" | "loss", stages = "shared" | "fold", outer = }): the pipeline with
---- every sc.choose{} decided by cross-validation, fitted on all rows: see scullery.search.
+--- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a
+--- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
+--- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
+--- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
+--- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
+--- solver's path option (lambda) is still gone through whole, as that costs no pass.
+--- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
+--- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.
+--- outer: k; the whole search is repeated without each of k outer folds and judged on it: .table.outer = { mean, stderr, folds, choices }, an estimate of
+--- the risk that the choosing has not spoilt.
+--- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message, table and choice, which prints as text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
 
---- p:prune{ epsilon =, accept =, start =, delta =, data = }: a smaller model of an RKHS weighting, and how it came about: see scullery.prune.
+--- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" | "bound", delta = 0.05, data = }: a smaller model, and how it
+--- came about: kept (parameters of T), distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the rule compared with epsilon).
+--- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the risk (64); risk: the empirical risk (65); zero_one: the share
+--- of wrong labels (66). Risks are those of the square loss, whatever the solver. data: rows to judge on, by default those that the model learnt from. Works
+--- after any solver on features with a K.
 function Pipeline:prune(given) return guarded("pipeline:prune", require("scullery.prune").run, self, given) end
 
 --- pipeline.is(value)

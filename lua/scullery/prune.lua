@@ -80,11 +80,7 @@ local function shrink(self, weights, kept)
   return copy
 end
 
---- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" | "bound", delta = 0.05, data = }: a smaller model, and how it
---- came about: kept (parameters of T), distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the rule compared with epsilon).
---- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the risk (64); risk: the empirical risk (65); zero_one: the share
---- of wrong labels (66). Risks are those of the square loss, whatever the solver. data: rows to judge on, by default those that the model learnt from. Works
---- after any solver on features with a K.
+--- prune.run(pipeline, options): see Pipeline:prune.
 function prune.run(self, given)
   local f = self.fitted
   local o = options.check("pipeline:prune", given, rules, 0)

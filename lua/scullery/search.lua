@@ -382,17 +382,7 @@ local function warn(cells)
   end
 end
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a
---- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
---- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
---- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
---- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
---- solver's path option (lambda) is still gone through whole, as that costs no pass.
---- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
---- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.
---- outer: k; the whole search is repeated without each of k outer folds and judged on it: .table.outer = { mean, stderr, folds, choices }, an estimate of
---- the risk that the choosing has not spoilt.
---- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message, table and choice, which prints as text.
+--- search.run(pipeline, data, options): see Pipeline:search.
 function search.run(self, data, given)
   local o = options.check("pipeline:search", given, rules, 0)
   local ds = dataset.coerce(data)
