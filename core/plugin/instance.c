@@ -24,7 +24,9 @@ static scl_status make(const scl_component *component, scl_settings *settings, s
     scl_settings_destroy(settings);
     return scl_fail_memory(error, sizeof *instance, "a component");
   }
-  *instance = (scl_instance){component, *settings, NULL, 1};
+  instance->component = component;
+  instance->settings = *settings;
+  atomic_init(&instance->references, 1);
   *out = instance;
   return SCL_OK;
 }
@@ -80,12 +82,12 @@ scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_insta
 }
 
 scl_instance *scl_instance_share(scl_instance *instance) {
-  if (instance != NULL) instance->references++;
+  if (instance != NULL) (void)atomic_fetch_add(&instance->references, 1);
   return instance;
 }
 
 void scl_instance_release(scl_instance *instance) {
-  if (instance == NULL || --instance->references > 0) return;
+  if (instance == NULL || atomic_fetch_sub(&instance->references, 1) > 1) return;
   instance->component->plugin->destroy(instance->self);
   scl_settings_destroy(&instance->settings);
   scl_release(instance);
@@ -111,7 +113,10 @@ static size_t least_size(const char *id) {
                {SCL_ABILITY_THRESHOLD_DUAL, sizeof(scl_ability_threshold_dual)},
                {SCL_ABILITY_BIND, sizeof(scl_ability_bind)},
                {SCL_ABILITY_TILT, sizeof(scl_ability_tilt)},
-               {SCL_ABILITY_PATH, sizeof(scl_ability_path)}};
+               {SCL_ABILITY_PATH, sizeof(scl_ability_path)},
+               {SCL_ABILITY_MODEL, sizeof(scl_ability_model)},
+               {SCL_ABILITY_LOSS, sizeof(scl_ability_loss)},
+               {SCL_ABILITY_OBJECTIVE, sizeof(scl_ability_objective)}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i].id, id) == 0) return known[i].size;
   return sizeof(scl_head);

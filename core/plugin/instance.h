@@ -4,12 +4,13 @@
 
 #include "options.h"
 #include "registry.h"
+#include <stdatomic.h>
 
 typedef struct scl_instance {
   const scl_component *component;
   scl_settings settings;
   void *self;
-  size_t references;
+  atomic_size_t references; /* models of several fits share a solver */
 } scl_instance;
 
 /* Takes over the settings (also when it fails). */
