@@ -231,6 +231,8 @@ end
 
 -- ---------------------------------------------------------------- simulation
 
+local DRAWS = os.getenv "SCULLERY_SANITIZE" and 100 or 1000
+
 -- How often the risk on a large sample is above the guarantee, of so many draws of data and parameters.
 local function violations(count, delta, learn)
   local big, misses, sum = draw(3000, 77), 0, 0
@@ -247,21 +249,21 @@ local function allowed(delta, count) return delta + 3 * sqrt(delta * (1 - delta)
 
 function TestTheorem10HoldsInSimulation()
   for _, delta in ipairs{ 0.05, 0.5 } do
-    local share = violations(500, delta, function(k)
+    local share = violations(DRAWS, delta, function(k)
       local m = sc.pipeline{ weighting{ T = 15, seed = k }, s.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(draw(25, 1000 + k))
       return m, "square", m:bound{ delta = delta }.total
     end)
-    lu.assertTrue(share <= allowed(delta, 500))
+    lu.assertTrue(share <= allowed(delta, DRAWS))
   end
 end
 
 function TestRandomKitchenSinksHoldInSimulation()
-  local share = violations(500, 0.3, function(k, delta)
+  local share = violations(DRAWS, 0.3, function(k, delta)
     local m = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sin(), T = 15, seed = k }, s.box{ C = 5, loss = "hinge" } }
       :fit(draw(25, 1000 + k))
     return m, "hinge", m:bound{ delta = delta }.total
   end)
-  lu.assertTrue(share <= allowed(0.3, 500))
+  lu.assertTrue(share <= allowed(0.3, DRAWS))
 end
 
 function TestTheorem11HoldsInSimulation()
