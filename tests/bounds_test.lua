@@ -231,7 +231,7 @@ end
 
 -- ---------------------------------------------------------------- simulation
 
-local DRAWS = os.getenv "SCULLERY_SANITIZE" and 100 or 1000
+local DRAWS = (os.getenv("SCULLERY_SANITIZE") or "") ~= "" and 100 or 1000
 
 -- How often the risk on a large sample is above the guarantee, of so many draws of data and parameters.
 local function violations(count, delta, learn)
