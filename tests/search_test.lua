@@ -115,6 +115,9 @@ end
 function TestARowThatTheFitGoesThroughHasNoEstimate()
   local m = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = 0, form = "primal", estimate = "loo" } }:fit(values)
   lu.assertTrue(m:info().score > 1e3)
+  local zeros = sc.dataset{ X = sc.randn{ 40, 3, seed = 1 }, y = sc.zeros(40, 1) } -- residuals of 0, which tell no more
+  local best = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = sc.choose{ 0, 1e-3 }, form = "primal" } }:search(zeros, { folds = "loo" })
+  lu.assertEquals(best.choice["solver.lambda"], 1e-3)
 end
 
 function TestSearchByTheSolversOwnEstimate()
