@@ -97,12 +97,6 @@ local function out_of_fold(self, f, o)
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
 end
 
-local function same_list(a, b)
-  if #a ~= #b then return false end
-  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
-  return true
-end
-
 local function held_out(self, f, o)
   local ds = o.data
   if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
@@ -110,7 +104,7 @@ local function held_out(self, f, o)
   local n, d = ds:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
-  if not same_list(ds.classes, f.classes) then
+  if not dataset.same_classes(ds.classes, f.classes) then
     error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(ds.classes), options.show(f.classes)), 0)
   end
   local training = core.training(ds:source_of_targets(), f.stages, f.map,
