@@ -210,6 +210,15 @@ function TestExhaustedIterationsAreSaid()
   end
 end
 
+function TestConstantTargetsAreTheIntercept()
+  local x = sc.randn{ 40, 3, seed = 1 }
+  for _, constant in ipairs{ 3, 0.1, 1e-6 / 7 } do
+    local m = sc.pipeline{ sc.solver.box{ intercept = true } }:fit(x, sc.ones(40, 1) * constant)
+    lu.assertEquals({ m:info().status, m:info().gap, m:weights():norm() }, { "converged", 0, 0 })
+    lu.assertAlmostEquals(m:intercept():get(1, 1) / constant, 1, 1e-14)
+  end
+end
+
 function TestClassesAreSolvedApart()
   local x, y = sc.randn{ 200, 2, seed = 5 }, {}
   for i = 1, 200 do y[i] = (x:get(i, 1) > 0 and 1 or 0) + (x:get(i, 2) > 0 and 2 or 0) end
