@@ -207,6 +207,7 @@ function TestExhaustedIterationsAreSaid()
     lu.assertEquals(m:info().status, "iterations exhausted")
     lu.assertTrue(m:info().gap > m:info().tolerance)
     lu.assertEquals(m:info().iterations, 2)
+    lu.assertStrContains(m:info().note, "max_iterations")
   end
 end
 

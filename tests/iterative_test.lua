@@ -640,4 +640,10 @@ function TestOneClassIsRefused()
   end
 end
 
+function TestProductsThatOverflowAreSaid()
+  local ok, message = pcall(function() sc.pipeline{ sc.solver.cg{} }:fit(sc.randn{ 20, 3, seed = 1 } * 1e200, sc.randn{ 20, 1, seed = 2 }) end)
+  lu.assertFalse(ok)
+  lu.assertStrContains(message, "scale the data")
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -65,6 +65,8 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
   out->outcome = out->gap <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
+  if (out->outcome == SCL_LIMIT)
+    separable_note(out, steps < self->most ? "a smaller C or a larger tolerance, rounding leaves no smaller one" : "more max_iterations");
 }
 
 /* ---------------------------------------------------------------- square: on sums over rows */
