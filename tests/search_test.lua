@@ -245,6 +245,16 @@ function TestMeansAndStandardErrors()
   lu.assertAlmostEquals(cell.stderr, math.sqrt(square / 4), 1e-15)
 end
 
+function TestRowsCountOnceWhereTheyAreJudged()
+  local weights = {}
+  for i = 1, n do weights[i] = i <= 8 and 1 or 0 end -- folds without weight
+  local weighted = sc.dataset{ X = X, y = Y, task = "regression", weights = weights }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1e-2, 1e-1 } } }
+  local shared, apart = p:search(weighted, { folds = 15 }), p:search(weighted, { folds = 15, stages = "fold", outer = 15 })
+  for c = 1, 2 do lu.assertAlmostEquals(apart.table[c].mean, shared.table[c].mean, 1e-9) end
+  lu.assertEquals(#apart.table.outer.folds, 15)
+end
+
 function TestNestedReport()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }
   local best = p:search(train, { folds = 3, outer = 3, seed = 5 })
@@ -261,23 +271,38 @@ end
 
 -- ---------------------------------------------------------------- what goes wrong
 
-function TestAStoppedSearchKeepsWhatWasFinished()
+-- What a search raises that is interrupted as its run number `at` begins, of those of the outer folds as well.
+local function stopped(at, given)
   local label, calls = core.progress_label, 0
-  core.progress_label = function(text) -- each run begins with it
-    calls = calls + 1
-    if calls == 3 then core.interrupt() end
+  core.progress_label = function(text)
+    if text then calls = calls + 1 end
+    if text and calls == at then core.interrupt() end
     label(text)
   end
   local ok, raised = pcall(function()
-    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, { folds = 3 })
+    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, given)
   end)
   core.progress_label = label
   lu.assertFalse(ok)
+  return raised
+end
+
+function TestAStoppedSearchKeepsWhatWasFinished()
+  local raised = stopped(3, { folds = 3 })
   lu.assertEquals(#raised.table, 4)
   lu.assertStrContains(raised.message, "interrupted")
   lu.assertStrContains(tostring(raised), "4 of 6 cells")
   lu.assertNotNil(raised.choice["solver.lambda"])
   lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(test) > 0.5) -- nothing lingers
+end
+
+function TestANestedSearchThatIsStoppedKeepsTheSearchItself()
+  for _, at in ipairs{ 4, 6 } do -- the first run of the first outer fold, and one with others finished
+    local raised = stopped(at, { folds = 3, outer = 2 })
+    lu.assertEquals(#raised.table, 6)
+    lu.assertStrContains(raised.message, "interrupted")
+    lu.assertStrContains(tostring(raised), "6 of 6 cells")
+  end
 end
 
 function TestACellThatFailsKeepsTheOthers()

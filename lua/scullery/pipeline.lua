@@ -171,6 +171,12 @@ function Pipeline:training_options(ds, folds)
            weights = weights.of(ds, self.class_weights) }
 end
 
+--- A walk over rows that are judged, each counted once whatever its weight.
+function Pipeline:judging(ds, made, map)
+  return core.training(ds:source_of_targets(), made, map,
+    { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, block = self.block, allowance = self.allowance })
+end
+
 -- Keep a fit: everything that predicting and reporting need.
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
@@ -358,7 +364,7 @@ local function judge_stream(self, title, ds)
   if n == 0 then error("the data set has no rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
-  local training <close> = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
+  local training <close> = self:judging(coded, f.stages, f.map)
   return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 

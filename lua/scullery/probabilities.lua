@@ -89,7 +89,7 @@ local function out_of_fold(self, f, o)
   if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
   local source, all, candidates = ds:source_of_targets(), {}, {}
   local solver = self:make_solver(source, f, f.choices)
-  local training = core.training(source, f.stages, f.map, self:training_options(ds, folds))
+  local training <close> = core.training(source, f.stages, f.map, self:training_options(ds, folds))
   for fold = 1, k do all[fold] = fold end
   for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true, all)) do candidates[fold] = { fits[1] } end
   local scores, targets = core.decisions_apart(training, candidates)
@@ -107,8 +107,7 @@ local function held_out(self, f, o)
   if not dataset.same_classes(ds.classes, f.classes) then
     error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(ds.classes), options.show(f.classes)), 0)
   end
-  local training = core.training(ds:source_of_targets(), f.stages, f.map,
-    { classes = #f.classes, dtype = self.dtype, block = self.block, allowance = self.allowance })
+  local training <close> = self:judging(ds, f.stages, f.map)
   local scores, targets = core.decisions_apart(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
   return scores, targets, { rows = n }
 end

@@ -33,8 +33,11 @@ end
 -- intercept the 2 (B theta + 1) of the paper.
 local function slope(self, theta, reach) return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(self.fitted.targets) * reach) end
 
--- Rows to judge on: of the same task and classes as those that were learnt from.
-local function check_targets(data, f)
+-- Rows to judge on: of the same columns, task and classes as those that were learnt from.
+local function check_rows(data, f)
+  local n, d = data:size()
+  if n == 0 then error("option 'data' got a data set without rows", 0) end
+  if d ~= f.dim then error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   if not (data.y or data.source) then error("option 'data' takes rows with targets", 0) end
   if data.task ~= f.task then error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0) end
   if f.task == "regression" then
@@ -107,12 +110,9 @@ function prune.run(self, given)
   local data = o.data or f.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
   if o.accept == "theorem8" and f.targets > 1 then error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0) end
-  local n, d = data:size()
-  if d ~= f.dim then error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
-  if n == 0 then error("option 'data' got a data set without rows", 0) end
-  check_targets(data, f)
+  check_rows(data, f)
   if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
-  local training <close> = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
+  local training <close> = self:judging(data, f.stages, f.map)
   local theta = core.map_constants(f.map).theta
   local T = f.map_info.T
   local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }

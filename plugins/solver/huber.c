@@ -65,6 +65,7 @@ typedef struct robust {
   weighted_ridge ridge;
   size_t steps;
   double residual;
+  int stuck; /* rounding leaves no lower value */
 } robust;
 
 static void close_robust(robust *t) {
@@ -198,6 +199,7 @@ static scl_status minimise(robust *t, scl_error *error) {
     status = problem->progress(problem, (double)t->steps++ / (double)t->self->max_iterations, "Newton steps", error);
     if (status == SCL_OK) status = newton_step(t, &moved, error);
   }
+  t->stuck = !moved;
   return status;
 }
 
