@@ -245,6 +245,18 @@ function TestMeansAndStandardErrors()
   lu.assertAlmostEquals(cell.stderr, math.sqrt(square / 4), 1e-15)
 end
 
+function TestSamplersAndNonlinearitiesAreChosen()
+  local phis, samplers = { sc.nonlinearity.fourier(), sc.nonlinearity.sign() }, { sc.sampler.gaussian{ sigma = sc.choose{ 0.1, 0.2 } }, sc.sampler.laplace() }
+  local features = sc.features{ p = sc.choose(samplers), phi = sc.choose(phis), T = 30, seed = 1 }
+  local best = sc.pipeline{ sc.standardize(), features, sc.solver.ridge{ lambda = 1e-4 } }:search(train, { folds = 3 })
+  lu.assertEquals(#best.table, 6) -- two nonlinearities of two widths or a Laplace law
+  local by_hand = sc.pipeline{ sc.standardize(), sc.features{ p = samplers[2], phi = phis[2], T = 30, seed = 1 },
+                               sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train, { folds = 3 })
+  lu.assertEquals(best.table[6].mean, by_hand.table[1].mean)
+  fails({ "features", "'phi'", "nonlinearity" }, sc.features, { p = samplers[1], phi = sc.choose{ phis[1], 3 }, T = 30 })
+  lu.assertTrue(sc.features{ p = sc.choose{ samplers[2] }, phi = phis[1], T = 30 }:fit(train.X) ~= nil)
+end
+
 function TestRowsCountOnceWhereTheyAreJudged()
   local weights = {}
   for i = 1, n do weights[i] = i <= 8 and 1 or 0 end -- folds without weight
