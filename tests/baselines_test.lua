@@ -366,6 +366,8 @@ function TestSupportVectorsRefuse()
   refuses("option 'C' got 0", sc.solver.svm, { C = 0 })
   refuses("option 'C' got -1", sc.solver.svm, { C = -1 })
   refuses("gamma goes with kernel = \"rbf\"", sc.solver.svm, { kernel = "linear", gamma = 1 })
+  refuses("scale the rows", fit, { sc.solver.svm{ kernel = "linear" } }, sc.dataset{ X = x * 1e150, y = classes, task = "classification" })
+  refuses("scale the rows", fit, { sc.solver.svm{} }, sc.dataset{ X = x * 1e200, y = classes, task = "classification" })
   refuses("differ within a class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = classes, weights = w, task = "classification" })
   refuses("one class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = sc.ones(20, 1), task = "classification" })
 end

@@ -207,6 +207,16 @@ function TestExhaustedIterationsAreSaid()
     lu.assertEquals(m:info().status, "iterations exhausted")
     lu.assertTrue(m:info().gap > m:info().tolerance)
     lu.assertEquals(m:info().iterations, 2)
+    lu.assertStrContains(m:info().note, "max_iterations")
+  end
+end
+
+function TestConstantTargetsAreTheIntercept()
+  local x = sc.randn{ 40, 3, seed = 1 }
+  for _, constant in ipairs{ 3, 0.1, 1e-6 / 7 } do
+    local m = sc.pipeline{ sc.solver.box{ intercept = true } }:fit(x, sc.ones(40, 1) * constant)
+    lu.assertEquals({ m:info().status, m:info().gap, m:weights():norm() }, { "converged", 0, 0 })
+    lu.assertAlmostEquals(m:intercept():get(1, 1) / constant, 1, 1e-14)
   end
 end
 

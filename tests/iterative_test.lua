@@ -640,4 +640,20 @@ function TestOneClassIsRefused()
   end
 end
 
+function TestHuberEndsInSinglePrecisionToo()
+  local x = sc.randn{ 200, 3, seed = 1 }
+  local y = x * sc.matrix{ 1, -2, 0.5 } + sc.randn{ 200, 1, seed = 2 }
+  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = 40, seed = 1, dtype = "float32" }
+  lu.assertEquals(sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4 } }:fit(x, y):info().status, "converged")
+  local strict = sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4, tolerance = 1e-14 } }:fit(x, y):info()
+  lu.assertEquals(strict.status, "iterations exhausted")
+  lu.assertStrContains(strict.note, "rounding")
+end
+
+function TestProductsThatOverflowAreSaid()
+  local ok, message = pcall(function() sc.pipeline{ sc.solver.cg{} }:fit(sc.randn{ 20, 3, seed = 1 } * 1e200, sc.randn{ 20, 1, seed = 2 }) end)
+  lu.assertFalse(ok)
+  lu.assertStrContains(message, "scale the data")
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -238,4 +238,21 @@ function TestBadOptions()
   lu.assertErrorMsgContains("max_iterations", sc.solver.lasso, { max_iterations = 0 })
 end
 
+-- Rounded to float32, the sums of features of low rank are those of no rows: the least that lambda must hold up against.
+function TestALambdaBelowTheRoundingOfTheSumsIsSaid()
+  local x, y = sc.randn{ 40, 3, seed = 1 }, {}
+  for i = 1, 40 do
+    y[i] = x:get(i, 1) + 0.5 * x:get(i, 2)
+    x:set(i, 2, 5)
+  end
+  local function fit_in(dtype)
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = 20, seed = 1, dtype = dtype },
+                        sc.solver.lasso{ lambda = 1e-10 } }:fit(x, sc.matrix(y))
+  end
+  local lost, found = fit_in("float32"), fit_in("float64")
+  lu.assertEquals({ lost:info().status, found:info().status }, { "iterations exhausted", "converged" })
+  lu.assertStrContains(lost:info().note, "float64 features")
+  lu.assertTrue(found:decision(x):abs():max() < 5)
+end
+
 os.exit(lu.LuaUnit.run(), true)

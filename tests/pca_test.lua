@@ -101,6 +101,7 @@ function TestBadComponents()
   fails({ "one-hot" }, function()
     sc.pipeline{ sc.features{ p = sc.sampler.grid{ gamma = 1 }, phi = sc.nonlinearity.bins(), T = 5 }, sc.pca{ k = 2 } }:fit(ds.X)
   end)
+  fails({ "covariance", "scale" }, function() sc.pipeline{ sc.pca{ k = 1 } }:fit(sc.matrix{ { 1e200, 1 }, { 2e200, 3 }, { 0, 5 } }) end)
   lu.assertEquals(sc.pipeline{ sc.pca{ k = 2 } }:fit(sc.ones(9, 3)):transform(sc.ones(9, 3)):norm(), 0) -- no variance at all
 end
 

@@ -316,6 +316,14 @@ local function refused(parts, f, ...)
   for _, part in ipairs(parts) do lu.assertStrContains(message, part) end
 end
 
+function TestExtremeEpsilonsPruneNothingOrEverything()
+  local full = model(thresholds(), rkhs(), binary)
+  local _, nothing = full:prune{ epsilon = 1e-300, accept = "norm", start = "bound" }
+  lu.assertEquals({ nothing.kept, nothing.distance }, { nothing.T, 0 })
+  local _, everything = full:prune{ epsilon = 1e300, accept = "norm", start = "bound" }
+  lu.assertEquals({ everything.kept, everything.distance > 0 }, { 1, true })
+end
+
 function TestWrongUseIsASentence()
   local full = model(thresholds(), rkhs(), binary)
   local function prune(m, given) return m:prune(given) end
@@ -324,6 +332,10 @@ function TestWrongUseIsASentence()
   refused({ "accept", "zero_one" }, prune, full, { accept = "error" })
   refused({ "start", "tiny" }, prune, full, { start = "zero" })
   refused({ "data", "data set" }, prune, full, { data = X })
+  refused({ "1 columns", "fitted on " .. X:cols() }, prune, full, { data = sc.dataset{ X = sc.randn{ 4, 1 }, y = { "a", "b", "a", "b" } } })
+  refused({ "classes", "in that order" }, prune, full, { data = sc.dataset{ X = X:select{ 1, 2, 3 }, y = { "p", "q", "r" } } })
+  refused({ "regression", "classification" }, prune, full, { data = regression })
+  refused({ "targets" }, prune, model(thresholds(), rkhs(), regression), { data = sc.dataset{ X = X, y = sc.hcat(regression.y, regression.y) } })
   refused({ "not fitted" }, prune, sc.pipeline{ thresholds(), rkhs() }, {})
   refused({ "zero_one", "classification" }, prune, model(thresholds(), rkhs(), regression), { accept = "zero_one" })
   refused({ "theorem8", "one target" }, prune, model(thresholds(), rkhs(), several), { accept = "theorem8" })

@@ -106,15 +106,18 @@ function TestWeightedLeaveOneOutLeavesARowOut()
       local rest = {}
       for j = 1, n do if j ~= i then rest[#rest + 1] = j end end
       local f = model(0.01 * total / (total - weights[i]), given):fit(data(rest)):decision(X:select{ i })
-      sum = sum + weights[i] * ((f:get(1, 1) - Y:get(i, 1)) ^ 2 + (f:get(1, 2) - Y:get(i, 2)) ^ 2)
+      sum = sum + (f:get(1, 1) - Y:get(i, 1)) ^ 2 + (f:get(1, 2) - Y:get(i, 2)) ^ 2
     end
-    lu.assertAlmostEquals(model(0.01, given, "loo"):fit(data(all)):info().score / (sum / total), 1, 1e-8)
+    lu.assertAlmostEquals(model(0.01, given, "loo"):fit(data(all)):info().score / (sum / n), 1, 1e-8)
   end
 end
 
 function TestARowThatTheFitGoesThroughHasNoEstimate()
   local m = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = 0, form = "primal", estimate = "loo" } }:fit(values)
   lu.assertTrue(m:info().score > 1e3)
+  local zeros = sc.dataset{ X = sc.randn{ 40, 3, seed = 1 }, y = sc.zeros(40, 1) } -- residuals of 0, which tell no more
+  local best = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = sc.choose{ 0, 1e-3 }, form = "primal" } }:search(zeros, { folds = "loo" })
+  lu.assertEquals(best.choice["solver.lambda"], 1e-3)
 end
 
 function TestSearchByTheSolversOwnEstimate()
@@ -242,6 +245,28 @@ function TestMeansAndStandardErrors()
   lu.assertAlmostEquals(cell.stderr, math.sqrt(square / 4), 1e-15)
 end
 
+function TestSamplersAndNonlinearitiesAreChosen()
+  local phis, samplers = { sc.nonlinearity.fourier(), sc.nonlinearity.sign() }, { sc.sampler.gaussian{ sigma = sc.choose{ 0.1, 0.2 } }, sc.sampler.laplace() }
+  local features = sc.features{ p = sc.choose(samplers), phi = sc.choose(phis), T = 30, seed = 1 }
+  local best = sc.pipeline{ sc.standardize(), features, sc.solver.ridge{ lambda = 1e-4 } }:search(train, { folds = 3 })
+  lu.assertEquals(#best.table, 6) -- two nonlinearities of two widths or a Laplace law
+  local by_hand = sc.pipeline{ sc.standardize(), sc.features{ p = samplers[2], phi = phis[2], T = 30, seed = 1 },
+                               sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train, { folds = 3 })
+  lu.assertEquals(best.table[6].mean, by_hand.table[1].mean)
+  fails({ "features", "'phi'", "nonlinearity" }, sc.features, { p = samplers[1], phi = sc.choose{ phis[1], 3 }, T = 30 })
+  lu.assertTrue(sc.features{ p = sc.choose{ samplers[2] }, phi = phis[1], T = 30 }:fit(train.X) ~= nil)
+end
+
+function TestRowsCountOnceWhereTheyAreJudged()
+  local weights = {}
+  for i = 1, n do weights[i] = i <= 8 and 1 or 0 end -- folds without weight
+  local weighted = sc.dataset{ X = X, y = Y, task = "regression", weights = weights }
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1e-2, 1e-1 } } }
+  local shared, apart = p:search(weighted, { folds = 15 }), p:search(weighted, { folds = 15, stages = "fold", outer = 15 })
+  for c = 1, 2 do lu.assertAlmostEquals(apart.table[c].mean, shared.table[c].mean, 1e-9) end
+  lu.assertEquals(#apart.table.outer.folds, 15)
+end
+
 function TestNestedReport()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }
   local best = p:search(train, { folds = 3, outer = 3, seed = 5 })
@@ -258,23 +283,38 @@ end
 
 -- ---------------------------------------------------------------- what goes wrong
 
-function TestAStoppedSearchKeepsWhatWasFinished()
+-- What a search raises that is interrupted as its run number `at` begins, of those of the outer folds as well.
+local function stopped(at, given)
   local label, calls = core.progress_label, 0
-  core.progress_label = function(text) -- each run begins with it
-    calls = calls + 1
-    if calls == 3 then core.interrupt() end
+  core.progress_label = function(text)
+    if text then calls = calls + 1 end
+    if text and calls == at then core.interrupt() end
     label(text)
   end
   local ok, raised = pcall(function()
-    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, { folds = 3 })
+    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, given)
   end)
   core.progress_label = label
   lu.assertFalse(ok)
+  return raised
+end
+
+function TestAStoppedSearchKeepsWhatWasFinished()
+  local raised = stopped(3, { folds = 3 })
   lu.assertEquals(#raised.table, 4)
   lu.assertStrContains(raised.message, "interrupted")
   lu.assertStrContains(tostring(raised), "4 of 6 cells")
   lu.assertNotNil(raised.choice["solver.lambda"])
   lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(test) > 0.5) -- nothing lingers
+end
+
+function TestANestedSearchThatIsStoppedKeepsTheSearchItself()
+  for _, at in ipairs{ 4, 6 } do -- the first run of the first outer fold, and one with others finished
+    local raised = stopped(at, { folds = 3, outer = 2 })
+    lu.assertEquals(#raised.table, 6)
+    lu.assertStrContains(raised.message, "interrupted")
+    lu.assertStrContains(tostring(raised), "6 of 6 cells")
+  end
 end
 
 function TestACellThatFailsKeepsTheOthers()

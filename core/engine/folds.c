@@ -22,6 +22,7 @@ typedef struct folding {
   pthread_mutex_t lock;
   scl_status status;
   scl_error error;
+  bool cancelled; /* one of them, be it the first to fail or not */
 } folding;
 
 static scl_status solve_one(folding *f, size_t i, scl_error *error) {
@@ -36,6 +37,7 @@ static void fail(folding *f, scl_status status, const scl_error *error) {
     f->status = status;
     f->error = *error;
   }
+  f->cancelled |= status == SCL_CANCELLED;
   pthread_mutex_unlock(&f->lock);
   atomic_store(&f->next, f->groups);
   if (status == SCL_CANCELLED) scl_interrupt();
@@ -97,7 +99,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
     (void)pthread_join(threads[i], NULL);
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_OK) return SCL_OK;
-  if (f.status == SCL_CANCELLED) scl_interrupt_clear();
+  if (f.cancelled) scl_interrupt_clear();
   release_all(&f);
   if (error != NULL) *error = f.error;
   return f.status;

@@ -69,6 +69,10 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
   scl_service_symmetric.diagonal(sum, diagonal);
   for (size_t j = 0; j < d; j++)
     out->total += diagonal[j] / total;
+  if (!isfinite(out->total)) {
+    scl_release(room);
+    return scl_fail(error, SCL_BAD_DATA, "the covariance of the columns is too large for float64: scale the data");
+  }
   const scl_status status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
   for (size_t i = 0; status == SCL_OK && i < k; i++) {
     point_up(vectors + i * d, d);

@@ -3,6 +3,7 @@
 #include "dense.h"
 #include "pool.h"
 #include "projection.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -197,8 +198,10 @@ void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, doub
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < c; j++)
       right[i * c + j] -= count * mean_phi[i] * mean_y[j];
-  for (size_t j = 0; j < c; j++)
-    square[j] -= count * mean_y[j] * mean_y[j];
+  for (size_t j = 0; j < c; j++) {
+    const double mean = count * mean_y[j] * mean_y[j];
+    square[j] = square[j] - mean > 16 * DBL_EPSILON * mean ? square[j] - mean : 0; /* what rounding leaves of a constant */
+  }
 }
 
 double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram, double *right, double *square,

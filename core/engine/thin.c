@@ -5,10 +5,8 @@
 #include "pool.h"
 #include <string.h>
 
-/* Rows (product) or columns (adjoint) of a task, the most groups of columns for which this beats a general product, and the bytes of a
- * piece.
- */
-enum { TASK_ROWS = 64, TASK_COLUMNS = 256, MOST_GROUPS = 2, PIECE_BYTES = 6 << 20 };
+/* Rows (product) or columns (adjoint) of a task, and the most groups of columns for which this beats a general product. */
+enum { TASK_ROWS = 64, TASK_COLUMNS = 256, MOST_GROUPS = 2 };
 
 /* `count` rows of k columns, in groups, the last filled up with zeros: group g of row i at (g count + i) lanes. */
 static void pack(const scl_thin *thin, const double *in, size_t count, void *out) {

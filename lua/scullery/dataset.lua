@@ -189,6 +189,13 @@ function dataset.from_table(t, source)
   return remember(self)
 end
 
+--- dataset.same_classes(a, b): whether two lists of classes are the same, in the same order.
+function dataset.same_classes(a, b)
+  if #a ~= #b then return false end
+  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
+  return true
+end
+
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 

@@ -172,7 +172,8 @@ local function table_text(base, module, heading)
   for _, name in ipairs(sorted(module)) do
     local _, value = pcall(function() return module[name] end)
     local meta = type(value) == "table" and getmetatable(value)
-    local text = meta and type(meta) == "table" and meta.kind and "plugins: " .. meta.kind .. "s" or member_text(name, value)
+    local kind = type(meta) == "table" and meta.kind
+    local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies") or member_text(name, value)
     if type(name) == "string" and name:sub(1, 1) ~= "_" then
       lines[#lines + 1] = ("  %-14s %s"):format(name, text and summary(text) or type(value) == "string" and value or type(value))
     end

@@ -258,9 +258,33 @@ end
 --- inst:features{ T =, seed =, dtype = }: the stage of a pipeline: phi(w_t, x)/sqrt(T) without K, E K(w_t, w) phi(w, x) with K.
 function Instantiation:features(given) return new_features(self, given, "instantiation:features") end
 
---- sc.features{ p =, phi =, K =, T =, seed =, dtype = }: features in one step.
+-- Of options where one of W, p, phi and K is sc.choose{...}: the options of each choice, one by one.
+local function given_choices(given)
+  for _, name in ipairs{ "W", "p", "phi", "K" } do
+    if choose.is(given[name]) then
+      local list = {}
+      for _, value in ipairs(given[name].values) do
+        local copy = {}
+        for k, v in pairs(given) do copy[k] = v end
+        copy[name] = value
+        for _, one in ipairs(given_choices(copy)) do list[#list + 1] = one end
+      end
+      return list
+    end
+  end
+  return { given }
+end
+
+--- sc.features{ p =, phi =, K =, T =, seed =, dtype = }: features in one step. With sc.choose{...} for p, phi or K they are a choice of stages.
 function instantiation.features(given)
   if type(given) ~= "table" then error("features: takes a table of named options", 2) end
+  local choices = given_choices(given)
+  if #choices > 1 then
+    local stages = {}
+    for i, one in ipairs(choices) do stages[i] = options.guard("features", 3, instantiation.features, one) end
+    return choose(stages)
+  end
+  given = choices[1]
   local inst, rest, known = {}, {}, {}
   for name, rule in pairs(parts) do known[name] = rule end
   for name, rule in pairs(feature_rules) do known[name] = rule end

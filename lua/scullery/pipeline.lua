@@ -171,6 +171,12 @@ function Pipeline:training_options(ds, folds)
            weights = weights.of(ds, self.class_weights) }
 end
 
+--- A walk over rows that are judged, each counted once whatever its weight.
+function Pipeline:judging(ds, made, map)
+  return core.training(ds:source_of_targets(), made, map,
+    { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, block = self.block, allowance = self.allowance })
+end
+
 -- Keep a fit: everything that predicting and reporting need.
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
@@ -358,7 +364,7 @@ local function judge_stream(self, title, ds)
   if n == 0 then error("the data set has no rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
-  local training <close> = core.training(coded:source_of_targets(), f.stages, f.map, self:training_options(ds))
+  local training <close> = self:judging(coded, f.stages, f.map)
   return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 
@@ -488,7 +494,8 @@ end
 --- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a
 --- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
 --- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
---- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error).
+--- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error); rows
+--- count once where they are judged, whatever their weights (gcv alone weighs them).
 --- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
 --- solver's path option (lambda) is still gone through whole, as that costs no pass.
 --- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.

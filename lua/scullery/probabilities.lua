@@ -89,18 +89,12 @@ local function out_of_fold(self, f, o)
   if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
   local source, all, candidates = ds:source_of_targets(), {}, {}
   local solver = self:make_solver(source, f, f.choices)
-  local training = core.training(source, f.stages, f.map, self:training_options(ds, folds))
+  local training <close> = core.training(source, f.stages, f.map, self:training_options(ds, folds))
   for fold = 1, k do all[fold] = fold end
   for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true, all)) do candidates[fold] = { fits[1] } end
   local scores, targets = core.decisions_apart(training, candidates)
   if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
-end
-
-local function same_list(a, b)
-  if #a ~= #b then return false end
-  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
-  return true
 end
 
 local function held_out(self, f, o)
@@ -110,11 +104,10 @@ local function held_out(self, f, o)
   local n, d = ds:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
   if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
-  if not same_list(ds.classes, f.classes) then
+  if not dataset.same_classes(ds.classes, f.classes) then
     error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(ds.classes), options.show(f.classes)), 0)
   end
-  local training = core.training(ds:source_of_targets(), f.stages, f.map,
-    { classes = #f.classes, dtype = self.dtype, block = self.block, allowance = self.allowance })
+  local training <close> = self:judging(ds, f.stages, f.map)
   local scores, targets = core.decisions_apart(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
   return scores, targets, { rows = n }
 end

@@ -33,6 +33,21 @@ end
 -- intercept the 2 (B theta + 1) of the paper.
 local function slope(self, theta, reach) return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(self.fitted.targets) * reach) end
 
+-- Rows to judge on: of the same columns, task and classes as those that were learnt from.
+local function check_rows(data, f)
+  local n, d = data:size()
+  if n == 0 then error("option 'data' got a data set without rows", 0) end
+  if d ~= f.dim then error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
+  if not (data.y or data.source) then error("option 'data' takes rows with targets", 0) end
+  if data.task ~= f.task then error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0) end
+  if f.task == "regression" then
+    local targets = data.X and data.y:cols() or f.targets
+    if targets ~= f.targets then error(("option 'data' has %d targets where the model has %d"):format(targets, f.targets), 0) end
+  elseif not dataset.same_classes(data.classes, f.classes) then
+    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(data.classes), options.show(f.classes)), 0)
+  end
+end
+
 -- What each rule compares with epsilon: (63) to (66) of the paper.
 local measures = {}
 function measures.norm(c) return c.rho * c.theta * c.distance end
@@ -60,7 +75,8 @@ local function first_lambda(o, c, weights, T)
   for i = 1, weights:rows() do for j = 1, weights:cols() do size = size + math.abs(weights:get(i, j)) end end
   if size == 0 then return 1e-10 end
   if c.theta == math.huge then error("start = \"bound\" needs a bounded nonlinearity: start = \"tiny\" takes others", 0) end
-  return o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
+  local lambda = o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
+  return math.max(1e-40, math.min(lambda, 1e40)) -- beyond these nothing, or everything, is pruned
 end
 
 -- A model with the kept parameters alone.
@@ -90,8 +106,9 @@ function prune.run(self, given)
   local data = o.data or f.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
   if o.accept == "theorem8" and f.targets > 1 then error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0) end
+  check_rows(data, f)
   if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
-  local training <close> = core.training(data:source_of_targets(), f.stages, f.map, self:training_options(data))
+  local training <close> = self:judging(data, f.stages, f.map)
   local theta = core.map_constants(f.map).theta
   local T = f.map_info.T
   local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }

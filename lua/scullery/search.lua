@@ -132,7 +132,7 @@ local function stages_per_fold(run, ds, _, folds, k)
   for f = 1, k do
     local train, test = split(ds, folds, f)
     local made = prepare(run.pipeline, train, train:source_of_targets(), run.choices)
-    local judging <close> = core.training(test:source_of_targets(), made.prepared.stages, made.prepared.map, run.pipeline:training_options(test))
+    local judging <close> = run.pipeline:judging(test, made.prepared.stages, made.prepared.map)
     candidates[f] = solve(made, 0, run.path)
     tallies[f] = core.score(judging, { candidates[f] })[1]
   end
@@ -292,6 +292,7 @@ local function add_cells(cells, run, result, what)
     for k, v in pairs(run.choices) do choice[k] = v end
     if run.path then choice[run.path.path] = run.path.values[c] end
     local mean, stderr, values = summarise(result, c, what)
+    if not mean or mean ~= mean then mean = math.huge end -- no number is never the best
     local unconverged = count_unconverged(result.candidates, c)
     cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values, unconverged = unconverged, run = run }
   end
@@ -352,7 +353,7 @@ end
 
 local function judge(p, ds, what)
   local f = p.fitted
-  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map, p:training_options(ds))
+  local training <close> = p:judging(ds, f.stages, f.map)
   local t = core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
   return (what == "error" and t.wrong or t.square) / t.rows
 end
@@ -399,7 +400,11 @@ function search.run(self, data, given)
   local done, result = pcall(refit, ds, source, cells, kept)
   if not done then stop(result, cells, planned) end
   local choice = cells[cells.best].choice
-  if o.outer then cells.outer = nested(self, ds, o, what) end
+  if o.outer then
+    local through, outer = pcall(nested, self, ds, o, what)
+    if not through then stop(type(outer) == "table" and outer.message or outer, cells, planned) end
+    cells.outer = outer
+  end
   warn(cells)
   for _, cell in ipairs(cells) do cell.run = nil end
   result.choice, result.table = choice, cells

@@ -1,10 +1,15 @@
 /* What linear smoothers tell of their own risk without fitting anew. With the hat matrix H = Phi (Phi'R Phi + W lambda P)^-1 Phi' R, R the
- * row weights, W their sum, P = I or G, h_i its diagonal and e_i the residuals: leave-one-out   f_-i(x_i) - y_i = -e_i / (1 - h_i)   (the
- * penalty W lambda kept; Allen 1974), mean square, or share of wrong classes GCV             (mean e^2) / (1 - tr H / n)^2        (Golub,
- * Heath and Wahba 1979) With an intercept rows are centred and h_i has R_i/W besides.
+ * row weights, W their sum, P = I or G, h_i its diagonal and e_i the residuals:
  *
- * One decomposition serves all lambdas: rows t_j with  t_j' P t_k = [j = k],  t_j' Phi'R Phi t_k = s_j [j = k], so that
+ *   leave-one-out   f_-i(x_i) - y_i = e_i / (1 - h_i), the penalty W lambda kept (Allen 1974): mean square, or share of wrong classes,
+ *                   of rows that count once, as where folds are judged
+ *   GCV             (mean e^2) / (1 - tr H / n)^2 (Golub, Heath and Wahba 1979)
+ *
+ * With an intercept rows are centred and h_i has R_i/W besides. One decomposition serves all lambdas: rows t_j with
+ * t_j' P t_k = [j = k], t_j' Phi'R Phi t_k = s_j [j = k], so that
+ *
  *   h_i = R_i sum_j <t_j, phi_i>^2 / (s_j + W lambda),   tr H = sum_j s_j / (s_j + W lambda).
+ *
  * Directions in which G vanishes to working precision are left out: there Phi does, too. */
 #ifndef SCULLERY_SHARED_LEAVE_ONE_OUT_H
 #define SCULLERY_SHARED_LEAVE_ONE_OUT_H
@@ -111,9 +116,9 @@ static inline double loo_row(loo_kind kind, const double *y, const double *left,
   return said != true_class;
 }
 
-/* 1/(1-h); a row that the fit goes through whatever its target has none: infinite. */
-static inline double loo_factor(double leverage) {
-  return leverage < 1 - 1e-13 ? 1 / (1 - leverage) : INFINITY;
+/* residual/(1-h); a row that the fit goes through whatever its target has none, not even where its residual is 0: infinite. */
+static inline double loo_left(double residual, double leverage) {
+  return leverage < 1 - 1e-13 ? residual / (1 - leverage) : INFINITY;
 }
 
 /* ---------------------------------------------------------------- the walk over rows */
@@ -165,9 +170,9 @@ static inline void loo_tile(void *context, size_t index) {
       const double h = weight * (leverage[i * k + l] + (w->intercept != NULL ? 1 / w->total : 0));
       for (size_t j = 0; j < c; j++) {
         const double constant = w->intercept != NULL ? w->intercept[l * c + j] : 0;
-        left[j] = (scores[i * k * c + l * c + j] + constant - y[j]) * loo_factor(h);
+        left[j] = loo_left(scores[i * k * c + l * c + j] + constant - y[j], h);
       }
-      if (weight > 0) w->tile_sums[index * k + l] += weight * loo_row(w->kind, y, left, c);
+      w->tile_sums[index * k + l] += loo_row(w->kind, y, left, c);
     }
   }
   w->host->release(room);
@@ -252,7 +257,7 @@ static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spect
   scl_status status = problem->intercept ? loo_set_means(&w, mean_y, error) : SCL_OK;
   if (status == SCL_OK) status = problem->walk(problem, loo_visit, &w, error);
   for (size_t l = 0; status == SCL_OK && l < count; l++)
-    out[l]->score = sums[l] / total;
+    out[l]->score = sums[l] / (double)problem->rows;
   host->release(room);
   return status;
 }
@@ -272,12 +277,11 @@ static inline double loo_gcv(const scl_host *host, const loo_spectrum *spectrum,
     rss += normal->square[j];
   for (size_t i = 0; i < d * c; i++)
     rss += coefficients[i] * (work[i] - 2 * normal->right[i]);
-  const double factor = loo_factor(trace / (double)problem->rows);
-  return fmax(rss, 0) / normal->total * factor * factor;
+  const double left = loo_left(sqrt(fmax(rss, 0) / normal->total), trace / (double)problem->rows);
+  return left * left;
 }
 
-/* ---------------------------------------------------------------- the dual: b = (K + n lambda I)^-1 y, K and y centred with an intercept
- */
+/* ---------------------------------------------------------------- the dual: b = (K + n lambda I)^-1 y, centred with an intercept */
 
 /* e_-i = n lambda b_i / (n lambda d_i - [intercept]/n), d the diagonal of the inverse; y: n x c targets as they are, left: c numbers. */
 static inline double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum, loo_kind kind, double lambda, const double *b,

@@ -4,7 +4,9 @@
 #define SCULLERY_SEPARABLE_H
 
 #include <math.h>
+#include <scullery/plugin.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct separable {
   double l1, l2, bound;
@@ -46,6 +48,12 @@ static inline double separable_gap(const separable *r, size_t count, const doubl
   scaled += (1 - s) * (1 - s) / 2 * (fmax(residual_square, 0) + ridge);
   const double gap = isfinite(r->bound) || (r->l2 > 0 && plain < scaled) ? plain : scaled;
   return gap < 0 ? 0 : gap; /* by rounding; what is no number stays none */
+}
+
+/* What a solution says whose gap is still above its tolerance. */
+static inline void separable_note(scl_solution *out, const char *advice) {
+  (void)snprintf(out->note, sizeof out->note, "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: give %s", out->gap,
+                 out->tolerance, advice);
 }
 
 #endif

@@ -65,6 +65,8 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
   out->outcome = out->gap <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
+  if (out->outcome == SCL_LIMIT)
+    separable_note(out, steps < self->most ? "a smaller C or a larger tolerance, rounding leaves no smaller one" : "more max_iterations");
 }
 
 /* ---------------------------------------------------------------- square: on sums over rows */
@@ -115,7 +117,13 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   scl_status status = problem->normal(problem, &normal, error);
   if (status != SCL_OK) return status;
-  const double *right = normal.right + target, unit = fmax(normal.square[target] / 2, DBL_MIN), goal = self->tolerance * unit;
+  if (normal.square[target] <= 0) { /* targets that are their mean: all weights 0 */
+    interior_box_start(b, 0);
+    (void)interior_box_note(b, 0);
+    keep(self, problem, target, b, 1, 0, out);
+    return SCL_OK;
+  }
+  const double *right = normal.right + target, unit = normal.square[target] / 2, goal = self->tolerance * unit;
   size_t steps = 0;
   interior_box_start(b, 0);
   const double first = square_gap(b, &normal, right, problem->targets, b->a);

@@ -296,8 +296,10 @@ static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
   return status;
 }
 
-static void account(const descent *d, scl_solution *out) {
+static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
+  if (!isfinite(out->residual))
+    return d->problem->host->fail(error, SCL_BAD_DATA, "products of the features, targets and weights are not finite: scale the data");
   out->tolerance = d->self->tolerance;
   out->outcome = out->residual <= out->tolerance ? SCL_CONVERGED : SCL_LIMIT;
   if (out->outcome == SCL_LIMIT)
@@ -310,6 +312,7 @@ static void account(const descent *d, scl_solution *out) {
     for (size_t t = 0; t < features; t++)
       out->intercept[j] -= d->mean[t] * out->coefficients[t * c + j];
   }
+  return SCL_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
@@ -319,7 +322,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   status = assemble(&d, error);
   if (status == SCL_OK) status = precondition(&d, error);
   if (status == SCL_OK) status = iterate(&d, out, error);
-  if (status == SCL_OK) account(&d, out);
+  if (status == SCL_OK) status = account(&d, out, error);
   close_descent(&d);
   return status;
 }

@@ -22,7 +22,7 @@ static const scl_option options[OPTIONS] = {
      "where the loss turns from square to absolute, in units of scale"},
     {"scale", SCL_WORD, "mad|none", "mad", 0, 0, 0, SCL_NO_WIDTH,
      "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in the target's own units"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-8", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "gradient norm relative to the one at a = 0"},
+    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "gradient norm relative to the one at a = 0"},
     {"max_iterations", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH, "Newton steps at most, for each target"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
@@ -240,6 +240,14 @@ static scl_status fit(robust *t, scl_error *error) {
   return status;
 }
 
+/* A target that did not reach the tolerance. */
+static void note_limit(const robust *t, scl_solution *out) {
+  (void)snprintf(out->note, sizeof out->note, "the gradient is %.1e of the one at 0, %.1e was wanted: give %s", t->residual,
+                 t->self->tolerance,
+                 t->steps < t->self->max_iterations ? "a larger lambda or tolerance, rounding leaves no smaller one"
+                                                    : "more max_iterations or a larger lambda");
+}
+
 static scl_status solve_column(const huber *self, const risk *all, size_t j, scl_solution *out, double *delta, scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
   robust t;
@@ -251,6 +259,7 @@ static scl_status solve_column(const huber *self, const risk *all, size_t j, scl
   for (size_t i = 0; status == SCL_OK && i < d; i++)
     out->coefficients[i * c + j] = t.x[i];
   if (status == SCL_OK && all->intercept) out->intercept[j] = t.x[d];
+  if (t.residual > self->tolerance) note_limit(&t, out);
   out->iterations += t.steps;
   out->residual = fmax(out->residual, t.residual);
   out->jitter = fmax(out->jitter, t.ridge.jitter);
@@ -272,11 +281,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   risk_close(&all);
   out->tolerance = self->tolerance;
   out->outcome = out->residual <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  if (out->outcome == SCL_LIMIT)
-    (void)snprintf(out->note, sizeof out->note,
-                   "the gradient is %.1e of the one at 0, %.1e was wanted: give more max_iterations or a larger lambda", out->residual,
-                   self->tolerance);
-  else if (self->mad)
+  if (out->outcome == SCL_CONVERGED && self->mad)
     (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
                    problem->targets > 1 ? " (the last target's)" : "");
   return status;

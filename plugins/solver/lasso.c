@@ -63,6 +63,14 @@ static scl_status advance(const lasso *self, active_set *q, const scl_problem *p
   return active_set_solve(q, after, problem, target, self->most, s, error);
 }
 
+/* ||y - Phi a||^2 by the sums. Less than 0 says that they are no longer those of any rows: of features of rank below D in float32. */
+static double remainder_of(const active_state *s, size_t order) {
+  double sum = s->square;
+  for (size_t j = 0; j < order; j++)
+    sum -= s->a[j] * (s->right[j] + s->rest[j]);
+  return sum;
+}
+
 static void keep(const lasso *self, const scl_problem *problem, size_t target, const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
   for (size_t j = 0; j < problem->features; j++)
@@ -70,7 +78,13 @@ static void keep(const lasso *self, const scl_problem *problem, size_t target, c
   out->iterations += s->steps;
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
-  out->outcome = out->gap <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
+  const int lost = remainder_of(s, problem->features) < -self->tolerance * s->square;
+  out->outcome = out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_CONVERGED) ? SCL_CONVERGED : SCL_LIMIT;
+  if (lost)
+    (void)snprintf(out->note, sizeof out->note,
+                   "lambda is lost in the rounding of the sums over rows: give a larger one, a smaller l1_ratio or float64 features");
+  else if (out->gap > self->tolerance)
+    separable_note(out, s->steps < self->most ? "a larger lambda or tolerance, rounding leaves no smaller one" : "more max_iterations");
 }
 
 /* One target, all lambdas, in descending order. */

@@ -12,6 +12,7 @@
 #include "shared/failure.h"
 #include "shared/kernel.h"
 
+#include <float.h>
 #include <libsvm/svm.h>
 #include <stdio.h>
 
@@ -186,6 +187,20 @@ static void make_nodes(const training *t) {
   }
 }
 
+/* LIBSVM would go on with infinite products of rows, to a model of NaN: products themselves are kept in single precision, exponentials of
+ * double ones. */
+static scl_status check_products(const training *t, scl_error *error) {
+  const double gamma = t->self.base.scale * t->self.base.scale, most = t->self.base.number == KERNEL_SQUARE ? DBL_MAX : FLT_MAX;
+  for (size_t i = 0; i < t->set.rows; i++) {
+    double square = 0;
+    for (size_t j = 0; j < t->set.cols; j++)
+      square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
+    if (!(4 * square * fmax(gamma, 1) <= most))
+      return t->problem->host->fail(error, SCL_BAD_DATA, "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
+  }
+  return SCL_OK;
+}
+
 /* LIBSVM does not ask whether it got its memory: see first that there is some. */
 static int room_for_libsvm(const training *t) {
   const double n = (double)t->set.rows, bytes = 256 * n + fmin(t->self.cache * 1e6, 4 * n * n);
@@ -275,14 +290,21 @@ static scl_status train_classes(training *t, scl_error *error) {
   struct svm_parameter how = parameters_of(t);
   struct svm_model *found = NULL;
   int *names = host->allocate(t->classes * sizeof *names);
-  if (names == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", t->classes);
-  for (size_t j = 0; j < t->classes; j++)
-    names[j] = (int)j;
+  double *weights = host->allocate(t->classes * sizeof *weights);
+  if (names == NULL || weights == NULL) {
+    host->release(names);
+    host->release(weights);
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", t->classes);
+  }
+  for (size_t j = 0; j < t->classes; j++) /* of the classes that have rows: LIBSVM complains of others */
+    if (t->bound[j] > 0) {
+      names[how.nr_weight] = (int)j;
+      weights[how.nr_weight++] = t->bound[j];
+    }
   for (size_t i = 0; i < t->set.rows; i++)
     t->labels[i] = (double)rows_class(&t->set, i);
-  how.nr_weight = (int)t->classes;
   how.weight_label = names;
-  how.weight = t->bound;
+  how.weight = weights;
   scl_status status = train(t, &how, &found, error);
   if (status == SCL_OK) status = reserve_functions(t, (size_t)(found->nr_class * (found->nr_class - 1) / 2), error);
   size_t at = 0;
@@ -291,6 +313,7 @@ static scl_status train_classes(training *t, scl_error *error) {
       take_pair(t, found, at++, i, j);
   if (found != NULL) svm_free_and_destroy_model(&found);
   host->release(names);
+  host->release(weights);
   return status;
 }
 
@@ -428,6 +451,7 @@ static scl_status run(training *t, scl_solution *out, scl_error *error) {
   scl_status status = rows_collect(problem, &t->set, error);
   if (status == SCL_OK && t->classes > 0) status = rows_need_two_classes(problem->host, &t->set, error);
   if (status == SCL_OK) status = set_bounds(t, error);
+  if (status == SCL_OK) status = check_products(t, error);
   if (status == SCL_OK) status = prepare(t, error);
   if (status == SCL_OK) status = problem->progress(problem, 0, "support vectors", error);
   if (status == SCL_OK) status = t->classes > 0 ? train_classes(t, error) : train_targets(t, error);
