@@ -23,6 +23,14 @@ local choose = {}
 --- choose.is(value): whether an option is to be searched.
 function choose.is(value) return getmetatable(value) == Choose end
 
+--- choose.pick(value, path, choices): the value itself, or where it is to be searched the choice for it, choices[path], or its first value.
+function choose.pick(value, path, choices)
+  if not choose.is(value) then return value end
+  local chosen = choices[path]
+  if chosen == nil then chosen = value.values[1] end
+  return chosen
+end
+
 local function make(values)
   if type(values) ~= "table" or #values == 0 then error("choose: takes a list of at least one value, as in sc.choose{ 0.1, 1 }", 3) end
   return setmetatable({ values = { table.unpack(values) } }, Choose)

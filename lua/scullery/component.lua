@@ -80,11 +80,7 @@ end
 function Component:options(choices)
   local result = {}
   for name, value in pairs(self.given) do
-    if choose.is(value) then
-      local chosen = choices[self.kind .. "." .. name]
-      if chosen == nil then chosen = value.values[1] end
-      value = chosen
-    end
+    value = choose.pick(value, self.kind .. "." .. name, choices)
     result[name] = map_parts(value, function(part) return part:resolved(inner(self, name, part, choices)) end)
   end
   return result

@@ -85,15 +85,6 @@ function Features:searched()
   return list
 end
 
--- An option of the features themselves, or the choice for it (its first value where there is none).
-local function own_option(self, name, choices)
-  local value = self[name]
-  if not choose.is(value) then return value end
-  local chosen = choices["features." .. name]
-  if chosen == nil then chosen = value.values[1] end
-  return chosen
-end
-
 --- The features with every searched option replaced by the choice for it.
 function Features:resolved(choices)
   local copy = setmetatable({}, Features)
@@ -101,7 +92,7 @@ function Features:resolved(choices)
   local inst = self.inst
   copy.inst = setmetatable({ W = inst.W, K = inst.K and inst.K:resolved(choices), p = inst.p:resolved(choices), phi = inst.phi:resolved(choices) },
     getmetatable(inst))
-  for _, name in ipairs(own) do copy[name] = own_option(self, name, choices) end
+  for _, name in ipairs(own) do copy[name] = choose.pick(self[name], "features." .. name, choices) end
   copy.fitted = nil
   return copy
 end
@@ -124,7 +115,7 @@ function Features:map(dim, choices, widths)
     kernel = inst.K and inst.K:instance(choices, get_widths(inst.K)),
     dim = dim,
   }
-  for _, name in ipairs(own) do spec[name] = own_option(self, name, choices) end
+  for _, name in ipairs(own) do spec[name] = choose.pick(self[name], "features." .. name, choices) end
   return core.map(spec)
 end
 

@@ -208,7 +208,10 @@ local function new_table(runs, what)
     seen[name] = true
   end
   for _, run in ipairs(runs) do
-    for _, name in ipairs{ "stage 1", "stage 2", "stage 3", "stage 4", "stage 5", "stage 6" } do if run.stages[name] then add(name) end end
+    local chosen = {}
+    for name in pairs(run.stages) do chosen[#chosen + 1] = name end
+    table.sort(chosen, function(a, b) return tonumber(a:match("%d+")) < tonumber(b:match("%d+")) end)
+    for _, name in ipairs(chosen) do add(name) end
     for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
   end
   return cells

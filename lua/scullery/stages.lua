@@ -29,12 +29,7 @@ end
 function Stage:resolved(choices)
   local given = {}
   for name, value in pairs(self.given) do
-    if choose.is(value) then
-      local chosen = choices[self.kind .. "." .. name]
-      if chosen == nil then chosen = value.values[1] end
-      value = chosen
-    end
-    given[name] = value
+    given[name] = choose.pick(value, self.kind .. "." .. name, choices)
   end
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end

@@ -38,17 +38,7 @@ static double gaussian_dual(const void *instance, double mean_a, double mean_b, 
   return rectified_pair(mean_a, mean_b, var_a, var_b, covariance);
 }
 
-static const scl_ability_facts facts_table = {SCL_HEAD(scl_ability_facts), facts};
-static const scl_ability_gaussian_dual gaussian_table = {SCL_HEAD(scl_ability_gaussian_dual), gaussian_dual};
-
-static const void *ability(const void *instance, const char *id) {
-  static const ability_entry list[] = {{SCL_ABILITY_SMOOTHING, &pointwise_smoothing},
-                                       {SCL_ABILITY_FACTS, &facts_table},
-                                       {SCL_ABILITY_GAUSSIAN_DUAL, &gaussian_table},
-                                       {NULL, NULL}};
-  (void)instance;
-  return ability_find(list, id);
-}
+#include "shared/pointwise_abilities.h"
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),

@@ -39,35 +39,8 @@ static double threshold_dual(const void *instance, double distribution_a, double
   return 1 - 2 * fabs(distribution_a - distribution_b);
 }
 
-static scl_status categories(const void *instance, const scl_block *z, int32_t *out, ptrdiff_t row_stride, scl_error *error) {
-  (void)instance;
-  (void)error;
-  half_space_codes(z, 1, out, row_stride);
-  return SCL_OK;
-}
-
-static double collision(const void *instance, double mean_a, double mean_b, double var_a, double var_b, double covariance) {
-  (void)instance;
-  return half_space_same(mean_a, mean_b, var_a, var_b, covariance, 1);
-}
-
-static const scl_ability_facts facts_table = {SCL_HEAD(scl_ability_facts), facts};
-static const scl_ability_gaussian_dual gaussian_table = {SCL_HEAD(scl_ability_gaussian_dual), gaussian_dual};
-static const scl_ability_threshold_dual threshold_table = {SCL_HEAD(scl_ability_threshold_dual), threshold_dual};
-static const scl_ability_categories categories_table = {SCL_HEAD(scl_ability_categories), half_space_key, categories};
-static const scl_ability_code_dual code_table = {SCL_HEAD(scl_ability_code_dual), collision};
-
-static const void *ability(const void *instance, const char *id) {
-  static const ability_entry list[] = {{SCL_ABILITY_SMOOTHING, &pointwise_smoothing},
-                                       {SCL_ABILITY_FACTS, &facts_table},
-                                       {SCL_ABILITY_GAUSSIAN_DUAL, &gaussian_table},
-                                       {SCL_ABILITY_THRESHOLD_DUAL, &threshold_table},
-                                       {SCL_ABILITY_CATEGORIES, &categories_table},
-                                       {SCL_ABILITY_CODE_DUAL, &code_table},
-                                       {NULL, NULL}};
-  (void)instance;
-  return ability_find(list, id);
-}
+enum { at_zero = 1 }; /* the side that 0 is on */
+#include "shared/half_space_abilities.h"
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),

@@ -265,7 +265,8 @@ const scl_plugin scullery_plugin = {
     "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube and Marchand 2023, algorithm 3).\n"
     "The sums over rows are made once, block by block; each lambda costs one Cholesky factorisation. With more features\n"
     "than rows, all of one weight, the dual system is solved instead (same solution). A singular system gets the least jitter\n"
-    "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so.\n"
+    "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so. On a path of lambdas a system whose\n"
+    "neighbour was singular starts with jitter.\n"
     "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and Wahba 1979) for all lambdas from\n"
     "one decomposition of the sums; search(ds, { folds = \"loo\" }) asks for it.",
     options,

@@ -78,116 +78,65 @@ OVER_F32(logf)
 /* So many at a time through registers: a store between the loads would hold them up. */
 enum { GATHERED = 8 };
 
-static void gather_f64(size_t count, const double *x, const int32_t *column, const double *threshold, double *out) {
-  size_t i = 0;
-  for (; i + GATHERED <= count; i += GATHERED) {
-    double z[GATHERED];
-    for (size_t k = 0; k < GATHERED; k++)
-      z[k] = x[column[i + k]] - threshold[i + k];
-    for (size_t k = 0; k < GATHERED; k++)
-      out[i + k] = z[k];
+#define GATHER(suffix, type)                                                                                                               \
+  static void gather_##suffix(size_t count, const type *x, const int32_t *column, const type *threshold, type *out) {                      \
+    size_t i = 0;                                                                                                                          \
+    for (; i + GATHERED <= count; i += GATHERED) {                                                                                         \
+      type z[GATHERED];                                                                                                                    \
+      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
+        z[k] = x[column[i + k]] - threshold[i + k];                                                                                        \
+      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
+        out[i + k] = z[k];                                                                                                                 \
+    }                                                                                                                                      \
+    for (; i < count; i++)                                                                                                                 \
+      out[i] = x[column[i]] - threshold[i];                                                                                                \
+  }                                                                                                                                        \
+  static void gather_sum_##suffix(size_t count, size_t slots, size_t stride, const type *x, const int32_t *column, const type *weight,     \
+                                  type *out) {                                                                                             \
+    size_t i = 0;                                                                                                                          \
+    for (; i + GATHERED <= count; i += GATHERED) {                                                                                         \
+      type z[GATHERED] = {0};                                                                                                              \
+      for (size_t s = 0; s < slots; s++)                                                                                                   \
+        for (size_t k = 0; k < GATHERED; k++)                                                                                              \
+          z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];                                                              \
+      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
+        out[i + k] = z[k];                                                                                                                 \
+    }                                                                                                                                      \
+    for (; i < count; i++) {                                                                                                               \
+      type z = 0;                                                                                                                          \
+      for (size_t s = 0; s < slots; s++)                                                                                                   \
+        z += x[column[s * stride + i]] * weight[s * stride + i];                                                                           \
+      out[i] = z;                                                                                                                          \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
+  static void plus_##suffix(size_t count, const type *shift, type *x) {                                                                    \
+    for (size_t i = 0; i < count; i++)                                                                                                     \
+      x[i] += shift[i];                                                                                                                    \
   }
-  for (; i < count; i++)
-    out[i] = x[column[i]] - threshold[i];
-}
-
-static void gather_sum_f64(size_t count, size_t slots, size_t stride, const double *x, const int32_t *column, const double *weight,
-                           double *out) {
-  size_t i = 0;
-  for (; i + GATHERED <= count; i += GATHERED) {
-    double z[GATHERED] = {0};
-    for (size_t s = 0; s < slots; s++)
-      for (size_t k = 0; k < GATHERED; k++)
-        z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];
-    for (size_t k = 0; k < GATHERED; k++)
-      out[i + k] = z[k];
-  }
-  for (; i < count; i++) {
-    double z = 0;
-    for (size_t s = 0; s < slots; s++)
-      z += x[column[s * stride + i]] * weight[s * stride + i];
-    out[i] = z;
-  }
-}
-
-static void gather_f32(size_t count, const float *x, const int32_t *column, const float *threshold, float *out) {
-  size_t i = 0;
-  for (; i + GATHERED <= count; i += GATHERED) {
-    float z[GATHERED];
-    for (size_t k = 0; k < GATHERED; k++)
-      z[k] = x[column[i + k]] - threshold[i + k];
-    for (size_t k = 0; k < GATHERED; k++)
-      out[i + k] = z[k];
-  }
-  for (; i < count; i++)
-    out[i] = x[column[i]] - threshold[i];
-}
-
-static void gather_sum_f32(size_t count, size_t slots, size_t stride, const float *x, const int32_t *column, const float *weight,
-                           float *out) {
-  size_t i = 0;
-  for (; i + GATHERED <= count; i += GATHERED) {
-    float z[GATHERED] = {0};
-    for (size_t s = 0; s < slots; s++)
-      for (size_t k = 0; k < GATHERED; k++)
-        z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];
-    for (size_t k = 0; k < GATHERED; k++)
-      out[i + k] = z[k];
-  }
-  for (; i < count; i++) {
-    float z = 0;
-    for (size_t s = 0; s < slots; s++)
-      z += x[column[s * stride + i]] * weight[s * stride + i];
-    out[i] = z;
-  }
-}
-
-static void plus_f64(size_t count, const double *shift, double *x) {
-  for (size_t i = 0; i < count; i++)
-    x[i] += shift[i];
-}
-
-static void plus_f32(size_t count, const float *shift, float *x) {
-  for (size_t i = 0; i < count; i++)
-    x[i] += shift[i];
-}
+GATHER(f64, double)
+GATHER(f32, float)
 
 /* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises without leave to reorder. */
 enum { LANES_F64 = SCL_LANES_F64, LANES_F32 = SCL_LANES_F32 };
-
-static int scale_f64(size_t count, const double *factor, const double *x, double *out) {
-  double part[LANES_F64] = {0}, sum = 0;
-  size_t i = 0;
-  for (; i + LANES_F64 <= count; i += LANES_F64)
-    for (size_t k = 0; k < LANES_F64; k++) {
-      out[i + k] = x[i + k] * factor[i + k];
-      part[k] += 0 * out[i + k];
-    }
-  for (; i < count; i++) {
-    out[i] = x[i] * factor[i];
-    sum += 0 * out[i];
+#define SCALE(suffix, type, LANES)                                                                                                         \
+  static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {                                                  \
+    type part[LANES] = {0}, sum = 0;                                                                                                       \
+    size_t i = 0;                                                                                                                          \
+    for (; i + LANES <= count; i += LANES)                                                                                                 \
+      for (size_t k = 0; k < LANES; k++) {                                                                                                 \
+        out[i + k] = x[i + k] * factor[i + k];                                                                                             \
+        part[k] += 0 * out[i + k];                                                                                                         \
+      }                                                                                                                                    \
+    for (; i < count; i++) {                                                                                                               \
+      out[i] = x[i] * factor[i];                                                                                                           \
+      sum += 0 * out[i];                                                                                                                   \
+    }                                                                                                                                      \
+    for (size_t k = 0; k < LANES; k++)                                                                                                     \
+      sum += part[k];                                                                                                                      \
+    return sum == 0;                                                                                                                       \
   }
-  for (size_t k = 0; k < LANES_F64; k++)
-    sum += part[k];
-  return sum == 0;
-}
-
-static int scale_f32(size_t count, const float *factor, const float *x, float *out) {
-  float part[LANES_F32] = {0}, sum = 0;
-  size_t i = 0;
-  for (; i + LANES_F32 <= count; i += LANES_F32)
-    for (size_t k = 0; k < LANES_F32; k++) {
-      out[i + k] = x[i + k] * factor[i + k];
-      part[k] += 0 * out[i + k];
-    }
-  for (; i < count; i++) {
-    out[i] = x[i] * factor[i];
-    sum += 0 * out[i];
-  }
-  for (size_t k = 0; k < LANES_F32; k++)
-    sum += part[k];
-  return sum == 0;
-}
+SCALE(f64, double, LANES_F64)
+SCALE(f32, float, LANES_F32)
 
 static void cell_f64(size_t count, double x, const double *shift, const double *pitch, double *out) {
   const double most = 2147483647;
