@@ -212,6 +212,13 @@ function TestStagesAndTheirOptionsAreSearched()
   lu.assertEquals(best.table[best.table.best].mean, least)
 end
 
+function TestChoicesOfLateStagesAreNamed()
+  local best = sc.pipeline{ sc.standardize(), sc.minmax(), sc.normalize(), sc.add_bias(), sc.minmax(), sc.standardize(),
+    sc.choose{ sc.normalize(), sc.minmax() }, sc.solver.ridge{ lambda = 1e-3 } }:search(train, { folds = 3 })
+  lu.assertEquals(best.table.names, { "stage 7" })
+  lu.assertStrContains(tostring(best.table), "normalize()")
+end
+
 function TestSeedsOfFeaturesAreSearched()
   local best = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = 20,
     seed = sc.choose{ 1, 2, 3 } }, sc.solver.ridge{ lambda = 1e-3 } }:search(train, { folds = 3 })
