@@ -1,12 +1,12 @@
 /* The engine's ground, against plain computations: random numbers, vector functions, symmetric matrices; failing allocations; threads. */
-#include "engine/dense.h"
-#include "engine/loops.h"
-#include "engine/matrix.h"
-#include "engine/pool.h"
-#include "engine/random.h"
-#include "engine/smoothing.h"
-#include "engine/symmetric.h"
-#include "engine/thin.h"
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include "algebra/matrix.h"
+#include "base/pool.h"
+#include "base/random.h"
+#include "map/smoothing.h"
+#include "algebra/symmetric.h"
+#include "algebra/thin.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A solver on a quadratic form without rows: what the problem tells, what it refuses, and what becomes of the solution. */
-#include "engine/matrix.h"
-#include "engine/pool.h"
-#include "engine/quadratic.h"
+#include "algebra/matrix.h"
+#include "base/pool.h"
+#include "learn/quadratic.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 

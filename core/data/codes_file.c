@@ -1,8 +1,8 @@
-#include "codes_file.h"
+#include "data/codes_file.h"
 
-#include "engine/codes_internal.h"
-#include "input.h"
-#include "output.h"
+#include "codes/codes_internal.h"
+#include "data/input.h"
+#include "data/output.h"
 
 #include <string.h>
 

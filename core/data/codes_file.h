@@ -3,7 +3,7 @@
 #ifndef SCULLERY_CODES_FILE_H
 #define SCULLERY_CODES_FILE_H
 
-#include "engine/codes.h"
+#include "codes/codes.h"
 
 /* Whole or not at all. */
 scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *error);

@@ -1,5 +1,5 @@
 /* Fields and lines of text. */
-#include "csv_internal.h"
+#include "data/csv_internal.h"
 
 static const char *trim_right(const char *text, const char *end) {
   while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))

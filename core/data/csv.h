@@ -7,8 +7,8 @@
 #ifndef SCULLERY_CSV_H
 #define SCULLERY_CSV_H
 
-#include "engine/source.h"
-#include "table.h"
+#include "rows/source.h"
+#include "data/table.h"
 
 typedef enum scl_choice { SCL_AUTO = -1, SCL_NO = 0, SCL_YES = 1 } scl_choice;
 typedef enum scl_missing { SCL_MISSING_MEDIAN = 0, SCL_MISSING_ERROR, SCL_MISSING_ROW } scl_missing;

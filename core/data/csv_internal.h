@@ -4,7 +4,7 @@
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
-#include "csv.h"
+#include "data/csv.h"
 #include <string.h>
 
 /* ---------------------------------------------------------------- fields (csv.c) */

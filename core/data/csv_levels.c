@@ -1,5 +1,5 @@
 /* Dictionaries of texts: open addressing, kept at most half full. */
-#include "csv_internal.h"
+#include "data/csv_internal.h"
 
 #include <stdlib.h>
 

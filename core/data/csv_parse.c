@@ -1,7 +1,7 @@
 /* The second pass over the text: lines to numbers, by a finished schema. */
-#include "csv_internal.h"
-#include "engine/pool.h"
-#include "number.h"
+#include "data/csv_internal.h"
+#include "base/pool.h"
+#include "data/number.h"
 
 #include <math.h>
 #include <stdatomic.h>

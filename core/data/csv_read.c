@@ -1,6 +1,6 @@
 /* Whole files into memory: the text is inflated, cut into chunks of lines, and passed over twice in parallel, for types and for numbers. */
-#include "csv_internal.h"
-#include "input.h"
+#include "data/csv_internal.h"
+#include "data/input.h"
 
 #include <math.h>
 #include <stdlib.h>

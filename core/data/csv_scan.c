@@ -1,8 +1,8 @@
 /* The first pass over the text: what sort each field is of, and the levels of texts. One tally a thread and column; what comes out does not
  * depend on which thread saw which chunk. */
-#include "csv_internal.h"
-#include "engine/pool.h"
-#include "number.h"
+#include "data/csv_internal.h"
+#include "base/pool.h"
+#include "data/number.h"
 
 #include <math.h>
 

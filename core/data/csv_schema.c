@@ -1,6 +1,6 @@
 /* What the columns are: header, names, target; then, once all fields were looked at, numbers or categories. */
-#include "csv_internal.h"
-#include "number.h"
+#include "data/csv_internal.h"
+#include "data/number.h"
 
 #include <stdio.h>
 

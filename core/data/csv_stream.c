@@ -1,8 +1,8 @@
 /* Rows of a file block by block, in flat memory: a scan and a walk when it is opened (another scan where categories hold
  * numbers), then one pass of reading a walk. The schema is not touched after it is opened, so that every walk gives the same numbers. */
 #define _POSIX_C_SOURCE 200809L
-#include "csv_internal.h"
-#include "input.h"
+#include "data/csv_internal.h"
+#include "data/input.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
-#include "csv_write.h"
+#include "data/csv_write.h"
 
-#include "number.h"
-#include "output.h"
+#include "data/number.h"
+#include "data/output.h"
 #include <string.h>
 
 /* In quotes where it would read as something else. */

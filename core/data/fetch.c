@@ -1,9 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
-#include "fetch.h"
+#include "data/fetch.h"
 
-#include "engine/interrupt.h"
-#include "engine/progress.h"
-#include "output.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "data/output.h"
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>

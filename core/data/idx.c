@@ -1,7 +1,7 @@
-#include "idx.h"
+#include "data/idx.h"
 
-#include "engine/pool.h"
-#include "input.h"
+#include "base/pool.h"
+#include "data/input.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>

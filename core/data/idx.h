@@ -3,7 +3,7 @@
 #ifndef SCULLERY_IDX_H
 #define SCULLERY_IDX_H
 
-#include "table.h"
+#include "data/table.h"
 
 /* Images (and labels, which may be NULL) of several parts, stacked; numbers times `scale`. Columns are called p1, p2, ... */
 scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts, double scale, scl_dtype dtype, scl_table *out,

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "input.h"
+#include "data/input.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_INPUT_H
 #define SCULLERY_INPUT_H
 
-#include "engine/base.h"
+#include "base/base.h"
 
 typedef struct scl_input scl_input;
 

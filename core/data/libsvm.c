@@ -1,7 +1,7 @@
-#include "libsvm.h"
+#include "data/libsvm.h"
 
-#include "input.h"
-#include "number.h"
+#include "data/input.h"
+#include "data/number.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_LIBSVM_H
 #define SCULLERY_LIBSVM_H
 
-#include "table.h"
+#include "data/table.h"
 
 /* Several files are stacked. Columns are called "1", "2", ...; # begins a comment; gzip is known by its first bytes.
  * features: d, 0: the largest index of all files. classification: -1: when all labels are whole numbers, at most 1000 of them. */

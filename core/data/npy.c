@@ -1,9 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
-#include "npy.h"
+#include "data/npy.h"
 
-#include "input.h"
-#include "npy_internal.h"
-#include "output.h"
+#include "data/input.h"
+#include "data/npy_internal.h"
+#include "data/output.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

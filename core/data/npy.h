@@ -3,7 +3,7 @@
 #ifndef SCULLERY_NPY_H
 #define SCULLERY_NPY_H
 
-#include "engine/source.h"
+#include "rows/source.h"
 
 /* The whole array, row by row in memory; the caller releases it. */
 scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error);

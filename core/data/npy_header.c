@@ -1,4 +1,4 @@
-#include "npy_internal.h"
+#include "data/npy_internal.h"
 
 #include <stdio.h>
 #include <string.h>

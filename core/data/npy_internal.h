@@ -2,7 +2,7 @@
 #ifndef SCULLERY_NPY_INTERNAL_H
 #define SCULLERY_NPY_INTERNAL_H
 
-#include "engine/matrix.h"
+#include "algebra/matrix.h"
 
 typedef struct npy_layout {
   char kind;   /* f, i, u, b */

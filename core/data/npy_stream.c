@@ -1,7 +1,7 @@
 /* Rows of .npy files from disk, in any order. */
 #define _POSIX_C_SOURCE 200809L
-#include "npy.h"
-#include "npy_internal.h"
+#include "data/npy.h"
+#include "data/npy_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "number.h"
+#include "data/number.h"
 
 #include <float.h>
 #include <locale.h>

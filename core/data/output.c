@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "output.h"
+#include "data/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_OUTPUT_H
 #define SCULLERY_OUTPUT_H
 
-#include "engine/base.h"
+#include "base/base.h"
 
 typedef struct scl_output scl_output;
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "table.h"
+#include "data/table.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_TABLE_H
 #define SCULLERY_TABLE_H
 
-#include "engine/matrix.h"
+#include "algebra/matrix.h"
 
 typedef struct scl_table {
   scl_matrix x, y; /* y empty without a target; labels: 1-based places in class_names, or the numbers themselves */

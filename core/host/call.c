@@ -1,8 +1,8 @@
 /* Calls from the command into Lua: Ctrl-C, tracebacks, and the globals of the prompt. */
 #define _GNU_SOURCE
-#include "host.h"
+#include "host/host.h"
 
-#include "engine/interrupt.h"
+#include "base/interrupt.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands (which live in lua/scullery/command.lua). */
 #define _GNU_SOURCE
-#include "host.h"
+#include "host/host.h"
 
 #include <errno.h>
 #include <limits.h>

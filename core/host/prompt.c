@@ -1,9 +1,9 @@
 /* The prompt: libedit on a terminal, plain lines otherwise. Expressions print their values; an incomplete statement continues on the next
  * line. */
 #define _GNU_SOURCE
-#include "host.h"
+#include "host/host.h"
 
-#include "engine/interrupt.h"
+#include "base/interrupt.h"
 #include <histedit.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-/* scullery.core: packed codes (engine/codes.h). Lua holds them as handles; lua/scullery/codes.lua gives them their methods. */
-#include "engine/codes.h"
+/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles; lua/scullery/codes.lua gives them their methods. */
+#include "codes/codes.h"
 #include "data/codes_file.h"
-#include "handle.h"
-#include "matrix.h"
+#include "lua/handle.h"
+#include "lua/matrix.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
-#include "engine/progress.h"
-#include "fetch.h"
-#include "glue.h"
+#include "base/progress.h"
+#include "lua/fetch.h"
+#include "lua/glue.h"
 
 #include <math.h>
 #include <stdio.h>

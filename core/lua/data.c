@@ -5,8 +5,8 @@
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/npy.h"
-#include "data_options.h"
-#include "handle.h"
+#include "lua/data_options.h"
+#include "lua/handle.h"
 
 #include <errno.h>
 #include <math.h>

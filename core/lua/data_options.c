@@ -1,4 +1,4 @@
-#include "data_options.h"
+#include "lua/data_options.h"
 
 #include "plugin/options.h"
 #include <math.h>

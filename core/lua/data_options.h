@@ -3,7 +3,7 @@
 #define SCULLERY_DATA_OPTIONS_H
 
 #include "data/csv.h"
-#include "glue.h"
+#include "lua/glue.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, copied into a userdata that is left on the stack. */
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what, size_t *count);

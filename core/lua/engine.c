@@ -1,14 +1,14 @@
 /* scullery.core: feature maps, expectations, stages. */
-#include "engine/ceiling.h"
-#include "engine/expectation.h"
-#include "engine/interrupt.h"
-#include "engine/loops.h"
-#include "engine/pca.h"
-#include "engine/pool.h"
-#include "engine/progress.h"
-#include "engine/score.h"
-#include "engine/widths.h"
-#include "handle.h"
+#include "algebra/ceiling.h"
+#include "map/expectation.h"
+#include "base/interrupt.h"
+#include "base/loops.h"
+#include "rows/pca.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "learn/score.h"
+#include "rows/widths.h"
+#include "lua/handle.h"
 
 #include <math.h>
 #include <string.h>

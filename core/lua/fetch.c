@@ -1,5 +1,5 @@
 /* scullery.core: whole texts in and out, for files that are fetched in another form than the one that is kept. */
-#include "fetch.h"
+#include "lua/fetch.h"
 #include "data/input.h"
 #include "data/output.h"
 

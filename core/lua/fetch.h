@@ -2,7 +2,7 @@
 #ifndef SCULLERY_LUA_FETCH_H
 #define SCULLERY_LUA_FETCH_H
 
-#include "glue.h"
+#include "lua/glue.h"
 
 void scl_lua_open_fetch(lua_State *L);
 

@@ -1,4 +1,4 @@
-#include "glue.h"
+#include "lua/glue.h"
 
 #include <math.h>
 #include <string.h>

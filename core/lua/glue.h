@@ -3,7 +3,7 @@
 #ifndef SCULLERY_GLUE_H
 #define SCULLERY_GLUE_H
 
-#include "engine/matrix.h"
+#include "algebra/matrix.h"
 #include <lauxlib.h>
 #include <lua.h>
 

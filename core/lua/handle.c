@@ -1,4 +1,4 @@
-#include "handle.h"
+#include "lua/handle.h"
 
 #include <string.h>
 

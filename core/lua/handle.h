@@ -2,9 +2,9 @@
 #ifndef SCULLERY_HANDLE_H
 #define SCULLERY_HANDLE_H
 
-#include "engine/flow.h"
-#include "engine/problem.h"
-#include "glue.h"
+#include "rows/flow.h"
+#include "learn/problem.h"
+#include "lua/glue.h"
 #include "plugin/instance.h"
 
 #define SCL_LUA_INSTANCE "scullery.instance"

@@ -1,6 +1,6 @@
 /* scullery.core: what components say of themselves, for tests, checks and help: shapes, laws, facts. */
-#include "engine/map.h"
-#include "handle.h"
+#include "map/map.h"
+#include "lua/handle.h"
 
 #include <math.h>
 #include <string.h>

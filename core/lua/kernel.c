@@ -1,7 +1,7 @@
 /* scullery.core: a kernel's Gram matrix between rows of data. */
-#include "engine/pool.h"
-#include "handle.h"
-#include "matrix.h"
+#include "base/pool.h"
+#include "lua/handle.h"
+#include "lua/matrix.h"
 #include "plugin/registry.h"
 
 #include <math.h>

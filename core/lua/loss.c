@@ -1,5 +1,5 @@
 /* scullery.core: a solver's loss, for guarantees. Solvers without "scullery.loss/1" minimise the squared error. */
-#include "handle.h"
+#include "lua/handle.h"
 
 #include <math.h>
 

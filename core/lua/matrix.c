@@ -1,5 +1,5 @@
 /* The Lua matrix: making, reading, writing, views. */
-#include "matrix.h"
+#include "lua/matrix.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_LUA_MATRIX_H
 #define SCULLERY_LUA_MATRIX_H
 
-#include "glue.h"
+#include "lua/glue.h"
 #include <stdint.h>
 
 #define SCL_LUA_MATRIX "scullery.matrix"

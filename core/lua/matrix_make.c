@@ -1,5 +1,5 @@
 /* The Lua matrix: functions that make one. */
-#include "matrix.h"
+#include "lua/matrix.h"
 
 #include "plugin/options.h"
 #include <string.h>

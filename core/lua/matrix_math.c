@@ -1,8 +1,8 @@
 /* The Lua matrix: arithmetic, reductions, eigenvalues. */
-#include "matrix.h"
+#include "lua/matrix.h"
 
-#include "engine/dense.h"
-#include "engine/pool.h"
+#include "algebra/dense.h"
+#include "base/pool.h"
 #include <math.h>
 #include <string.h>
 

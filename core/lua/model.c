@@ -1,6 +1,6 @@
 /* scullery.core: models that are not linear in the features. */
-#include "engine/score.h"
-#include "handle.h"
+#include "learn/score.h"
+#include "lua/handle.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* scullery.core: plugins by kind and name, their declarations and instances. */
-#include "handle.h"
+#include "lua/handle.h"
 #include "plugin/registry.h"
 
 #include <math.h>

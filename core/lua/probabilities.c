@@ -1,6 +1,6 @@
 /* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss says. */
-#include "engine/platt.h"
-#include "handle.h"
+#include "learn/platt.h"
+#include "lua/handle.h"
 
 static void set_number(lua_State *L, const char *key, double value) {
   lua_pushnumber(L, value);

@@ -1,7 +1,7 @@
 /* scullery.core: one step of pruning, min over b of (1/2T)||Ua - Ub||^2 + the solver's penalty, G = U'U (Dube and Marchand 2023, equation
  * 60). */
-#include "engine/quadratic.h"
-#include "handle.h"
+#include "learn/quadratic.h"
+#include "lua/handle.h"
 
 #include <math.h>
 #include <string.h>

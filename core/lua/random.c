@@ -1,7 +1,7 @@
 /* scullery.core: random matrices and permutations, addressed by seed. */
-#include "engine/random.h"
-#include "engine/pool.h"
-#include "matrix.h"
+#include "base/random.h"
+#include "base/pool.h"
+#include "lua/matrix.h"
 
 #include <stdlib.h>
 

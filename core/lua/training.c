@@ -1,6 +1,6 @@
 /* scullery.core: problems and solvers. */
-#include "engine/score.h"
-#include "handle.h"
+#include "learn/score.h"
+#include "lua/handle.h"
 
 #include <math.h>
 #include <string.h>

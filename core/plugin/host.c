@@ -1,11 +1,11 @@
-#include "host.h"
+#include "plugin/host.h"
 
-#include "engine/base.h"
-#include "engine/dense.h"
-#include "engine/loops.h"
-#include "engine/pool.h"
-#include "engine/random.h"
-#include "engine/symmetric.h"
+#include "base/base.h"
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include "base/pool.h"
+#include "base/random.h"
+#include "algebra/symmetric.h"
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "instance.h"
+#include "plugin/instance.h"
 
-#include "host.h"
+#include "plugin/host.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef SCULLERY_INSTANCE_H
 #define SCULLERY_INSTANCE_H
 
-#include "options.h"
-#include "registry.h"
+#include "plugin/options.h"
+#include "plugin/registry.h"
 #include <stdatomic.h>
 
 typedef struct scl_instance {

@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "plugin/instance.h"
 
 #include <math.h>
 #include <stdio.h>

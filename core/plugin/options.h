@@ -3,7 +3,7 @@
 #ifndef SCULLERY_OPTIONS_H
 #define SCULLERY_OPTIONS_H
 
-#include "engine/base.h"
+#include "base/base.h"
 
 struct scl_instance;
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
-#include "registry.h"
+#include "plugin/registry.h"
 
-#include "options.h"
+#include "plugin/options.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>

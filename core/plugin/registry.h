@@ -2,7 +2,7 @@
 #ifndef SCULLERY_REGISTRY_H
 #define SCULLERY_REGISTRY_H
 
-#include "engine/base.h"
+#include "base/base.h"
 
 typedef struct scl_component {
   const scl_plugin *plugin;

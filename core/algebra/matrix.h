@@ -1,0 +1,66 @@
+/* Matrices: storage and view apart. A scl_matrix is a view (by value) that shares its storage; float64 or float32; any strides. */
+#ifndef SCULLERY_MATRIX_H
+#define SCULLERY_MATRIX_H
+
+#include "base/base.h"
+
+typedef struct scl_storage scl_storage; /* reference-counted bytes */
+
+typedef struct scl_matrix {
+  scl_storage *storage; /* NULL in an empty scl_matrix */
+  void *data;
+  size_t rows, cols;
+  ptrdiff_t row_stride, col_stride; /* in elements */
+  scl_dtype dtype;
+} scl_matrix;
+
+size_t scl_dtype_size(scl_dtype dtype);
+const char *scl_dtype_name(scl_dtype dtype);
+
+/* rows x cols zeros. Refuses sizes that no machine has, with the bytes they would take. */
+scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error);
+/* The same without setting the numbers. */
+scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error);
+/* Another view of the same storage (one more reference). */
+scl_matrix scl_matrix_share(const scl_matrix *a);
+/* Give up this view; the storage goes with its last view. Leaves *a empty. */
+void scl_matrix_release(scl_matrix *a);
+/* Bytes of the storage behind a view. */
+size_t scl_matrix_bytes(const scl_matrix *a);
+
+/* Views (each takes a reference). Rows [first_row, first_row + rows), columns likewise; the caller has checked the range. */
+scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col, size_t cols);
+scl_matrix scl_matrix_transpose(const scl_matrix *a);
+
+static inline bool scl_matrix_is_rowwise(const scl_matrix *a) {
+  return a->col_stride == 1 || a->cols <= 1;
+}
+
+/* One number; the caller has checked the place. */
+static inline double scl_matrix_get(const scl_matrix *a, size_t i, size_t j) {
+  const ptrdiff_t at = (ptrdiff_t)i * a->row_stride + (ptrdiff_t)j * a->col_stride;
+  return a->dtype == SCL_F64 ? ((const double *)a->data)[at] : (double)((const float *)a->data)[at];
+}
+static inline void scl_matrix_set(scl_matrix *a, size_t i, size_t j, double value) {
+  const ptrdiff_t at = (ptrdiff_t)i * a->row_stride + (ptrdiff_t)j * a->col_stride;
+  if (a->dtype == SCL_F64)
+    ((double *)a->data)[at] = value;
+  else
+    ((float *)a->data)[at] = (float)value;
+}
+/* A pointer to the first number of row i. */
+static inline double *scl_matrix_row(const scl_matrix *a, size_t i) {
+  return (double *)a->data + (ptrdiff_t)i * a->row_stride;
+}
+static inline float *scl_matrix_row_f32(const scl_matrix *a, size_t i) {
+  return (float *)a->data + (ptrdiff_t)i * a->row_stride;
+}
+
+/* A fresh row-major copy in the given dtype. */
+scl_status scl_matrix_copy(const scl_matrix *a, scl_dtype dtype, scl_matrix *out, scl_error *error);
+/* to = from, same shape, any strides and dtypes; the two do not overlap. */
+void scl_matrix_assign(const scl_matrix *from, scl_matrix *to);
+/* The first entry that is NaN or infinite, row by row: false when there is none. */
+bool scl_matrix_find_nonfinite(const scl_matrix *a, size_t *row, size_t *col);
+
+#endif

@@ -1,0 +1,138 @@
+#define _GNU_SOURCE
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* One job at a time. Workers sleep on `wake` until `generation` moves, take indices from `next`, and the last one out signals `done`. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t wake, done;
+  pthread_t threads[SCL_POOL_MAX];
+  size_t started; /* workers that run, the caller not counted */
+  size_t wanted;  /* threads, the caller counted; 0: not decided yet */
+  unsigned long generation;
+  size_t busy;
+  bool stopping;
+  void (*task)(void *, size_t);
+  void *context;
+  size_t count;
+  atomic_size_t next;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local size_t worker_index;
+static _Thread_local bool inside;
+
+static size_t default_threads(void) {
+  const char *text = getenv("SCULLERY_THREADS");
+  long asked = text == NULL ? 0 : strtol(text, NULL, 10);
+  if (asked <= 0) {
+    cpu_set_t cpus;
+    asked = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  }
+  return asked > SCL_POOL_MAX ? SCL_POOL_MAX : (size_t)asked;
+}
+
+size_t scl_pool_threads(void) {
+  pthread_mutex_lock(&pool.lock);
+  if (pool.wanted == 0) pool.wanted = default_threads();
+  const size_t threads = pool.wanted;
+  pthread_mutex_unlock(&pool.lock);
+  return threads;
+}
+
+size_t scl_pool_worker(void) {
+  return worker_index;
+}
+
+static void take_tasks(void (*task)(void *, size_t), void *context, size_t count) {
+  for (;;) {
+    const size_t i = atomic_fetch_add(&pool.next, 1);
+    if (i >= count) return;
+    task(context, i);
+  }
+}
+
+static void *work(void *argument) {
+  worker_index = (size_t)(uintptr_t)argument;
+  inside = true;
+  unsigned long seen = 0;
+  pthread_mutex_lock(&pool.lock);
+  for (;;) {
+    while (!pool.stopping && pool.generation == seen)
+      pthread_cond_wait(&pool.wake, &pool.lock);
+    if (pool.stopping) break;
+    seen = pool.generation;
+    void (*task)(void *, size_t) = pool.task;
+    void *context = pool.context;
+    const size_t count = pool.count;
+    pthread_mutex_unlock(&pool.lock);
+    if (task != NULL) take_tasks(task, context, count);
+    pthread_mutex_lock(&pool.lock);
+    if (--pool.busy == 0) pthread_cond_signal(&pool.done);
+  }
+  pthread_mutex_unlock(&pool.lock);
+  return NULL;
+}
+
+/* The lock is held. A thread that the system refuses is done without. */
+static void start_workers(void) {
+  if (pool.wanted == 0) pool.wanted = default_threads();
+  while (pool.started + 1 < pool.wanted) {
+    if (pthread_create(&pool.threads[pool.started], NULL, work, (void *)(uintptr_t)(pool.started + 1)) != 0) break;
+    pool.started++;
+  }
+}
+
+void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void *context) {
+  if (inside || count <= 1) {
+    for (size_t i = 0; i < count; i++)
+      task(context, i);
+    return;
+  }
+  pthread_mutex_lock(&one_job);
+  pthread_mutex_lock(&pool.lock);
+  start_workers();
+  pool.task = task;
+  pool.context = context;
+  pool.count = count;
+  pool.busy = pool.started;
+  pool.generation++;
+  atomic_store(&pool.next, 0);
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.lock);
+  inside = true;
+  take_tasks(task, context, count);
+  inside = false;
+  pthread_mutex_lock(&pool.lock);
+  while (pool.busy != 0)
+    pthread_cond_wait(&pool.done, &pool.lock);
+  pthread_mutex_unlock(&pool.lock);
+  pthread_mutex_unlock(&one_job);
+}
+
+void scl_pool_stop(void) {
+  pthread_mutex_lock(&one_job);
+  pthread_mutex_lock(&pool.lock);
+  pool.stopping = true;
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.lock);
+  for (size_t i = 0; i < pool.started; i++)
+    pthread_join(pool.threads[i], NULL);
+  pool.started = 0;
+  pool.generation = 0;
+  pool.stopping = false;
+  pthread_mutex_unlock(&one_job);
+}
+
+void scl_pool_set_threads(size_t threads) {
+  scl_pool_stop();
+  pthread_mutex_lock(&pool.lock);
+  pool.wanted = threads < 1 ? 1 : threads > SCL_POOL_MAX ? SCL_POOL_MAX : threads;
+  pthread_mutex_unlock(&pool.lock);
+}

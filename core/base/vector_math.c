@@ -1,0 +1,45 @@
+#define _POSIX_C_SOURCE 200809L
+/* Which table of loops this machine runs. */
+#include "base/loops.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const scl_loops scl_loops_plain;
+#ifdef SCL_HAVE_AVX512
+extern const scl_loops scl_loops_avx512;
+#endif
+#ifdef SCL_HAVE_AVX2
+extern const scl_loops scl_loops_avx2;
+#endif
+
+static const scl_loops *tables[4], *chosen;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void choose(void) {
+  size_t count = 0;
+#ifdef SCL_HAVE_AVX512
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    tables[count++] = &scl_loops_avx512;
+#endif
+#ifdef SCL_HAVE_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[count++] = &scl_loops_avx2;
+#endif
+  tables[count] = &scl_loops_plain;
+  const char *asked = getenv("SCULLERY_ISA");
+  chosen = tables[0];
+  for (size_t i = 0; asked != NULL && tables[i] != NULL; i++)
+    if (strcmp(tables[i]->name, asked) == 0) chosen = tables[i];
+}
+
+const scl_loops *const *scl_loops_all(void) {
+  pthread_once(&once, choose);
+  return tables;
+}
+
+const scl_loops *scl_loops_get(void) {
+  pthread_once(&once, choose);
+  return chosen;
+}

@@ -1,0 +1,106 @@
+/* Fits without one group each, side by side: a driver thread takes a fit at a time. Serial parts of solvers overlap; parallel parts have
+ * the pool in turn, so that each fit is the same to the bit as it is alone. */
+#include "base/interrupt.h"
+#include "learn/model.h"
+#include "base/pool.h"
+#include "learn/problem_internal.h"
+#include "base/progress.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct folding {
+  scl_training *training;
+  scl_instance *solver;
+  bool intercept;
+  const long *without;
+  const double *values;
+  size_t groups, count, each; /* each: fits of a group */
+  scl_fit *fits;
+  scl_model **models;
+  atomic_size_t next;
+  pthread_mutex_t lock;
+  scl_status status;
+  scl_error error;
+  bool cancelled; /* one of them, be it the first to fail or not */
+} folding;
+
+static scl_status solve_one(folding *f, size_t i, scl_error *error) {
+  if (f->models != NULL) return scl_model_fit(f->training, f->solver, f->intercept, f->without[i], &f->fits[i], &f->models[i], error);
+  return scl_training_solve(f->training, f->solver, f->intercept, f->without[i], f->values, f->count, &f->fits[i * f->each], error);
+}
+
+/* Nobody starts another fit; who runs one is told of Ctrl-C as well. */
+static void fail(folding *f, scl_status status, const scl_error *error) {
+  pthread_mutex_lock(&f->lock);
+  if (f->status == SCL_OK) {
+    f->status = status;
+    f->error = *error;
+  }
+  f->cancelled |= status == SCL_CANCELLED;
+  pthread_mutex_unlock(&f->lock);
+  atomic_store(&f->next, f->groups);
+  if (status == SCL_CANCELLED) scl_interrupt();
+}
+
+static void *drive(void *context) {
+  folding *f = context;
+  for (;;) {
+    const size_t i = atomic_fetch_add(&f->next, 1);
+    if (i >= f->groups) return NULL;
+    scl_error error = {0};
+    const scl_status status = solve_one(f, i, &error);
+    if (status != SCL_OK) {
+      fail(f, status, &error);
+      return NULL;
+    }
+  }
+}
+
+static void *drive_quietly(void *context) {
+  scl_progress_mute(true);
+  return drive(context);
+}
+
+/* As many as there are threads, unless their systems of order D would take more than the allowance. */
+static size_t count_drivers(const folding *f) {
+  const double order = (double)scl_flow_features(&f->training->flow), each = 8 * order * order;
+  size_t drivers = scl_min(scl_pool_threads(), f->groups);
+  while (drivers > 1 && each * (double)drivers > (double)f->training->allowance)
+    drivers--;
+  return drivers;
+}
+
+static void release_all(folding *f) {
+  for (size_t i = 0; i < f->groups * f->each; i++)
+    scl_fit_release(&f->fits[i]);
+  for (size_t i = 0; f->models != NULL && i < f->groups; i++) {
+    scl_model_destroy(f->models[i]);
+    f->models[i] = NULL;
+  }
+}
+
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept, const long *without, size_t groups,
+                                     const double *values, size_t count, scl_fit *fits, scl_model **models, scl_error *error) {
+  folding f = {.training = training, .solver = solver, .intercept = intercept, .without = without, .values = values};
+  pthread_t threads[SCL_POOL_MAX];
+  f.groups = groups;
+  f.count = count;
+  f.each = values == NULL ? 1 : count;
+  f.fits = fits;
+  f.models = scl_model_made_by(solver) ? models : NULL;
+  memset(fits, 0, groups * f.each * sizeof *fits);
+  (void)pthread_mutex_init(&f.lock, NULL);
+  size_t started = 0;
+  for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
+    if (pthread_create(&threads[started], NULL, drive_quietly, &f) != 0) break;
+  (void)drive(&f);
+  for (size_t i = 0; i < started; i++)
+    (void)pthread_join(threads[i], NULL);
+  (void)pthread_mutex_destroy(&f.lock);
+  if (f.status == SCL_OK) return SCL_OK;
+  if (f.cancelled) scl_interrupt_clear();
+  release_all(&f);
+  if (error != NULL) *error = f.error;
+  return f.status;
+}

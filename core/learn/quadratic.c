@@ -1,0 +1,128 @@
+#include "learn/quadratic.h"
+
+#include "base/interrupt.h"
+#include "plugin/host.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct quadratic_problem {
+  scl_problem problem; /* first: what the solver sees */
+  const scl_quadratic *form;
+} quadratic_problem;
+
+static const scl_quadratic *form_of(const scl_problem *problem) {
+  return ((const quadratic_problem *)problem)->form;
+}
+
+static scl_status refuse(scl_error *error) {
+  return scl_fail(error, SCL_UNSUPPORTED, "it needs rows, and there are only normal equations here");
+}
+
+static scl_status no_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
+  (void)problem, (void)targets, (void)weights;
+  return refuse(error);
+}
+static scl_status no_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+  (void)problem, (void)visit, (void)context;
+  return refuse(error);
+}
+static scl_status no_dual(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error) {
+  (void)problem, (void)gram, (void)targets;
+  return refuse(error);
+}
+static scl_status no_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
+  (void)problem, (void)a, (void)k, (void)out;
+  return refuse(error);
+}
+static scl_status no_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
+                           scl_error *error) {
+  (void)problem, (void)a, (void)k, (void)turn, (void)context, (void)out;
+  return refuse(error);
+}
+static scl_status no_reweighted(const scl_problem *problem, const double *weights, scl_normal *out, scl_error *error) {
+  (void)problem, (void)weights, (void)out;
+  return refuse(error);
+}
+static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count, int plain,
+                               scl_visit visit, void *context, scl_error *error) {
+  (void)problem, (void)seed, (void)step, (void)size, (void)first, (void)count, (void)plain, (void)visit, (void)context;
+  return refuse(error);
+}
+
+static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+  const scl_quadratic *form = form_of(problem);
+  (void)error;
+  *out = (scl_normal){SCL_HEAD(scl_normal), form->gram, form->right, form->square, form->total};
+  return SCL_OK;
+}
+static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
+  (void)error;
+  *out = form_of(problem)->gram;
+  return SCL_OK;
+}
+static scl_status progress(const scl_problem *problem, double done, const char *doing, scl_error *error) {
+  (void)problem, (void)done, (void)doing;
+  return scl_interrupt_check(error);
+}
+
+/* (square - 2 b'right + b'gram b)/total, summed over targets. */
+static double loss_of(const scl_quadratic *form, const double *b) {
+  const size_t d = scl_symmetric_order(form->gram), c = form->targets;
+  double *product = scl_allocate_array(d * c + 1, sizeof *product), loss = 0;
+  if (product == NULL) return NAN;
+  scl_service_symmetric.multiply(form->gram, b, c, product);
+  for (size_t j = 0; j < c; j++) {
+    double sum = form->square[j];
+    for (size_t i = 0; i < d; i++)
+      sum += b[i * c + j] * (product[i * c + j] - 2 * form->right[i * c + j]);
+    loss += fmax(sum, 0) / form->total;
+  }
+  scl_release(product);
+  return loss;
+}
+
+scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit, scl_error *error) {
+  const scl_solver *table = scl_instance_vtable(solver);
+  const size_t d = scl_symmetric_order(form->gram), c = form->targets;
+  quadratic_problem q = {.problem = {.head = SCL_HEAD(scl_problem),
+                                     .host = &scl_host_table,
+                                     .rows = (size_t)form->total,
+                                     .features = d,
+                                     .targets = c,
+                                     .parameters = d,
+                                     .has_kernel = 1,
+                                     .warm = form->start != NULL,
+                                     .responses = no_responses,
+                                     .walk = no_walk,
+                                     .normal = normal,
+                                     .dual = no_dual,
+                                     .gram = gram,
+                                     .product = no_product,
+                                     .adjoint = no_product,
+                                     .sweep = no_sweep,
+                                     .reweighted = no_reweighted,
+                                     .minibatch = no_minibatch,
+                                     .progress = progress},
+                         .form = form};
+  memset(fit, 0, sizeof *fit);
+  SCL_TRY(scl_matrix_create(d, c, SCL_F64, &fit->coefficients, error));
+  scl_status status = scl_matrix_create(1, c, SCL_F64, &fit->intercept, error);
+  if (status == SCL_OK) {
+    if (form->start != NULL) memcpy(fit->coefficients.data, form->start, d * c * sizeof(double));
+    fit->solution = (scl_solution){.head = SCL_HEAD(scl_solution),
+                                   .coefficients = fit->coefficients.data,
+                                   .gap = NAN,
+                                   .residual = NAN,
+                                   .tolerance = NAN,
+                                   .score = NAN};
+    status = scl_instance_prefix(solver, table->solve(solver->self, &q.problem, &fit->solution, error), error);
+  }
+  for (size_t i = 0; status == SCL_OK && i < d * c; i++)
+    if (!isfinite(fit->solution.coefficients[i]))
+      status = scl_fail(error, SCL_NUMERIC, "the solution is not finite (coefficient %zu)", i + 1);
+  if (status == SCL_OK)
+    fit->loss = loss_of(form, fit->solution.coefficients);
+  else
+    scl_fit_release(fit);
+  return status;
+}

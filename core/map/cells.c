@@ -1,0 +1,376 @@
+#include "map/cells.h"
+
+#include "base/loops.h"
+#include "base/pool.h"
+#include "map/projection.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* A slot of a grid's hash table; entry 0 is empty, else the cell's number plus 1. */
+typedef struct slot {
+  uint32_t tag, entry;
+} slot;
+
+/* One grid's cells, numbered in the order in which rows brought them. Key e stands at keys + e words width. */
+typedef struct grid {
+  slot *table;
+  size_t mask, count, room; /* table size - 1, cells, cells that keys has room for */
+  unsigned width;           /* bytes a word: 1, 2 or 4 */
+  unsigned char *keys;
+} grid;
+
+struct scl_cells {
+  scl_instance *phi;
+  const scl_ability_categories *ability;
+  size_t dim, grids, words;
+  double *shift, *pitch; /* dim x grids each: neighbouring grids adjacent */
+  uint32_t *odd;         /* words */
+  grid *grid;
+  size_t *start; /* grids + 1 once settled: the first feature of each grid */
+  bool settled;
+};
+
+enum { GROUP = 8, TILE_ROWS = 64, FIRST_TABLE = 64 };
+
+/* ---------------------------------------------------------------- making */
+
+static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_error *error) {
+  const size_t numbers = cells->dim * cells->grids;
+  cells->shift = scl_allocate_array(numbers + 1, sizeof *cells->shift);
+  cells->pitch = scl_allocate_array(numbers + 1, sizeof *cells->pitch);
+  cells->odd = scl_allocate_array(cells->words + 1, sizeof *cells->odd);
+  cells->grid = scl_allocate_zero((cells->grids + 1) * sizeof *cells->grid);
+  cells->start = scl_allocate_zero((cells->grids + 1) * sizeof *cells->start);
+  if (!cells->shift || !cells->pitch || !cells->odd || !cells->grid || !cells->start)
+    return scl_fail_memory(error, 2 * numbers * sizeof *cells->shift, "grids");
+  for (size_t t = 0; t < cells->grids; t++)
+    for (size_t j = 0; j < cells->dim; j++) {
+      const double *row = grids->weights + (ptrdiff_t)t * grids->stride;
+      cells->pitch[j * cells->grids + t] = row[j];
+      cells->shift[j * cells->grids + t] = row[cells->dim + j];
+    }
+  uint64_t state = 0x9E3779B97F4A7C15u; /* any fixed odd numbers without pattern: they only spread cells over the table */
+  for (size_t k = 0; k < cells->words; k++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    cells->odd[k] = (uint32_t)(state >> 32) | 1u;
+  }
+  return SCL_OK;
+}
+
+scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out, scl_error *error) {
+  scl_cells *cells = scl_allocate_zero(sizeof *cells);
+  if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
+  size_t levels;
+  cells->phi = scl_instance_share(phi);
+  cells->ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
+  cells->dim = grids->dim;
+  cells->grids = grids->count;
+  scl_status status = scl_instance_prefix(phi, cells->ability->key(phi->self, grids->dim, &cells->words, &levels, error), error);
+  if (status == SCL_OK && (cells->words == 0 || cells->words > 1u << 24))
+    status = scl_fail(error, SCL_INTERNAL, "nonlinearity.%s names cells by %zu numbers", scl_instance_name(phi), cells->words);
+  if (status == SCL_OK) status = reserve(cells, grids, error);
+  if (status == SCL_OK)
+    *out = cells;
+  else
+    scl_cells_destroy(cells);
+  return status;
+}
+
+void scl_cells_destroy(scl_cells *cells) {
+  if (cells == NULL) return;
+  for (size_t t = 0; cells->grid != NULL && t < cells->grids; t++) {
+    scl_release(cells->grid[t].table);
+    scl_release(cells->grid[t].keys);
+  }
+  scl_release(cells->grid);
+  scl_release(cells->shift);
+  scl_release(cells->pitch);
+  scl_release(cells->odd);
+  scl_release(cells->start);
+  scl_instance_release(cells->phi);
+  scl_release(cells);
+}
+
+size_t scl_cells_count(const scl_cells *cells) {
+  return cells->settled ? cells->start[cells->grids] : 0;
+}
+
+size_t scl_cells_bytes(const scl_cells *cells) {
+  size_t bytes = 0;
+  for (size_t t = 0; t < cells->grids; t++)
+    bytes += (cells->grid[t].table == NULL ? 0 : (cells->grid[t].mask + 1) * sizeof(slot)) +
+             cells->grid[t].room * cells->words * cells->grid[t].width;
+  return bytes;
+}
+
+/* ---------------------------------------------------------------- keys */
+
+static unsigned width_of(size_t words, const int32_t *word) {
+  uint32_t bits = 0; /* all magnitudes together */
+  for (size_t k = 0; k < words; k++)
+    bits |= (uint32_t)(word[k] < 0 ? ~word[k] : word[k]);
+  return bits < 128 ? 1 : bits < 32768 ? 2 : 4;
+}
+
+/* words as signed numbers of `width` bytes; they fit. */
+static void pack(size_t words, const int32_t *word, unsigned width, unsigned char *key) {
+  if (width == 1)
+    for (size_t k = 0; k < words; k++)
+      key[k] = (unsigned char)(uint32_t)word[k];
+  else if (width == 2)
+    for (size_t k = 0; k < words; k++) {
+      const uint16_t half = (uint16_t)(uint32_t)word[k];
+      memcpy(key + 2 * k, &half, 2);
+    }
+  else
+    memcpy(key, word, words * sizeof *word);
+}
+
+static void unpack(size_t words, const unsigned char *key, unsigned width, int32_t *word) {
+  for (size_t k = 0; k < words; k++) {
+    int16_t half;
+    if (width == 1)
+      word[k] = (int8_t)key[k];
+    else if (width == 2)
+      memcpy(&half, key + 2 * k, 2), word[k] = half;
+    else
+      memcpy(&word[k], key + 4 * k, 4);
+  }
+}
+
+static uint32_t tag_of(uint64_t sum) {
+  sum ^= sum >> 32;
+  sum *= 0xD6E8FEB86659FD93u;
+  return (uint32_t)(sum >> 32);
+}
+
+/* The cell's number, or SIZE_MAX. key holds the packed words in the grid's width. */
+static size_t find(const grid *g, size_t bytes, uint32_t tag, const unsigned char *key) {
+  for (size_t at = tag & g->mask; g->table[at].entry != 0; at = (at + 1) & g->mask)
+    if (g->table[at].tag == tag && memcmp(g->keys + (g->table[at].entry - 1) * bytes, key, bytes) == 0) return g->table[at].entry - 1;
+  return SIZE_MAX;
+}
+
+static void place(slot *table, size_t mask, slot what) {
+  size_t at = what.tag & mask;
+  while (table[at].entry != 0)
+    at = (at + 1) & mask;
+  table[at] = what;
+}
+
+/* Room for one more cell: the table at most two thirds full. */
+static scl_status make_room(grid *g, size_t words, scl_error *error) {
+  if (g->count == g->room) {
+    const size_t room = scl_max(g->room + g->room / 2, FIRST_TABLE), bytes = words * g->width;
+    unsigned char *keys = scl_allocate_array(room, bytes);
+    if (keys == NULL) return scl_fail_memory(error, room * bytes, "the cells of a grid");
+    if (g->count > 0) memcpy(keys, g->keys, g->count * bytes);
+    scl_release(g->keys);
+    g->keys = keys;
+    g->room = room;
+  }
+  if (g->table != NULL && 3 * (g->count + 1) <= 2 * (g->mask + 1)) return SCL_OK;
+  const size_t size = g->table == NULL ? FIRST_TABLE : 2 * (g->mask + 1);
+  slot *table = size > (size_t)1 << 32 ? NULL : scl_allocate_zero(size * sizeof *table);
+  if (table == NULL) return scl_fail_memory(error, size * sizeof *table, "the cells of a grid");
+  for (size_t i = 0; g->table != NULL && i <= g->mask; i++)
+    if (g->table[i].entry != 0) place(table, size - 1, g->table[i]);
+  scl_release(g->table);
+  g->table = table;
+  g->mask = size - 1;
+  return SCL_OK;
+}
+
+/* All keys again, with more bytes a word. */
+static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, scl_error *error) {
+  unsigned char *keys = scl_allocate_array(scl_max(g->room, 1), words * width);
+  if (keys == NULL) return scl_fail_memory(error, g->room * words * width, "the cells of a grid");
+  for (size_t e = 0; e < g->count; e++) {
+    unpack(words, g->keys + e * words * g->width, g->width, word);
+    pack(words, word, width, keys + e * words * width);
+  }
+  scl_release(g->keys);
+  g->keys = keys;
+  g->width = width;
+  return SCL_OK;
+}
+
+/* ---------------------------------------------------------------- cells of a tile of rows in a group of grids */
+
+typedef struct tile {
+  const scl_cells *cells;
+  size_t first, grids; /* the group */
+  double *z;           /* dim planes of TILE_ROWS x GROUP */
+  int32_t *word;       /* TILE_ROWS x GROUP x words */
+  uint32_t *tag;       /* TILE_ROWS x GROUP */
+  int32_t *spare;      /* words */
+  unsigned char *key;  /* words x 4 bytes */
+} tile;
+
+static size_t tile_bytes(const scl_cells *cells) {
+  const size_t numbers = (size_t)TILE_ROWS * GROUP;
+  const size_t bytes = cells->dim * numbers * sizeof(double) + numbers * cells->words * sizeof(int32_t) + numbers * sizeof(uint32_t) +
+                       cells->words * (sizeof(int32_t) + 4);
+  return (bytes + 255) / 64 * 64;
+}
+
+static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t grids) {
+  const size_t numbers = (size_t)TILE_ROWS * GROUP;
+  tile t = {.cells = cells, .first = first, .grids = grids, .z = (double *)(void *)memory};
+  t.word = (int32_t *)(void *)(t.z + cells->dim * numbers);
+  t.tag = (uint32_t *)(void *)(t.word + numbers * cells->words);
+  t.spare = (int32_t *)(void *)(t.tag + numbers);
+  t.key = (unsigned char *)(t.spare + cells->words);
+  return t;
+}
+
+/* Fill word and tag for rows (at most TILE_ROWS) of x. */
+static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t x_stride, size_t rows, scl_error *error) {
+  const scl_cells *cells = t->cells;
+  const scl_loops *loops = scl_loops_get();
+  const size_t words = cells->words;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cells->dim; j++)
+      loops->cell_f64(t->grids, scl_number(x + (ptrdiff_t)i * x_stride * (ptrdiff_t)scl_dtype_size(dtype), dtype, j),
+                      cells->shift + j * cells->grids + t->first, cells->pitch + j * cells->grids + t->first,
+                      t->z + (j * TILE_ROWS + i) * GROUP);
+  const scl_block z = {t->z, SCL_F64, rows, t->grids, cells->dim, GROUP, TILE_ROWS * GROUP};
+  SCL_TRY(
+      scl_instance_prefix(cells->phi, cells->ability->categories(cells->phi->self, &z, t->word, (ptrdiff_t)(GROUP * words), error), error));
+  for (size_t i = 0; i < rows; i++)
+    for (size_t g = 0; g < t->grids; g++)
+      t->tag[i * GROUP + g] = tag_of(loops->hash_i32(words, t->word + (i * GROUP + g) * words, cells->odd));
+  return SCL_OK;
+}
+
+static void prefetch(const grid *g, uint32_t tag) {
+#if defined(__GNUC__)
+  if (g->table != NULL) __builtin_prefetch(&g->table[tag & g->mask]);
+#else
+  (void)g, (void)tag;
+#endif
+}
+
+static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag, scl_error *error) {
+  const size_t words = t->cells->words;
+  const unsigned width = width_of(words, word);
+  if (width > g->width) SCL_TRY(widen(g, words, width, t->spare, error));
+  pack(words, word, g->width, t->key);
+  const size_t bytes = words * g->width;
+  if (g->table != NULL && find(g, bytes, tag, t->key) != SIZE_MAX) return SCL_OK;
+  if (g->count >= INT32_MAX) return scl_fail(error, SCL_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
+  SCL_TRY(make_room(g, words, error));
+  memcpy(g->keys + g->count * bytes, t->key, bytes);
+  place(g->table, g->mask, (slot){tag, (uint32_t)++g->count});
+  return SCL_OK;
+}
+
+static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uint32_t tag) {
+  const scl_cells *cells = t->cells;
+  const grid *g = &cells->grid[place_of_grid];
+  const size_t words = cells->words;
+  if (g->count == 0 || width_of(words, word) > g->width) return -1;
+  pack(words, word, g->width, t->key);
+  const size_t cell = find(g, words * g->width, tag, t->key);
+  return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
+}
+
+/* ---------------------------------------------------------------- learning: a task is a group of grids, which sees all rows in order */
+
+typedef struct work {
+  scl_cells *cells;
+  scl_dtype dtype;
+  const char *x;
+  ptrdiff_t x_stride;
+  size_t rows, groups;
+  int32_t *columns; /* NULL: learn */
+  char *memory;
+  size_t each;
+  atomic_flag failed;
+  scl_status status;
+  scl_error error;
+} work;
+
+static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
+  grid *grids = job->cells->grid + t->first;
+  const size_t words = job->cells->words;
+  SCL_TRY(name_cells(t, job->dtype, job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype), job->x_stride, rows,
+                     error));
+  for (size_t g = 0; g < t->grids; g++) {
+    for (size_t i = 0; i < rows; i++)
+      prefetch(&grids[g], t->tag[i * GROUP + g]);
+    for (size_t i = 0; i < rows; i++)
+      SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g], error));
+  }
+  return SCL_OK;
+}
+
+static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
+  const grid *grids = job->cells->grid + t->first;
+  const size_t words = job->cells->words;
+  SCL_TRY(name_cells(t, job->dtype, job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype), job->x_stride, rows,
+                     error));
+  for (size_t g = 0; g < t->grids; g++) {
+    for (size_t i = 0; i < rows; i++)
+      prefetch(&grids[g], t->tag[i * GROUP + g]);
+    for (size_t i = 0; i < rows; i++)
+      job->columns[(first + i) * job->cells->grids + t->first + g] =
+          find_cell(t, t->first + g, t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g]);
+  }
+  return SCL_OK;
+}
+
+static void cells_task(void *context, size_t index) {
+  work *job = context;
+  const size_t first = index % job->groups * GROUP, grids = scl_min(GROUP, job->cells->grids - first);
+  tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
+  const bool learn = job->columns == NULL;
+  /* Finding splits the rows too; learning keeps their order. */
+  const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS, end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
+  scl_error error = {0};
+  scl_status status = SCL_OK;
+  for (size_t at = begin; status == SCL_OK && at < end; at += TILE_ROWS)
+    status = (learn ? learn_rows : find_rows)(job, &t, at, scl_min(TILE_ROWS, end - at), &error);
+  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  job->status = status;
+  job->error = error;
+}
+
+static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns,
+                      scl_error *error) {
+  if (rows == 0) return SCL_OK;
+  work job = {.cells = cells, .dtype = dtype, .x = x, .x_stride = x_stride, .rows = rows, .columns = columns};
+  job.groups = (cells->grids + GROUP - 1) / GROUP;
+  job.each = tile_bytes(cells);
+  job.memory = scl_allocate_array(scl_pool_threads(), job.each);
+  if (job.memory == NULL) return scl_fail_memory(error, scl_pool_threads() * job.each, "a tile of cells per thread");
+  atomic_flag_clear(&job.failed);
+  scl_pool_run(job.groups * (columns == NULL ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS), cells_task, &job);
+  scl_release(job.memory);
+  if (job.status != SCL_OK && error != NULL) *error = job.error;
+  return job.status;
+}
+
+scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, scl_error *error) {
+  for (size_t t = 0; t < cells->grids; t++)
+    if (cells->grid[t].width == 0) cells->grid[t].width = 1;
+  cells->settled = false;
+  return run(cells, dtype, x, x_stride, rows, NULL, error);
+}
+
+scl_status scl_cells_settle(scl_cells *cells, scl_error *error) {
+  for (size_t t = 0; t < cells->grids; t++)
+    cells->start[t + 1] = cells->start[t] + cells->grid[t].count;
+  if (cells->start[cells->grids] > INT32_MAX)
+    return scl_fail(error, SCL_UNSUPPORTED, "%zu occupied cells are more than 2^31 - 1 features: fewer grids, or wider cells",
+                    cells->start[cells->grids]);
+  cells->settled = true;
+  return SCL_OK;
+}
+
+scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns,
+                          scl_error *error) {
+  if (!cells->settled) return scl_fail(error, SCL_INTERNAL, "cells are asked for before rows were learnt");
+  return run((scl_cells *)(uintptr_t)cells, dtype, x, x_stride, rows, columns, error);
+}

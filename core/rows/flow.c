@@ -1,0 +1,329 @@
+#include "rows/flow.h"
+
+#include "base/interrupt.h"
+#include "base/loops.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its rate, within BLOCK_BYTES a group. */
+enum { CHUNK_ROWS = 64, LEAST_ROWS = 256, MOST_ROWS = 2048 };
+static const double BLOCK_BYTES = 64e6;
+
+size_t scl_flow_cols(const scl_flow *flow) {
+  return flow->n_stages == 0 ? flow->source->cols : flow->stages[flow->n_stages - 1]->cols_out;
+}
+
+size_t scl_flow_features(const scl_flow *flow) {
+  if (flow->map == NULL) return scl_flow_cols(flow);
+  const size_t all = scl_map_features(flow->map);
+  return flow->count == 0 ? all : all / scl_map_count(flow->map) * flow->count;
+}
+
+static size_t groups_of(const scl_flow *flow) {
+  return flow->group == NULL ? 1 : flow->groups;
+}
+
+/* Bytes of a row of features. */
+static double row_bytes(const scl_flow *flow) {
+  const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
+  return slots > 0 ? (double)slots * sizeof(int32_t) : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+}
+
+size_t scl_flow_fill_rows(const scl_flow *flow) {
+  const double fit = BLOCK_BYTES / ((double)scl_max(scl_flow_features(flow), 1) * (double)scl_dtype_size(flow->dtype));
+  return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
+}
+
+static size_t choose_rows(const scl_flow *flow, bool features) {
+  /* With groups a block's size decides the order of its rows, so it must not depend on what this walk is for. */
+  const bool wide = features || flow->group != NULL;
+  if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
+  const double width = (wide ? row_bytes(flow) : 0) + (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
+  const double fit = BLOCK_BYTES / fmax(width, 1);
+  size_t rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
+  rows *= wide ? scl_min(groups_of(flow), 4) : 1;
+  return scl_min(rows, scl_max(flow->source->rows, 1));
+}
+
+/* ---------------------------------------------------------------- the buffers of one walk */
+
+typedef struct walk {
+  const scl_flow *flow;
+  size_t rows, cols_in, cols_most, cols, targets;
+  size_t first, count;
+  double *raw;      /* rows x cols_most, as read */
+  char *x, *phi;    /* rows x cols, rows x D */
+  int32_t *columns; /* rows x slots, instead of phi */
+  size_t slots;
+  double *raw_y, *y, *weights;
+  size_t *place, *position, *group_start; /* block row -> source row, and back */
+  atomic_flag failed;
+  scl_status status;
+  scl_error error;
+} walk;
+
+static size_t widest(const scl_flow *flow) {
+  size_t most = flow->source->cols;
+  for (size_t s = 0; s < flow->n_stages; s++)
+    most = scl_max(most, scl_stage_room(flow->stages[s]));
+  return most;
+}
+
+static void close_walk(walk *w) {
+  scl_release(w->raw);
+  scl_release(w->x);
+  scl_release(w->phi);
+  scl_release(w->columns);
+  scl_release(w->raw_y);
+  scl_release(w->y);
+  scl_release(w->weights);
+  scl_release(w->place);
+  scl_release(w->position);
+  scl_release(w->group_start);
+}
+
+static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
+  const size_t size = scl_dtype_size(flow->dtype), width = scl_flow_features(flow);
+  *w = (walk){.flow = flow, .rows = choose_rows(flow, features), .cols_in = flow->source->cols, .cols_most = widest(flow)};
+  w->cols = scl_flow_cols(flow);
+  w->targets = flow->source->targets;
+  w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
+  w->x = scl_allocate_array(w->rows * w->cols + 1, size);
+  w->slots = features && flow->map != NULL ? scl_map_slots(flow->map) : 0;
+  const bool dense = features && flow->map != NULL && w->slots == 0;
+  w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
+  w->columns = w->slots > 0 ? scl_allocate_array(w->rows * w->slots + 1, sizeof *w->columns) : NULL;
+  w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
+  w->y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
+  w->weights = flow->weights != NULL ? scl_allocate_array(w->rows + 1, sizeof *w->weights) : NULL;
+  w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
+  w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
+  w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
+  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) && (w->weights || flow->weights == NULL) &&
+                      w->raw_y && w->y && w->place && w->position && w->group_start;
+  if (enough) return SCL_OK;
+  close_walk(w);
+  return scl_fail_memory(error, w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size), "a block of rows");
+}
+
+/* Where each row of the block goes: sorted by group, in order within a group. */
+static scl_status arrange(walk *w, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  const size_t groups = groups_of(flow);
+  memset(w->group_start, 0, (groups + 1) * sizeof *w->group_start);
+  for (size_t i = 0; i < w->count; i++) {
+    const int32_t group = flow->group == NULL ? 0 : flow->group[w->first + i];
+    if (group < 0 || (size_t)group >= groups)
+      return scl_fail(error, SCL_INTERNAL, "row %zu is in group %ld of %zu", w->first + i + 1, (long)group, groups);
+    w->group_start[group + 1]++;
+  }
+  for (size_t g = 0; g < groups; g++)
+    w->group_start[g + 1] += w->group_start[g];
+  for (size_t i = 0; i < w->count; i++) {
+    const size_t group = flow->group == NULL ? 0 : (size_t)flow->group[w->first + i];
+    w->position[i] = w->group_start[group]++;
+    w->place[w->position[i]] = i;
+    if (w->weights != NULL) w->weights[w->position[i]] = flow->weights[w->first + i];
+  }
+  for (size_t g = groups; g > 0; g--)
+    w->group_start[g] = w->group_start[g - 1];
+  w->group_start[0] = 0;
+  return SCL_OK;
+}
+
+/* ---------------------------------------------------------------- reading, checking, staging */
+
+static scl_matrix view_of(double *data, size_t rows, size_t cols, size_t stride) {
+  return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_F64};
+}
+
+static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error) {
+  scl_source *source = w->flow->source;
+  scl_matrix x = view_of(w->raw + from * w->cols_most, count, w->cols_in, w->cols_most);
+  scl_matrix y = view_of(w->raw_y + from * w->targets, count, w->targets, w->targets);
+  return source->class->read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
+}
+
+static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what, scl_error *error) {
+  size_t j = 0;
+  while (j + 1 < cols && isfinite(row[j]))
+    j++;
+  return scl_fail(error, SCL_BAD_DATA, "%s has %s in row %zu, column %zu: every number must be finite", what,
+                  isnan(row[j]) ? "NaN"
+                  : row[j] > 0  ? "infinity"
+                                : "-infinity",
+                  at + 1, j + 1);
+}
+
+static scl_status stage_row(walk *w, size_t i, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  const scl_loops *loops = scl_loops_get();
+  double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
+  const size_t to = w->position[i];
+  if (!loops->finite_f64(w->cols_in, row)) return refuse_number(row, w->cols_in, w->first + i, "X", error);
+  if (!loops->finite_f64(w->targets, y)) return refuse_number(y, w->targets, w->first + i, "y", error);
+  for (size_t s = 0; s < flow->n_stages; s++)
+    scl_stage_apply(flow->stages[s], row);
+  if (flow->dtype == SCL_F64) {
+    memcpy((double *)(void *)w->x + to * w->cols, row, w->cols * sizeof *row);
+  } else {
+    float *narrow = (float *)(void *)w->x + to * w->cols;
+    for (size_t j = 0; j < w->cols; j++) {
+      narrow[j] = (float)row[j];
+      if (isinf(narrow[j]))
+        return scl_fail(error, SCL_BAD_DATA, "X has %g in row %zu, column %zu, too large for float32: scale the data, or use float64",
+                        row[j], w->first + i + 1, j + 1);
+    }
+  }
+  memcpy(w->y + to * w->targets, y, w->targets * sizeof *y);
+  return SCL_OK;
+}
+
+static void chunk_task(void *context, size_t index) {
+  walk *w = context;
+  scl_error error = {0};
+  const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from);
+  scl_status status = w->flow->source->parallel ? read_rows(w, from, count, &error) : SCL_OK;
+  for (size_t i = from; status == SCL_OK && i < from + count; i++)
+    status = stage_row(w, i, &error);
+  if (status == SCL_OK || atomic_flag_test_and_set(&w->failed)) return;
+  w->status = status;
+  w->error = error;
+}
+
+/* The first failing row is named whatever thread met one first: look again, in order. */
+static scl_status first_failure(walk *w, scl_error *error) {
+  if (w->status == SCL_BAD_DATA)
+    for (size_t i = 0; i < w->count; i++) {
+      const double *row = w->raw + i * w->cols_most;
+      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_OK) return error == NULL ? SCL_IO : error->status;
+      if (!scl_loops_get()->finite_f64(w->cols_in, row)) return refuse_number(row, w->cols_in, w->first + i, "X", error);
+      if (!scl_loops_get()->finite_f64(w->targets, w->raw_y + i * w->targets))
+        return refuse_number(w->raw_y + i * w->targets, w->targets, w->first + i, "y", error);
+    }
+  if (error != NULL) *error = w->error;
+  return w->status;
+}
+
+static scl_status fill_block(walk *w, scl_error *error) {
+  SCL_TRY(arrange(w, error));
+  if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
+  w->status = SCL_OK;
+  atomic_flag_clear(&w->failed);
+  scl_pool_run((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, chunk_task, w);
+  return w->status == SCL_OK ? SCL_OK : first_failure(w, error);
+}
+
+static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  const bool mapped = features && flow->map != NULL;
+  const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
+  if (mapped && w->slots > 0)
+    SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
+  else if (mapped)
+    SCL_TRY(flow->count == 0 ? scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error)
+                             : scl_map_apply_part(flow->map, flow->first, flow->count, w->x, cols, w->count, w->phi, width, error));
+  const scl_flow_block block = {.first = w->first,
+                                .count = w->count,
+                                .x = w->x,
+                                .phi = mapped ? w->phi : w->x,
+                                .x_stride = cols,
+                                .phi_stride = mapped ? width : cols,
+                                .columns = w->columns,
+                                .slots = w->slots,
+                                .value = w->slots > 0 ? scl_map_slot_value(flow->map) : 0,
+                                .y = w->targets > 0 ? w->y : NULL,
+                                .weights = w->weights,
+                                .place = w->place,
+                                .group_start = w->group_start};
+  return visit(context, &block, error);
+}
+
+static scl_status check_flow(const scl_flow *flow, scl_error *error) {
+  size_t cols = flow->source->cols;
+  for (size_t s = 0; s < flow->n_stages; s++) {
+    if (flow->stages[s]->cols_in != cols)
+      return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the fitted pipeline takes %zu", flow->source->cols,
+                      flow->stages[0]->cols_in + flow->source->cols - cols);
+    cols = flow->stages[s]->cols_out;
+  }
+  if (flow->map != NULL && scl_map_dim(flow->map) != cols)
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", cols, scl_map_dim(flow->map));
+  return SCL_OK;
+}
+
+scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context, scl_error *error) {
+  walk w;
+  SCL_TRY(check_flow(flow, error));
+  SCL_TRY(open_walk(&w, flow, features, error));
+  scl_status status = SCL_OK;
+  for (w.first = 0; status == SCL_OK && w.first < flow->source->rows; w.first += w.count) {
+    w.count = scl_min(w.rows, flow->source->rows - w.first);
+    status = scl_interrupt_check(error);
+    if (status == SCL_OK) status = fill_block(&w, error);
+    if (status == SCL_OK) status = visit_block(&w, features, visit, context, error);
+    if (flow->doing != NULL) scl_progress_report(flow->doing, (double)(w.first + w.count), (double)flow->source->rows);
+  }
+  if (flow->doing != NULL) scl_progress_report(flow->doing, 0, 0);
+  close_walk(&w);
+  return status;
+}
+
+/* ---------------------------------------------------------------- sparse features, and what a map learns */
+
+void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, void *out) {
+  const size_t d = scl_flow_features(flow);
+  memset(out, 0, count * d * scl_dtype_size(flow->dtype));
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < block->slots; k++) {
+      const int32_t column = block->columns[(start + i) * block->slots + k];
+      if (column < 0) continue;
+      if (flow->dtype == SCL_F64)
+        ((double *)out)[i * d + (size_t)column] = block->value;
+      else
+        ((float *)out)[i * d + (size_t)column] = (float)block->value;
+    }
+}
+
+static scl_status learn_block(void *context, const scl_flow_block *block, scl_error *error) {
+  return scl_map_learn(context, block->x, block->x_stride, block->count, error);
+}
+
+scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) {
+  if (scl_map_slots(map) == 0) return SCL_OK;
+  scl_flow rows = *flow;
+  rows.map = NULL;
+  rows.dtype = scl_map_dtype(map);
+  rows.group = NULL;
+  if (scl_flow_cols(flow) != scl_map_dim(map))
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", scl_flow_cols(flow), scl_map_dim(map));
+  SCL_TRY(scl_flow_walk(&rows, false, learn_block, map, error));
+  return scl_map_settle(map, error);
+}
+
+/* ---------------------------------------------------------------- fitting a stage */
+
+static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  scl_moments_add(context, block->x, block->x_stride, block->count);
+  return SCL_OK;
+}
+
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out, scl_error *error) {
+  const size_t cols = scl_flow_cols(flow);
+  if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
+  if (flow->source->rows == 0) return scl_fail(error, SCL_BAD_DATA, "there are no rows to fit on");
+  scl_moments moments;
+  scl_flow plain = *flow;
+  plain.map = NULL;
+  plain.dtype = SCL_F64;
+  plain.group = NULL;
+  SCL_TRY(scl_moments_create(cols, &moments, error));
+  scl_status status = scl_flow_walk(&plain, false, add_moments, &moments, error);
+  if (status == SCL_OK) status = scl_stage_create(kind, cols, &moments, out, error);
+  scl_moments_destroy(&moments);
+  return status;
+}

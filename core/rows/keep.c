@@ -1,0 +1,141 @@
+#include "rows/keep.h"
+
+#include "base/interrupt.h"
+#include "algebra/matrix.h"
+#include "base/pool.h"
+#include <string.h>
+
+typedef struct kept_block {
+  scl_flow_block block; /* x is not kept */
+  void *features;       /* phi or columns */
+  double *y, *weights;
+  size_t *place, *group_start;
+  struct kept_block *next;
+} kept_block;
+
+struct scl_keep {
+  kept_block *first, **last;
+  size_t rows;
+};
+
+static size_t row_bytes(const scl_flow *flow) {
+  const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
+  const size_t features = slots > 0 ? slots * sizeof(int32_t) : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
+  return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) + sizeof(size_t);
+}
+
+bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
+  return (double)flow->source->rows * (double)row_bytes(flow) <= (double)allowance;
+}
+
+static void release_block(kept_block *b) {
+  scl_release(b->features);
+  scl_release(b->y);
+  scl_release(b->weights);
+  scl_release(b->place);
+  scl_release(b->group_start);
+  scl_release(b);
+}
+
+void scl_keep_destroy(scl_keep *keep) {
+  if (keep == NULL) return;
+  for (kept_block *b = keep->first, *next; b != NULL; b = next) {
+    next = b->next;
+    release_block(b);
+  }
+  scl_release(keep);
+}
+
+/* ---------------------------------------------------------------- copying, rows on the pool's threads */
+
+typedef struct copying {
+  char *to;
+  const char *from;
+  size_t row, rows;
+  ptrdiff_t stride; /* bytes */
+} copying;
+
+enum { COPY_ROWS = 64 };
+
+static void copy_rows(void *context, size_t index) {
+  const copying *c = context;
+  for (size_t i = index * COPY_ROWS; i < scl_min((index + 1) * COPY_ROWS, c->rows); i++)
+    memcpy(c->to + i * c->row, c->from + (ptrdiff_t)i * c->stride, c->row);
+}
+
+static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride) {
+  copying c = {scl_allocate_array(rows * row + 1, 1), from, row, rows, stride};
+  if (c.to != NULL) scl_pool_run((rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, &c);
+  return c.to;
+}
+
+static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) {
+  const size_t size = scl_dtype_size(flow->dtype), groups = flow->group == NULL ? 1 : flow->groups, c = flow->source->targets;
+  kept_block *b = scl_allocate_zero(sizeof *b);
+  if (b == NULL) return NULL;
+  const bool sparse = from->slots > 0;
+  const size_t row = sparse ? from->slots * sizeof(int32_t) : scl_flow_features(flow) * size;
+  b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
+                       sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
+  b->y = from->y == NULL ? NULL : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
+  b->weights = from->weights == NULL ? NULL : copied(from->weights, from->count, sizeof(double), sizeof(double));
+  b->place = copied(from->place, from->count, sizeof(size_t), sizeof(size_t));
+  b->group_start = copied(from->group_start, groups + 1, sizeof(size_t), sizeof(size_t));
+  if (b->features == NULL || (from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) || b->place == NULL ||
+      b->group_start == NULL) {
+    release_block(b);
+    return NULL;
+  }
+  b->block = *from;
+  b->block.x = NULL;
+  b->block.phi = sparse ? NULL : b->features;
+  b->block.phi_stride = (ptrdiff_t)scl_flow_features(flow);
+  b->block.columns = sparse ? b->features : NULL;
+  b->block.y = b->y;
+  b->block.weights = b->weights;
+  b->block.place = b->place;
+  b->block.group_start = b->group_start;
+  return b;
+}
+
+typedef struct keeping {
+  const scl_flow *flow;
+  scl_keep *keep; /* NULL once memory ran out */
+  scl_flow_visit visit;
+  void *context;
+} keeping;
+
+static scl_status keep_block(void *context, const scl_flow_block *block, scl_error *error) {
+  keeping *k = context;
+  kept_block *b = k->keep == NULL ? NULL : copy_block(k->flow, block);
+  if (b == NULL) {
+    scl_keep_destroy(k->keep);
+    k->keep = NULL;
+    return k->visit(k->context, block, error);
+  }
+  *k->keep->last = b;
+  k->keep->last = &b->next;
+  k->keep->rows += block->count;
+  return k->visit(k->context, &b->block, error);
+}
+
+scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context, scl_keep **out, scl_error *error) {
+  keeping k = {flow, scl_allocate_zero(sizeof *k.keep), visit, context};
+  *out = NULL;
+  if (k.keep != NULL) k.keep->last = &k.keep->first;
+  const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
+  if (status == SCL_OK)
+    *out = k.keep;
+  else
+    scl_keep_destroy(k.keep);
+  return status;
+}
+
+scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context, scl_error *error) {
+  scl_status status = SCL_OK;
+  for (const kept_block *b = keep->first; status == SCL_OK && b != NULL; b = b->next) {
+    status = scl_interrupt_check(error);
+    if (status == SCL_OK) status = visit(context, &b->block, error);
+  }
+  return status;
+}

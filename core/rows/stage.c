@@ -1,0 +1,167 @@
+#include "rows/stage.h"
+
+#include "base/loops.h"
+#include "base/pool.h"
+#include <math.h>
+#include <string.h>
+
+scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error) {
+  *out = (scl_moments){.cols = cols};
+  out->mean = scl_allocate_zero((4 * cols + 1) * sizeof(double));
+  if (out->mean == NULL) return scl_fail_memory(error, 4 * cols * sizeof(double), "column statistics");
+  out->square = out->mean + cols;
+  out->low = out->square + cols;
+  out->high = out->low + cols;
+  for (size_t j = 0; j < cols; j++) {
+    out->low[j] = INFINITY;
+    out->high[j] = -INFINITY;
+  }
+  return SCL_OK;
+}
+
+void scl_moments_destroy(scl_moments *m) {
+  scl_release(m->mean);
+  memset(m, 0, sizeof *m);
+}
+
+/* A strip of columns of one block: its own mean and squares first, then merged, so that each number meets only numbers of its own size. */
+enum { STRIP = 64 };
+
+typedef struct moments_block {
+  scl_moments *m;
+  const double *x;
+  ptrdiff_t stride;
+  size_t count;
+} moments_block;
+
+static void add_strip(void *context, size_t index) {
+  const moments_block *job = context;
+  scl_moments *m = job->m;
+  const size_t first = index * STRIP, cols = scl_min(STRIP, m->cols - first);
+  const double n = (double)job->count, all = m->count + n;
+  double mean[STRIP] = {0}, square[STRIP] = {0};
+  for (size_t i = 0; i < job->count; i++) {
+    const double *row = job->x + (ptrdiff_t)i * job->stride + first;
+    for (size_t j = 0; j < cols; j++) {
+      mean[j] += row[j];
+      m->low[first + j] = row[j] < m->low[first + j] ? row[j] : m->low[first + j];
+      m->high[first + j] = row[j] > m->high[first + j] ? row[j] : m->high[first + j];
+    }
+  }
+  for (size_t j = 0; j < cols; j++)
+    mean[j] /= n;
+  for (size_t i = 0; i < job->count; i++) {
+    const double *row = job->x + (ptrdiff_t)i * job->stride + first;
+    for (size_t j = 0; j < cols; j++)
+      square[j] += (row[j] - mean[j]) * (row[j] - mean[j]);
+  }
+  for (size_t j = 0; j < cols; j++) {
+    const double gap = mean[j] - m->mean[first + j];
+    m->mean[first + j] += gap * (n / all);
+    m->square[first + j] += square[j] + gap * gap * (m->count * n / all);
+  }
+}
+
+void scl_moments_add(scl_moments *m, const double *x, ptrdiff_t stride, size_t count) {
+  if (count == 0) return;
+  moments_block job = {m, x, stride, count};
+  scl_pool_run((m->cols + STRIP - 1) / STRIP, add_strip, &job);
+  m->count += (double)count;
+}
+
+bool scl_stage_needs_moments(scl_stage_kind kind) {
+  return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
+}
+
+static void set_column(scl_stage *stage, const scl_moments *m, size_t j) {
+  const bool constant = !(m->high[j] > m->low[j]);
+  const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
+  const double size = stage->kind == SCL_STANDARDIZE ? deviation : range;
+  stage->shift[j] = constant ? m->low[j] : stage->kind == SCL_STANDARDIZE ? m->mean[j] : m->low[j];
+  stage->factor[j] = constant || !(size > 0) ? 1 : 1 / size;
+  stage->constant += constant;
+}
+
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments, scl_stage **out, scl_error *error) {
+  scl_stage *stage = scl_allocate_zero(sizeof *stage);
+  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
+  *stage = (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
+  if (scl_stage_needs_moments(kind)) {
+    stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
+    if (stage->shift == NULL) {
+      scl_release(stage);
+      return scl_fail_memory(error, 2 * cols * sizeof(double), "a stage");
+    }
+    stage->factor = stage->shift + cols;
+    for (size_t j = 0; j < cols; j++)
+      set_column(stage, moments, j);
+  }
+  *out = stage;
+  return SCL_OK;
+}
+
+scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean, scl_stage **out, scl_error *error) {
+  const size_t k = vectors->rows, cols = vectors->cols;
+  scl_stage *stage = scl_allocate_zero(sizeof *stage);
+  if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
+  *stage = (scl_stage){.kind = SCL_PROJECT, .cols_in = cols, .cols_out = k};
+  stage->shift = scl_allocate_array((k + 1) * cols + 1, sizeof(double));
+  if (stage->shift == NULL) {
+    scl_release(stage);
+    return scl_fail_memory(error, (k + 1) * cols * sizeof(double), "a stage");
+  }
+  stage->factor = stage->shift + cols;
+  memcpy(stage->shift, mean, cols * sizeof *mean);
+  for (size_t i = 0; i < k; i++)
+    memcpy(stage->factor + i * cols, scl_matrix_row(vectors, i), cols * sizeof(double));
+  *out = stage;
+  return SCL_OK;
+}
+
+size_t scl_stage_room(const scl_stage *stage) {
+  return stage->kind == SCL_PROJECT ? stage->cols_in + stage->cols_out : scl_max(stage->cols_in, stage->cols_out);
+}
+
+void scl_stage_destroy(scl_stage *stage) {
+  if (stage == NULL) return;
+  scl_release(stage->shift);
+  scl_release(stage);
+}
+
+/* Scaled by the largest entry first, so that no square overflows or vanishes. */
+static void normalize(double *row, size_t cols) {
+  double largest = 0, sum = 0;
+  for (size_t j = 0; j < cols; j++)
+    largest = fmax(largest, fabs(row[j]));
+  if (largest == 0) return;
+  for (size_t j = 0; j < cols; j++)
+    sum += (row[j] / largest) * (row[j] / largest);
+  const double size = sqrt(sum);
+  for (size_t j = 0; j < cols; j++)
+    row[j] = row[j] / largest / size;
+}
+
+static void project(const scl_stage *stage, double *row) {
+  double *out = row + stage->cols_in;
+  for (size_t j = 0; j < stage->cols_in; j++)
+    row[j] -= stage->shift[j];
+  for (size_t i = 0; i < stage->cols_out; i++) {
+    const double *vector = stage->factor + i * stage->cols_in;
+    double sum = 0;
+    for (size_t j = 0; j < stage->cols_in; j++)
+      sum += vector[j] * row[j];
+    out[i] = sum;
+  }
+  memmove(row, out, stage->cols_out * sizeof *row);
+}
+
+void scl_stage_apply(const scl_stage *stage, double *row) {
+  if (stage->kind == SCL_PROJECT)
+    project(stage, row);
+  else if (stage->kind == SCL_NORMALIZE)
+    normalize(row, stage->cols_in);
+  else if (stage->kind == SCL_ADD_BIAS)
+    row[stage->cols_in] = 1;
+  else
+    scl_loops_get()->affine_f64(stage->cols_in, row, stage->shift, stage->factor, row);
+}
