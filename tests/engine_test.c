@@ -1,12 +1,13 @@
-/* The engine's ground, against plain computations: random numbers, vector functions, symmetric matrices; failing allocations; threads. */
+/* The engine's ground, against plain computations: random numbers, vector functions, symmetric
+ * matrices; failing allocations; threads. */
 #include "algebra/dense.h"
-#include "base/loops.h"
 #include "algebra/matrix.h"
+#include "algebra/symmetric.h"
+#include "algebra/thin.h"
+#include "base/loops.h"
 #include "base/pool.h"
 #include "base/random.h"
 #include "map/smoothing.h"
-#include "algebra/symmetric.h"
-#include "algebra/thin.h"
 
 #include <float.h>
 #include <math.h>
@@ -48,8 +49,10 @@ static void test_moments_of_normals(void) {
   }
   const double n = N;
   expect(fabs(sum / n) < 5 / sqrt(n), "mean of normals within 5 standard errors", sum / n, 0);
-  expect(fabs(square / n - 1) < 5 * sqrt(2 / n), "variance of normals within 5 standard errors", square / n, 1);
-  expect(fabs(fourth / n - 3) < 5 * sqrt(96 / n), "fourth moment of normals within 5 standard errors", fourth / n, 3);
+  expect(fabs(square / n - 1) < 5 * sqrt(2 / n), "variance of normals within 5 standard errors",
+         square / n, 1);
+  expect(fabs(fourth / n - 3) < 5 * sqrt(96 / n),
+         "fourth moment of normals within 5 standard errors", fourth / n, 3);
 }
 
 /* F(F^-1(p)) = p, F by the C library's erfc. */
@@ -57,13 +60,17 @@ static void test_inverse_normal(void) {
   for (int k = -300; k < 0; k++) {
     const double p = pow(10, k) * 0.7, x = scl_inverse_normal(p), back = 0.5 * erfc(-x / sqrt(2));
     /* one rounding of x moves F by f(x) |x| eps */
-    expect(fabs(back - p) <= p * (8 * DBL_EPSILON * (1 + x * x)), "the normal distribution at its quantile", back, p);
-    if (p > 1e-10) expect(fabs(scl_inverse_normal(1 - p) + x) < 1e-5 * fabs(x), "symmetry of quantiles", scl_inverse_normal(1 - p), -x);
+    expect(fabs(back - p) <= p * (8 * DBL_EPSILON * (1 + x * x)),
+           "the normal distribution at its quantile", back, p);
+    if (p > 1e-10)
+      expect(fabs(scl_inverse_normal(1 - p) + x) < 1e-5 * fabs(x), "symmetry of quantiles",
+             scl_inverse_normal(1 - p), -x);
   }
 }
 
 typedef double (*plain_f64)(double);
-static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, double low, double high) {
+static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, double low,
+                        double high) {
   enum { N = 1001 };
   double x[N], out[N];
   for (int i = 0; i < N; i++)
@@ -97,7 +104,8 @@ static double wide_logf(double x) {
   return log((double)(float)x);
 }
 
-static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, double low, double high) {
+static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, double low,
+                        double high) {
   enum { N = 1001 };
   float x[N], out[N];
   for (int i = 0; i < N; i++)
@@ -105,7 +113,9 @@ static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, 
   fast(N, x, out);
   for (int i = 0; i < N; i++) {
     const double wanted = plain((double)x[i]);
-    expect(fabs((double)out[i] - wanted) <= 5 * fmax(fabs(wanted), (double)FLT_MIN) * (double)FLT_EPSILON, name, (double)out[i], wanted);
+    expect(fabs((double)out[i] - wanted) <=
+               5 * fmax(fabs(wanted), (double)FLT_MIN) * (double)FLT_EPSILON,
+           name, (double)out[i], wanted);
   }
 }
 
@@ -127,7 +137,8 @@ static void test_vector_functions(void) {
   }
 }
 
-/* Thin products on every instruction set and through the parallel call, against plain sums: odd sizes, strides, many columns. */
+/* Thin products on every instruction set and through the parallel call, against plain sums: odd
+ * sizes, strides, many columns. */
 static void test_thin_products(void) {
   enum { ROWS = 77, COLS = 531, STRIDE = 540, MOST = 40 };
   static double phi[ROWS * STRIDE], a[COLS * MOST], r[ROWS * MOST], out[COLS * MOST];
@@ -143,19 +154,24 @@ static void test_thin_products(void) {
       const void *from = dtype == SCL_F64 ? (const void *)phi : (const void *)narrow;
       const double tolerance = dtype == SCL_F64 ? 1e-12 : 2e-4;
       scl_thin thin;
-      expect(scl_thin_open((scl_dtype)dtype, COLS, a, k, &thin, &error) == SCL_OK, "a thin product", 0, 0);
-      expect(scl_thin_product(&thin, ROWS, from, STRIDE, out, &error) == SCL_OK, "a thin product", 0, 0);
+      expect(scl_thin_open((scl_dtype)dtype, COLS, a, k, &thin, &error) == SCL_OK, "a thin product",
+             0, 0);
+      expect(scl_thin_product(&thin, ROWS, from, STRIDE, out, &error) == SCL_OK, "a thin product",
+             0, 0);
       for (size_t i = 0; i < ROWS * k; i += 7) {
         double wanted = 0;
         for (size_t j = 0; j < COLS; j++)
           wanted += phi[i / k * STRIDE + j] * a[j * k + i % k];
-        expect(fabs(out[i] - wanted) < tolerance * (1 + fabs(wanted)), "a thin product", out[i], wanted);
+        expect(fabs(out[i] - wanted) < tolerance * (1 + fabs(wanted)), "a thin product", out[i],
+               wanted);
       }
       for (size_t i = 0; i < COLS * k; i++)
         out[i] = 1;
       const size_t size = scl_dtype_size((scl_dtype)dtype), half = 40; /* in two pieces */
-      expect(scl_thin_adjoint(&thin, half, from, STRIDE, r, &error) == SCL_OK, "a thin adjoint", 0, 0);
-      expect(scl_thin_adjoint(&thin, ROWS - half, (const char *)from + half * STRIDE * size, STRIDE, r + half * k, &error) == SCL_OK,
+      expect(scl_thin_adjoint(&thin, half, from, STRIDE, r, &error) == SCL_OK, "a thin adjoint", 0,
+             0);
+      expect(scl_thin_adjoint(&thin, ROWS - half, (const char *)from + half * STRIDE * size, STRIDE,
+                              r + half * k, &error) == SCL_OK,
              "a thin adjoint", 0, 0);
       scl_thin_collect(&thin, out);
       scl_thin_close(&thin);
@@ -163,7 +179,8 @@ static void test_thin_products(void) {
         double wanted = 1;
         for (size_t i = 0; i < ROWS; i++)
           wanted += phi[i * STRIDE + j / k] * r[i * k + j % k];
-        expect(fabs(out[j] - wanted) < tolerance * (1 + fabs(wanted)), "a thin adjoint, added to what was there", out[j], wanted);
+        expect(fabs(out[j] - wanted) < tolerance * (1 + fabs(wanted)),
+               "a thin adjoint, added to what was there", out[j], wanted);
       }
     }
 }
@@ -171,7 +188,8 @@ static void test_thin_products(void) {
 /* The loops give the same bits on every instruction set. */
 static void test_thin_loops_agree(void) {
   enum { ROWS = 21, COLS = 45 };
-  static double phi[ROWS * COLS], a[COLS * SCL_LANES_F64], first[2 * COLS * SCL_LANES_F64], sums[2 * COLS * SCL_LANES_F64];
+  static double phi[ROWS * COLS], a[COLS * SCL_LANES_F64], first[2 * COLS * SCL_LANES_F64],
+      sums[2 * COLS * SCL_LANES_F64];
   scl_random_normal(1, 0, 0, 0, ROWS * COLS, phi);
   scl_random_normal(2, 0, 0, 0, COLS * SCL_LANES_F64, a);
   for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
@@ -198,7 +216,8 @@ static void test_gauss_legendre(void) {
 /* ---------------------------------------------------------------- symmetric matrices */
 
 enum { LARGEST = 300 };
-static double phi[2 * LARGEST * LARGEST], dense[LARGEST * LARGEST], fast[LARGEST * LARGEST], right[LARGEST * 3], out[LARGEST * 3];
+static double phi[2 * LARGEST * LARGEST], dense[LARGEST * LARGEST], fast[LARGEST * LARGEST],
+    right[LARGEST * 3], out[LARGEST * 3];
 
 static void fill(size_t rows, size_t n) {
   for (size_t i = 0; i < rows; i++)
@@ -216,11 +235,14 @@ static void check_symmetric(size_t n) {
   scl_error error;
   const size_t rows = 2 * n;
   fill(rows, n);
-  expect(algebra->create(n, &a, &error) == SCL_OK && algebra->create(n, &copy, &error) == SCL_OK, "create", 0, 1);
+  expect(algebra->create(n, &a, &error) == SCL_OK && algebra->create(n, &copy, &error) == SCL_OK,
+         "create", 0, 1);
   /* in three uneven blocks */
   const size_t cut[4] = {0, rows / 3, rows / 3 + 1, rows};
   for (int k = 0; k < 3; k++)
-    expect(scl_symmetric_accumulate(a, SCL_F64, phi + cut[k] * n, (ptrdiff_t)n, cut[k + 1] - cut[k], &error) == SCL_OK, "accumulate", 0, 1);
+    expect(scl_symmetric_accumulate(a, SCL_F64, phi + cut[k] * n, (ptrdiff_t)n, cut[k + 1] - cut[k],
+                                    &error) == SCL_OK,
+           "accumulate", 0, 1);
   algebra->dense(a, fast, (ptrdiff_t)n);
   for (size_t i = 0; i < n * n; i++)
     expect(fabs(fast[i] - dense[i]) < 1e-11 * (double)rows, "Phi'Phi by blocks", fast[i], dense[i]);
@@ -237,13 +259,15 @@ static void check_symmetric(size_t n) {
       expect(fabs(out[i * 3 + c] - wanted) < 1e-9 * (double)rows, "A x", out[i * 3 + c], wanted);
     }
   size_t pivot;
-  expect(algebra->factor(copy, &pivot, &error) == SCL_OK, "factor a positive definite matrix", 0, 1);
+  expect(algebra->factor(copy, &pivot, &error) == SCL_OK, "factor a positive definite matrix", 0,
+         1);
   algebra->solve(copy, out, 3);
   for (size_t i = 0; i < 3 * n; i++)
     expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
   algebra->copy(a, copy);
   algebra->shift(-1e6, copy);
-  expect(algebra->factor(copy, &pivot, &error) == SCL_NUMERIC && pivot == 0, "factor what is not positive definite", (double)pivot, 0);
+  expect(algebra->factor(copy, &pivot, &error) == SCL_NUMERIC && pivot == 0,
+         "factor what is not positive definite", (double)pivot, 0);
   algebra->destroy(a);
   algebra->destroy(copy);
 }
@@ -264,14 +288,16 @@ static void test_threads_change_nothing(void) {
     scl_symmetric *a = NULL;
     scl_pool_set_threads(run == 0 ? 1 : 4);
     expect(scl_symmetric_create(n, &a, &error) == SCL_OK, "create", 0, 1);
-    expect(scl_symmetric_accumulate(a, SCL_F64, phi, (ptrdiff_t)n, 2 * n, &error) == SCL_OK, "accumulate", 0, 1);
+    expect(scl_symmetric_accumulate(a, SCL_F64, phi, (ptrdiff_t)n, 2 * n, &error) == SCL_OK,
+           "accumulate", 0, 1);
     expect(scl_service_symmetric.factor(a, NULL, &error) == SCL_OK, "factor", 0, 1);
     scl_service_symmetric.dense(a, run == 0 ? first : fast, (ptrdiff_t)n);
     scl_symmetric_destroy(a);
   }
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j <= i; j++)
-      expect(first[i * n + j] == fast[i * n + j], "one thread and four", fast[i * n + j], first[i * n + j]);
+      expect(first[i * n + j] == fast[i * n + j], "one thread and four", fast[i * n + j],
+             first[i * n + j]);
   scl_pool_set_threads(threads);
 }
 
@@ -303,11 +329,12 @@ static void test_failing_allocations(void) {
     if (status == SCL_OK) status = scl_symmetric_create(10, &a, &error);
     if (status == SCL_OK) status = scl_symmetric_accumulate(a, SCL_F32, m.data, 10, 10, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL), "a failed allocation has a sentence",
-           status, 0);
+    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL),
+           "a failed allocation has a sentence", status, 0);
     scl_matrix_release(&m);
     scl_symmetric_destroy(a);
-    expect(scl_allocated() == before, "bytes held after a failure", (double)scl_allocated(), (double)before);
+    expect(scl_allocated() == before, "bytes held after a failure", (double)scl_allocated(),
+           (double)before);
   }
   expect(status == SCL_OK, "it works once no allocation fails", status, 0);
 }

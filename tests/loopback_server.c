@@ -1,6 +1,6 @@
-/* A small web server on 127.0.0.1 for fetch_test.lua: it behaves well or badly by the address that is asked for. It prints its port, serves
- * one request at a time, and ends at /quit or after two minutes. /NAME                the file NAME of the folder that is the first
- * argument
+/* A small web server on 127.0.0.1 for fetch_test.lua: it behaves well or badly by the address that
+ * is asked for. It prints its port, serves one request at a time, and ends at /quit or after two
+ * minutes. /NAME                the file NAME of the folder that is the first argument
  *   /-/short/NAME        the same with a Content-Length that promises more
  *   /-/status/CODE       that status with an empty body
  *   /-/to/PATH           a redirect to PATH on this server
@@ -29,7 +29,9 @@ static void say(int client, const char *text, size_t length) {
 
 static void head(int client, int status, const char *field, const char *value) {
   char text[2048];
-  const int length = snprintf(text, sizeof text, "HTTP/1.1 %d Answer\r\nConnection: close\r\n%s: %s\r\n\r\n", status, field, value);
+  const int length =
+      snprintf(text, sizeof text, "HTTP/1.1 %d Answer\r\nConnection: close\r\n%s: %s\r\n\r\n",
+               status, field, value);
   if (length > 0 && (size_t)length < sizeof text) say(client, text, (size_t)length);
 }
 
@@ -93,8 +95,8 @@ int main(int argc, char **argv) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int server = socket(AF_INET, SOCK_STREAM, 0);
-  if (argc < 2 || server < 0 || bind(server, (struct sockaddr *)&address, size) != 0 || listen(server, 16) != 0 ||
-      getsockname(server, (struct sockaddr *)&address, &size) != 0) {
+  if (argc < 2 || server < 0 || bind(server, (struct sockaddr *)&address, size) != 0 ||
+      listen(server, 16) != 0 || getsockname(server, (struct sockaddr *)&address, &size) != 0) {
     (void)fprintf(stderr, "loopback_server: no port on 127.0.0.1\n");
     return 1;
   }

@@ -1,4 +1,5 @@
-/* A solver on a quadratic form without rows: what the problem tells, what it refuses, and what becomes of the solution. */
+/* A solver on a quadratic form without rows: what the problem tells, what it refuses, and what
+ * becomes of the solution. */
 #include "algebra/matrix.h"
 #include "base/pool.h"
 #include "learn/quadratic.h"
@@ -42,19 +43,23 @@ static void count_refusal(scl_status status, const scl_error *error) {
 }
 
 /* Asks for all that there is, and leaves the coefficients as they came. */
-static scl_status ask_everything(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status ask_everything(const void *self, const scl_problem *problem, scl_solution *out,
+                                 scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   const scl_symmetric *gram = NULL;
   const double *targets = NULL;
   double scratch[64] = {0};
   (void)self;
-  expect(problem->features == D && problem->targets == C && problem->rows == 7, "sizes", (double)problem->features, D);
-  expect(problem->task == SCL_REGRESSION && problem->dtype == SCL_F64 && !problem->intercept && problem->slots == 0, "the kind of problem",
-         (double)problem->dtype, SCL_F64);
+  expect(problem->features == D && problem->targets == C && problem->rows == 7, "sizes",
+         (double)problem->features, D);
+  expect(problem->task == SCL_REGRESSION && problem->dtype == SCL_F64 && !problem->intercept &&
+             problem->slots == 0,
+         "the kind of problem", (double)problem->dtype, SCL_F64);
   SCL_TRY(problem->normal(problem, &normal, error));
   SCL_TRY(problem->gram(problem, &gram, error));
-  expect(normal.gram == gram && normal.right == right && normal.square == square && normal.total == 7, "the normal equations", normal.total,
-         7);
+  expect(normal.gram == gram && normal.right == right && normal.square == square &&
+             normal.total == 7,
+         "the normal equations", normal.total, 7);
   SCL_TRY(problem->progress(problem, 0.5, "testing", error));
   scl_error said = {0};
   count_refusal(problem->responses(problem, scratch, scratch, &said), &said);
@@ -71,7 +76,8 @@ static scl_status ask_everything(const void *self, const scl_problem *problem, s
 }
 
 /* (gram + total I) b = right by Gauss's elimination: the ridge of lambda 1. */
-static scl_status eliminate(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status eliminate(const void *self, const scl_problem *problem, scl_solution *out,
+                            scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   double a[D][D + C];
   (void)self;
@@ -93,22 +99,26 @@ static scl_status eliminate(const void *self, const scl_problem *problem, scl_so
   return SCL_OK;
 }
 
-static scl_status give_up(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status give_up(const void *self, const scl_problem *problem, scl_solution *out,
+                          scl_error *error) {
   (void)self, (void)out;
   return problem->host->fail(error, SCL_NUMERIC, "nothing will do");
 }
 
-static scl_status give_nan(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status give_nan(const void *self, const scl_problem *problem, scl_solution *out,
+                           scl_error *error) {
   (void)self, (void)problem, (void)error;
   out->coefficients[4] = NAN;
   return SCL_OK;
 }
 
-typedef scl_status (*solving)(const void *self, const scl_problem *problem, scl_solution *out, scl_error *error);
+typedef scl_status (*solving)(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error);
 
 static scl_status run(solving solve, const scl_quadratic *form, scl_fit *fit, scl_error *error) {
   const scl_solver table = {SCL_HEAD(scl_solver), solve};
-  const scl_plugin plugin = {.head = SCL_HEAD(scl_plugin), .kind = SCL_SOLVER, .name = "own", .vtable = &table};
+  const scl_plugin plugin = {
+      .head = SCL_HEAD(scl_plugin), .kind = SCL_SOLVER, .name = "own", .vtable = &table};
   const scl_component component = {&plugin, NULL};
   const scl_instance instance = {.component = &component};
   return scl_quadratic_solve(form, &instance, fit, error);
@@ -125,14 +135,17 @@ static void test_what_a_solver_may_ask(const scl_quadratic *form) {
   expect(status == SCL_OK, "a solver that asks for everything", status, SCL_OK);
   if (status != SCL_OK) return;
   expect(refused == 8, "verbs over rows are refused with a sentence", (double)refused, 8);
-  expect(fit.solution.outcome == (form->start == NULL ? SCL_LIMIT : SCL_STOPPED), "warm is said", fit.solution.outcome, SCL_STOPPED);
-  expect(isnan(fit.solution.gap) && isnan(fit.solution.residual) && isnan(fit.solution.score), "no account but its own", fit.solution.gap,
-         NAN);
+  expect(fit.solution.outcome == (form->start == NULL ? SCL_LIMIT : SCL_STOPPED), "warm is said",
+         fit.solution.outcome, SCL_STOPPED);
+  expect(isnan(fit.solution.gap) && isnan(fit.solution.residual) && isnan(fit.solution.score),
+         "no account but its own", fit.solution.gap, NAN);
   b = fit.coefficients.data;
   for (size_t i = 0; i < D * C; i++)
-    expect(b[i] == (form->start == NULL ? 0 : start[i]), "coefficients come zeroed or as the start", b[i], start[i]);
+    expect(b[i] == (form->start == NULL ? 0 : start[i]), "coefficients come zeroed or as the start",
+           b[i], start[i]);
   for (size_t j = 0; j < C; j++)
-    expect(scl_matrix_get(&fit.intercept, 0, j) == 0, "no intercept", scl_matrix_get(&fit.intercept, 0, j), 0);
+    expect(scl_matrix_get(&fit.intercept, 0, j) == 0, "no intercept",
+           scl_matrix_get(&fit.intercept, 0, j), 0);
   scl_fit_release(&fit);
 }
 
@@ -151,7 +164,8 @@ static void test_the_solution_and_its_loss(const scl_quadratic *form) {
       double image = 0;
       for (size_t k = 0; k < D; k++)
         image += gram_entries[i * D + k] * b[k * C + j];
-      expect(fabs(image + form->total * b[i * C + j] - right[i * C + j]) < 1e-13, "its equations", image, right[i * C + j]);
+      expect(fabs(image + form->total * b[i * C + j] - right[i * C + j]) < 1e-13, "its equations",
+             image, right[i * C + j]);
       sum += b[i * C + j] * (image - 2 * right[i * C + j]);
     }
     loss += sum / form->total;
@@ -164,10 +178,12 @@ static void test_failures(const scl_quadratic *form) {
   scl_fit fit;
   scl_error error = {0};
   scl_status status = run(give_up, form, &fit, &error);
-  expect(status == SCL_NUMERIC && strcmp(error.message, "solver.own: nothing will do") == 0, "the solver's sentence", status, SCL_NUMERIC);
+  expect(status == SCL_NUMERIC && strcmp(error.message, "solver.own: nothing will do") == 0,
+         "the solver's sentence", status, SCL_NUMERIC);
   expect(fit.coefficients.data == NULL, "nothing is left of a failure", 1, 0);
   status = run(give_nan, form, &fit, &error);
-  expect(status == SCL_NUMERIC && strstr(error.message, "coefficient 5") != NULL, "a solution that is no number", status, SCL_NUMERIC);
+  expect(status == SCL_NUMERIC && strstr(error.message, "coefficient 5") != NULL,
+         "a solution that is no number", status, SCL_NUMERIC);
   expect(fit.coefficients.data == NULL, "nothing is left of NaN", 1, 0);
 }
 
@@ -191,7 +207,8 @@ int main(void) {
   scl_error error = {0};
   if (scl_symmetric_create(D, &gram, &error) != SCL_OK) return 1;
   scl_symmetric_set_block(gram, 0, D, 0, D, SCL_F64, gram_entries);
-  const scl_quadratic cold = {gram, right, square, 7, C, NULL}, warm = {gram, right, square, 7, C, start};
+  const scl_quadratic cold = {gram, right, square, 7, C, NULL},
+                      warm = {gram, right, square, 7, C, start};
   test_what_a_solver_may_ask(&cold);
   test_what_a_solver_may_ask(&warm);
   test_the_solution_and_its_loss(&cold);

@@ -2,8 +2,8 @@
 #include "algebra/ceiling.h"
 
 #include "algebra/dense.h"
-#include "base/loops.h"
 #include "algebra/matrix.h"
+#include "base/loops.h"
 #include "base/pool.h"
 #include <cblas.h>
 #include <math.h>
@@ -32,7 +32,8 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
     if (syrk)
       scl_syrk(dtype, n, n, 1, a.data, (ptrdiff_t)n, 0, c.data, (ptrdiff_t)n);
     else
-      scl_gemm(dtype, false, true, n, n, n, 1, a.data, (ptrdiff_t)n, b.data, (ptrdiff_t)n, 0, c.data, (ptrdiff_t)n);
+      scl_gemm(dtype, false, true, n, n, n, 1, a.data, (ptrdiff_t)n, b.data, (ptrdiff_t)n, 0,
+               c.data, (ptrdiff_t)n);
     const double rate = (syrk ? cube : 2 * cube) / (seconds() - began) * 1e-9;
     if (rate > *gflops) *gflops = rate;
   }
@@ -61,8 +62,8 @@ static void pass_row(void *context, size_t i) {
   if (p->dtype == SCL_F32 && !p->cosine) (void)loops->scale_f32(p->features, p->ones, row, row);
 }
 
-scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d, size_t features, const char *pass, double *best,
-                                scl_error *error) {
+scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d,
+                                size_t features, const char *pass, double *best, scl_error *error) {
   scl_matrix x = {0}, w = {0}, z = {0}, ones = {0};
   scl_status status = scl_matrix_create(rows, d, dtype, &x, error);
   if (status == SCL_OK) status = scl_matrix_create(features, d, dtype, &w, error);
@@ -80,7 +81,8 @@ scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, siz
     const double began = seconds();
     for (size_t block = 0; block < blocks; block++) {
       openblas_set_num_threads((int)scl_pool_threads());
-      scl_gemm(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data, (ptrdiff_t)d, 0, z.data, (ptrdiff_t)features);
+      scl_gemm(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data, (ptrdiff_t)d,
+               0, z.data, (ptrdiff_t)features);
       openblas_set_num_threads(1);
       if (strcmp(pass, "none") != 0) scl_pool_run(rows, pass_row, &p);
     }

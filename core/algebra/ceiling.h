@@ -4,13 +4,15 @@
 
 #include "base/base.h"
 
-/* Best of three in GFLOP/s: a product of two n x n matrices (2 n^3 operations), or syrk (n^3 counted), with as many OpenBLAS threads as the
- * pool has. */
+/* Best of three in GFLOP/s: a product of two n x n matrices (2 n^3 operations), or syrk (n^3
+ * counted), with as many OpenBLAS threads as the pool has. */
 scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl_error *error);
 
-/* Seconds for blocks of `rows` x d times d x features and one vector pass over each product: what dense features cannot beat. pass: "none",
- * "cos", "copy" (a multiplication in place, the cheapest pass). The best of three of `blocks` blocks. */
-scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d, size_t features, const char *pass, double *seconds,
+/* Seconds for blocks of `rows` x d times d x features and one vector pass over each product: what
+ * dense features cannot beat. pass: "none", "cos", "copy" (a multiplication in place, the cheapest
+ * pass). The best of three of `blocks` blocks. */
+scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d,
+                                size_t features, const char *pass, double *seconds,
                                 scl_error *error);
 
 #endif

@@ -3,15 +3,19 @@
 #include "base/pool.h"
 #include <cblas.h>
 
-/* LAPACK, which OpenBLAS carries: column-major, so the row-major lower triangle is its upper one. */
+/* LAPACK, which OpenBLAS carries: column-major, so the row-major lower triangle is its upper
+ * one. */
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
-                   int *info);
-extern void dsyevr_(const char *job, const char *range, const char *uplo, const int *n, double *a, const int *lda, const double *low,
-                    const double *high, const int *first, const int *last, const double *tolerance, int *found, double *w, double *z,
-                    const int *ldz, int *support, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
-extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda, double *wr, double *wi, double *vl,
-                   const int *ldvl, double *vr, const int *ldvr, double *work, const int *lwork, int *info);
+extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
+                   double *w, double *work, const int *lwork, int *info);
+extern void dsyevr_(const char *job, const char *range, const char *uplo, const int *n, double *a,
+                    const int *lda, const double *low, const double *high, const int *first,
+                    const int *last, const double *tolerance, int *found, double *w, double *z,
+                    const int *ldz, int *support, double *work, const int *lwork, int *iwork,
+                    const int *liwork, int *info);
+extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda,
+                   double *wr, double *wi, double *vl, const int *ldvl, double *vr, const int *ldvr,
+                   double *work, const int *lwork, int *info);
 
 /* OpenBLAS keeps to the calling thread; its own pool would fight with ours. */
 __attribute__((constructor)) static void keep_blas_to_one_thread(void) {
@@ -26,23 +30,27 @@ static int leading(ptrdiff_t stride) {
   return stride < 1 ? 1 : (int)stride;
 }
 
-void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda,
-              const void *b, ptrdiff_t ldb, double beta, void *c, ptrdiff_t ldc) {
+void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
+              double alpha, const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta,
+              void *c, ptrdiff_t ldc) {
   if (m == 0 || n == 0) return;
   if (dtype == SCL_F64)
-    cblas_dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k, alpha, a, leading(lda), b, leading(ldb), beta,
-                c, leading(ldc));
+    cblas_dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k, alpha,
+                a, leading(lda), b, leading(ldb), beta, c, leading(ldc));
   else
-    cblas_sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k, (float)alpha, a, leading(lda), b, leading(ldb),
-                (float)beta, c, leading(ldc));
+    cblas_sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k,
+                (float)alpha, a, leading(lda), b, leading(ldb), (float)beta, c, leading(ldc));
 }
 
-void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda, double beta, void *c, ptrdiff_t ldc) {
+void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda,
+              double beta, void *c, ptrdiff_t ldc) {
   if (n == 0) return;
   if (dtype == SCL_F64)
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a, leading(lda), beta, c, leading(ldc));
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a, leading(lda), beta,
+                c, leading(ldc));
   else
-    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, (float)alpha, a, leading(lda), (float)beta, c, leading(ldc));
+    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, (float)alpha, a,
+                leading(lda), (float)beta, c, leading(ldc));
 }
 
 size_t scl_potrf(size_t n, double *a, ptrdiff_t lda) {
@@ -53,17 +61,21 @@ size_t scl_potrf(size_t n, double *a, ptrdiff_t lda) {
   return info > 0 ? (size_t)info - 1 : n;
 }
 
-void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {
+void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b,
+              ptrdiff_t ldb) {
   if (n == 0 || k == 0) return;
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n, (int)k, 1, l, leading(ldl), b, leading(ldb));
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n, (int)k,
+              1, l, leading(ldl), b, leading(ldb));
 }
 
 void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {
   if (n == 0 || m == 0) return;
-  cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)n, 1, l, leading(ldl), b, leading(ldb));
+  cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)n, 1, l,
+              leading(ldl), b, leading(ldb));
 }
 
-bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary, double *work) {
+bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary,
+                     double *work) {
   const int order = (int)n, room = 64 * (int)n, one = 1;
   int info = 0;
   double none;
@@ -71,13 +83,16 @@ bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *
   if (symmetric)
     dsyev_("N", "U", &order, a, &order, real, work, &room, &info);
   else
-    dgeev_("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one, work, &room, &info);
+    dgeev_("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one, work, &room,
+           &info);
   return info == 0;
 }
 
 /* dsyevr gives them ascending, one a column of a column-major matrix: a row of ours. */
-scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, double *vectors, scl_error *error) {
-  const int order = (int)n, first = (int)(n - count + 1), room = 32 * (int)n, integers = 10 * (int)n;
+scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, double *vectors,
+                            scl_error *error) {
+  const int order = (int)n, first = (int)(n - count + 1), room = 32 * (int)n,
+            integers = 10 * (int)n;
   const double unused = 0, tolerance = 0;
   int found = 0, info = 0;
   if (count == 0) return SCL_OK;
@@ -85,8 +100,9 @@ scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, d
   int *iwork = scl_allocate_array((size_t)integers + 2 * n, sizeof *iwork);
   if (work != NULL && iwork != NULL) {
     double *ascending = work + room;
-    dsyevr_("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused, &first, &order, &tolerance, &found, ascending, vectors,
-            &order, iwork + integers, work, &room, iwork, &integers, &info);
+    dsyevr_("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused, &first, &order,
+            &tolerance, &found, ascending, vectors, &order, iwork + integers, work, &room, iwork,
+            &integers, &info);
     for (size_t i = 0; info == 0 && i < count; i++)
       values[i] = ascending[count - 1 - i];
   }
@@ -94,7 +110,9 @@ scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, d
   scl_release(work);
   scl_release(iwork);
   if (!memory) return scl_fail_memory(error, 33 * n * sizeof *work, "eigenvectors");
-  if (info != 0 || found != (int)count) return scl_fail(error, SCL_NUMERIC, "the eigenvalues of a matrix of order %zu did not converge", n);
+  if (info != 0 || found != (int)count)
+    return scl_fail(error, SCL_NUMERIC, "the eigenvalues of a matrix of order %zu did not converge",
+                    n);
   for (size_t i = 0; i < count / 2; i++)
     for (size_t j = 0; j < n; j++) {
       const double kept = vectors[i * n + j];
@@ -122,38 +140,48 @@ static void product_tile(void *context, size_t index) {
   const product *p = context;
   const size_t i = index / p->across * TILE, j = index % p->across * TILE;
   const ptrdiff_t size = p->dtype == SCL_F64 ? (ptrdiff_t)sizeof(double) : (ptrdiff_t)sizeof(float);
-  const ptrdiff_t at_a = (ptrdiff_t)i * (p->transpose_a ? 1 : p->lda), at_b = (ptrdiff_t)j * (p->transpose_b ? p->ldb : 1);
-  scl_gemm(p->dtype, p->transpose_a, p->transpose_b, scl_min(TILE, p->m - i), scl_min(TILE, p->n - j), p->k, p->alpha, p->a + at_a * size,
-           p->lda, p->b + at_b * size, p->ldb, p->beta, p->c + ((ptrdiff_t)i * p->ldc + (ptrdiff_t)j) * size, p->ldc);
+  const ptrdiff_t at_a = (ptrdiff_t)i * (p->transpose_a ? 1 : p->lda),
+                  at_b = (ptrdiff_t)j * (p->transpose_b ? p->ldb : 1);
+  scl_gemm(p->dtype, p->transpose_a, p->transpose_b, scl_min(TILE, p->m - i),
+           scl_min(TILE, p->n - j), p->k, p->alpha, p->a + at_a * size, p->lda, p->b + at_b * size,
+           p->ldb, p->beta, p->c + ((ptrdiff_t)i * p->ldc + (ptrdiff_t)j) * size, p->ldc);
 }
 
-void scl_gemm_parallel(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a,
-                       ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta, void *c, ptrdiff_t ldc) {
+void scl_gemm_parallel(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n,
+                       size_t k, double alpha, const void *a, ptrdiff_t lda, const void *b,
+                       ptrdiff_t ldb, double beta, void *c, ptrdiff_t ldc) {
   const size_t across = (n + TILE - 1) / TILE;
-  product p = {dtype, transpose_a, transpose_b, m, n, k, across, alpha, beta, a, b, c, lda, ldb, ldc};
+  product p = {dtype, transpose_a, transpose_b, m, n,   k,   across, alpha,
+               beta,  a,           b,           c, lda, ldb, ldc};
   scl_pool_run((m + TILE - 1) / TILE * across, product_tile, &p);
 }
 
 /* ---------------------------------------------------------------- the service */
 
-static void service_gemm(int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda,
-                         const double *b, ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc) {
-  scl_gemm(SCL_F64, transpose_a != 0, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+static void service_gemm(int transpose_a, int transpose_b, size_t m, size_t n, size_t k,
+                         double alpha, const double *a, ptrdiff_t lda, const double *b,
+                         ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc) {
+  scl_gemm(SCL_F64, transpose_a != 0, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb, beta, c,
+           ldc);
 }
 
-static void service_syrk(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda, double beta, double *c, ptrdiff_t ldc) {
+static void service_syrk(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda,
+                         double beta, double *c, ptrdiff_t ldc) {
   scl_syrk(SCL_F64, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 static scl_status service_potrf(size_t n, double *a, ptrdiff_t lda, scl_error *error) {
   const size_t pivot = scl_potrf(n, a, lda);
   if (pivot == n) return SCL_OK;
-  return scl_fail(error, SCL_NUMERIC, "the %zu x %zu matrix is not positive definite (pivot %zu)", n, n, pivot + 1);
+  return scl_fail(error, SCL_NUMERIC, "the %zu x %zu matrix is not positive definite (pivot %zu)",
+                  n, n, pivot + 1);
 }
 
-static void service_potrs(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {
+static void service_potrs(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b,
+                          ptrdiff_t ldb) {
   scl_trsm(false, n, k, l, ldl, b, ldb);
   scl_trsm(true, n, k, l, ldl, b, ldb);
 }
 
-const scl_dense_algebra scl_service_dense = {SCL_HEAD(scl_dense_algebra), service_gemm, service_syrk, service_potrf, service_potrs};
+const scl_dense_algebra scl_service_dense = {SCL_HEAD(scl_dense_algebra), service_gemm,
+                                             service_syrk, service_potrf, service_potrs};

@@ -17,20 +17,21 @@ const char *scl_dtype_name(scl_dtype dtype) {
   return dtype == SCL_F64 ? "float64" : "float32";
 }
 
-static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t), scl_matrix *out, scl_error *error) {
+static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t),
+                         scl_matrix *out, scl_error *error) {
   memset(out, 0, sizeof *out);
   const double wanted = (double)rows * (double)cols * (double)scl_dtype_size(dtype);
   char text[32];
   if (wanted > 1e15)
-    return scl_fail(error, SCL_NO_MEMORY, "a %zu x %zu %s matrix would take %s", rows, cols, scl_dtype_name(dtype),
-                    scl_bytes_text(wanted, text));
+    return scl_fail(error, SCL_NO_MEMORY, "a %zu x %zu %s matrix would take %s", rows, cols,
+                    scl_dtype_name(dtype), scl_bytes_text(wanted, text));
   const size_t bytes = rows * cols * scl_dtype_size(dtype);
   scl_storage *storage = scl_allocate(sizeof *storage);
   void *data = storage == NULL ? NULL : allocate(bytes);
   if (data == NULL) {
     scl_release(storage);
-    return scl_fail(error, SCL_NO_MEMORY, "not enough memory for a %zu x %zu %s matrix (%s)", rows, cols, scl_dtype_name(dtype),
-                    scl_bytes_text(wanted, text));
+    return scl_fail(error, SCL_NO_MEMORY, "not enough memory for a %zu x %zu %s matrix (%s)", rows,
+                    cols, scl_dtype_name(dtype), scl_bytes_text(wanted, text));
   }
   atomic_init(&storage->references, 1);
   storage->bytes = bytes;
@@ -39,11 +40,13 @@ static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allo
   return SCL_OK;
 }
 
-scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error) {
+scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                                 scl_error *error) {
   return create(rows, cols, dtype, scl_allocate, out, error);
 }
 
-scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error) {
+scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                             scl_error *error) {
   return create(rows, cols, dtype, scl_allocate_zero, out, error);
 }
 
@@ -64,9 +67,11 @@ size_t scl_matrix_bytes(const scl_matrix *a) {
   return a->storage == NULL ? 0 : a->storage->bytes;
 }
 
-scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col, size_t cols) {
+scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col,
+                            size_t cols) {
   scl_matrix view = scl_matrix_share(a);
-  const ptrdiff_t offset = (ptrdiff_t)first_row * a->row_stride + (ptrdiff_t)first_col * a->col_stride;
+  const ptrdiff_t offset =
+      (ptrdiff_t)first_row * a->row_stride + (ptrdiff_t)first_col * a->col_stride;
   view.data = (char *)a->data + offset * (ptrdiff_t)scl_dtype_size(a->dtype);
   view.rows = rows;
   view.cols = cols;
@@ -83,19 +88,22 @@ scl_matrix scl_matrix_transpose(const scl_matrix *a) {
 }
 
 void scl_matrix_assign(const scl_matrix *from, scl_matrix *to) {
-  const bool plain = from->dtype == to->dtype && scl_matrix_is_rowwise(from) && scl_matrix_is_rowwise(to);
+  const bool plain =
+      from->dtype == to->dtype && scl_matrix_is_rowwise(from) && scl_matrix_is_rowwise(to);
   const size_t size = scl_dtype_size(from->dtype);
   for (size_t i = 0; i < from->rows; i++) {
     if (plain)
       memcpy((char *)to->data + (ptrdiff_t)i * to->row_stride * (ptrdiff_t)size,
-             (const char *)from->data + (ptrdiff_t)i * from->row_stride * (ptrdiff_t)size, from->cols * size);
+             (const char *)from->data + (ptrdiff_t)i * from->row_stride * (ptrdiff_t)size,
+             from->cols * size);
     else
       for (size_t j = 0; j < from->cols; j++)
         scl_matrix_set(to, i, j, scl_matrix_get(from, i, j));
   }
 }
 
-scl_status scl_matrix_copy(const scl_matrix *a, scl_dtype dtype, scl_matrix *out, scl_error *error) {
+scl_status scl_matrix_copy(const scl_matrix *a, scl_dtype dtype, scl_matrix *out,
+                           scl_error *error) {
   SCL_TRY(scl_matrix_create_raw(a->rows, a->cols, dtype, out, error));
   scl_matrix_assign(a, out);
   return SCL_OK;

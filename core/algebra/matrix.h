@@ -1,4 +1,5 @@
-/* Matrices: storage and view apart. A scl_matrix is a view (by value) that shares its storage; float64 or float32; any strides. */
+/* Matrices: storage and view apart. A scl_matrix is a view (by value) that shares its storage;
+ * float64 or float32; any strides. */
 #ifndef SCULLERY_MATRIX_H
 #define SCULLERY_MATRIX_H
 
@@ -18,9 +19,11 @@ size_t scl_dtype_size(scl_dtype dtype);
 const char *scl_dtype_name(scl_dtype dtype);
 
 /* rows x cols zeros. Refuses sizes that no machine has, with the bytes they would take. */
-scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error);
+scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                             scl_error *error);
 /* The same without setting the numbers. */
-scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out, scl_error *error);
+scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                                 scl_error *error);
 /* Another view of the same storage (one more reference). */
 scl_matrix scl_matrix_share(const scl_matrix *a);
 /* Give up this view; the storage goes with its last view. Leaves *a empty. */
@@ -28,8 +31,10 @@ void scl_matrix_release(scl_matrix *a);
 /* Bytes of the storage behind a view. */
 size_t scl_matrix_bytes(const scl_matrix *a);
 
-/* Views (each takes a reference). Rows [first_row, first_row + rows), columns likewise; the caller has checked the range. */
-scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col, size_t cols);
+/* Views (each takes a reference). Rows [first_row, first_row + rows), columns likewise; the caller
+ * has checked the range. */
+scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col,
+                            size_t cols);
 scl_matrix scl_matrix_transpose(const scl_matrix *a);
 
 static inline bool scl_matrix_is_rowwise(const scl_matrix *a) {

@@ -8,10 +8,12 @@
 
 struct scl_symmetric {
   size_t n, tile, across; /* across: tiles a side */
-  double *data;           /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; above the diagonal of a diagonal tile: anything */
+  double *data; /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; above the diagonal of
+                   a diagonal tile: anything */
 };
 
-/* Large tiles keep gemm near its rate (packing costs 1/tile of the work), small ones leave work for every thread. */
+/* Large tiles keep gemm near its rate (packing costs 1/tile of the work), small ones leave work for
+ * every thread. */
 static size_t tile_for(size_t n) {
   const size_t target = n <= 256 ? 128 : n <= 640 ? 256 : 512;
   const size_t across = (n + target - 1) / target;
@@ -42,7 +44,8 @@ static void tile_place(const scl_symmetric *a, size_t k, size_t *row, size_t *co
 
 double scl_symmetric_bytes(double n) {
   const size_t whole = n > 1e9 ? (size_t)1e9 : (size_t)n;
-  const double tile = (double)tile_for(whole), across = (double)((whole + (size_t)tile - 1) / (size_t)tile);
+  const double tile = (double)tile_for(whole),
+               across = (double)((whole + (size_t)tile - 1) / (size_t)tile);
   return n > 1e9 ? 4 * n * n : across * (across + 1) / 2 * tile * tile * sizeof(double);
 }
 
@@ -61,7 +64,9 @@ scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error)
     }
   }
   scl_release(a);
-  return scl_fail(error, SCL_NO_MEMORY, "not enough memory for a symmetric matrix of order %zu (%s)", n, scl_bytes_text(bytes, text));
+  return scl_fail(error, SCL_NO_MEMORY,
+                  "not enough memory for a symmetric matrix of order %zu (%s)", n,
+                  scl_bytes_text(bytes, text));
 }
 
 void scl_symmetric_destroy(scl_symmetric *a) {
@@ -79,12 +84,13 @@ double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j) {
   return tile_at(a, i / a->tile, j / a->tile)[i % a->tile * a->tile + j % a->tile];
 }
 
-void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, size_t first_col, size_t cols, scl_dtype dtype,
-                             const void *block) {
+void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, size_t first_col,
+                             size_t cols, scl_dtype dtype, const void *block) {
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < cols && first_col + c <= first_row + r; c++) {
       const size_t i = first_row + r, j = first_col + c, at = r * cols + c;
-      const double value = dtype == SCL_F64 ? ((const double *)block)[at] : (double)((const float *)block)[at];
+      const double value =
+          dtype == SCL_F64 ? ((const double *)block)[at] : (double)((const float *)block)[at];
       tile_at(a, i / a->tile, j / a->tile)[i % a->tile * a->tile + j % a->tile] = value;
     }
 }
@@ -100,7 +106,8 @@ typedef struct accumulation {
   float *scratch; /* a tile a thread */
 } accumulation;
 
-static void add_tile_f32(const scl_symmetric *a, const float *from, double *to, size_t rows, size_t cols, bool diagonal) {
+static void add_tile_f32(const scl_symmetric *a, const float *from, double *to, size_t rows,
+                         size_t cols, bool diagonal) {
   const scl_loops *loops = scl_loops_get();
   for (size_t r = 0; r < rows; r++)
     loops->add_f32(diagonal ? r + 1 : cols, from + r * a->tile, to + r * a->tile);
@@ -111,7 +118,8 @@ static void accumulate_tile(void *context, size_t index) {
   const scl_symmetric *a = job->a;
   size_t i, j;
   tile_place(a, index, &i, &j);
-  const size_t rows = tile_rows(a, i), cols = tile_rows(a, j), size = job->dtype == SCL_F64 ? sizeof(double) : sizeof(float);
+  const size_t rows = tile_rows(a, i), cols = tile_rows(a, j),
+               size = job->dtype == SCL_F64 ? sizeof(double) : sizeof(float);
   const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;
   double *tile = tile_at(a, i, j);
   void *target = tile;
@@ -123,17 +131,20 @@ static void accumulate_tile(void *context, size_t index) {
   if (i == j)
     scl_syrk(job->dtype, rows, job->count, 1, left, job->stride, beta, target, (ptrdiff_t)a->tile);
   else
-    scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right, job->stride, beta, target, (ptrdiff_t)a->tile);
+    scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right,
+             job->stride, beta, target, (ptrdiff_t)a->tile);
   if (job->dtype == SCL_F32) add_tile_f32(a, target, tile, rows, cols, i == j);
 }
 
-scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi, ptrdiff_t stride, size_t count, scl_error *error) {
+scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
+                                    ptrdiff_t stride, size_t count, scl_error *error) {
   if (count == 0) return SCL_OK;
   accumulation job = {a, dtype, phi, stride, count, NULL};
   if (dtype == SCL_F32) {
     const size_t bytes = scl_pool_threads() * a->tile * a->tile * sizeof(float);
     job.scratch = scl_allocate(bytes);
-    if (job.scratch == NULL) return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
+    if (job.scratch == NULL)
+      return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
   }
   scl_pool_run(tile_count(a), accumulate_tile, &job);
   scl_release(job.scratch);
@@ -148,7 +159,8 @@ typedef struct scattering {
   const double *weights;
 } scattering;
 
-/* Entries whose row lies in tile row `index`; every entry is one task's, summed in the order of the rows. */
+/* Entries whose row lies in tile row `index`; every entry is one task's, summed in the order of the
+ * rows. */
 static void scatter_tiles(void *context, size_t index) {
   const scattering *job = context;
   scl_symmetric *a = job->a;
@@ -161,12 +173,16 @@ static void scatter_tiles(void *context, size_t index) {
       if ((size_t)column[p] >= high) break;
       const size_t row = (size_t)column[p] - low;
       for (size_t q = 0; q <= p; q++)
-        if (column[q] >= 0) tile_at(a, index, (size_t)column[q] / a->tile)[row * a->tile + (size_t)column[q] % a->tile] += value;
+        if (column[q] >= 0)
+          tile_at(a, index,
+                  (size_t)column[q] / a->tile)[row * a->tile + (size_t)column[q] % a->tile] +=
+              value;
     }
   }
 }
 
-void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count, double value, const double *weights) {
+void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count,
+                           double value, const double *weights) {
   scattering job = {a, columns, slots, count, value * value, weights};
   scl_pool_run(a->across, scatter_tiles, &job);
 }
@@ -186,9 +202,10 @@ static void rank_tile(void *context, size_t index) {
   size_t i, j;
   tile_place(a, index, &i, &j);
   const ptrdiff_t step = job->transposed ? 1 : job->stride;
-  scl_gemm(SCL_F64, job->transposed, !job->transposed, tile_rows(a, i), tile_rows(a, j), job->k, job->factor,
-           job->p + (ptrdiff_t)(i * a->tile) * step, job->stride, job->p + (ptrdiff_t)(j * a->tile) * step, job->stride, 1,
-           tile_at(a, i, j), (ptrdiff_t)a->tile);
+  scl_gemm(SCL_F64, job->transposed, !job->transposed, tile_rows(a, i), tile_rows(a, j), job->k,
+           job->factor, job->p + (ptrdiff_t)(i * a->tile) * step, job->stride,
+           job->p + (ptrdiff_t)(j * a->tile) * step, job->stride, 1, tile_at(a, i, j),
+           (ptrdiff_t)a->tile);
 }
 
 void scl_symmetric_rank(scl_symmetric *a, double factor, const double *p, size_t k) {
@@ -210,15 +227,21 @@ static void fill_tile(void *context, size_t index) {
   scl_error error = {0};
   size_t i, j;
   tile_place(job->a, index, &i, &j);
-  const scl_status status = job->rectangle(job->context, i * job->a->tile, tile_rows(job->a, i), j * job->a->tile, tile_rows(job->a, j),
-                                           tile_at(job->a, i, j), (ptrdiff_t)job->a->tile, &error);
+  const scl_status status =
+      job->rectangle(job->context, i * job->a->tile, tile_rows(job->a, i), j * job->a->tile,
+                     tile_rows(job->a, j), tile_at(job->a, i, j), (ptrdiff_t)job->a->tile, &error);
   if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
 
-scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangle, void *context, scl_error *error) {
-  filling job = {.a = a, .rectangle = rectangle, .context = context, .failed = ATOMIC_FLAG_INIT, .status = SCL_OK};
+scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangle, void *context,
+                              scl_error *error) {
+  filling job = {.a = a,
+                 .rectangle = rectangle,
+                 .context = context,
+                 .failed = ATOMIC_FLAG_INIT,
+                 .status = SCL_OK};
   scl_pool_run(tile_count(a), fill_tile, &job);
   if (job.status != SCL_OK && error != NULL) *error = job.error;
   return job.status;
@@ -259,13 +282,15 @@ static void scale(double factor, scl_symmetric *a) {
     a->data[i] *= factor;
 }
 
-static void set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block, ptrdiff_t stride) {
+static void set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block,
+                ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++)
     scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_F64, block + (ptrdiff_t)r * stride);
 }
 
 /* The transpose of X, k x n to n x k, makes it the product that the tiles know. */
-static void rank_service(scl_symmetric *a, double alpha, const double *x, size_t k, ptrdiff_t stride) {
+static void rank_service(scl_symmetric *a, double alpha, const double *x, size_t k,
+                         ptrdiff_t stride) {
   rank_update job = {a, alpha, x, k, stride, true};
   scl_pool_run(tile_count(a), rank_tile, &job);
 }
@@ -309,7 +334,8 @@ typedef struct multiplication {
 enum { MOST_GROUPS = 2 };
 
 /* Row r of the lower triangle times x, and its mirror image times x_r. */
-static void multiply_diagonal_row(const double *row, size_t r, const double *x, size_t k, double *out) {
+static void multiply_diagonal_row(const double *row, size_t r, const double *x, size_t k,
+                                  double *out) {
   for (size_t c = 0; c < r; c++)
     for (size_t q = 0; q < k; q++)
       out[c * k + q] += row[c] * x[r * k + q];
@@ -334,11 +360,13 @@ static void multiply_diagonal_column(const double *row, size_t r, const double *
     part[0] += row[c] * x[c];
     out[c] += row[c] * x[r];
   }
-  out[r] += ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7])) + row[r] * x[r];
+  out[r] += ((part[0] + part[4]) + (part[2] + part[6])) +
+            ((part[1] + part[5]) + (part[3] + part[7])) + row[r] * x[r];
 }
 
 /* A diagonal tile has its lower triangle only. */
-static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t rows, const double *x, size_t k, double *out) {
+static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t rows,
+                              const double *x, size_t k, double *out) {
   for (size_t r = 0; r < rows; r++) {
     if (k == 1)
       multiply_diagonal_column(tile + r * a->tile, r, x, out);
@@ -348,14 +376,15 @@ static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t
 }
 
 /* out += tile x, the tile as it lies or transposed. */
-static void multiply_tile(const multiplication *job, const double *tile, bool transposed, size_t rows, size_t j, double *sums,
-                          double *out) {
+static void multiply_tile(const multiplication *job, const double *tile, bool transposed,
+                          size_t rows, size_t j, double *sums, double *out) {
   const scl_symmetric *a = job->a;
   const scl_loops *loops = scl_loops_get();
   const size_t cols = tile_rows(a, j), k = job->k;
   const ptrdiff_t stride = (ptrdiff_t)a->tile;
   if (job->packed == NULL) {
-    scl_gemm(SCL_F64, transposed, false, rows, k, cols, 1, tile, stride, job->x + j * a->tile * k, (ptrdiff_t)k, 1, out, (ptrdiff_t)k);
+    scl_gemm(SCL_F64, transposed, false, rows, k, cols, 1, tile, stride, job->x + j * a->tile * k,
+             (ptrdiff_t)k, 1, out, (ptrdiff_t)k);
     return;
   }
   for (size_t g = 0; g < job->groups; g++) {
@@ -377,7 +406,9 @@ static void multiply_rows(void *context, size_t i) {
   const scl_symmetric *a = job->a;
   const size_t rows = tile_rows(a, i), k = job->k;
   double *out = job->out + i * a->tile * k,
-         *sums = job->packed == NULL ? NULL : job->packed + (job->groups * a->n + i * a->tile) * SCL_LANES_F64;
+         *sums = job->packed == NULL
+                     ? NULL
+                     : job->packed + (job->groups * a->n + i * a->tile) * SCL_LANES_F64;
   memset(out, 0, rows * k * sizeof *out);
   for (size_t j = 0; j < a->across; j++) {
     if (j == i)
@@ -391,7 +422,8 @@ static void multiply_rows(void *context, size_t i) {
 static void multiply(const scl_symmetric *a, const double *x, size_t k, double *out) {
   const size_t lanes = SCL_LANES_F64, groups = (k + lanes - 1) / lanes, n = a->n;
   multiplication job = {a, x, k, out, NULL, groups};
-  if (groups <= MOST_GROUPS) job.packed = scl_allocate_zero(((groups + 1) * n * lanes + 1) * sizeof *job.packed);
+  if (groups <= MOST_GROUPS)
+    job.packed = scl_allocate_zero(((groups + 1) * n * lanes + 1) * sizeof *job.packed);
   for (size_t i = 0; job.packed != NULL && i < n; i++)
     for (size_t q = 0; q < k; q++)
       job.packed[(q / lanes * n + i) * lanes + q % lanes] = x[i * k + q];
@@ -399,7 +431,8 @@ static void multiply(const scl_symmetric *a, const double *x, size_t k, double *
   scl_release(job.packed);
 }
 
-/* ---------------------------------------------------------------- Cholesky: right-looking, by tiles */
+/* ---------------------------------------------------------------- Cholesky: right-looking, by
+ * tiles */
 
 typedef struct step {
   scl_symmetric *a;
@@ -418,7 +451,8 @@ static void panel_strip(void *context, size_t index) {
   const scl_symmetric *a = job->a;
   const size_t i = job->k + 1 + index / strips(a), first = index % strips(a) * STRIP;
   if (first >= tile_rows(a, i)) return;
-  scl_trsm_right(scl_min(STRIP, tile_rows(a, i) - first), tile_rows(a, job->k), tile_at(a, job->k, job->k), (ptrdiff_t)a->tile,
+  scl_trsm_right(scl_min(STRIP, tile_rows(a, i) - first), tile_rows(a, job->k),
+                 tile_at(a, job->k, job->k), (ptrdiff_t)a->tile,
                  tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile);
 }
 
@@ -433,9 +467,11 @@ static void trailing_strip(void *context, size_t index) {
   }
   const size_t i = job->k + 1 + row, j = job->k + 1 + left;
   if (first >= tile_rows(a, i)) return;
-  const size_t rows = scl_min(STRIP, tile_rows(a, i) - first), cols = i == j ? first + rows : tile_rows(a, j); /* the lower triangle only */
-  scl_gemm(SCL_F64, false, true, rows, cols, tile_rows(a, job->k), -1, tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile,
-           tile_at(a, j, job->k), (ptrdiff_t)a->tile, 1, tile_at(a, i, j) + first * a->tile, (ptrdiff_t)a->tile);
+  const size_t rows = scl_min(STRIP, tile_rows(a, i) - first),
+               cols = i == j ? first + rows : tile_rows(a, j); /* the lower triangle only */
+  scl_gemm(SCL_F64, false, true, rows, cols, tile_rows(a, job->k), -1,
+           tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile, tile_at(a, j, job->k),
+           (ptrdiff_t)a->tile, 1, tile_at(a, i, j) + first * a->tile, (ptrdiff_t)a->tile);
 }
 
 static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
@@ -444,7 +480,9 @@ static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
     const size_t bad = scl_potrf(rows, tile_at(a, k, k), (ptrdiff_t)a->tile);
     if (bad != rows) {
       if (pivot != NULL) *pivot = k * a->tile + bad;
-      return scl_fail(error, SCL_NUMERIC, "the matrix of order %zu is not positive definite (pivot %zu)", a->n, k * a->tile + bad + 1);
+      return scl_fail(error, SCL_NUMERIC,
+                      "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
+                      k * a->tile + bad + 1);
     }
     step job = {a, k};
     scl_pool_run(below * strips(a), panel_strip, &job);
@@ -458,20 +496,21 @@ static void solve(const scl_symmetric *l, double *b, size_t k) {
   for (size_t i = 0; i < l->across; i++) {
     double *rows = b + i * l->tile * k;
     for (size_t j = 0; j < i; j++)
-      scl_gemm(SCL_F64, false, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, i, j), tile, b + j * l->tile * k, columns, 1,
-               rows, columns);
+      scl_gemm(SCL_F64, false, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, i, j),
+               tile, b + j * l->tile * k, columns, 1, rows, columns);
     scl_trsm(false, tile_rows(l, i), k, tile_at(l, i, i), tile, rows, columns);
   }
   for (size_t i = l->across; i-- > 0;) {
     double *rows = b + i * l->tile * k;
     for (size_t j = i + 1; j < l->across; j++)
-      scl_gemm(SCL_F64, true, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, j, i), tile, b + j * l->tile * k, columns, 1, rows,
-               columns);
+      scl_gemm(SCL_F64, true, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, j, i),
+               tile, b + j * l->tile * k, columns, 1, rows, columns);
     scl_trsm(true, tile_rows(l, i), k, tile_at(l, i, i), tile, rows, columns);
   }
 }
 
-static scl_status eigen(const scl_symmetric *a, size_t count, double *values, double *vectors, scl_error *error) {
+static scl_status eigen(const scl_symmetric *a, size_t count, double *values, double *vectors,
+                        scl_error *error) {
   double *full = scl_allocate_array(a->n * a->n + 1, sizeof *full);
   if (full == NULL) return scl_fail_memory(error, a->n * a->n * sizeof *full, "eigenvectors");
   dense(a, full, (ptrdiff_t)a->n);

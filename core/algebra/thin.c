@@ -5,10 +5,12 @@
 #include "base/pool.h"
 #include <string.h>
 
-/* Rows (product) or columns (adjoint) of a task, and the most groups of columns for which this beats a general product. */
+/* Rows (product) or columns (adjoint) of a task, and the most groups of columns for which this
+ * beats a general product. */
 enum { TASK_ROWS = 64, TASK_COLUMNS = 256, MOST_GROUPS = 2 };
 
-/* `count` rows of k columns, in groups, the last filled up with zeros: group g of row i at (g count + i) lanes. */
+/* `count` rows of k columns, in groups, the last filled up with zeros: group g of row i at (g count
+ * + i) lanes. */
 static void pack(const scl_thin *thin, const double *in, size_t count, void *out) {
   const size_t lanes = thin->lanes, k = thin->k;
   memset(out, 0, thin->groups * count * lanes * scl_dtype_size(thin->dtype));
@@ -46,9 +48,15 @@ static void *narrowed(const scl_thin *thin, const double *in, size_t count, scl_
   return out;
 }
 
-scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k, scl_thin *out, scl_error *error) {
-  const size_t lanes = dtype == SCL_F64 ? SCL_LANES_F64 : SCL_LANES_F32, groups = (k + lanes - 1) / lanes;
-  *out = (scl_thin){.dtype = dtype, .cols = cols, .k = k, .lanes = lanes, .groups = groups > MOST_GROUPS ? 0 : groups};
+scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k, scl_thin *out,
+                         scl_error *error) {
+  const size_t lanes = dtype == SCL_F64 ? SCL_LANES_F64 : SCL_LANES_F32,
+               groups = (k + lanes - 1) / lanes;
+  *out = (scl_thin){.dtype = dtype,
+                    .cols = cols,
+                    .k = k,
+                    .lanes = lanes,
+                    .groups = groups > MOST_GROUPS ? 0 : groups};
   const size_t numbers = out->groups == 0 ? cols * k : groups * cols * lanes;
   out->sums = scl_allocate_zero((numbers + 1) * sizeof *out->sums);
   if (out->sums == NULL) return scl_fail_memory(error, numbers * sizeof *out->sums, "a product");
@@ -80,7 +88,8 @@ static void product_task(void *context, size_t index) {
   const thin_job *job = context;
   const scl_thin *t = job->thin;
   const scl_loops *loops = scl_loops_get();
-  const size_t first = index * TASK_ROWS, rows = scl_min(TASK_ROWS, job->rows - first), size = scl_dtype_size(t->dtype);
+  const size_t first = index * TASK_ROWS, rows = scl_min(TASK_ROWS, job->rows - first),
+               size = scl_dtype_size(t->dtype);
   const void *phi = job->phi + (ptrdiff_t)first * job->stride * (ptrdiff_t)size;
   double sums[TASK_ROWS * SCL_LANES_F32];
   for (size_t group = 0; group < t->groups; group++) {
@@ -96,10 +105,12 @@ static void product_task(void *context, size_t index) {
   }
 }
 
-static scl_status general_product(const scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride, double *out, scl_error *error) {
+static scl_status general_product(const scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride,
+                                  double *out, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;
   float *product = NULL;
-  if (t->dtype == SCL_F32 && (product = scl_allocate_array(rows * t->k + 1, sizeof *product)) == NULL)
+  if (t->dtype == SCL_F32 &&
+      (product = scl_allocate_array(rows * t->k + 1, sizeof *product)) == NULL)
     return scl_fail_memory(error, rows * t->k * sizeof *product, "a product");
   void *to = t->dtype == SCL_F64 ? (void *)out : (void *)product;
   scl_gemm_parallel(t->dtype, false, false, rows, t->k, t->cols, 1, phi, stride, t->a, k, 0, to, k);
@@ -109,7 +120,8 @@ static scl_status general_product(const scl_thin *t, size_t rows, const void *ph
   return SCL_OK;
 }
 
-scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride, double *out, scl_error *error) {
+scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
+                            double *out, scl_error *error) {
   if (thin->groups == 0) return general_product(thin, rows, phi, stride, out, error);
   thin_job job = {thin, rows, phi, stride, NULL, out};
   scl_pool_run((rows + TASK_ROWS - 1) / TASK_ROWS, product_task, &job);
@@ -122,7 +134,8 @@ static void adjoint_task(void *context, size_t index) {
   const thin_job *job = context;
   const scl_thin *t = job->thin;
   const scl_loops *loops = scl_loops_get();
-  const size_t first = index * TASK_COLUMNS, cols = scl_min(TASK_COLUMNS, t->cols - first), size = scl_dtype_size(t->dtype);
+  const size_t first = index * TASK_COLUMNS, cols = scl_min(TASK_COLUMNS, t->cols - first),
+               size = scl_dtype_size(t->dtype);
   const void *phi = job->phi + first * size;
   for (size_t group = 0; group < t->groups; group++) {
     const void *r = job->r + group * job->rows * t->lanes * size;
@@ -134,16 +147,19 @@ static void adjoint_task(void *context, size_t index) {
   }
 }
 
-static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride, const double *r, scl_error *error) {
+static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride,
+                                  const double *r, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;
   if (t->dtype == SCL_F64) {
-    scl_gemm_parallel(SCL_F64, true, false, t->cols, t->k, rows, 1, phi, stride, r, k, 1, t->sums, k);
+    scl_gemm_parallel(SCL_F64, true, false, t->cols, t->k, rows, 1, phi, stride, r, k, 1, t->sums,
+                      k);
     return SCL_OK;
   }
   void *narrow = narrowed(t, r, rows, error);
   float *product = scl_allocate_array(t->cols * t->k + 1, sizeof *product);
   if (narrow != NULL && product != NULL) {
-    scl_gemm_parallel(SCL_F32, true, false, t->cols, t->k, rows, 1, phi, stride, narrow, k, 0, product, k);
+    scl_gemm_parallel(SCL_F32, true, false, t->cols, t->k, rows, 1, phi, stride, narrow, k, 0,
+                      product, k);
     for (size_t i = 0; i < t->cols * t->k; i++)
       t->sums[i] += (double)product[i];
   }
@@ -153,7 +169,8 @@ static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptr
   return done ? SCL_OK : scl_fail_memory(error, t->cols * t->k * sizeof *product, "a product");
 }
 
-scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride, const double *r, scl_error *error) {
+scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
+                            const double *r, scl_error *error) {
   if (thin->groups == 0) return general_adjoint(thin, rows, phi, stride, r, error);
   void *copy = packed(thin, r, rows, error);
   if (copy == NULL) return SCL_NO_MEMORY;
@@ -167,5 +184,7 @@ void scl_thin_collect(const scl_thin *thin, double *out) {
   const size_t k = thin->k, lanes = thin->lanes;
   for (size_t i = 0; i < thin->cols; i++)
     for (size_t j = 0; j < k; j++)
-      out[i * k + j] += thin->groups == 0 ? thin->sums[i * k + j] : thin->sums[(j / lanes * thin->cols + i) * lanes + j % lanes];
+      out[i * k + j] += thin->groups == 0
+                            ? thin->sums[i * k + j]
+                            : thin->sums[(j / lanes * thin->cols + i) * lanes + j % lanes];
 }

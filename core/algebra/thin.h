@@ -1,6 +1,7 @@
-/* Products of blocks of rows with few columns, Phi a and Phi' r: what a pass of an iterative solver consists of. General matrix products
- * spend such shapes on packing; here a is packed once a pass, each feature is read once, and a product with it is a vector operation over
- * the columns. Products are in the dtype of the rows, their sums over longer stretches float64. */
+/* Products of blocks of rows with few columns, Phi a and Phi' r: what a pass of an iterative solver
+ * consists of. General matrix products spend such shapes on packing; here a is packed once a pass,
+ * each feature is read once, and a product with it is a vector operation over the columns. Products
+ * are in the dtype of the rows, their sums over longer stretches float64. */
 #ifndef SCULLERY_THIN_H
 #define SCULLERY_THIN_H
 
@@ -15,12 +16,15 @@ typedef struct scl_thin {
 } scl_thin;
 
 /* For rows of `cols` numbers. a (cols x k) may be NULL where no product is wanted. */
-scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k, scl_thin *out, scl_error *error);
+scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k, scl_thin *out,
+                         scl_error *error);
 void scl_thin_close(scl_thin *thin);
 /* out (rows x k) = Phi a, Phi rows x cols at stride. */
-scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride, double *out, scl_error *error);
+scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
+                            double *out, scl_error *error);
 /* The sums += Phi' r, r rows x k. */
-scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride, const double *r, scl_error *error);
+scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
+                            const double *r, scl_error *error);
 /* out (cols x k) += the sums. */
 void scl_thin_collect(const scl_thin *thin, double *out);
 

@@ -49,7 +49,8 @@ const char *scl_bytes_text(double bytes, char text[32]) {
 
 scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what) {
   char text[32];
-  return scl_fail(error, SCL_NO_MEMORY, "not enough memory for %s (%s)", what, scl_bytes_text((double)bytes, text));
+  return scl_fail(error, SCL_NO_MEMORY, "not enough memory for %s (%s)", what,
+                  scl_bytes_text((double)bytes, text));
 }
 
 /* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
@@ -75,8 +76,8 @@ static void note_held(size_t bytes) {
   }
 }
 
-/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer misses of the address cache). The
- * sanitizers watch malloc alone, so they keep to it. */
+/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer
+ * misses of the address cache). The sanitizers watch malloc alone, so they keep to it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool use_pages = false;
 #else
@@ -88,16 +89,20 @@ static bool is_large(size_t bytes) {
 
 /* `bytes` at a multiple of HUGE_PAGE. */
 static void *map_pages(size_t bytes) {
-  char *start = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *start =
+      mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return NULL;
-  const size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE, page = 4096, used = (bytes + page - 1) / page * page;
+  const size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE, page = 4096,
+               used = (bytes + page - 1) / page * page;
   if (before > 0) (void)munmap(start, before);
-  if (HUGE_PAGE - before > used - bytes) (void)munmap(start + before + used, HUGE_PAGE - before - (used - bytes));
+  if (HUGE_PAGE - before > used - bytes)
+    (void)munmap(start + before + used, HUGE_PAGE - before - (used - bytes));
   (void)madvise(start + before, used, MADV_HUGEPAGE);
   return start + before;
 }
 
-/* Nine tenths of the machine's memory: the system would promise more, and end the process when it is used. */
+/* Nine tenths of the machine's memory: the system would promise more, and end the process when it
+ * is used. */
 static size_t limit(void) {
   static atomic_size_t known;
   size_t bytes = atomic_load(&known);

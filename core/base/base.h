@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 /* Return early with the status of a call that failed. */
-#define SCL_TRY(call)                                                                                                                      \
-  do {                                                                                                                                     \
-    const scl_status scl_try_ = (call);                                                                                                    \
-    if (scl_try_ != SCL_OK) return scl_try_;                                                                                               \
+#define SCL_TRY(call)                                                                              \
+  do {                                                                                             \
+    const scl_status scl_try_ = (call);                                                            \
+    if (scl_try_ != SCL_OK) return scl_try_;                                                       \
   } while (0)
 
 /* Store a sentence and return the status. `error` may be NULL. */
@@ -21,7 +21,8 @@ SCL_PRINTF(2, 3) scl_status scl_prefix(scl_error *error, const char *format, ...
 /* SCL_NO_MEMORY with the bytes that were asked for, and for what. */
 scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what);
 
-/* 64-byte aligned memory; NULL when there is none, or when nine tenths of the machine's would be held. Contents are not set. */
+/* 64-byte aligned memory; NULL when there is none, or when nine tenths of the machine's would be
+ * held. Contents are not set. */
 void *scl_allocate(size_t bytes);
 /* The same, set to zero (fresh pages come zeroed from the system where they are large). */
 void *scl_allocate_zero(size_t bytes);
@@ -35,7 +36,8 @@ size_t scl_allocated(void);
 size_t scl_allocated_peak(void);
 void scl_allocated_peak_reset(void);
 
-/* Tests only: let the next `count` allocations succeed and the one after them fail (once); a negative count turns this off. */
+/* Tests only: let the next `count` allocations succeed and the one after them fail (once); a
+ * negative count turns this off. */
 void scl_allocate_fail_after(long count);
 
 /* The number of bytes in words: "1.6 GB". Writes into text and returns it. */

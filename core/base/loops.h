@@ -1,5 +1,5 @@
-/* The inner loops that the instruction set matters for, as one table per set (isa/loops.c). The plain table is portable C over libm, and
- * the tests' oracle. */
+/* The inner loops that the instruction set matters for, as one table per set (isa/loops.c). The
+ * plain table is portable C over libm, and the tests' oracle. */
 #ifndef SCULLERY_LOOPS_H
 #define SCULLERY_LOOPS_H
 
@@ -12,12 +12,15 @@ typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
   scl_vector_math math;
   /* out[i] = x[column[i]] - threshold[i] */
-  void (*gather_f64)(size_t count, const double *x, const int32_t *column, const double *threshold, double *out);
-  void (*gather_f32)(size_t count, const float *x, const int32_t *column, const float *threshold, float *out);
+  void (*gather_f64)(size_t count, const double *x, const int32_t *column, const double *threshold,
+                     double *out);
+  void (*gather_f32)(size_t count, const float *x, const int32_t *column, const float *threshold,
+                     float *out);
   /* out[i] = sum over k < slots of x[column[i + k stride]] * weight[i + k stride] */
-  void (*gather_sum_f64)(size_t count, size_t slots, size_t stride, const double *x, const int32_t *column, const double *weight,
-                         double *out);
-  void (*gather_sum_f32)(size_t count, size_t slots, size_t stride, const float *x, const int32_t *column, const float *weight, float *out);
+  void (*gather_sum_f64)(size_t count, size_t slots, size_t stride, const double *x,
+                         const int32_t *column, const double *weight, double *out);
+  void (*gather_sum_f32)(size_t count, size_t slots, size_t stride, const float *x,
+                         const int32_t *column, const float *weight, float *out);
   /* x[i] += shift[i] */
   void (*plus_f64)(size_t count, const double *shift, double *x);
   void (*plus_f32)(size_t count, const float *shift, float *x);
@@ -31,17 +34,22 @@ typedef struct scl_loops {
   /* sum[i] += x[i] */
   void (*add_f32)(size_t count, const float *x, double *sum);
   /* out[i] = (x[i] - shift[i]) * factor[i] */
-  void (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor, double *out);
+  void (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor,
+                     double *out);
   /* sum of (factor[i] x[i])^2 */
   double (*square_f64)(size_t count, const double *factor, const double *x);
   /* not 0 when all are finite */
   int (*finite_f64)(size_t count, const double *x);
   /* sums (rows x lanes) += Phi a, Phi rows x cols, a cols x lanes */
-  void (*thin_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride, const double *a, double *sums);
-  void (*thin_product_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride, const float *a, double *sums);
+  void (*thin_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
+                           const double *a, double *sums);
+  void (*thin_product_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride,
+                           const float *a, double *sums);
   /* sums (cols x lanes) += Phi' r, r rows x lanes */
-  void (*thin_adjoint_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride, const double *r, double *sums);
-  void (*thin_adjoint_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride, const float *r, double *sums);
+  void (*thin_adjoint_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
+                           const double *r, double *sums);
+  void (*thin_adjoint_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride,
+                           const float *r, double *sums);
 } scl_loops;
 
 /* The table for this machine; SCULLERY_ISA=plain|avx2|avx512 chooses a lesser one. */

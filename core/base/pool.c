@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* One job at a time. Workers sleep on `wake` until `generation` moves, take indices from `next`, and the last one out signals `done`. */
+/* One job at a time. Workers sleep on `wake` until `generation` moves, take indices from `next`,
+ * and the last one out signals `done`. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
@@ -22,7 +23,9 @@ static struct {
   void *context;
   size_t count;
   atomic_size_t next;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local size_t worker_index;
@@ -84,7 +87,9 @@ static void *work(void *argument) {
 static void start_workers(void) {
   if (pool.wanted == 0) pool.wanted = default_threads();
   while (pool.started + 1 < pool.wanted) {
-    if (pthread_create(&pool.threads[pool.started], NULL, work, (void *)(uintptr_t)(pool.started + 1)) != 0) break;
+    if (pthread_create(&pool.threads[pool.started], NULL, work,
+                       (void *)(uintptr_t)(pool.started + 1)) != 0)
+      break;
     pool.started++;
   }
 }

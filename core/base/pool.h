@@ -1,5 +1,5 @@
-/* The host's threads: one parallel-for for everything, BLAS included (OpenBLAS itself is kept to one thread, so that the two never
- * fight and no result depends on their number). */
+/* The host's threads: one parallel-for for everything, BLAS included (OpenBLAS itself is kept to
+ * one thread, so that the two never fight and no result depends on their number). */
 #ifndef SCULLERY_POOL_H
 #define SCULLERY_POOL_H
 
@@ -7,14 +7,16 @@
 
 enum { SCL_POOL_MAX = 256 };
 
-/* How many threads take part, the caller included: SCULLERY_THREADS, else the cores that this process may use. */
+/* How many threads take part, the caller included: SCULLERY_THREADS, else the cores that this
+ * process may use. */
 size_t scl_pool_threads(void);
 /* Change it (1 .. SCL_POOL_MAX); no parallel-for may be running. */
 void scl_pool_set_threads(size_t threads);
-/* Run task(context, i) for each i in [0, count); returns when all are done. Low i start first. A call from inside a task runs on that
- * thread. */
+/* Run task(context, i) for each i in [0, count); returns when all are done. Low i start first. A
+ * call from inside a task runs on that thread. */
 void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void *context);
-/* In a task: which thread this is, 0 .. scl_pool_threads()-1, for scratch kept per thread. Elsewhere 0. */
+/* In a task: which thread this is, 0 .. scl_pool_threads()-1, for scratch kept per thread.
+ * Elsewhere 0. */
 size_t scl_pool_worker(void);
 /* End the threads (they start again at the next run). */
 void scl_pool_stop(void);

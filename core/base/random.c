@@ -5,7 +5,8 @@
 #include <sleef.h>
 
 /* Four numbers a counter: key (seed, stream), counter (offset / 4, index, 0, 0). */
-static void block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t number, uint64_t out[4]) {
+static void block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t number,
+                  uint64_t out[4]) {
   const philox4x64_key_t key = {{seed, stream}};
   const philox4x64_ctr_t counter = {{number, index, 0, 0}};
   const philox4x64_ctr_t result = philox4x64(counter, key);
@@ -13,7 +14,8 @@ static void block(uint64_t seed, uint64_t stream, uint64_t index, uint64_t numbe
     out[i] = result.v[i];
 }
 
-void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, uint64_t *out) {
+void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
+                     uint64_t *out) {
   uint64_t four[4];
   size_t done = 0;
   while (done < count) {
@@ -29,7 +31,8 @@ static double unit(uint64_t bits) {
   return ((double)(bits >> 12) + 0.5) * 0x1p-52;
 }
 
-void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out) {
+void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
+                        size_t count, double *out) {
   uint64_t four[4];
   size_t done = 0;
   while (done < count) {
@@ -40,7 +43,8 @@ void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t
   }
 }
 
-void scl_random_normal(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out) {
+void scl_random_normal(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
+                       size_t count, double *out) {
   scl_random_uniform(seed, stream, index, offset, count, out);
   for (size_t i = 0; i < count; i++)
     out[i] = scl_inverse_normal(out[i]);
@@ -57,8 +61,10 @@ static double ratio(const double numerator[8], const double denominator[8], doub
 }
 
 double scl_inverse_normal(double probability) {
-  static const double centre_p[8] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
-                                     4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3};
+  static const double centre_p[8] = {3.3871328727963666080e0, 1.3314166789178437745e2,
+                                     1.9715909503065514427e3, 1.3731693765509461125e4,
+                                     4.5921953931549871457e4, 6.7265770927008700853e4,
+                                     3.3430575583588128105e4, 2.5090809287301226727e3};
   static const double centre_q[8] = {1,
                                      4.2313330701600911252e1,
                                      6.8718700749205790830e2,
@@ -67,8 +73,9 @@ double scl_inverse_normal(double probability) {
                                      3.9307895800092710610e4,
                                      2.8729085735721942674e4,
                                      5.2264952788528545610e3};
-  static const double middle_p[8] = {1.42343711074968357734e0,  4.63033784615654529590e0, 5.76949722146069140550e0,
-                                     3.64784832476320460504e0,  1.27045825245236838258e0, 2.41780725177450611770e-1,
+  static const double middle_p[8] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                     5.76949722146069140550e0,  3.64784832476320460504e0,
+                                     1.27045825245236838258e0,  2.41780725177450611770e-1,
                                      2.27238449892691845833e-2, 7.74545014278341407640e-4};
   static const double middle_q[8] = {1,
                                      2.05319162663775882187e0,
@@ -78,8 +85,9 @@ double scl_inverse_normal(double probability) {
                                      1.51986665636164571966e-2,
                                      5.47593808499534494600e-4,
                                      1.05075007164441684324e-9};
-  static const double tail_p[8] = {6.65790464350110377720e0,  5.46378491116411436990e0,  1.78482653991729133580e0,
-                                   2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+  static const double tail_p[8] = {6.65790464350110377720e0,  5.46378491116411436990e0,
+                                   1.78482653991729133580e0,  2.96560571828504891230e-1,
+                                   2.65321895265761230930e-2, 1.24266094738807843860e-3,
                                    2.71155556874348757815e-5, 2.01033439929228813265e-7};
   static const double tail_q[8] = {1,
                                    5.99832206555887937690e-1,
@@ -97,4 +105,5 @@ double scl_inverse_normal(double probability) {
   return q < 0 ? -size : size;
 }
 
-const scl_random scl_service_random = {SCL_HEAD(scl_random), scl_random_bits, scl_random_uniform, scl_random_normal, scl_inverse_normal};
+const scl_random scl_service_random = {SCL_HEAD(scl_random), scl_random_bits, scl_random_uniform,
+                                       scl_random_normal, scl_inverse_normal};

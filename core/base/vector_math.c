@@ -20,12 +20,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void choose(void) {
   size_t count = 0;
 #ifdef SCL_HAVE_AVX512
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     tables[count++] = &scl_loops_avx512;
 #endif
 #ifdef SCL_HAVE_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[count++] = &scl_loops_avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    tables[count++] = &scl_loops_avx2;
 #endif
   tables[count] = &scl_loops_plain;
   const char *asked = getenv("SCULLERY_ISA");

@@ -1,6 +1,6 @@
-#include "codes/codes_internal.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "codes/codes_internal.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -16,14 +16,18 @@ static size_t bits_for(size_t levels) {
   return bits;
 }
 
-scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes **out, scl_error *error) {
+scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes **out,
+                            scl_error *error) {
   *out = NULL;
-  const size_t planes = bits_for(levels), plane_words = (cols + SCL_CODES_WORD - 1) / SCL_CODES_WORD;
+  const size_t planes = bits_for(levels),
+               plane_words = (cols + SCL_CODES_WORD - 1) / SCL_CODES_WORD;
   const size_t lanes = (rows + SCL_CODES_LANES - 1) / SCL_CODES_LANES * SCL_CODES_LANES;
-  const double bytes = (double)lanes * (double)planes * (double)plane_words * (double)sizeof(uint64_t);
+  const double bytes =
+      (double)lanes * (double)planes * (double)plane_words * (double)sizeof(uint64_t);
   char text[32];
   if (bytes > 1e15)
-    return scl_fail(error, SCL_NO_MEMORY, "%zu codes of %zu numbers would take %s", rows, cols, scl_bytes_text(bytes, text));
+    return scl_fail(error, SCL_NO_MEMORY, "%zu codes of %zu numbers would take %s", rows, cols,
+                    scl_bytes_text(bytes, text));
   scl_codes *codes = scl_allocate_zero(sizeof *codes);
   uint64_t *words = scl_allocate_zero(lanes * planes * plane_words * sizeof *words);
   if (codes == NULL || words == NULL) {
@@ -72,7 +76,8 @@ void scl_codes_set_row(scl_codes *codes, size_t row, const uint64_t *words) {
     to[w * SCL_CODES_LANES] = words[w];
 }
 
-scl_status scl_codes_select(const scl_codes *codes, const size_t *which, size_t count, scl_codes **out, scl_error *error) {
+scl_status scl_codes_select(const scl_codes *codes, const size_t *which, size_t count,
+                            scl_codes **out, scl_error *error) {
   SCL_TRY(scl_codes_create(count, codes->cols, codes->levels, out, error));
   const size_t words = scl_codes_row_words(codes);
   for (size_t i = 0; i < count; i++) {
@@ -99,7 +104,8 @@ static bool fits(double value, size_t levels) {
 }
 
 /* Up to 64 numbers of one row; 0 stands for what does not fit. Whether all did. */
-static bool read_numbers(const scl_matrix *a, size_t row, size_t first, size_t count, size_t levels, int32_t number[SCL_CODES_WORD]) {
+static bool read_numbers(const scl_matrix *a, size_t row, size_t first, size_t count, size_t levels,
+                         int32_t number[SCL_CODES_WORD]) {
   bool good = true;
   for (size_t b = 0; b < count; b++) {
     const double value = scl_matrix_get(a, row, first + b);
@@ -151,8 +157,9 @@ static scl_status refuse(const scl_matrix *numbers, size_t row, size_t levels, s
   const double value = scl_matrix_get(numbers, row, col);
   char text[32];
   (void)snprintf(text, sizeof text, isnan(value) ? "NaN" : "%.17g", value);
-  return scl_fail(error, SCL_BAD_DATA, "row %zu, column %zu is %s; a code is a whole number from 0 to %zu", row + 1, col + 1, text,
-                  levels - 1);
+  return scl_fail(error, SCL_BAD_DATA,
+                  "row %zu, column %zu is %s; a code is a whole number from 0 to %zu", row + 1,
+                  col + 1, text, levels - 1);
 }
 
 static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_error *error) {
@@ -167,11 +174,15 @@ static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_err
   return SCL_OK;
 }
 
-scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **out, scl_error *error) {
+scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **out,
+                          scl_error *error) {
   *out = NULL;
-  if (numbers->cols == 0) return scl_fail(error, SCL_BAD_SHAPE, "a code has at least one number, and the matrix has no columns");
+  if (numbers->cols == 0)
+    return scl_fail(error, SCL_BAD_SHAPE,
+                    "a code has at least one number, and the matrix has no columns");
   if (levels > SCL_CODES_LEVELS)
-    return scl_fail(error, SCL_BAD_OPTION, "'levels' got %zu; it takes at most %d", levels, (int)SCL_CODES_LEVELS);
+    return scl_fail(error, SCL_BAD_OPTION, "'levels' got %zu; it takes at most %d", levels,
+                    (int)SCL_CODES_LEVELS);
   if (levels == 0) SCL_TRY(find_levels(numbers, &levels, error));
   scl_codes *codes;
   SCL_TRY(scl_codes_create(numbers->rows, numbers->cols, levels, &codes, error));
@@ -179,7 +190,8 @@ scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **
   atomic_init(&p.bad_row, numbers->rows);
   scl_pool_run((numbers->rows + ROWS_EACH - 1) / ROWS_EACH, pack_rows, &p);
   scl_status status = scl_interrupt_check(error);
-  if (status == SCL_OK && p.bad_row < numbers->rows) status = refuse(numbers, p.bad_row, levels, error);
+  if (status == SCL_OK && p.bad_row < numbers->rows)
+    status = refuse(numbers, p.bad_row, levels, error);
   if (status == SCL_OK)
     *out = codes;
   else
@@ -203,7 +215,10 @@ static void unpack_rows(void *context, size_t index) {
     for (size_t t = 0; t < codes->cols; t++) {
       uint64_t number = 0;
       for (size_t plane = 0; plane < codes->planes; plane++)
-        number |= (from[(plane * codes->plane_words + t / SCL_CODES_WORD) * SCL_CODES_LANES] >> t % SCL_CODES_WORD & 1) << plane;
+        number |= (from[(plane * codes->plane_words + t / SCL_CODES_WORD) * SCL_CODES_LANES] >>
+                       t % SCL_CODES_WORD &
+                   1)
+                  << plane;
       scl_matrix_set(u->out, row, t, (double)number);
     }
   }

@@ -1,6 +1,6 @@
-#include "codes/codes_internal.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "codes/codes_internal.h"
 
 #include <stdatomic.h>
 
@@ -16,13 +16,16 @@
 #define ALWAYS_INLINE static inline
 #endif
 
-/* ---------------------------------------------------------------- counting: one row against groups of eight, several ways */
+/* ---------------------------------------------------------------- counting: one row against groups
+ * of eight, several ways */
 
 /* out[8 g + r] = in how many numbers row r of group g differs from the query. */
-typedef void (*count_groups)(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes, size_t plane_words, uint32_t *out);
+typedef void (*count_groups)(const uint64_t *groups, size_t count, const uint64_t *query,
+                             size_t planes, size_t plane_words, uint32_t *out);
 
 /* In how many places one word of one row differs. */
-ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, size_t planes, size_t plane_words) {
+ALWAYS_INLINE uint64_t differing(const uint64_t *word, const uint64_t *query, size_t planes,
+                                 size_t plane_words) {
   uint64_t any = *word ^ *query;
   for (size_t p = 1; p < planes; p++)
     any |= word[p * plane_words * SCL_CODES_LANES] ^ query[p * plane_words];
@@ -46,37 +49,45 @@ ALWAYS_INLINE uint64_t ones(uint64_t x, bool by_instruction) {
 }
 
 /* Inlined into a function that is compiled for the instruction, the choice is gone. */
-ALWAYS_INLINE void count_by(bool by_instruction, const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
-                            size_t plane_words, uint32_t *out) {
+ALWAYS_INLINE void count_by(bool by_instruction, const uint64_t *groups, size_t count,
+                            const uint64_t *query, size_t planes, size_t plane_words,
+                            uint32_t *out) {
   for (size_t g = 0; g < count; g++, groups += planes * plane_words * SCL_CODES_LANES)
     for (size_t r = 0; r < SCL_CODES_LANES; r++) {
       uint64_t sum = 0;
       for (size_t w = 0; w < plane_words; w++)
-        sum += ones(differing(groups + w * SCL_CODES_LANES + r, query + w, planes, plane_words), by_instruction);
+        sum += ones(differing(groups + w * SCL_CODES_LANES + r, query + w, planes, plane_words),
+                    by_instruction);
       out[g * SCL_CODES_LANES + r] = (uint32_t)sum;
     }
 }
 
-static void count_plain(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes, size_t plane_words, uint32_t *out) {
+static void count_plain(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
+                        size_t plane_words, uint32_t *out) {
   count_by(false, groups, count, query, planes, plane_words, out);
 }
 
 #if X86
-__attribute__((target("popcnt"))) static void count_popcnt(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
+__attribute__((target("popcnt"))) static void count_popcnt(const uint64_t *groups, size_t count,
+                                                           const uint64_t *query, size_t planes,
                                                            size_t plane_words, uint32_t *out) {
   count_by(true, groups, count, query, planes, plane_words, out);
 }
 
-__attribute__((target("avx512f,avx512vpopcntdq"))) static void count_avx512(const uint64_t *groups, size_t count, const uint64_t *query,
-                                                                            size_t planes, size_t plane_words, uint32_t *out) {
+__attribute__((target("avx512f,avx512vpopcntdq"))) static void
+count_avx512(const uint64_t *groups, size_t count, const uint64_t *query, size_t planes,
+             size_t plane_words, uint32_t *out) {
   for (size_t g = 0; g < count; g++, groups += planes * plane_words * SCL_CODES_LANES) {
     __m512i sum = _mm512_setzero_si512();
     for (size_t w = 0; w < plane_words; w++) {
       const uint64_t *word = groups + w * SCL_CODES_LANES, *asked = query + w;
-      __m512i any = _mm512_xor_si512(_mm512_loadu_si512(word), _mm512_set1_epi64((long long)*asked));
+      __m512i any =
+          _mm512_xor_si512(_mm512_loadu_si512(word), _mm512_set1_epi64((long long)*asked));
       for (size_t p = 1; p < planes; p++) {
         const __m512i other = _mm512_set1_epi64((long long)asked[p * plane_words]);
-        any = _mm512_or_si512(any, _mm512_xor_si512(_mm512_loadu_si512(word + p * plane_words * SCL_CODES_LANES), other));
+        any = _mm512_or_si512(
+            any,
+            _mm512_xor_si512(_mm512_loadu_si512(word + p * plane_words * SCL_CODES_LANES), other));
       }
       sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(any));
     }
@@ -130,7 +141,8 @@ static count_groups counter(void) {
   return ways[scl_min(atomic_load(&chosen), scl_codes_ways() - 1)].count;
 }
 
-/* ---------------------------------------------------------------- a tile: some queries against a stretch of rows */
+/* ---------------------------------------------------------------- a tile: some queries against a
+ * stretch of rows */
 
 enum { TILE = 16, PIECE_GROUPS = 128, PIECE = PIECE_GROUPS * SCL_CODES_LANES, SPAN = 16 * PIECE };
 
@@ -143,11 +155,15 @@ typedef struct scratch {
 static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error *error) {
   out->words = TILE * scl_codes_row_words(queries);
   out->queries = scl_allocate_array(out->words * scl_pool_threads(), sizeof *out->queries);
-  return out->queries == NULL ? scl_fail_memory(error, out->words * scl_pool_threads() * sizeof *out->queries, "codes") : SCL_OK;
+  return out->queries == NULL
+             ? scl_fail_memory(error, out->words * scl_pool_threads() * sizeof *out->queries,
+                               "codes")
+             : SCL_OK;
 }
 
 /* One query's distances to rows [first, first + count) of `codes`, first a multiple of 8. */
-typedef void (*take_counts)(void *context, size_t query, size_t first, size_t count, const uint32_t *distance);
+typedef void (*take_counts)(void *context, size_t query, size_t first, size_t count,
+                            const uint32_t *distance);
 
 typedef struct tile {
   const scl_codes *codes, *queries;
@@ -165,13 +181,15 @@ static void walk_tile(const tile *t, const scratch *memory) {
   for (size_t i = 0; i < t->n_queries; i++)
     scl_codes_get_row(t->queries, t->first_query + i, queries + i * words);
   const count_groups count_all = counter();
-  const size_t piece_groups = scl_max(1, scl_min(PIECE_GROUPS, ((size_t)32 << 10) / (group_words * sizeof(uint64_t))));
-  for (size_t first = t->first_row; first < t->last_row && !scl_interrupted(); first += piece_groups * SCL_CODES_LANES) {
+  const size_t piece_groups =
+      scl_max(1, scl_min(PIECE_GROUPS, ((size_t)32 << 10) / (group_words * sizeof(uint64_t))));
+  for (size_t first = t->first_row; first < t->last_row && !scl_interrupted();
+       first += piece_groups * SCL_CODES_LANES) {
     const size_t count = scl_min(piece_groups * SCL_CODES_LANES, t->last_row - first);
     const size_t groups = (count + SCL_CODES_LANES - 1) / SCL_CODES_LANES;
     for (size_t i = 0; i < t->n_queries; i++) {
-      count_all(codes->words + first / SCL_CODES_LANES * group_words, groups, queries + i * words, codes->planes, codes->plane_words,
-                distance);
+      count_all(codes->words + first / SCL_CODES_LANES * group_words, groups, queries + i * words,
+                codes->planes, codes->plane_words, distance);
       t->take(t->context, t->first_query + i, first, count, distance);
     }
   }
@@ -182,9 +200,12 @@ static size_t parts_of(size_t count, size_t each) {
 }
 
 static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error *error) {
-  if (a->cols != b->cols) return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu numbers cannot be compared", a->cols, b->cols);
+  if (a->cols != b->cols)
+    return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu numbers cannot be compared",
+                    a->cols, b->cols);
   if (a->levels != b->levels)
-    return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu levels cannot be compared", a->levels, b->levels);
+    return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu levels cannot be compared",
+                    a->levels, b->levels);
   return SCL_OK;
 }
 
@@ -197,7 +218,8 @@ typedef struct comparing {
   bool agree;
 } comparing;
 
-static void write_shares(void *context, size_t query, size_t first, size_t count, const uint32_t *distance) {
+static void write_shares(void *context, size_t query, size_t first, size_t count,
+                         const uint32_t *distance) {
   const comparing *c = context;
   const double cols = (double)c->a->cols;
   double *out = scl_matrix_row(c->out, query) + first;
@@ -207,12 +229,17 @@ static void write_shares(void *context, size_t query, size_t first, size_t count
 
 static void compare_tile(void *context, size_t index) {
   comparing *c = context;
-  const size_t spans = parts_of(c->b->rows, SPAN), first = index / spans * TILE, row = index % spans * SPAN;
-  const tile t = {c->b, c->a, first, scl_min(TILE, c->a->rows - first), row, scl_min(row + SPAN, c->b->rows), write_shares, c};
+  const size_t spans = parts_of(c->b->rows, SPAN), first = index / spans * TILE,
+               row = index % spans * SPAN;
+  const tile t = {c->b,         c->a,
+                  first,        scl_min(TILE, c->a->rows - first),
+                  row,          scl_min(row + SPAN, c->b->rows),
+                  write_shares, c};
   walk_tile(&t, &c->memory);
 }
 
-scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree, scl_matrix *out, scl_error *error) {
+scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree, scl_matrix *out,
+                             scl_error *error) {
   SCL_TRY(check_alike(a, b, error));
   comparing c = {.a = a, .b = b, .out = out, .agree = agree};
   SCL_TRY(make_scratch(a, &c.memory, error));
@@ -223,7 +250,8 @@ scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree,
 
 /* ---------------------------------------------------------------- nearest rows */
 
-/* The k least keys so far, the greatest on top. A key is distance and row in one number: equal distances fall to the earlier row. */
+/* The k least keys so far, the greatest on top. A key is distance and row in one number: equal
+ * distances fall to the earlier row. */
 typedef struct heap {
   uint64_t *keys;
   size_t count, most;
@@ -280,13 +308,15 @@ typedef struct part {
   size_t number;
 } part;
 
-static void offer_counts(void *context, size_t query, size_t first, size_t count, const uint32_t *distance) {
+static void offer_counts(void *context, size_t query, size_t first, size_t count,
+                         const uint32_t *distance) {
   const part *p = context;
   heap *h = &p->all->heaps[query * p->all->parts + p->number];
   size_t r = 0;
   for (; r < count && h->count < h->most; r++)
     offer(h, (uint64_t)distance[r] << 32 | (first + r));
-  uint32_t limit = (uint32_t)(h->keys[0] >> 32); /* rows come in order: an equal distance is too late */
+  uint32_t limit =
+      (uint32_t)(h->keys[0] >> 32); /* rows come in order: an equal distance is too late */
   for (; r < count; r++) {
     if (distance[r] >= limit) continue;
     offer(h, (uint64_t)distance[r] << 32 | (first + r));
@@ -298,9 +328,10 @@ static void look_tile(void *context, size_t index) {
   looking *l = context;
   part p = {l, index % l->parts};
   const size_t first = index / l->parts * TILE, row = p.number * l->part_rows;
-  const tile t = {
-      l->codes,     l->queries, first, scl_min(TILE, l->queries->rows - first), row, scl_min(row + l->part_rows, l->codes->rows),
-      offer_counts, &p};
+  const tile t = {l->codes,     l->queries,
+                  first,        scl_min(TILE, l->queries->rows - first),
+                  row,          scl_min(row + l->part_rows, l->codes->rows),
+                  offer_counts, &p};
   walk_tile(&t, &l->memory);
 }
 
@@ -330,21 +361,26 @@ static void plan_parts(looking *l) {
 }
 
 static scl_status make_heaps(looking *l, scl_error *error) {
-  const size_t each = scl_min(l->k, l->part_rows), query_keys = l->k + (l->parts - 1) * each, queries = l->queries->rows;
+  const size_t each = scl_min(l->k, l->part_rows), query_keys = l->k + (l->parts - 1) * each,
+               queries = l->queries->rows;
   l->heaps = scl_allocate_array(queries * l->parts, sizeof *l->heaps);
   l->keys = scl_allocate_array(queries, query_keys * sizeof *l->keys);
-  if (l->heaps == NULL || l->keys == NULL) return scl_fail_memory(error, queries * query_keys * sizeof *l->keys, "the nearest codes");
+  if (l->heaps == NULL || l->keys == NULL)
+    return scl_fail_memory(error, queries * query_keys * sizeof *l->keys, "the nearest codes");
   for (size_t q = 0; q < queries; q++)
     for (size_t p = 0; p < l->parts; p++)
-      l->heaps[q * l->parts + p] = (heap){l->keys + q * query_keys + (p == 0 ? 0 : l->k + (p - 1) * each), 0, each};
+      l->heaps[q * l->parts + p] =
+          (heap){l->keys + q * query_keys + (p == 0 ? 0 : l->k + (p - 1) * each), 0, each};
   return SCL_OK;
 }
 
-scl_status scl_codes_nearest(const scl_codes *codes, const scl_codes *queries, size_t k, scl_matrix *index, scl_matrix *distance,
-                             scl_error *error) {
+scl_status scl_codes_nearest(const scl_codes *codes, const scl_codes *queries, size_t k,
+                             scl_matrix *index, scl_matrix *distance, scl_error *error) {
   SCL_TRY(check_alike(codes, queries, error));
   if (k < 1 || k > codes->rows)
-    return scl_fail(error, SCL_BAD_OPTION, "'k' got %zu; it takes a whole number from 1 to %zu, the number of codes", k, codes->rows);
+    return scl_fail(error, SCL_BAD_OPTION,
+                    "'k' got %zu; it takes a whole number from 1 to %zu, the number of codes", k,
+                    codes->rows);
   looking l = {.codes = codes, .queries = queries, .k = k, .index = index, .distance = distance};
   plan_parts(&l);
   scl_status status = make_heaps(&l, error);

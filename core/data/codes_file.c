@@ -64,9 +64,11 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
   return status;
 }
 
-/* ---------------------------------------------------------------- reading: nothing that the file says is trusted */
+/* ---------------------------------------------------------------- reading: nothing that the file
+ * says is trusted */
 
-static scl_status read_whole(scl_input *input, void *to, size_t size, const char *path, scl_error *error) {
+static scl_status read_whole(scl_input *input, void *to, size_t size, const char *path,
+                             scl_error *error) {
   for (size_t have = 0; have < size;) {
     size_t got = 0;
     SCL_TRY(scl_input_read(input, (char *)to + have, size - have, &got, error));
@@ -76,16 +78,20 @@ static scl_status read_whole(scl_input *input, void *to, size_t size, const char
   return SCL_OK;
 }
 
-static scl_status read_header(scl_input *input, const char *path, uint64_t header[HEADER], scl_error *error) {
+static scl_status read_header(scl_input *input, const char *path, uint64_t header[HEADER],
+                              scl_error *error) {
   char found[MAGIC];
   unsigned char bytes[HEADER * NUMBER];
   SCL_TRY(read_whole(input, found, MAGIC, path, error));
-  if (memcmp(found, magic, MAGIC) != 0) return scl_fail(error, SCL_BAD_DATA, "%s: this is not a file of codes", path);
+  if (memcmp(found, magic, MAGIC) != 0)
+    return scl_fail(error, SCL_BAD_DATA, "%s: this is not a file of codes", path);
   SCL_TRY(read_whole(input, bytes, sizeof bytes, path, error));
   from_bytes(bytes, HEADER, header);
-  if (header[0] > INT32_MAX || header[1] < 1 || header[1] > INT32_MAX || header[2] < 1 || header[2] > SCL_CODES_LEVELS)
-    return scl_fail(error, SCL_BAD_DATA, "%s: damaged: %llu codes of %llu numbers with %llu levels", path, (unsigned long long)header[0],
-                    (unsigned long long)header[1], (unsigned long long)header[2]);
+  if (header[0] > INT32_MAX || header[1] < 1 || header[1] > INT32_MAX || header[2] < 1 ||
+      header[2] > SCL_CODES_LEVELS)
+    return scl_fail(error, SCL_BAD_DATA, "%s: damaged: %llu codes of %llu numbers with %llu levels",
+                    path, (unsigned long long)header[0], (unsigned long long)header[1],
+                    (unsigned long long)header[2]);
   return SCL_OK;
 }
 
@@ -100,7 +106,8 @@ static bool is_code(const scl_codes *codes, const uint64_t *words) {
   return true;
 }
 
-static scl_status read_rows(scl_input *input, const char *path, scl_codes *codes, scl_error *error) {
+static scl_status read_rows(scl_input *input, const char *path, scl_codes *codes,
+                            scl_error *error) {
   row_buffer row = {0};
   SCL_TRY(make_row(codes, &row, error));
   scl_status status = SCL_OK;
@@ -109,7 +116,9 @@ static scl_status read_rows(scl_input *input, const char *path, scl_codes *codes
     if (status != SCL_OK) break;
     from_bytes(row.bytes, row.count, row.words);
     if (!is_code(codes, row.words))
-      status = scl_fail(error, SCL_BAD_DATA, "%s: damaged: code %zu holds numbers outside its %zu levels", path, i + 1, codes->levels);
+      status = scl_fail(error, SCL_BAD_DATA,
+                        "%s: damaged: code %zu holds numbers outside its %zu levels", path, i + 1,
+                        codes->levels);
     else
       scl_codes_set_row(codes, i, row.words);
   }
@@ -121,7 +130,9 @@ static scl_status expect_end(scl_input *input, const char *path, scl_error *erro
   char more;
   size_t got = 0;
   SCL_TRY(scl_input_read(input, &more, 1, &got, error));
-  return got == 0 ? SCL_OK : scl_fail(error, SCL_BAD_DATA, "%s: damaged: it goes on after the last code", path);
+  return got == 0
+             ? SCL_OK
+             : scl_fail(error, SCL_BAD_DATA, "%s: damaged: it goes on after the last code", path);
 }
 
 scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
@@ -131,7 +142,9 @@ scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
   uint64_t header[HEADER];
   scl_codes *codes = NULL;
   scl_status status = read_header(input, path, header, error);
-  if (status == SCL_OK) status = scl_codes_create((size_t)header[0], (size_t)header[1], (size_t)header[2], &codes, error);
+  if (status == SCL_OK)
+    status =
+        scl_codes_create((size_t)header[0], (size_t)header[1], (size_t)header[2], &codes, error);
   if (status == SCL_OK) status = read_rows(input, path, codes, error);
   if (status == SCL_OK) status = expect_end(input, path, error);
   scl_input_close(input);

@@ -104,5 +104,6 @@ bool csv_is_missing(const csv_missing *missing, csv_field field) {
 
 void scl_csv_defaults(scl_csv_options *options) {
   static const char *const missing[] = {"?", "NA", "NaN", "nan", NULL};
-  *options = (scl_csv_options){.target_place = -1, .classification = SCL_AUTO, .header = SCL_AUTO, .missing = missing};
+  *options = (scl_csv_options){
+      .target_place = -1, .classification = SCL_AUTO, .header = SCL_AUTO, .missing = missing};
 }

@@ -1,6 +1,6 @@
-/* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries; csv_schema.c: header, names, what each
- * column becomes; csv_scan.c: the first pass, types and levels; csv_parse.c: the second, numbers; csv_read.c and csv_stream.c: whole files
- * and blocks. */
+/* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries;
+ * csv_schema.c: header, names, what each column becomes; csv_scan.c: the first pass, types and
+ * levels; csv_parse.c: the second, numbers; csv_read.c and csv_stream.c: whole files and blocks. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
@@ -19,7 +19,8 @@ typedef struct csv_field {
   bool stray;    /* text follows its closing quote */
 } csv_field;
 
-/* The field that begins at `at`; *stop is its delimiter: the separator, the line break, or `end`. */
+/* The field that begins at `at`; *stop is its delimiter: the separator, the line break, or
+ * `end`. */
 csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop);
 /* The field's text with doubled quotes halved, in scratch (room for its length). */
 csv_field csv_unescape(csv_field field, char *scratch);
@@ -30,7 +31,8 @@ bool csv_blank_line(const char *at, const char *end, char separator, const char 
 /* Line breaks in a text. */
 size_t csv_count_lines(const char *from, const char *to);
 
-/* The words for a missing value, with a table of their first bytes so that most fields need no look. */
+/* The words for a missing value, with a table of their first bytes so that most fields need no
+ * look. */
 typedef struct csv_missing {
   const char *const *words;
   size_t longest;
@@ -39,9 +41,11 @@ typedef struct csv_missing {
 void csv_missing_prepare(csv_missing *missing, const char *const *words);
 bool csv_is_missing(const csv_missing *missing, csv_field field);
 
-/* A plain decimal ("-12.5": at most 19 digits, no exponent) up to the separator or line break: the place of that delimiter, or NULL when
- * the field must be looked at with care. The text is followed by a 0 byte. */
-static inline const char *csv_plain_number(const char *at, char separator, uint64_t *digits, unsigned *places, bool *negative) {
+/* A plain decimal ("-12.5": at most 19 digits, no exponent) up to the separator or line break: the
+ * place of that delimiter, or NULL when the field must be looked at with care. The text is followed
+ * by a 0 byte. */
+static inline const char *csv_plain_number(const char *at, char separator, uint64_t *digits,
+                                           unsigned *places, bool *negative) {
   *negative = *at == '-';
   at += *negative;
   const char *first = at;
@@ -62,7 +66,8 @@ static inline const char *csv_plain_number(const char *at, char separator, uint6
   return count - 1 < 19 && (*at == separator || *at == '\n') ? at : NULL;
 }
 
-/* ---------------------------------------------------------------- levels of a category (csv_levels.c) */
+/* ---------------------------------------------------------------- levels of a category
+ * (csv_levels.c) */
 
 enum { CSV_MOST_LEVELS = 10000 }; /* a column with more is no category */
 
@@ -108,8 +113,8 @@ typedef struct csv_column {
   double sum;                            /* of its numbers, for streams */
   size_t text_file, text_row, text_line; /* where the first text stood */
   char sample[41];                       /* and what it was */
-  csv_levels levels;                     /* of its texts; of all its fields once it is known to be a category */
-  size_t first_out, outs;                /* columns of X */
+  csv_levels levels;      /* of its texts; of all its fields once it is known to be a category */
+  size_t first_out, outs; /* columns of X */
 } csv_column;
 
 typedef struct csv_schema {
@@ -123,12 +128,16 @@ typedef struct csv_schema {
   long target; /* its place, -1: none */
 } csv_schema;
 
-/* From the first lines of the first file: separator, header, names, target. *body: where the rows begin. */
-scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error);
-/* Where the rows of file number `file` begin: past its own header, which must be the first file's. */
-scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text, const char *end, const char **body,
-                                  scl_error *error);
-/* What each column becomes, once all chunks are scanned. *again: some categories hold numbers too and want csv_collect. */
+/* From the first lines of the first file: separator, header, names, target. *body: where the rows
+ * begin. */
+scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body,
+                           scl_error *error);
+/* Where the rows of file number `file` begin: past its own header, which must be the first
+ * file's. */
+scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
+                                  const char *end, const char **body, scl_error *error);
+/* What each column becomes, once all chunks are scanned. *again: some categories hold numbers too
+ * and want csv_collect. */
 scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error);
 /* Sort the levels and lay out X. */
 scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error);
@@ -140,21 +149,26 @@ scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *err
 typedef struct csv_place {
   char text[600];
 } csv_place;
-csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column, size_t line);
+csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column,
+                        size_t line);
 /* The line of a place in a chunk. */
 size_t csv_line_of(const csv_chunk *chunk, const char *at);
 
-/* ---------------------------------------------------------------- passes over chunks, in parallel */
+/* ---------------------------------------------------------------- passes over chunks, in parallel
+ */
 
-/* Sorts of fields, levels of texts and rows of each chunk; first_row of all but the first chunk of a file is filled. */
+/* Sorts of fields, levels of texts and rows of each chunk; first_row of all but the first chunk of
+ * a file is filled. */
 scl_status csv_scan(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
 /* All fields of categories that hold numbers as well become levels. */
 scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
-/* Numbers of the chunks into x (not set before) and y (ignored without a target), row to[k] on for chunk k. A missing number becomes NaN.
- */
-scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count, scl_matrix *x, scl_matrix *y,
-                     scl_error *error);
-/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how many stay. */
-size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first, size_t rows, size_t to);
+/* Numbers of the chunks into x (not set before) and y (ignored without a target), row to[k] on for
+ * chunk k. A missing number becomes NaN. */
+scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to,
+                     size_t count, scl_matrix *x, scl_matrix *y, scl_error *error);
+/* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how
+ * many stay. */
+size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
+                     size_t rows, size_t to);
 
 #endif

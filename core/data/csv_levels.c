@@ -15,7 +15,8 @@ static size_t slot_of(const csv_levels *levels, const char *text, size_t length,
   size_t slot = hash & (levels->n_slots - 1);
   for (; levels->slots[slot] != 0; slot = (slot + 1) & (levels->n_slots - 1)) {
     const csv_level *level = &levels->list[levels->slots[slot] - 1];
-    if (level->hash == hash && level->length == length && memcmp(level->text, text, length) == 0) break;
+    if (level->hash == hash && level->length == length && memcmp(level->text, text, length) == 0)
+      break;
   }
   return slot;
 }

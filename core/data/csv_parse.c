@@ -1,6 +1,6 @@
 /* The second pass over the text: lines to numbers, by a finished schema. */
-#include "data/csv_internal.h"
 #include "base/pool.h"
+#include "data/csv_internal.h"
 #include "data/number.h"
 
 #include <math.h>
@@ -36,12 +36,16 @@ typedef struct row_place {
   double *y;
 } row_place;
 
-static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field field, const char *why, scl_error *error) {
-  const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, j, csv_line_of(r->chunk, at));
-  return scl_fail(error, SCL_BAD_DATA, "%s: '%.*s' %s", place.text, (int)scl_min(field.length, 40), field.text, why);
+static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field field,
+                         const char *why, scl_error *error) {
+  const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, j,
+                                        csv_line_of(r->chunk, at));
+  return scl_fail(error, SCL_BAD_DATA, "%s: '%.*s' %s", place.text, (int)scl_min(field.length, 40),
+                  field.text, why);
 }
 
-static scl_status find_level(const csv_column *column, csv_field field, long *place, scl_error *error) {
+static scl_status find_level(const csv_column *column, csv_field field, long *place,
+                             scl_error *error) {
   if (!field.escaped) {
     *place = csv_levels_find(&column->levels, field.text, field.length);
     return SCL_OK;
@@ -54,7 +58,8 @@ static scl_status find_level(const csv_column *column, csv_field field, long *pl
   return SCL_OK;
 }
 
-static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field, plan *p, size_t *level, scl_error *error) {
+static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field,
+                              plan *p, size_t *level, scl_error *error) {
   const csv_column *column = &r->schema->column[j];
   long place = -1;
   if (csv_is_missing(&r->schema->missing, field)) {
@@ -63,7 +68,8 @@ static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_
   } else {
     SCL_TRY(find_level(column, field, &place, error));
   }
-  if (place < 0) return refuse(r, j, at, field, "was not there when the file was first read: it changed", error);
+  if (place < 0)
+    return refuse(r, j, at, field, "was not there when the file was first read: it changed", error);
   *level = (size_t)place;
   if (!field.quoted) {
     p->last = field.text;
@@ -73,15 +79,17 @@ static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_
   return SCL_OK;
 }
 
-static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field, const plan *p, double *value,
-                               scl_error *error) {
+static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field,
+                               const plan *p, double *value, scl_error *error) {
   if (csv_is_missing(&r->schema->missing, field)) {
     *value = NAN;
     return p->kind == NUMBER ? SCL_OK : refuse(r, j, at, field, "is a missing label", error);
   }
-  if (field.escaped || !scl_parse_number(field.text, field.length, value)) return refuse(r, j, at, field, "is not a number", error);
+  if (field.escaped || !scl_parse_number(field.text, field.length, value))
+    return refuse(r, j, at, field, "is not a number", error);
   if (!isfinite(*value)) return refuse(r, j, at, field, "is not finite", error);
-  if (p->kind == NUMBER && r->narrow != NULL && !isfinite((float)*value)) return refuse(r, j, at, field, "is too large for float32", error);
+  if (p->kind == NUMBER && r->narrow != NULL && !isfinite((float)*value))
+    return refuse(r, j, at, field, "is too large for float32", error);
   return SCL_OK;
 }
 
@@ -105,8 +113,8 @@ static inline void store_level(const row_place *r, const plan *p, size_t level) 
 }
 
 /* The field at `at`; *stop is its delimiter. */
-static scl_status take_number(const row_place *r, size_t j, const char *at, const char *end, const plan *p, const char **stop,
-                              scl_error *error) {
+static scl_status take_number(const row_place *r, size_t j, const char *at, const char *end,
+                              const plan *p, const char **stop, scl_error *error) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
                                   1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
   uint64_t digits;
@@ -127,8 +135,10 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   return SCL_OK;
 }
 
-static scl_status take_level(const row_place *r, size_t j, const char *at, const char *end, plan *p, const char **stop, scl_error *error) {
-  if (p->last != NULL && (size_t)(end - at) > p->last_length && memcmp(at, p->last, p->last_length) == 0) {
+static scl_status take_level(const row_place *r, size_t j, const char *at, const char *end, plan *p,
+                             const char **stop, scl_error *error) {
+  if (p->last != NULL && (size_t)(end - at) > p->last_length &&
+      memcmp(at, p->last, p->last_length) == 0) {
     *stop = at + p->last_length;
     if (**stop == r->schema->separator || **stop == '\n') { /* the text of the row before */
       store_level(r, p, p->last_level);
@@ -142,7 +152,8 @@ static scl_status take_level(const row_place *r, size_t j, const char *at, const
   return SCL_OK;
 }
 
-static scl_status take_line(const row_place *r, const char *at, const char *end, plan *plans, const char **stop, scl_error *error) {
+static scl_status take_line(const row_place *r, const char *at, const char *end, plan *plans,
+                            const char **stop, scl_error *error) {
   *stop = at;
   for (size_t j = 0; j < r->schema->columns; j++, at = *stop + 1) {
     plan *p = &plans[j];
@@ -154,9 +165,11 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
       (void)csv_read_field(at, end, r->schema->separator, stop);
     const bool last = *stop >= end || **stop == '\n';
     if (last != (j + 1 == r->schema->columns)) {
-      const csv_place place =
-          csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, r->schema->columns, csv_line_of(r->chunk, at));
-      return scl_fail(error, SCL_BAD_DATA, "%s: it has another number of fields than when the file was first read", place.text);
+      const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row,
+                                            r->schema->columns, csv_line_of(r->chunk, at));
+      return scl_fail(error, SCL_BAD_DATA,
+                      "%s: it has another number of fields than when the file was first read",
+                      place.text);
     }
   }
   return SCL_OK;
@@ -174,7 +187,9 @@ static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl
       continue;
     }
     const size_t to = job->to[index] + r.row;
-    if (r.row == chunk->rows) return scl_fail(error, SCL_BAD_DATA, "%s: the file changed while it was read", schema->paths[chunk->file]);
+    if (r.row == chunk->rows)
+      return scl_fail(error, SCL_BAD_DATA, "%s: the file changed while it was read",
+                      schema->paths[chunk->file]);
     r.wide = job->x->dtype == SCL_F64 ? scl_matrix_row(job->x, to) : NULL;
     r.narrow = job->x->dtype == SCL_F64 ? NULL : scl_matrix_row_f32(job->x, to);
     r.y = schema->target >= 0 ? scl_matrix_row(job->y, to) : NULL;
@@ -205,8 +220,8 @@ static plan plan_of(const csv_column *column) {
   return (plan){.kind = column->categorical ? LEVEL : NUMBER, .out = column->first_out};
 }
 
-scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count, scl_matrix *x, scl_matrix *y,
-                     scl_error *error) {
+scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to,
+                     size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
   const size_t threads = scl_pool_threads();
   parsing job = {.schema = schema, .chunks = chunks, .to = to, .x = x, .y = y};
   scl_status status = SCL_OK;
@@ -235,12 +250,15 @@ scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const si
 static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];
-    if (!column->categorical && column->missing > 0 && column->outs > 0 && isnan(scl_matrix_get(x, row, column->first_out))) return false;
+    if (!column->categorical && column->missing > 0 && column->outs > 0 &&
+        isnan(scl_matrix_get(x, row, column->first_out)))
+      return false;
   }
   return true;
 }
 
-size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first, size_t rows, size_t to) {
+size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
+                     size_t rows, size_t to) {
   const size_t bytes = x->cols * scl_dtype_size(x->dtype), start = to;
   for (size_t i = first; i < first + rows; i++) {
     if (!row_is_whole(schema, x, i)) continue;

@@ -1,4 +1,5 @@
-/* Whole files into memory: the text is inflated, cut into chunks of lines, and passed over twice in parallel, for types and for numbers. */
+/* Whole files into memory: the text is inflated, cut into chunks of lines, and passed over twice in
+ * parallel, for types and for numbers. */
 #include "data/csv_internal.h"
 #include "data/input.h"
 
@@ -31,7 +32,8 @@ static scl_status add_chunk(reading *r, csv_chunk chunk, scl_error *error) {
   return SCL_OK;
 }
 
-static scl_status cut_into_chunks(reading *r, const char *text, const char *end, size_t file, scl_error *error) {
+static scl_status cut_into_chunks(reading *r, const char *text, const char *end, size_t file,
+                                  scl_error *error) {
   const bool quotes = memchr(text, '"', (size_t)(end - text)) != NULL;
   const char separator = r->schema.separator;
   while (text < end) {
@@ -40,7 +42,9 @@ static scl_status cut_into_chunks(reading *r, const char *text, const char *end,
       stop = end - text > CHUNK_BYTES ? csv_line_end(text + CHUNK_BYTES, end, separator) : end;
     while (stop < end && stop - text < CHUNK_BYTES)
       stop = csv_line_end(stop, end, separator);
-    SCL_TRY(add_chunk(r, (csv_chunk){.text = text, .end = stop, .file = file, .beginning = r->texts[file]}, error));
+    SCL_TRY(add_chunk(
+        r, (csv_chunk){.text = text, .end = stop, .file = file, .beginning = r->texts[file]},
+        error));
     text = stop;
   }
   return SCL_OK;
@@ -79,7 +83,8 @@ static double median_of(const scl_matrix *x, size_t column, size_t rows, double 
   return count % 2 == 1 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
-/* The median of the column in the first file (the training part), or of all files where the first has none of its numbers. */
+/* The median of the column in the first file (the training part), or of all files where the first
+ * has none of its numbers. */
 static scl_status fill_medians(const csv_schema *schema, scl_table *table, scl_error *error) {
   double *values = NULL;
   for (size_t j = 0; j < schema->columns; j++) {
@@ -90,7 +95,8 @@ static scl_status fill_medians(const csv_schema *schema, scl_table *table, scl_e
     double median = median_of(&table->x, column->first_out, table->part_rows[0], values);
     if (isnan(median)) median = median_of(&table->x, column->first_out, table->rows, values);
     for (size_t i = 0; i < table->rows; i++)
-      if (isnan(scl_matrix_get(&table->x, i, column->first_out))) scl_matrix_set(&table->x, i, column->first_out, median);
+      if (isnan(scl_matrix_get(&table->x, i, column->first_out)))
+        scl_matrix_set(&table->x, i, column->first_out, median);
   }
   scl_release(values);
   return SCL_OK;
@@ -105,22 +111,28 @@ static scl_status drop_rows(const csv_schema *schema, scl_table *table, scl_erro
     to += table->part_rows[k];
   }
   if (to == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
-                    schema->paths[0]);
+    return scl_fail(
+        error, SCL_BAD_DATA,
+        "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
+        schema->paths[0]);
   table->rows = table->x.rows = to;
   if (schema->target >= 0) table->y.rows = to;
   return SCL_OK;
 }
 
-static scl_status refuse_missing(const csv_schema *schema, const scl_table *table, scl_error *error) {
+static scl_status refuse_missing(const csv_schema *schema, const scl_table *table,
+                                 scl_error *error) {
   for (size_t i = 0, file = 0, row = 0; i < table->rows; i++, row++) {
     for (; row == table->part_rows[file]; file++)
       row = 0;
     for (size_t j = 0; j < schema->columns; j++) {
       const csv_column *column = &schema->column[j];
-      if (column->categorical || column->missing == 0 || column->outs == 0 || !isnan(scl_matrix_get(&table->x, i, column->first_out)))
+      if (column->categorical || column->missing == 0 || column->outs == 0 ||
+          !isnan(scl_matrix_get(&table->x, i, column->first_out)))
         continue;
-      return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column %zu (%s): the value is missing (missing_values = \"median\" fills it)",
+      return scl_fail(error, SCL_BAD_DATA,
+                      "%s: row %zu, column %zu (%s): the value is missing (missing_values = "
+                      "\"median\" fills it)",
                       schema->paths[file], row + 1, j + 1, column->name);
     }
   }
@@ -130,10 +142,12 @@ static scl_status refuse_missing(const csv_schema *schema, const scl_table *tabl
 static scl_status settle_missing(const csv_schema *schema, scl_table *table, scl_error *error) {
   bool any = false;
   for (size_t j = 0; j < schema->columns; j++)
-    any = any || (!schema->column[j].categorical && schema->column[j].missing > 0 && schema->column[j].outs > 0);
+    any = any || (!schema->column[j].categorical && schema->column[j].missing > 0 &&
+                  schema->column[j].outs > 0);
   if (!any) return SCL_OK;
   if (schema->options->fill == SCL_MISSING_ERROR) return refuse_missing(schema, table, error);
-  return schema->options->fill == SCL_MISSING_ROW ? drop_rows(schema, table, error) : fill_medians(schema, table, error);
+  return schema->options->fill == SCL_MISSING_ROW ? drop_rows(schema, table, error)
+                                                  : fill_medians(schema, table, error);
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -144,7 +158,8 @@ static scl_status count_rows(reading *r, scl_error *error) {
   table->parts = r->files;
   table->part_rows = scl_allocate_zero((r->files + 1) * sizeof *table->part_rows);
   r->to = scl_allocate_array(r->count + 1, sizeof *r->to);
-  if (table->part_rows == NULL || r->to == NULL) return scl_fail_memory(error, r->count * sizeof *r->to, "parts");
+  if (table->part_rows == NULL || r->to == NULL)
+    return scl_fail_memory(error, r->count * sizeof *r->to, "parts");
   for (size_t k = 0; k < r->count; k++) {
     r->to[k] = table->rows;
     table->part_rows[r->chunks[k].file] += r->chunks[k].rows;
@@ -152,7 +167,8 @@ static scl_status count_rows(reading *r, scl_error *error) {
   }
   for (size_t k = 0; k < r->files; k++)
     if (table->part_rows[k] == 0)
-      return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", r->schema.paths[k], r->schema.header ? " after the header" : "");
+      return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", r->schema.paths[k],
+                      r->schema.header ? " after the header" : "");
   return SCL_OK;
 }
 
@@ -162,7 +178,9 @@ static scl_status make_table(reading *r, scl_error *error) {
   SCL_TRY(scl_table_make(table, r->schema.options->dtype, r->schema.target >= 0, error));
   SCL_TRY(csv_parse(&r->schema, r->chunks, r->to, r->count, &table->x, &table->y, error));
   SCL_TRY(settle_missing(&r->schema, table, error));
-  return table->classification && table->class_names == NULL ? scl_table_number_classes(table, error) : SCL_OK;
+  return table->classification && table->class_names == NULL
+             ? scl_table_number_classes(table, error)
+             : SCL_OK;
 }
 
 static scl_status read_all(reading *r, scl_error *error) {
@@ -178,7 +196,8 @@ static scl_status read_all(reading *r, scl_error *error) {
   return make_table(r, error);
 }
 
-scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_options *options, scl_table *out, scl_error *error) {
+scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_options *options,
+                        scl_table *out, scl_error *error) {
   reading r = {.schema = {.options = options, .paths = paths}, .files = n_paths, .table = out};
   memset(out, 0, sizeof *out);
   const scl_status status = read_all(&r, error);

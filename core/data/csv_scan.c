@@ -1,7 +1,7 @@
-/* The first pass over the text: what sort each field is of, and the levels of texts. One tally a thread and column; what comes out does not
- * depend on which thread saw which chunk. */
-#include "data/csv_internal.h"
+/* The first pass over the text: what sort each field is of, and the levels of texts. One tally a
+ * thread and column; what comes out does not depend on which thread saw which chunk. */
 #include "base/pool.h"
+#include "data/csv_internal.h"
 #include "data/number.h"
 
 #include <math.h>
@@ -62,7 +62,8 @@ static void note_text(size_t chunk, size_t row, csv_field field, tally *t) {
 }
 
 /* A field that is no plain number. */
-static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t j, csv_field field, tally *t) {
+static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t j, csv_field field,
+                          tally *t) {
   const csv_schema *schema = job->schema;
   double number;
   if (field.unclosed) return UNCLOSED;
@@ -86,7 +87,8 @@ static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t 
 }
 
 /* One line; *stop is its line break or the end. */
-static bool scan_line(const scanning *job, size_t index, const char *at, const char *end, tally *tallies, const char **stop) {
+static bool scan_line(const scanning *job, size_t index, const char *at, const char *end,
+                      tally *tallies, const char **stop) {
   const csv_schema *schema = job->schema;
   const char separator = schema->separator;
   const bool fast = !job->collect && job->sums == NULL;
@@ -103,7 +105,8 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
       tallies[j].numbers++;
     } else {
       const csv_field field = csv_read_field(at, end, separator, stop);
-      if (j < schema->columns) found->problem = scan_field(job, index, found->row, j, field, &tallies[j]);
+      if (j < schema->columns)
+        found->problem = scan_field(job, index, found->row, j, field, &tallies[j]);
       if (found->problem != FINE) {
         found->column = j;
         found->at = at;
@@ -143,19 +146,24 @@ static void scan_chunk(void *context, size_t index) {
 
 /* ---------------------------------------------------------------- after the threads */
 
-static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, const trouble *t, scl_error *error) {
-  const csv_place place = csv_say_place(schema, chunk->file, chunk->first_row + t->row, t->column, csv_line_of(chunk, t->at));
+static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, const trouble *t,
+                              scl_error *error) {
+  const csv_place place = csv_say_place(schema, chunk->file, chunk->first_row + t->row, t->column,
+                                        csv_line_of(chunk, t->at));
   switch (t->problem) {
   case RAGGED:
-    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu field%s, and the first line has %zu", place.text, t->fields,
-                    t->fields == 1 ? "" : "s", schema->columns);
+    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu field%s, and the first line has %zu",
+                    place.text, t->fields, t->fields == 1 ? "" : "s", schema->columns);
   case UNCLOSED:
     return scl_fail(error, SCL_BAD_DATA, "%s: a quote opens and never closes", place.text);
   case STRAY:
-    return scl_fail(error, SCL_BAD_DATA, "%s: text follows the closing quote (a quote inside quotes is written twice)", place.text);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: text follows the closing quote (a quote inside quotes is written twice)",
+                    place.text);
   case ZERO_BYTE:
-    return scl_fail(error, SCL_BAD_DATA, "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", schema->paths[chunk->file],
-                    csv_line_of(chunk, t->at));
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: line %zu holds a zero byte: this is no text, or text in UTF-16",
+                    schema->paths[chunk->file], csv_line_of(chunk, t->at));
   default:
     return scl_fail_memory(error, 0, "the levels of categories");
   }
@@ -163,7 +171,8 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
 
 static void number_rows(csv_chunk *chunks, size_t count) {
   for (size_t k = 1; k < count; k++)
-    chunks[k].first_row = chunks[k].file == chunks[k - 1].file ? chunks[k - 1].first_row + chunks[k - 1].rows : 0;
+    chunks[k].first_row =
+        chunks[k].file == chunks[k - 1].file ? chunks[k - 1].first_row + chunks[k - 1].rows : 0;
 }
 
 /* The first text of a column, over all threads. */
@@ -208,7 +217,8 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
 static scl_status finish(const scanning *job, size_t threads, size_t count, scl_error *error) {
   number_rows(job->chunks, count);
   for (size_t k = 0; k < count; k++)
-    if (job->troubles[k].problem != FINE) return say_trouble(job->schema, &job->chunks[k], &job->troubles[k], error);
+    if (job->troubles[k].problem != FINE)
+      return say_trouble(job->schema, &job->chunks[k], &job->troubles[k], error);
   return merge(job, threads, count, error);
 }
 
@@ -216,9 +226,11 @@ static scl_status run(scanning *job, size_t count, scl_error *error) {
   const size_t threads = scl_pool_threads(), columns = job->schema->columns;
   job->tallies = scl_allocate_zero(threads * columns * sizeof *job->tallies);
   job->troubles = scl_allocate_zero((count + 1) * sizeof *job->troubles);
-  if (job->schema->sums && !job->collect) job->sums = scl_allocate_zero((count * columns + 1) * sizeof *job->sums);
+  if (job->schema->sums && !job->collect)
+    job->sums = scl_allocate_zero((count * columns + 1) * sizeof *job->sums);
   scl_status status = SCL_OK;
-  if (job->tallies == NULL || job->troubles == NULL || (job->sums == NULL && job->schema->sums && !job->collect)) {
+  if (job->tallies == NULL || job->troubles == NULL ||
+      (job->sums == NULL && job->schema->sums && !job->collect)) {
     status = scl_fail_memory(error, threads * columns * sizeof *job->tallies, "a scan");
   } else {
     scl_pool_run(count, scan_chunk, job);

@@ -1,4 +1,5 @@
-/* What the columns are: header, names, target; then, once all fields were looked at, numbers or categories. */
+/* What the columns are: header, names, target; then, once all fields were looked at, numbers or
+ * categories. */
 #include "data/csv_internal.h"
 #include "data/number.h"
 
@@ -6,13 +7,15 @@
 
 enum { LINES_LOOKED_AT = 50 };
 
-csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column, size_t line) {
+csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column,
+                        size_t line) {
   csv_place place;
   if (column < schema->columns)
-    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, column %zu (%.100s), line %zu", schema->paths[file], row + 1,
-                   column + 1, schema->column[column].name, line);
+    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, column %zu (%.100s), line %zu",
+                   schema->paths[file], row + 1, column + 1, schema->column[column].name, line);
   else
-    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, line %zu", schema->paths[file], row + 1, line);
+    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, line %zu", schema->paths[file],
+                   row + 1, line);
   return place;
 }
 
@@ -55,8 +58,10 @@ static bool same_text(csv_field a, csv_field b) {
   return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Does the field at column j come again in that column of the next lines? Then it is a value, no name. */
-static bool comes_again(const csv_schema *schema, csv_field field, size_t j, const char *at, const char *end) {
+/* Does the field at column j come again in that column of the next lines? Then it is a value, no
+ * name. */
+static bool comes_again(const csv_schema *schema, csv_field field, size_t j, const char *at,
+                        const char *end) {
   for (size_t k = 0; k < LINES_LOOKED_AT && at < end; k++) {
     const char *field_at = at, *stop = at;
     for (size_t i = 0; i <= j; i++, field_at = stop + 1) {
@@ -73,20 +78,25 @@ static bool any_number(const csv_schema *schema, const char *at, const char *end
   double number;
   for (const char *stop = at; at < end; at = stop + 1) {
     const csv_field field = csv_read_field(at, end, schema->separator, &stop);
-    if (!csv_is_missing(&schema->missing, field) && scl_parse_number(field.text, field.length, &number)) return true;
+    if (!csv_is_missing(&schema->missing, field) &&
+        scl_parse_number(field.text, field.length, &number))
+      return true;
     if (stop >= end || *stop == '\n') break;
   }
   return false;
 }
 
-/* Names hold no number. Where the second line holds none either, all is text: then a name is a text that does not come again below it. */
+/* Names hold no number. Where the second line holds none either, all is text: then a name is a text
+ * that does not come again below it. */
 static bool first_line_is_header(const csv_schema *schema, const char *text, const char *end) {
   const char *second = csv_line_end(text, end, schema->separator), *stop = text;
   if (any_number(schema, text, end)) return false;
   if (second >= end || any_number(schema, second, end)) return true;
   for (size_t j = 0; text < end; j++, text = stop + 1) {
     const csv_field field = csv_read_field(text, end, schema->separator, &stop);
-    if (field.length > 0 && (csv_is_missing(&schema->missing, field) || comes_again(schema, field, j, second, end))) return false;
+    if (field.length > 0 &&
+        (csv_is_missing(&schema->missing, field) || comes_again(schema, field, j, second, end)))
+      return false;
     if (stop >= end || *stop == '\n') break;
   }
   return true;
@@ -108,17 +118,20 @@ static char *name_of(csv_field field, const char *made) {
   return name;
 }
 
-static scl_status name_columns(csv_schema *schema, const char *at, const char *end, scl_error *error) {
+static scl_status name_columns(csv_schema *schema, const char *at, const char *end,
+                               scl_error *error) {
   const scl_csv_options *o = schema->options;
   const char *const *given = o->names;
   for (size_t j = 0; j < schema->columns; j++) {
     const char *stop;
     char made[32];
     csv_column *column = &schema->column[j];
-    const csv_field field = schema->header ? csv_read_field(at, end, schema->separator, &stop) : (csv_field){0};
+    const csv_field field =
+        schema->header ? csv_read_field(at, end, schema->separator, &stop) : (csv_field){0};
     if (schema->header) at = stop + 1;
     (void)snprintf(made, sizeof made, "x%zu", j + 1);
-    column->name = given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given)) : name_of(field, made);
+    column->name =
+        given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given)) : name_of(field, made);
     if (given != NULL && *given == NULL) break;
     if (column->name == NULL) return scl_fail_memory(error, field.length, "column names");
     if (given != NULL) given++;
@@ -130,29 +143,33 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
   while (o->names != NULL && o->names[names] != NULL)
     names++;
   if (o->names != NULL && names != schema->columns)
-    return scl_fail(error, SCL_BAD_OPTION, "option 'columns' has %zu names, and %s has %zu columns", names, schema->paths[0],
-                    schema->columns);
+    return scl_fail(error, SCL_BAD_OPTION, "option 'columns' has %zu names, and %s has %zu columns",
+                    names, schema->paths[0], schema->columns);
   return SCL_OK;
 }
 
 /* ---------------------------------------------------------------- columns that options name */
 
-static scl_status refuse_name(const csv_schema *schema, const char *option, const char *name, scl_error *error) {
+static scl_status refuse_name(const csv_schema *schema, const char *option, const char *name,
+                              scl_error *error) {
   char names[300] = "";
   size_t used = 0;
   for (size_t j = 0; j < schema->columns && used < sizeof names - 8; j++) {
-    const int more = snprintf(names + used, sizeof names - used, "%s%.60s", j > 0 ? ", " : "", schema->column[j].name);
+    const int more = snprintf(names + used, sizeof names - used, "%s%.60s", j > 0 ? ", " : "",
+                              schema->column[j].name);
     used += more > 0 ? (size_t)more : 0;
     if (used >= sizeof names - 70 && j + 1 < schema->columns) {
       (void)snprintf(names + scl_min(used, sizeof names - 8), 8, ", ...");
       break;
     }
   }
-  return scl_fail(error, SCL_BAD_OPTION, "option '%s' names '%.80s', and %s has no such column; it has %s", option, name, schema->paths[0],
-                  names);
+  return scl_fail(error, SCL_BAD_OPTION,
+                  "option '%s' names '%.80s', and %s has no such column; it has %s", option, name,
+                  schema->paths[0], names);
 }
 
-static scl_status check_listed(const csv_schema *schema, const char *const *list, const char *option, scl_error *error) {
+static scl_status check_listed(const csv_schema *schema, const char *const *list,
+                               const char *option, scl_error *error) {
   for (; list != NULL && *list != NULL; list++) {
     bool found = false;
     for (size_t j = 0; j < schema->columns; j++)
@@ -166,8 +183,9 @@ static scl_status find_named_target(csv_schema *schema, const char *name, scl_er
   for (size_t j = 0; j < schema->columns; j++) {
     if (strcmp(schema->column[j].name, name) != 0) continue;
     if (schema->target >= 0)
-      return scl_fail(error, SCL_BAD_OPTION, "%s: columns %ld and %zu are both called '%s'; give the target's number", schema->paths[0],
-                      schema->target + 1, j + 1, name);
+      return scl_fail(error, SCL_BAD_OPTION,
+                      "%s: columns %ld and %zu are both called '%s'; give the target's number",
+                      schema->paths[0], schema->target + 1, j + 1, name);
     schema->target = (long)j;
   }
   return schema->target < 0 ? refuse_name(schema, "target", name, error) : SCL_OK;
@@ -181,17 +199,18 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
     SCL_TRY(find_named_target(schema, o->target, error));
   } else if (o->target_place != 0) {
     if (o->target_place > columns || o->target_place < -columns)
-      return scl_fail(error, SCL_BAD_OPTION, "option 'target' got %ld, and %s has %ld columns", o->target_place, schema->paths[0], columns);
+      return scl_fail(error, SCL_BAD_OPTION, "option 'target' got %ld, and %s has %ld columns",
+                      o->target_place, schema->paths[0], columns);
     schema->target = o->target_place > 0 ? o->target_place - 1 : columns + o->target_place;
   }
   if (schema->target < 0) return SCL_OK;
   csv_column *column = &schema->column[schema->target];
   column->target = true;
-  return column->skipped
-             ? scl_fail(error, SCL_BAD_OPTION,
-                        "option 'skip' leaves out '%s', which is the target (option 'target'; the last column unless it says another)",
-                        column->name)
-             : SCL_OK;
+  return column->skipped ? scl_fail(error, SCL_BAD_OPTION,
+                                    "option 'skip' leaves out '%s', which is the target (option "
+                                    "'target'; the last column unless it says another)",
+                                    column->name)
+                         : SCL_OK;
 }
 
 /* Past a byte order mark and empty lines. */
@@ -203,18 +222,23 @@ static const char *first_line(const char *text, const char *end) {
   return text;
 }
 
-scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body, scl_error *error) {
+scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body,
+                           scl_error *error) {
   const scl_csv_options *o = schema->options;
   csv_missing_prepare(&schema->missing, o->missing);
   text = first_line(text, end);
   if (text >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[0]);
   if (memchr(text, 0, (size_t)(csv_line_end(text, end, 0) - text)) != NULL)
-    return scl_fail(error, SCL_BAD_DATA, "%s: line 1 holds a zero byte: this is no text, or text in UTF-16", schema->paths[0]);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: line 1 holds a zero byte: this is no text, or text in UTF-16",
+                    schema->paths[0]);
   schema->separator = o->separator != 0 ? o->separator : find_separator(text, end);
-  schema->header = o->header == SCL_AUTO ? first_line_is_header(schema, text, end) : o->header == SCL_YES;
+  schema->header =
+      o->header == SCL_AUTO ? first_line_is_header(schema, text, end) : o->header == SCL_YES;
   const size_t columns = count_fields(text, end, schema->separator);
   schema->column = scl_allocate_zero(columns * sizeof *schema->column);
-  if (schema->column == NULL) return scl_fail_memory(error, columns * sizeof *schema->column, "columns");
+  if (schema->column == NULL)
+    return scl_fail_memory(error, columns * sizeof *schema->column, "columns");
   schema->columns = columns;
   SCL_TRY(name_columns(schema, text, end, error));
   SCL_TRY(check_listed(schema, o->skip, "skip", error));
@@ -224,8 +248,8 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
   return find_target(schema, error);
 }
 
-scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text, const char *end, const char **body,
-                                  scl_error *error) {
+scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
+                                  const char *end, const char **body, scl_error *error) {
   const char *at = *body = first_line(text, end), *stop = at;
   if (!schema->header) return SCL_OK;
   if (at >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[file]);
@@ -234,10 +258,13 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
   for (size_t j = 0; j < schema->columns; j++, at = stop + 1) {
     const csv_field field = csv_read_field(at, end, schema->separator, &stop);
     const bool same = field.escaped || field.length == 0 ||
-                      (field.length == strlen(schema->column[j].name) && memcmp(field.text, schema->column[j].name, field.length) == 0);
+                      (field.length == strlen(schema->column[j].name) &&
+                       memcmp(field.text, schema->column[j].name, field.length) == 0);
     if (!same)
-      return scl_fail(error, SCL_BAD_DATA, "%s: column %zu is called '%.*s' in its header, and '%s' in that of %s", schema->paths[file],
-                      j + 1, (int)scl_min(field.length, 60), field.text, schema->column[j].name, schema->paths[0]);
+      return scl_fail(error, SCL_BAD_DATA,
+                      "%s: column %zu is called '%.*s' in its header, and '%s' in that of %s",
+                      schema->paths[file], j + 1, (int)scl_min(field.length, 60), field.text,
+                      schema->column[j].name, schema->paths[0]);
     if (stop >= end || *stop == '\n') break; /* too few: its first row will say so */
   }
   return SCL_OK;

@@ -1,5 +1,6 @@
-/* Rows of a file block by block, in flat memory: a scan and a walk when it is opened (another scan where categories hold
- * numbers), then one pass of reading a walk. The schema is not touched after it is opened, so that every walk gives the same numbers. */
+/* Rows of a file block by block, in flat memory: a scan and a walk when it is opened (another scan
+ * where categories hold numbers), then one pass of reading a walk. The schema is not touched after
+ * it is opened, so that every walk gives the same numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/csv_internal.h"
 #include "data/input.h"
@@ -7,7 +8,13 @@
 #include <math.h>
 #include <sys/stat.h>
 
-enum { BUFFER_BYTES = 1 << 21, CHUNK_BYTES = 1 << 18, MOST_CHUNKS = 16, LONGEST_LINE = 1 << 30, FIRST_LINES = 64 };
+enum {
+  BUFFER_BYTES = 1 << 21,
+  CHUNK_BYTES = 1 << 18,
+  MOST_CHUNKS = 16,
+  LONGEST_LINE = 1 << 30,
+  FIRST_LINES = 64
+};
 
 /* Whole lines of the file, a buffer at a time. */
 typedef struct lines {
@@ -50,7 +57,9 @@ static scl_status fill_buffer(lines *l, scl_error *error) {
 
 static scl_status enlarge_buffer(lines *l, scl_error *error) {
   if (l->room >= LONGEST_LINE)
-    return scl_fail(error, SCL_BAD_DATA, "%s: line %zu is longer than %zu bytes; is a quote left open?", l->path, l->line, l->room);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: line %zu is longer than %zu bytes; is a quote left open?", l->path,
+                    l->line, l->room);
   char *more = scl_allocate(2 * l->room + 1);
   if (more == NULL) return scl_fail_memory(error, 2 * l->room, "a long line");
   memcpy(more, l->buffer, l->used);
@@ -123,7 +132,8 @@ static scl_status first_lines(csv_source *s, scl_error *error) {
   SCL_TRY(open_lines(l, s->path, s->schema.separator, error));
   SCL_TRY(fill_buffer(l, error));
   SCL_TRY(csv_schema_skip_header(&s->schema, 0, l->buffer, l->buffer + l->used, &body, error));
-  for (cut(l, body); l->count == 0 && !l->ended; cut(l, body)) { /* the header or the first row is longer than the buffer */
+  for (cut(l, body); l->count == 0 && !l->ended;
+       cut(l, body)) { /* the header or the first row is longer than the buffer */
     l->taken = 0;
     l->line = 1;
     SCL_TRY(enlarge_buffer(l, error));
@@ -144,8 +154,8 @@ static scl_status fill_missing(csv_source *s, size_t rows, scl_error *error) {
     for (size_t i = 0; i < rows; i++) {
       if (!isnan(scl_matrix_get(&s->x, i, column->first_out))) continue;
       if (s->options.fill == SCL_MISSING_ERROR)
-        return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column %zu (%s): the value is missing", s->path,
-                        s->lines.chunks[0].first_row + i + 1, j + 1, column->name);
+        return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column %zu (%s): the value is missing",
+                        s->path, s->lines.chunks[0].first_row + i + 1, j + 1, column->name);
       scl_matrix_set(&s->x, i, column->first_out, column->sum / (double)column->numbers);
     }
   }
@@ -168,7 +178,9 @@ static scl_status parse_next(csv_source *s, scl_error *error) {
   SCL_TRY(scl_matrix_create_raw(rows, s->base.cols, s->options.dtype, &s->x, error));
   SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_F64, &s->y, error));
   SCL_TRY(csv_parse(&s->schema, l->chunks, to, l->count, &s->x, &s->y, error));
-  s->parsed = s->options.fill == SCL_MISSING_ROW ? csv_drop_rows(&s->schema, &s->x, &s->y, 0, rows, 0) : rows;
+  s->parsed = s->options.fill == SCL_MISSING_ROW
+                  ? csv_drop_rows(&s->schema, &s->x, &s->y, 0, rows, 0)
+                  : rows;
   return s->options.fill == SCL_MISSING_ROW ? SCL_OK : fill_missing(s, rows, error);
 }
 
@@ -180,16 +192,21 @@ static scl_status have_rows(csv_source *s, bool *any, scl_error *error) {
   return SCL_OK;
 }
 
-static scl_status csv_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status csv_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                  scl_matrix *y, scl_error *error) {
   csv_source *s = (csv_source *)source;
   bool any;
   if (first == 0) rewind_source(s);
-  if (first != s->next_row) return scl_fail(error, SCL_INTERNAL, "%s: rows can be read in order only", s->path);
+  if (first != s->next_row)
+    return scl_fail(error, SCL_INTERNAL, "%s: rows can be read in order only", s->path);
   for (size_t done = 0; done < count;) {
     SCL_TRY(have_rows(s, &any, error));
-    if (!any) return scl_fail(error, SCL_IO, "%s: the file has fewer rows than when it was first read", s->path);
+    if (!any)
+      return scl_fail(error, SCL_IO, "%s: the file has fewer rows than when it was first read",
+                      s->path);
     const size_t take = scl_min(count - done, s->parsed - s->taken);
-    scl_matrix from = scl_matrix_slice(&s->x, s->taken, take, 0, s->x.cols), to = scl_matrix_slice(x, done, take, 0, x->cols);
+    scl_matrix from = scl_matrix_slice(&s->x, s->taken, take, 0, s->x.cols),
+               to = scl_matrix_slice(x, done, take, 0, x->cols);
     scl_matrix_assign(&from, &to);
     scl_matrix_release(&from);
     scl_matrix_release(&to);
@@ -214,35 +231,41 @@ static const scl_source_class csv_source_class = {csv_source_read, csv_source_de
 
 /* ---------------------------------------------------------------- opening */
 
-/* Header, names, target from the first lines: as many as the schema looks at, however long they are. */
+/* Header, names, target from the first lines: as many as the schema looks at, however long they
+ * are. */
 static scl_status open_schema(csv_source *s, scl_error *error) {
   lines l = {0};
   const char *body;
   scl_status status = open_lines(&l, s->path, 0, error);
   if (status == SCL_OK) status = fill_buffer(&l, error);
-  while (status == SCL_OK && !l.ended && csv_count_lines(l.buffer, l.buffer + l.used) < FIRST_LINES && l.room < LONGEST_LINE) {
+  while (status == SCL_OK && !l.ended &&
+         csv_count_lines(l.buffer, l.buffer + l.used) < FIRST_LINES && l.room < LONGEST_LINE) {
     status = enlarge_buffer(&l, error);
     if (status == SCL_OK) status = fill_buffer(&l, error);
   }
-  if (status == SCL_OK) status = csv_schema_open(&s->schema, l.buffer, l.buffer + l.used, &body, error);
+  if (status == SCL_OK)
+    status = csv_schema_open(&s->schema, l.buffer, l.buffer + l.used, &body, error);
   close_lines(&l);
   return status;
 }
 
 /* One pass over all chunks. */
-static scl_status pass(csv_source *s, scl_status (*use)(csv_schema *, csv_chunk *, size_t, scl_error *), size_t *rows, scl_error *error) {
+static scl_status pass(csv_source *s,
+                       scl_status (*use)(csv_schema *, csv_chunk *, size_t, scl_error *),
+                       size_t *rows, scl_error *error) {
   scl_status status = SCL_OK;
   do {
     status = more_lines(s, error);
-    if (status == SCL_OK && s->lines.count > 0) status = use(&s->schema, s->lines.chunks, s->lines.count, error);
+    if (status == SCL_OK && s->lines.count > 0)
+      status = use(&s->schema, s->lines.chunks, s->lines.count, error);
   } while (status == SCL_OK && !s->lines.ended);
   *rows = s->open ? s->lines.rows : 0;
   rewind_source(s);
   return status;
 }
 
-/* One walk at once, so that what is wrong is said when the file is opened; it gives the numeric labels, and the rows where some are left
- * out. */
+/* One walk at once, so that what is wrong is said when the file is opened; it gives the numeric
+ * labels, and the rows where some are left out. */
 static scl_status walk_once(csv_source *s, scl_labels *labels, scl_error *error) {
   bool any = true;
   rewind_source(s);
@@ -250,7 +273,8 @@ static scl_status walk_once(csv_source *s, scl_labels *labels, scl_error *error)
     SCL_TRY(have_rows(s, &any, error));
     if (!any) return SCL_OK;
     for (size_t i = 0; labels != NULL && i < s->parsed; i++)
-      if (!scl_labels_add(labels, scl_matrix_get(&s->y, i, 0))) return scl_fail_memory(error, labels->count * sizeof(double), "labels");
+      if (!scl_labels_add(labels, scl_matrix_get(&s->y, i, 0)))
+        return scl_fail_memory(error, labels->count * sizeof(double), "labels");
   }
 }
 
@@ -260,7 +284,10 @@ static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *erro
   scl_status status = walk_once(s, numeric_labels ? &labels : NULL, error);
   rewind_source(s);
   if (status == SCL_OK && s->base.rows == 0)
-    status = scl_fail(error, SCL_BAD_DATA, "%s: every row has a missing number, and missing_values = \"row\" leaves them all out", s->path);
+    status = scl_fail(
+        error, SCL_BAD_DATA,
+        "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
+        s->path);
   if (status == SCL_OK && numeric_labels) return scl_table_take_labels(out, &labels, error);
   scl_release(labels.values);
   return status;
@@ -272,12 +299,15 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   SCL_TRY(open_schema(s, error));
   s->schema.sums = true;
   SCL_TRY(pass(s, csv_scan, &rows, error));
-  if (rows == 0) return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", s->path, s->schema.header ? " after the header" : "");
+  if (rows == 0)
+    return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", s->path,
+                    s->schema.header ? " after the header" : "");
   SCL_TRY(csv_schema_decide(&s->schema, &again, error));
   if (again) SCL_TRY(pass(s, csv_collect, &same, error));
   SCL_TRY(csv_schema_lay_out(&s->schema, error));
   SCL_TRY(csv_describe(&s->schema, out, error));
-  s->base = (scl_source){&csv_source_class, rows, s->schema.cols_out, s->schema.target >= 0 ? 1 : 0, false, false};
+  s->base = (scl_source){
+      &csv_source_class, rows, s->schema.cols_out, s->schema.target >= 0 ? 1 : 0, false, false};
   SCL_TRY(count_and_label(s, out, error));
   out->rows = s->base.rows;
   out->parts = 1;
@@ -290,11 +320,14 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
 static scl_status check_file(const char *path, scl_error *error) {
   struct stat file;
   if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-    return scl_fail(error, SCL_IO, "%s: this is a pipe or device; a stream is read more than once, so it takes a file", path);
+    return scl_fail(
+        error, SCL_IO,
+        "%s: this is a pipe or device; a stream is read more than once, so it takes a file", path);
   return SCL_OK;
 }
 
-scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out, scl_source **source, scl_error *error) {
+scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out,
+                          scl_source **source, scl_error *error) {
   memset(out, 0, sizeof *out);
   SCL_TRY(check_file(path, error));
   csv_source *s = scl_allocate_zero(sizeof *s);
@@ -305,7 +338,8 @@ scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_
   s->path_list[0] = s->path;
   s->schema.options = &s->options;
   s->schema.paths = s->path_list;
-  const scl_status status = s->path == NULL ? scl_fail_memory(error, strlen(path), "a path") : prepare(s, out, error);
+  const scl_status status =
+      s->path == NULL ? scl_fail_memory(error, strlen(path), "a path") : prepare(s, out, error);
   if (status == SCL_OK) {
     *source = &s->base;
     return SCL_OK;

@@ -1,10 +1,12 @@
-/* Once all fields were looked at: what each column is, its columns of X, and what they are called. */
+/* Once all fields were looked at: what each column is, its columns of X, and what they are
+ * called. */
 #include "data/csv_internal.h"
 
 #include <stdio.h>
 
 static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
-  return csv_say_place(schema, column->text_file, column->text_row, (size_t)(column - schema->column), column->text_line);
+  return csv_say_place(schema, column->text_file, column->text_row,
+                       (size_t)(column - schema->column), column->text_line);
 }
 
 static scl_status decide_column(const csv_schema *schema, csv_column *column, scl_error *error) {
@@ -13,25 +15,33 @@ static scl_status decide_column(const csv_schema *schema, csv_column *column, sc
   if (column->texts == 0 || column->forced_levels) return SCL_OK;
   if (declared || (column->numbers >= 20 && column->numbers > 99 * column->texts))
     return scl_fail(error, SCL_BAD_DATA,
-                    "%s: '%s' is not a number (%zu of the others are); levels = {\"%s\"} takes the column as categories",
-                    place_of_text(schema, column).text, column->sample, column->numbers, column->name);
+                    "%s: '%s' is not a number (%zu of the others are); levels = {\"%s\"} takes the "
+                    "column as categories",
+                    place_of_text(schema, column).text, column->sample, column->numbers,
+                    column->name);
   return SCL_OK;
 }
 
-static scl_status decide_target(const csv_schema *schema, const csv_column *column, scl_error *error) {
+static scl_status decide_target(const csv_schema *schema, const csv_column *column,
+                                scl_error *error) {
   if (schema->options->classification == SCL_NO && column->categorical && column->texts > 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: '%s' is not a number, and a regression's target is one", place_of_text(schema, column).text,
-                    column->sample);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: '%s' is not a number, and a regression's target is one",
+                    place_of_text(schema, column).text, column->sample);
   if (schema->options->classification == SCL_NO && column->categorical)
-    return scl_fail(error, SCL_BAD_OPTION, "option 'levels' names the target '%s' of a regression", column->name);
+    return scl_fail(error, SCL_BAD_OPTION, "option 'levels' names the target '%s' of a regression",
+                    column->name);
   return SCL_OK;
 }
 
-static scl_status decide_missing(const csv_schema *schema, const csv_column *column, scl_error *error) {
+static scl_status decide_missing(const csv_schema *schema, const csv_column *column,
+                                 scl_error *error) {
   if (column->categorical || column->target || column->missing == 0) return SCL_OK;
   if (column->numbers == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: column %zu (%s) has no values at all; skip = {\"%s\"} leaves it out", schema->paths[0],
-                    (size_t)(column - schema->column) + 1, column->name, column->name);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: column %zu (%s) has no values at all; skip = {\"%s\"} leaves it out",
+                    schema->paths[0], (size_t)(column - schema->column) + 1, column->name,
+                    column->name);
   return SCL_OK;
 }
 
@@ -53,12 +63,15 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
   schema->cols_out = 0;
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
-    const bool dropped = column->categorical && !column->target && schema->options->drop_categorical;
+    const bool dropped =
+        column->categorical && !column->target && schema->options->drop_categorical;
     if (column->skipped || dropped) continue;
     if (column->categorical && column->levels.overflow)
-      return scl_fail(error, SCL_BAD_DATA, "%s: column %zu (%s) has more than %d different texts: that is no category; %s",
-                      schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS,
-                      column->target ? "is it the target?" : "option 'skip' leaves it out");
+      return scl_fail(
+          error, SCL_BAD_DATA,
+          "%s: column %zu (%s) has more than %d different texts: that is no category; %s",
+          schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS,
+          column->target ? "is it the target?" : "option 'skip' leaves it out");
     csv_levels_sort(&column->levels);
     if (column->target) continue;
     column->first_out = schema->cols_out;
@@ -66,9 +79,11 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
     schema->cols_out += column->outs;
   }
   if (schema->cols_out > 0) return SCL_OK;
-  return scl_fail(error, SCL_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s", schema->paths[0], schema->columns,
-                  schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
-                  schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
+  return scl_fail(
+      error, SCL_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s",
+      schema->paths[0], schema->columns,
+      schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
+      schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
 }
 
 /* ---------------------------------------------------------------- names and classes */
@@ -86,7 +101,8 @@ static char *joined(const char *a, const char *b) {
 static bool describe_column(const csv_column *column, char **names) {
   if (!column->categorical) return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
   for (size_t i = 0; i < column->outs; i++) {
-    names[column->first_out + i] = joined(column->name, i < column->levels.count ? column->levels.list[i].text : "?");
+    names[column->first_out + i] =
+        joined(column->name, i < column->levels.count ? column->levels.list[i].text : "?");
     if (names[column->first_out + i] == NULL) return false;
   }
   return true;

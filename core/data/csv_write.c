@@ -7,7 +7,8 @@
 /* In quotes where it would read as something else. */
 static void write_name(scl_output *output, const char *name) {
   const size_t length = strlen(name);
-  const bool blanks = length > 0 && (name[0] == ' ' || name[length - 1] == ' ' || name[0] == '\t' || name[length - 1] == '\t');
+  const bool blanks = length > 0 && (name[0] == ' ' || name[length - 1] == ' ' || name[0] == '\t' ||
+                                     name[length - 1] == '\t');
   if (!blanks && strpbrk(name, ",;\"\r\n\t") == NULL) {
     scl_output_write(output, name, length);
     return;
@@ -30,9 +31,11 @@ static void write_row(scl_output *output, const scl_matrix *a, size_t i, char *l
   scl_output_write(output, line, used);
 }
 
-scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const char *path, scl_error *error) {
+scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const char *path,
+                         scl_error *error) {
   scl_output *output;
-  if (a->cols == 0) return scl_fail(error, SCL_BAD_SHAPE, "%s: a matrix without columns has no lines", path);
+  if (a->cols == 0)
+    return scl_fail(error, SCL_BAD_SHAPE, "%s: a matrix without columns has no lines", path);
   char *line = scl_allocate_array(a->cols, 33);
   if (line == NULL) return scl_fail_memory(error, a->cols * 33, "a line");
   scl_status status = scl_output_open(path, &output, error);

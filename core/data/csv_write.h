@@ -4,7 +4,9 @@
 
 #include "algebra/matrix.h"
 
-/* Whole or not at all; names (a->cols of them, or NULL) are the first line. Every number reads back as the same number. */
-scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const char *path, scl_error *error);
+/* Whole or not at all; names (a->cols of them, or NULL) are the first line. Every number reads back
+ * as the same number. */
+scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const char *path,
+                         scl_error *error);
 
 #endif

@@ -30,7 +30,8 @@ static bool find(void *handle, const char *name, void *function, size_t size) {
 
 static scl_status load(library *curl, scl_error *error) {
   void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (handle == NULL) return scl_fail(error, SCL_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
+  if (handle == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
   const bool all = find(handle, "curl_easy_init", &curl->init, sizeof curl->init) &&
                    find(handle, "curl_easy_setopt", &curl->setopt, sizeof curl->setopt) &&
                    find(handle, "curl_easy_perform", &curl->perform, sizeof curl->perform) &&
@@ -40,7 +41,8 @@ static scl_status load(library *curl, scl_error *error) {
   return all ? SCL_OK : scl_fail(error, SCL_UNSUPPORTED, "libcurl lacks a function: %s", dlerror());
 }
 
-/* More than any file that a workbench would fetch by itself: a server that never ends must not fill the disk. */
+/* More than any file that a workbench would fetch by itself: a server that never ends must not fill
+ * the disk. */
 #define MOST_BYTES ((curl_off_t)4 << 30)
 
 typedef struct transfer {
@@ -59,7 +61,8 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
   return size * count;
 }
 
-static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up_done) {
+static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
+                 curl_off_t up_done) {
   (void)context;
   (void)up_total;
   (void)up_done;
@@ -99,8 +102,8 @@ static CURLcode run(const library *curl, CURL *handle, const char *url, transfer
   return curl->perform(handle);
 }
 
-static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url, const char *path, const transfer *t,
-                         scl_error *error) {
+static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url,
+                         const char *path, const transfer *t, scl_error *error) {
   long answer = 0;
   (void)curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &answer);
   if (code == CURLE_ABORTED_BY_CALLBACK) {
@@ -108,10 +111,16 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
     return scl_fail(error, SCL_CANCELLED, "interrupted! (%s was not fetched)", url);
   }
   if (code == CURLE_HTTP_RETURNED_ERROR)
-    return scl_fail(error, SCL_IO, "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url, answer, path);
+    return scl_fail(
+        error, SCL_IO,
+        "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url,
+        answer, path);
   if (code == CURLE_FILESIZE_EXCEEDED || t->taken > MOST_BYTES)
-    return scl_fail(error, SCL_IO, "%s: the file is larger than 4 GB, which no data set here is; nothing was kept", url);
-  return scl_fail(error, SCL_IO, "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url,
+    return scl_fail(error, SCL_IO,
+                    "%s: the file is larger than 4 GB, which no data set here is; nothing was kept",
+                    url);
+  return scl_fail(error, SCL_IO,
+                  "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url,
                   t->why[0] != 0 ? t->why : curl->strerror(code), path);
 }
 
@@ -135,8 +144,9 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
   SHA256Final(digest, &t.hash);
   to_text(digest, text);
   if (status == SCL_OK && sha256 != NULL && strcmp(text, sha256) != 0)
-    status =
-        scl_fail(error, SCL_BAD_DATA, "%s: the file that came has sha256 %s where %s is expected; nothing was kept", url, text, sha256);
+    status = scl_fail(error, SCL_BAD_DATA,
+                      "%s: the file that came has sha256 %s where %s is expected; nothing was kept",
+                      url, text, sha256);
   if (status == SCL_OK) return scl_output_commit(t.output, error);
   scl_output_abandon(t.output);
   return status;

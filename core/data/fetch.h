@@ -4,8 +4,9 @@
 
 #include "base/base.h"
 
-/* Fetch an http or https address to path, following redirects within http and https; sha256 (64 lower-case hexadecimal digits) may be NULL.
- * On any failure (network, server, size, digest, disk, Ctrl-C) nothing stays and the sentence says what to do by hand. */
+/* Fetch an http or https address to path, following redirects within http and https; sha256 (64
+ * lower-case hexadecimal digits) may be NULL. On any failure (network, server, size, digest, disk,
+ * Ctrl-C) nothing stays and the sentence says what to do by hand. */
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error);
 /* The digest of a file as 64 hexadecimal digits and a 0. */
 scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error);

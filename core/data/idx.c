@@ -39,14 +39,17 @@ static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
   if (out->length == 0) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", path);
   if (out->length < 8 || b[0] != 0 || b[1] != 0 || size_of(b[2]) == 0 || b[3] == 0 || b[3] > 8) {
     const unsigned long magic = out->length >= 4 ? big32(b) : 0;
-    return scl_fail(error, SCL_BAD_DATA, "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)", path,
-                    magic);
+    return scl_fail(
+        error, SCL_BAD_DATA,
+        "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)",
+        path, magic);
   }
   const size_t dims = b[3];
   out->type = b[2];
   out->size = size_of(b[2]);
   out->data_at = 4 + 4 * dims;
-  if (out->length < out->data_at) return scl_fail(error, SCL_BAD_DATA, "%s: the IDX header is cut off", path);
+  if (out->length < out->data_at)
+    return scl_fail(error, SCL_BAD_DATA, "%s: the IDX header is cut off", path);
   out->rows = big32(b + 4);
   out->each = 1;
   for (size_t k = 1; k < dims; k++) {
@@ -55,10 +58,14 @@ static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
       return scl_fail(error, SCL_BAD_DATA, "%s: the sizes in the IDX header are absurd", path);
     out->each *= dim;
   }
-  const double wanted = (double)out->data_at + (double)out->rows * (double)out->each * (double)out->size;
+  const double wanted =
+      (double)out->data_at + (double)out->rows * (double)out->each * (double)out->size;
   if ((double)out->length != wanted)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the file has %zu bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s", path,
-                    out->length, out->rows, out->each, wanted, (double)out->length < wanted ? "cut off" : "too long");
+    return scl_fail(
+        error, SCL_BAD_DATA,
+        "%s: the file has %zu bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s",
+        path, out->length, out->rows, out->each, wanted,
+        (double)out->length < wanted ? "cut off" : "too long");
   return SCL_OK;
 }
 
@@ -91,7 +98,8 @@ static double number_at(const idx_array *a, size_t place) {
   }
 }
 
-/* ---------------------------------------------------------------- bytes to numbers, a task some rows */
+/* ---------------------------------------------------------------- bytes to numbers, a task some
+ * rows */
 
 typedef struct converting {
   const idx_array *from;
@@ -115,7 +123,8 @@ static void convert_rows(void *context, size_t index) {
     double sum = 0;
     for (size_t j = 0; j < a->each; j++) {
       const size_t place = i * a->each + j;
-      const double value = a->type == 0x08 ? job->wide[bytes[place]] : job->factor * number_at(a, place);
+      const double value =
+          a->type == 0x08 ? job->wide[bytes[place]] : job->factor * number_at(a, place);
       if (wide != NULL) {
         wide[j] = value;
         sum += 0 * value;
@@ -124,11 +133,13 @@ static void convert_rows(void *context, size_t index) {
         sum += 0 * (double)narrow[j];
       }
     }
-    if (isnan(sum)) atomic_store(&job->infinite, true); /* 0 x is NaN exactly where x is not finite */
+    if (isnan(sum))
+      atomic_store(&job->infinite, true); /* 0 x is NaN exactly where x is not finite */
   }
 }
 
-static scl_status convert(const char *path, const idx_array *a, double factor, scl_matrix *to, size_t first, scl_error *error) {
+static scl_status convert(const char *path, const idx_array *a, double factor, scl_matrix *to,
+                          size_t first, scl_error *error) {
   converting job = {.from = a, .to = to, .first = first, .factor = factor};
   size_t row = 0, col = 0;
   atomic_init(&job.infinite, false);
@@ -139,28 +150,33 @@ static scl_status convert(const char *path, const idx_array *a, double factor, s
   scl_matrix part = scl_matrix_slice(to, first, a->rows, 0, a->each);
   (void)scl_matrix_find_nonfinite(&part, &row, &col);
   scl_matrix_release(&part);
-  return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, number %zu is not finite", path, row + 1, col + 1);
+  return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, number %zu is not finite", path, row + 1,
+                  col + 1);
 }
 
 /* ---------------------------------------------------------------- parts */
 
-static scl_status check_part(const char *const *images, const char *const *labels, const idx_array *arrays, size_t parts, size_t k,
-                             scl_error *error) {
+static scl_status check_part(const char *const *images, const char *const *labels,
+                             const idx_array *arrays, size_t parts, size_t k, scl_error *error) {
   const idx_array *image = &arrays[k], *label = &arrays[parts + k];
   if (image->rows == 0 || image->each == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: it holds no numbers (%zu rows of %zu)", images[k], image->rows, image->each);
+    return scl_fail(error, SCL_BAD_DATA, "%s: it holds no numbers (%zu rows of %zu)", images[k],
+                    image->rows, image->each);
   if (image->each != arrays[0].each)
-    return scl_fail(error, SCL_BAD_SHAPE, "%s: its rows have %zu numbers, and those of %s have %zu", images[k], image->each, images[0],
-                    arrays[0].each);
+    return scl_fail(error, SCL_BAD_SHAPE, "%s: its rows have %zu numbers, and those of %s have %zu",
+                    images[k], image->each, images[0], arrays[0].each);
   if (labels == NULL) return SCL_OK;
   if (label->each != 1)
-    return scl_fail(error, SCL_BAD_SHAPE, "%s: labels are one number a row, and its rows have %zu", labels[k], label->each);
+    return scl_fail(error, SCL_BAD_SHAPE, "%s: labels are one number a row, and its rows have %zu",
+                    labels[k], label->each);
   if (label->rows == image->rows) return SCL_OK;
-  return scl_fail(error, SCL_BAD_SHAPE, "%s holds %zu labels, and %s %zu images", labels[k], label->rows, images[k], image->rows);
+  return scl_fail(error, SCL_BAD_SHAPE, "%s holds %zu labels, and %s %zu images", labels[k],
+                  label->rows, images[k], image->rows);
 }
 
-static scl_status read_all(const char *const *images, const char *const *labels, size_t parts, double scale, scl_dtype dtype,
-                           idx_array *arrays, scl_table *out, scl_error *error) {
+static scl_status read_all(const char *const *images, const char *const *labels, size_t parts,
+                           double scale, scl_dtype dtype, idx_array *arrays, scl_table *out,
+                           scl_error *error) {
   for (size_t k = 0; k < parts; k++) {
     SCL_TRY(open_idx(images[k], &arrays[k], error));
     if (labels != NULL) SCL_TRY(open_idx(labels[k], &arrays[parts + k], error));
@@ -179,15 +195,16 @@ static scl_status read_all(const char *const *images, const char *const *labels,
   return scl_table_number_classes(out, error);
 }
 
-scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts, double scale, scl_dtype dtype, scl_table *out,
-                        scl_error *error) {
+scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts,
+                        double scale, scl_dtype dtype, scl_table *out, scl_error *error) {
   memset(out, 0, sizeof *out);
   out->parts = parts;
   out->name_prefix = "p";
   out->part_rows = scl_allocate_zero((parts + 1) * sizeof *out->part_rows);
   idx_array *arrays = scl_allocate_zero((2 * parts + 1) * sizeof *arrays);
-  const scl_status status = out->part_rows == NULL || arrays == NULL ? scl_fail_memory(error, parts * sizeof *arrays, "parts")
-                                                                     : read_all(images, labels, parts, scale, dtype, arrays, out, error);
+  const scl_status status = out->part_rows == NULL || arrays == NULL
+                                ? scl_fail_memory(error, parts * sizeof *arrays, "parts")
+                                : read_all(images, labels, parts, scale, dtype, arrays, out, error);
   for (size_t k = 0; arrays != NULL && k < 2 * parts; k++)
     scl_release(arrays[k].bytes);
   scl_release(arrays);

@@ -13,8 +13,11 @@ struct scl_input {
 };
 
 static scl_status check_path(const char *path, struct stat *file, scl_error *error) {
-  if (stat(path, file) != 0) return scl_fail(error, SCL_IO, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
-  if (S_ISDIR(file->st_mode)) return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
+  if (stat(path, file) != 0)
+    return scl_fail(error, SCL_IO, "%s: %s", path,
+                    errno == ENOENT ? "no such file" : strerror(errno));
+  if (S_ISDIR(file->st_mode))
+    return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
   return SCL_OK;
 }
 
@@ -40,10 +43,14 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
 /* Why gzread failed, from its code; zlib puts the path before its own words. */
 static scl_status refuse(const scl_input *input, int code, const char *message, scl_error *error) {
   const size_t length = strlen(input->path);
-  if (code == Z_ERRNO) return scl_fail(error, SCL_IO, "%s: cannot be read: %s", input->path, strerror(errno));
+  if (code == Z_ERRNO)
+    return scl_fail(error, SCL_IO, "%s: cannot be read: %s", input->path, strerror(errno));
   if (code == Z_MEM_ERROR) return scl_fail_memory(error, 1u << 18, input->path);
-  if (code == Z_BUF_ERROR) return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file ends too early: it is truncated", input->path);
-  if (strncmp(message, input->path, length) == 0 && strncmp(message + length, ": ", 2) == 0) message += length + 2;
+  if (code == Z_BUF_ERROR)
+    return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
+                    input->path);
+  if (strncmp(message, input->path, length) == 0 && strncmp(message + length, ": ", 2) == 0)
+    message += length + 2;
   return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path, message);
 }
 
@@ -54,7 +61,8 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
     const int count = gzread(input->file, (char *)to + *got, (unsigned)most);
     int code = Z_OK;
     const char *message = gzerror(input->file, &code);
-    if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) return refuse(input, code, message, error);
+    if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
+      return refuse(input, code, message, error);
     if (count == 0) break;
     *got += (size_t)count;
   }
@@ -75,14 +83,15 @@ static size_t guess_size(const char *path, const struct stat *there) {
   FILE *file = fopen(path, "rbe");
   size_t guess = packed;
   if (file == NULL) return packed;
-  if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b && fseek(file, -4, SEEK_END) == 0 &&
-      fread(ends, 1, 4, file) == 4)
+  if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b &&
+      fseek(file, -4, SEEK_END) == 0 && fread(ends, 1, 4, file) == 4)
     guess = (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
   (void)fclose(file);
   return guess > packed * 1100 + 1000 ? packed * 4 : guess; /* deflate packs at most 1032 to 1 */
 }
 
-static scl_status read_all(scl_input *input, size_t guess, char **text, size_t *length, scl_error *error) {
+static scl_status read_all(scl_input *input, size_t guess, char **text, size_t *length,
+                           scl_error *error) {
   size_t room = guess + 4096, used = 0, got = 0;
   char *bytes = scl_allocate(room + 1);
   if (bytes == NULL) return scl_fail_memory(error, room, input->path);
@@ -112,7 +121,8 @@ scl_status scl_input_all(const char *path, char **text, size_t *length, scl_erro
   scl_input *input;
   SCL_TRY(check_path(path, &file, error));
   SCL_TRY(scl_input_open(path, &input, error));
-  const scl_status status = read_all(input, S_ISREG(file.st_mode) ? guess_size(path, &file) : 1u << 16, text, length, error);
+  const scl_status status = read_all(
+      input, S_ISREG(file.st_mode) ? guess_size(path, &file) : 1u << 16, text, length, error);
   scl_input_close(input);
   return status;
 }

@@ -6,7 +6,8 @@
 
 typedef struct scl_input scl_input;
 
-/* Open for reading; gzip is known by its first bytes. A missing file, a folder or what cannot be read: SCL_IO. */
+/* Open for reading; gzip is known by its first bytes. A missing file, a folder or what cannot be
+ * read: SCL_IO. */
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error);
 /* Up to `size` bytes; *got = 0 at the end. A truncated or damaged gzip file: SCL_BAD_DATA. */
 scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error);

@@ -7,7 +7,8 @@
 
 enum { MOST_CLASSES = 1000 };
 
-/* Called for the label (index 0) and each index:value of a row; false where the reader cannot take it, for the reason in `refusal`. */
+/* Called for the label (index 0) and each index:value of a row; false where the reader cannot take
+ * it, for the reason in `refusal`. */
 typedef struct consumer {
   bool (*take)(void *context, size_t row, size_t index, double value);
   void *context;
@@ -32,12 +33,15 @@ typedef struct place {
   size_t row, number; /* the row of X and the line of the file, both from 1 */
 } place;
 
-static scl_status refuse(const place *p, const char *word, const char *stop, const char *why, scl_error *error) {
-  return scl_fail(error, SCL_BAD_DATA, "%s: line %zu, column %zu (row %zu): '%.*s' %s", p->path, p->number, (size_t)(word - p->line) + 1,
-                  p->row, (int)scl_min((size_t)(stop - word), 40), word, why);
+static scl_status refuse(const place *p, const char *word, const char *stop, const char *why,
+                         scl_error *error) {
+  return scl_fail(error, SCL_BAD_DATA, "%s: line %zu, column %zu (row %zu): '%.*s' %s", p->path,
+                  p->number, (size_t)(word - p->line) + 1, p->row,
+                  (int)scl_min((size_t)(stop - word), 40), word, why);
 }
 
-static scl_status take_pair(const place *p, const char *word, const char *stop, size_t *last, const consumer *c, scl_error *error) {
+static scl_status take_pair(const place *p, const char *word, const char *stop, size_t *last,
+                            const consumer *c, scl_error *error) {
   const char *colon = memchr(word, ':', (size_t)(stop - word));
   double index, value;
   if (colon == NULL || !scl_parse_number(word, (size_t)(colon - word), &index) ||
@@ -45,13 +49,17 @@ static scl_status take_pair(const place *p, const char *word, const char *stop, 
     return refuse(p, word, stop, "is not index:value", error);
   if (!(index >= 1 && index <= 2147483647.0) || index != floor(index))
     return refuse(p, word, stop, "has an index that is no whole number from 1", error);
-  if ((size_t)index <= *last) return refuse(p, word, stop, "comes out of order: indices must grow along a row", error);
+  if ((size_t)index <= *last)
+    return refuse(p, word, stop, "comes out of order: indices must grow along a row", error);
   if (!isfinite(value)) return refuse(p, word, stop, "is not finite", error);
   *last = (size_t)index;
-  return c->take(c->context, p->row - 1, (size_t)index, value) ? SCL_OK : refuse(p, word, stop, c->refusal, error);
+  return c->take(c->context, p->row - 1, (size_t)index, value)
+             ? SCL_OK
+             : refuse(p, word, stop, c->refusal, error);
 }
 
-static scl_status take_line(const place *p, const char *at, const char *end, const consumer *c, scl_error *error) {
+static scl_status take_line(const place *p, const char *at, const char *end, const consumer *c,
+                            scl_error *error) {
   double label;
   size_t last = 0;
   const char *stop = word_end(at, end);
@@ -65,12 +73,15 @@ static scl_status take_line(const place *p, const char *at, const char *end, con
   return SCL_OK;
 }
 
-static scl_status scan(const char *path, const char *text, size_t length, size_t *rows, const consumer *c, scl_error *error) {
+static scl_status scan(const char *path, const char *text, size_t length, size_t *rows,
+                       const consumer *c, scl_error *error) {
   const char *at = text, *end = text + length;
   place p = {.path = path, .row = 1};
   for (p.number = 1; at < end; p.number++) {
-    const char *line_break = memchr(at, '\n', (size_t)(end - at)), *line_end = line_break == NULL ? end : line_break;
-    const char *comment = memchr(at, '#', (size_t)(line_end - at)), *data_end = comment == NULL ? line_end : comment;
+    const char *line_break = memchr(at, '\n', (size_t)(end - at)),
+               *line_end = line_break == NULL ? end : line_break;
+    const char *comment = memchr(at, '#', (size_t)(line_end - at)),
+               *data_end = comment == NULL ? line_end : comment;
     p.line = at;
     at = skip_blanks(at, data_end);
     if (at < data_end) {
@@ -104,7 +115,8 @@ static bool take(void *context, size_t row, size_t index, double value) {
   return true;
 }
 
-static scl_status pass(const char *const *paths, size_t n_paths, char **texts, const size_t *lengths, filling *f, scl_error *error) {
+static scl_status pass(const char *const *paths, size_t n_paths, char **texts,
+                       const size_t *lengths, filling *f, scl_error *error) {
   const consumer c = {take, f, "has an index past the option features"};
   f->first = 0;
   for (size_t k = 0; k < n_paths; k++) {
@@ -114,7 +126,8 @@ static scl_status pass(const char *const *paths, size_t n_paths, char **texts, c
   return SCL_OK;
 }
 
-static scl_status find_classes(scl_table *out, int classification, bool fractions, scl_error *error) {
+static scl_status find_classes(scl_table *out, int classification, bool fractions,
+                               scl_error *error) {
   scl_labels labels = {0};
   if (classification == 0 || (classification < 0 && fractions)) return SCL_OK;
   for (size_t i = 0; i < out->rows; i++)
@@ -122,7 +135,8 @@ static scl_status find_classes(scl_table *out, int classification, bool fraction
       scl_release(labels.values);
       return scl_fail_memory(error, labels.count * sizeof(double), "labels");
     }
-  if (classification < 0 && labels.count > MOST_CLASSES) { /* whole numbers, but too many to be labels */
+  if (classification < 0 &&
+      labels.count > MOST_CLASSES) { /* whole numbers, but too many to be labels */
     scl_release(labels.values);
     return SCL_OK;
   }
@@ -130,39 +144,47 @@ static scl_status find_classes(scl_table *out, int classification, bool fraction
   return scl_table_take_labels(out, &labels, error);
 }
 
-static scl_status read_all(const char *const *paths, size_t n_paths, char **texts, size_t *lengths, size_t features, int classification,
-                           scl_dtype dtype, scl_table *out, scl_error *error) {
+static scl_status read_all(const char *const *paths, size_t n_paths, char **texts, size_t *lengths,
+                           size_t features, int classification, scl_dtype dtype, scl_table *out,
+                           scl_error *error) {
   filling f = {.table = out, .measuring = true, .features = features};
   for (size_t k = 0; k < n_paths; k++)
     SCL_TRY(scl_input_all(paths[k], &texts[k], &lengths[k], error));
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   for (size_t k = 0; k < n_paths; k++)
-    if (out->part_rows[k] == 0) return scl_fail(error, SCL_BAD_DATA, "%s: the file has no rows", paths[k]);
+    if (out->part_rows[k] == 0)
+      return scl_fail(error, SCL_BAD_DATA, "%s: the file has no rows", paths[k]);
   out->rows = f.first;
   out->cols = f.features = features > 0 ? features : f.largest;
   if (out->cols == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: no row has an index:value; option 'features' says how many columns there are", paths[0]);
+    return scl_fail(
+        error, SCL_BAD_DATA,
+        "%s: no row has an index:value; option 'features' says how many columns there are",
+        paths[0]);
   SCL_TRY(scl_table_make(out, dtype, true, error));
   memset(out->x.data, 0, out->rows * out->cols * scl_dtype_size(dtype));
   f.measuring = false;
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   size_t row, col;
   if (dtype == SCL_F32 && scl_matrix_find_nonfinite(&out->x, &row, &col))
-    return scl_fail(error, SCL_BAD_DATA, "%s: row %zu has a number at index %zu that is too large for float32", paths[0], row + 1, col + 1);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: row %zu has a number at index %zu that is too large for float32", paths[0],
+                    row + 1, col + 1);
   return find_classes(out, classification, f.fractions, error);
 }
 
-scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features, int classification, scl_dtype dtype, scl_table *out,
-                           scl_error *error) {
+scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features,
+                           int classification, scl_dtype dtype, scl_table *out, scl_error *error) {
   memset(out, 0, sizeof *out);
   out->parts = n_paths;
   out->name_prefix = "";
   out->part_rows = scl_allocate_zero((n_paths + 1) * sizeof *out->part_rows);
   char **texts = scl_allocate_zero((n_paths + 1) * sizeof *texts);
   size_t *lengths = scl_allocate_zero((n_paths + 1) * sizeof *lengths);
-  scl_status status = out->part_rows == NULL || texts == NULL || lengths == NULL
-                          ? scl_fail_memory(error, n_paths, "files")
-                          : read_all(paths, n_paths, texts, lengths, features, classification, dtype, out, error);
+  scl_status status =
+      out->part_rows == NULL || texts == NULL || lengths == NULL
+          ? scl_fail_memory(error, n_paths, "files")
+          : read_all(paths, n_paths, texts, lengths, features, classification, dtype, out, error);
   for (size_t k = 0; texts != NULL && k < n_paths; k++)
     scl_release(texts[k]);
   scl_release(texts);

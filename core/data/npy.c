@@ -11,18 +11,23 @@
 enum { BLOCK = 8192 }; /* numbers decoded at a time */
 
 static scl_status cut_off(const char *path, const npy_layout *l, scl_error *error) {
-  return scl_fail(error, SCL_BAD_DATA, "%s: the file is cut off: it ends before its %zu x %zu numbers do", path, l->rows, l->cols);
+  return scl_fail(error, SCL_BAD_DATA,
+                  "%s: the file is cut off: it ends before its %zu x %zu numbers do", path, l->rows,
+                  l->cols);
 }
 
-static scl_status read_header(scl_input *input, const char *path, npy_layout *out, scl_error *error) {
+static scl_status read_header(scl_input *input, const char *path, npy_layout *out,
+                              scl_error *error) {
   char *bytes = scl_allocate(NPY_PREFIX + NPY_LONGEST + 1);
   size_t got = 0, more = 0, size = 0;
   if (bytes == NULL) return scl_fail_memory(error, NPY_LONGEST, "a header");
   scl_status status = scl_input_read(input, bytes, NPY_PREFIX, &got, error);
   if (status == SCL_OK) status = npy_header_size(path, bytes, got, &size, error);
-  if (status == SCL_OK && size < NPY_PREFIX) status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
+  if (status == SCL_OK && size < NPY_PREFIX)
+    status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
   if (status == SCL_OK) status = scl_input_read(input, bytes + got, size - got, &more, error);
-  if (status == SCL_OK && got + more != size) status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
+  if (status == SCL_OK && got + more != size)
+    status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
   if (status == SCL_OK) {
     bytes[size] = 0;
     status = npy_parse_header(path, bytes, size, out, error);
@@ -31,7 +36,8 @@ static scl_status read_header(scl_input *input, const char *path, npy_layout *ou
   return status;
 }
 
-/* A damaged header must not ask for memory that the file cannot fill: deflate packs at most 1032 to 1. */
+/* A damaged header must not ask for memory that the file cannot fill: deflate packs at most 1032 to
+ * 1. */
 static scl_status check_size(const char *path, const npy_layout *l, scl_error *error) {
   struct stat file;
   const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
@@ -39,7 +45,8 @@ static scl_status check_size(const char *path, const npy_layout *l, scl_error *e
   return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_OK;
 }
 
-static scl_status read_numbers(scl_input *input, const char *path, const npy_layout *l, scl_matrix *out, scl_error *error) {
+static scl_status read_numbers(scl_input *input, const char *path, const npy_layout *l,
+                               scl_matrix *out, scl_error *error) {
   unsigned char bytes[BLOCK * 8];
   double values[BLOCK];
   size_t total = l->rows * l->cols, got = 0;
@@ -63,16 +70,21 @@ static scl_status read_numbers(scl_input *input, const char *path, const npy_lay
   return SCL_OK;
 }
 
-static scl_status read_array(scl_input *input, const char *path, scl_matrix *out, scl_error *error) {
+static scl_status read_array(scl_input *input, const char *path, scl_matrix *out,
+                             scl_error *error) {
   npy_layout l = {0};
   char byte;
   size_t got = 0;
   SCL_TRY(read_header(input, path, &l, error));
   SCL_TRY(check_size(path, &l, error));
-  SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_F32 : SCL_F64, out, error));
+  SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_F32 : SCL_F64,
+                                out, error));
   SCL_TRY(read_numbers(input, path, &l, out, error));
   SCL_TRY(scl_input_read(input, &byte, 1, &got, error));
-  return got == 0 ? SCL_OK : scl_fail(error, SCL_BAD_DATA, "%s: the file goes on after its %zu x %zu numbers", path, l.rows, l.cols);
+  return got == 0
+             ? SCL_OK
+             : scl_fail(error, SCL_BAD_DATA, "%s: the file goes on after its %zu x %zu numbers",
+                        path, l.rows, l.cols);
 }
 
 scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
@@ -88,9 +100,11 @@ scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
 /* ---------------------------------------------------------------- writing */
 
 static size_t make_header(const scl_matrix *a, char header[192]) {
-  const int used = snprintf(header + 10, 150, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }",
-                            npy_big_endian() ? '>' : '<', a->dtype == SCL_F64 ? '8' : '4', a->rows, a->cols);
-  const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64, size = total - 10; /* numbers begin at a multiple of 64 */
+  const int used = snprintf(
+      header + 10, 150, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }",
+      npy_big_endian() ? '>' : '<', a->dtype == SCL_F64 ? '8' : '4', a->rows, a->cols);
+  const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64,
+               size = total - 10; /* numbers begin at a multiple of 64 */
   memcpy(header, "\x93NUMPY\x01\x00", 8);
   header[8] = (char)(size & 0xff);
   header[9] = (char)(size >> 8);

@@ -12,21 +12,28 @@ bool npy_is_native(const npy_layout *layout, scl_dtype dtype) {
   return layout->kind == 'f' && !layout->swapped && layout->size == scl_dtype_size(dtype);
 }
 
-scl_status npy_header_size(const char *path, const char *bytes, size_t length, size_t *out, scl_error *error) {
+scl_status npy_header_size(const char *path, const char *bytes, size_t length, size_t *out,
+                           scl_error *error) {
   const unsigned char *b = (const unsigned char *)bytes;
-  if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0) return scl_fail(error, SCL_BAD_DATA, "%s: this is no .npy file", path);
-  if (b[6] < 1 || b[6] > 3) return scl_fail(error, SCL_BAD_DATA, "%s: .npy version %d is not known; 1, 2 and 3 are", path, b[6]);
+  if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    return scl_fail(error, SCL_BAD_DATA, "%s: this is no .npy file", path);
+  if (b[6] < 1 || b[6] > 3)
+    return scl_fail(error, SCL_BAD_DATA, "%s: .npy version %d is not known; 1, 2 and 3 are", path,
+                    b[6]);
   const size_t prefix = b[6] == 1 ? 10 : 12;
   if (length < prefix) return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
   const size_t size =
-      prefix == 10 ? (size_t)b[8] | (size_t)b[9] << 8 : (size_t)b[8] | (size_t)b[9] << 8 | (size_t)b[10] << 16 | (size_t)b[11] << 24;
-  if (size > NPY_LONGEST) return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header says that it has %zu bytes: it is damaged", path, size);
+      prefix == 10 ? (size_t)b[8] | (size_t)b[9] << 8
+                   : (size_t)b[8] | (size_t)b[9] << 8 | (size_t)b[10] << 16 | (size_t)b[11] << 24;
+  if (size > NPY_LONGEST)
+    return scl_fail(error, SCL_BAD_DATA,
+                    "%s: the .npy header says that it has %zu bytes: it is damaged", path, size);
   *out = prefix + size;
   return SCL_OK;
 }
 
-/* ---------------------------------------------------------------- the dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3,
- * 4), } */
+/* ---------------------------------------------------------------- the dictionary: {'descr': '<f8',
+ * 'fortran_order': False, 'shape': (3, 4), } */
 
 static void skip_blanks(const char **at) {
   while (**at == ' ' || **at == '\t' || **at == '\n')
@@ -77,10 +84,12 @@ static bool take_shape(const char **at, size_t dims[2], size_t *count) {
   return true;
 }
 
-static scl_status parse_type(const char *path, const char *text, npy_layout *out, scl_error *error) {
+static scl_status parse_type(const char *path, const char *text, npy_layout *out,
+                             scl_error *error) {
   const char *known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
   const char order = text[0];
-  for (size_t k = 0; k < sizeof known / sizeof *known && strchr("<>|=", order) != NULL && order != 0; k++) {
+  for (size_t k = 0;
+       k < sizeof known / sizeof *known && strchr("<>|=", order) != NULL && order != 0; k++) {
     if (strcmp(text + 1, known[k]) != 0) continue;
     out->kind = known[k][0];
     out->size = (size_t)(known[k][1] - '0');
@@ -88,7 +97,8 @@ static scl_status parse_type(const char *path, const char *text, npy_layout *out
     return SCL_OK;
   }
   return scl_fail(error, SCL_BAD_DATA,
-                  "%s: its numbers are of type '%s'; float32, float64, integers and booleans are read (X.astype(\"float64\") in NumPy)",
+                  "%s: its numbers are of type '%s'; float32, float64, integers and booleans are "
+                  "read (X.astype(\"float64\") in NumPy)",
                   path, text);
 }
 
@@ -106,7 +116,8 @@ static bool take_entry(const char **at, header *h) {
   return strcmp(key, "shape") == 0 && (h->shaped = take_shape(at, h->dims, &h->count));
 }
 
-scl_status npy_parse_header(const char *path, const char *bytes, size_t size, npy_layout *out, scl_error *error) {
+scl_status npy_parse_header(const char *path, const char *bytes, size_t size, npy_layout *out,
+                            scl_error *error) {
   const char *at = bytes + (bytes[6] == 1 ? 10 : 12);
   header h = {0};
   bool fine = take(&at, '{');
@@ -119,13 +130,17 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
   }
   skip_blanks(&at);
   if (strstr(bytes + 10, "'descr': [") != NULL)
-    return scl_fail(error, SCL_BAD_DATA, "%s: it holds records; an array of numbers is wanted", path);
+    return scl_fail(error, SCL_BAD_DATA, "%s: it holds records; an array of numbers is wanted",
+                    path);
   if (!fine || at != bytes + size || !h.typed || !h.ordered || !h.shaped)
     return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
   SCL_TRY(parse_type(path, h.type, out, error));
-  if (h.count > 2) return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2", path, h.count);
+  if (h.count > 2)
+    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2", path,
+                    h.count);
   if (h.dims[1] != 0 && h.dims[0] > ((size_t)1 << 50) / h.dims[1])
-    return scl_fail(error, SCL_BAD_DATA, "%s: its header says %zu x %zu numbers: it is damaged", path, h.dims[0], h.dims[1]);
+    return scl_fail(error, SCL_BAD_DATA, "%s: its header says %zu x %zu numbers: it is damaged",
+                    path, h.dims[0], h.dims[1]);
   out->by_column = h.by_column && h.dims[0] > 1 && h.dims[1] > 1;
   out->rows = h.dims[0];
   out->cols = h.dims[1];
@@ -150,7 +165,8 @@ static double decode_one(const npy_layout *l, const unsigned char *b) {
   } v;
   memcpy(&v, b, l->size);
   if (l->kind == 'f') return l->size == 4 ? (double)v.f4 : v.f8;
-  if (l->kind == 'i') return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : (double)v.i8;
+  if (l->kind == 'i')
+    return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : (double)v.i8;
   return l->size == 1 ? v.u1 : l->size == 2 ? v.u2 : l->size == 4 ? v.u4 : (double)v.u8;
 }
 

@@ -23,8 +23,10 @@ static bool parse_slowly(const char *text, size_t length, double *out) {
   char copy[LONGEST + 1], *end;
   if (length == 0 || length > LONGEST) return false;
   const char first = text[0] == '-' || text[0] == '+' ? text[length > 1] : text[0];
-  if (!(first >= '0' && first <= '9') && first != '.' && strchr("iInN", first) == NULL) return false;
-  for (size_t i = 0; i < length; i++) /* no hexadecimal, no nan(...): a level such as 0x1A is text */
+  if (!(first >= '0' && first <= '9') && first != '.' && strchr("iInN", first) == NULL)
+    return false;
+  for (size_t i = 0; i < length;
+       i++) /* no hexadecimal, no nan(...): a level such as 0x1A is text */
     if (text[i] == 'x' || text[i] == 'X' || text[i] == '(' || text[i] == 0) return false;
   memcpy(copy, text, length);
   copy[length] = 0;
@@ -34,15 +36,18 @@ static bool parse_slowly(const char *text, size_t length, double *out) {
   return end == copy + length;
 }
 
-/* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both factors are exact up to 10^27, so one
- * operation is off by at most half a unit of its last place; rounding that to 53 bits is right unless the 11 bits that fall away lie next
- * to their middle. */
+/* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both
+ * factors are exact up to 10^27, so one operation is off by at most half a unit of its last place;
+ * rounding that to 53 bits is right unless the 11 bits that fall away lie next to their middle. */
 static bool scale_long(uint64_t digits, int scale, double *out) {
 #if LDBL_MANT_DIG == 64 && (defined(__x86_64__) || defined(__i386__))
-  static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
-                                       1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
+                                       1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+                                       1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
+                                       1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
   if (scale < -27 || scale > 27) return false;
-  const long double value = scale < 0 ? (long double)digits / powers[-scale] : (long double)digits * powers[scale];
+  const long double value =
+      scale < 0 ? (long double)digits / powers[-scale] : (long double)digits * powers[scale];
   uint64_t mantissa;
   memcpy(&mantissa, &value, sizeof mantissa);
   const unsigned falling = (unsigned)(mantissa & 0x7ff);
@@ -70,11 +75,12 @@ static const char *parse_exponent(const char *at, const char *end, int *exponent
   return any ? at : mark;
 }
 
-/* Up to 19 digits with a power of ten that is exact: one correctly rounded operation (Clinger, "How to read floating point numbers
- * accurately", 1990). */
+/* Up to 19 digits with a power of ten that is exact: one correctly rounded operation (Clinger, "How
+ * to read floating point numbers accurately", 1990). */
 bool scl_parse_number(const char *text, size_t length, double *out) {
-  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char *at = text, *end = text + length;
   uint64_t digits = 0;
   size_t count = 0;

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The whole of text[0 .. length) as a number ("1", "-2.5", "1e-3", "inf", "nan"), correctly rounded; false when it is none (blanks around
- * it, hexadecimal). */
+/* The whole of text[0 .. length) as a number ("1", "-2.5", "1e-3", "inf", "nan"), correctly
+ * rounded; false when it is none (blanks around it, hexadecimal). */
 bool scl_parse_number(const char *text, size_t length, double *out);
 
-/* The shortest decimal of 15 to 17 digits (6 to 9 for a float32) that reads back as the same number. Returns its length. */
+/* The shortest decimal of 15 to 17 digits (6 to 9 for a float32) that reads back as the same
+ * number. Returns its length. */
 size_t scl_format_number(double value, bool float32, char text[32]);
 
 #endif

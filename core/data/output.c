@@ -18,8 +18,8 @@ struct scl_output {
   int failed; /* errno of the first failure */
 };
 
-/* A limit on the size of files comes as a signal that would end the program: held back while we write, the write fails with EFBIG instead.
- */
+/* A limit on the size of files comes as a signal that would end the program: held back while we
+ * write, the write fails with EFBIG instead. */
 typedef struct hold {
   sigset_t before, limit;
   bool was_pending;
@@ -55,9 +55,12 @@ static scl_status resolve(const char *path, char **out, scl_error *error) {
   struct stat there;
   if (path[0] == 0) return scl_fail(error, SCL_IO, "the file name is empty");
   if (stat(path, &there) == 0) {
-    if (S_ISDIR(there.st_mode)) return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
+    if (S_ISDIR(there.st_mode))
+      return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
     if (!S_ISREG(there.st_mode))
-      return scl_fail(error, SCL_IO, "%s: this is a pipe or device, and a file is written whole or not at all", path);
+      return scl_fail(error, SCL_IO,
+                      "%s: this is a pipe or device, and a file is written whole or not at all",
+                      path);
     char *real = realpath(path, NULL);
     if (real != NULL) {
       *out = scl_copy_text(real);
@@ -76,7 +79,8 @@ static scl_status open_temporary(scl_output *output, const char *path, scl_error
   output->temporary = scl_allocate(size);
   if (output->temporary == NULL) return scl_fail_memory(error, size, "a file name");
   for (int attempt = 0; attempt < 100; attempt++) {
-    (void)snprintf(output->temporary, size, "%s.%ld-%u.part", output->path, (long)getpid(), atomic_fetch_add(&number, 1));
+    (void)snprintf(output->temporary, size, "%s.%ld-%u.part", output->path, (long)getpid(),
+                   atomic_fetch_add(&number, 1));
     const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) break;
@@ -88,7 +92,8 @@ static scl_status open_temporary(scl_output *output, const char *path, scl_error
     errno = reason;
     break;
   }
-  return scl_fail(error, SCL_IO, "%s: cannot be written: %s", path, errno == ENOENT ? "there is no such folder" : strerror(errno));
+  return scl_fail(error, SCL_IO, "%s: cannot be written: %s", path,
+                  errno == ENOENT ? "there is no such folder" : strerror(errno));
 }
 
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error) {
@@ -128,7 +133,8 @@ static void note(scl_output *output, bool worked) {
 scl_status scl_output_commit(scl_output *output, scl_error *error) {
   const hold h = hold_limit_signal();
   note(output, fflush(output->file) == 0);
-  note(output, output->failed != 0 || fsync(fileno(output->file)) == 0 || errno == EINVAL); /* EINVAL: a file system without */
+  note(output, output->failed != 0 || fsync(fileno(output->file)) == 0 ||
+                   errno == EINVAL); /* EINVAL: a file system without */
   note(output, fclose(output->file) == 0);
   end_hold(&h);
   note(output, output->failed != 0 || rename(output->temporary, output->path) == 0);
@@ -136,7 +142,8 @@ scl_status scl_output_commit(scl_output *output, scl_error *error) {
   scl_status status = SCL_OK;
   if (failed != 0) {
     (void)unlink(output->temporary);
-    status = scl_fail(error, SCL_IO, "%s: not written, nothing was left behind: %s", output->path, strerror(failed));
+    status = scl_fail(error, SCL_IO, "%s: not written, nothing was left behind: %s", output->path,
+                      strerror(failed));
   } else {
     sync_folder(output->temporary);
   }

@@ -1,4 +1,5 @@
-/* Files written whole or not at all: a temporary in the same folder, fsync, rename, fsync of the folder. */
+/* Files written whole or not at all: a temporary in the same folder, fsync, rename, fsync of the
+ * folder. */
 #ifndef SCULLERY_OUTPUT_H
 #define SCULLERY_OUTPUT_H
 
@@ -6,8 +7,9 @@
 
 typedef struct scl_output scl_output;
 
-/* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target is written. SCL_IO where the folder
- * cannot be written, or where path is a folder, pipe or device. */
+/* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target
+ * is written. SCL_IO where the folder cannot be written, or where path is a folder, pipe or
+ * device. */
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
 /* Remembers the first failure; commit reports it. */
 void scl_output_write(scl_output *output, const void *bytes, size_t size);

@@ -26,8 +26,10 @@ scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_er
   const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   char wanted_text[32], memory_text[32];
   if (memory > 0 && wanted > memory)
-    return scl_fail(error, SCL_NO_MEMORY, "X would be a %zu x %zu %s matrix of %s, and this machine has %s of memory", table->rows,
-                    table->cols, scl_dtype_name(dtype), scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
+    return scl_fail(error, SCL_NO_MEMORY,
+                    "X would be a %zu x %zu %s matrix of %s, and this machine has %s of memory",
+                    table->rows, table->cols, scl_dtype_name(dtype),
+                    scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
   SCL_TRY(scl_matrix_create_raw(table->rows, table->cols, dtype, &table->x, error));
   return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_F64, &table->y, error) : SCL_OK;
 }
@@ -58,7 +60,8 @@ static bool make_room(scl_labels *labels) {
 }
 
 bool scl_labels_add(scl_labels *labels, double value) {
-  if (labels->overflow || (labels->last < labels->count && labels->values[labels->last] == value)) return true;
+  if (labels->overflow || (labels->last < labels->count && labels->values[labels->last] == value))
+    return true;
   labels->last = place_of(labels, value);
   if (labels->last < labels->count && labels->values[labels->last] == value) return true;
   if (labels->count == SCL_MOST_LABELS) {
@@ -66,7 +69,8 @@ bool scl_labels_add(scl_labels *labels, double value) {
     return true;
   }
   if (!make_room(labels)) return false;
-  memmove(labels->values + labels->last + 1, labels->values + labels->last, (labels->count - labels->last) * sizeof *labels->values);
+  memmove(labels->values + labels->last + 1, labels->values + labels->last,
+          (labels->count - labels->last) * sizeof *labels->values);
   labels->values[labels->last] = value;
   labels->count++;
   return true;
@@ -76,8 +80,10 @@ scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error
   if (labels->overflow) {
     scl_release(labels->values);
     *labels = (scl_labels){0};
-    return scl_fail(error, SCL_BAD_DATA, "the target has more than %d different labels; task = \"regression\" takes them as values",
-                    SCL_MOST_LABELS);
+    return scl_fail(
+        error, SCL_BAD_DATA,
+        "the target has more than %d different labels; task = \"regression\" takes them as values",
+        SCL_MOST_LABELS);
   }
   table->classes = labels->count;
   table->class_values = labels->values;

@@ -5,7 +5,8 @@
 #include "algebra/matrix.h"
 
 typedef struct scl_table {
-  scl_matrix x, y; /* y empty without a target; labels: 1-based places in class_names, or the numbers themselves */
+  scl_matrix x, y; /* y empty without a target; labels: 1-based places in class_names, or the
+                      numbers themselves */
   size_t cols;     /* of x */
   char **names;    /* one a column, or NULL where names are made up: name_prefix and the number */
   const char *name_prefix;
@@ -20,8 +21,9 @@ typedef struct scl_table {
 
 void scl_table_destroy(scl_table *table);
 
-/* x as rows x cols numbers that are not set, y as rows x 1 where it is wanted. Refuses what is larger than the memory of the machine,
- * before the system would take it from under other programs. */
+/* x as rows x cols numbers that are not set, y as rows x 1 where it is wanted. Refuses what is
+ * larger than the memory of the machine, before the system would take it from under other
+ * programs. */
 scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_error *error);
 
 /* A sorted set of numeric labels. */
@@ -36,7 +38,8 @@ bool scl_labels_add(scl_labels *labels, double value);
 
 /* The distinct numbers of column y into class_values. */
 scl_status scl_table_number_classes(scl_table *table, scl_error *error);
-/* The labels of a set become class_values, which takes them over; SCL_BAD_DATA when they overflowed. */
+/* The labels of a set become class_values, which takes them over; SCL_BAD_DATA when they
+ * overflowed. */
 scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error);
 
 #endif

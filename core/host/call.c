@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* ---------------------------------------------------------------- Ctrl-C: the engine's flag, and a hook that stops pure Lua */
+/* ---------------------------------------------------------------- Ctrl-C: the engine's flag, and a
+ * hook that stops pure Lua */
 
 static lua_State *running;
 static pthread_t caller;
@@ -20,19 +21,23 @@ static struct timespec last_press; /* touched by the handler alone, which runs i
 static void stop_here(lua_State *L, lua_Debug *where) {
   (void)where;
   lua_sethook(L, NULL, 0, 0);
-  if (!scl_interrupted()) return; /* the engine stopped already: its error is the answer, and one is enough */
+  if (!scl_interrupted())
+    return; /* the engine stopped already: its error is the answer, and one is enough */
   scl_interrupt_clear();
   luaL_error(L, "interrupted!");
 }
 
 static void on_interrupt(int number) {
-  if (!pthread_equal(pthread_self(), caller)) { /* a worker got it: Lua's state belongs to the thread that runs it */
+  if (!pthread_equal(
+          pthread_self(),
+          caller)) { /* a worker got it: Lua's state belongs to the thread that runs it */
     (void)pthread_kill(caller, number);
     return;
   }
   struct timespec now = {0};
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  const double since = (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
+  const double since =
+      (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
   if (scl_interrupted() && since < 1) { /* nothing reacted to the last one: the default */
     (void)signal(number, SIG_DFL);
     (void)raise(number);
@@ -80,8 +85,8 @@ static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A line of a traceback that tells the reader nothing: Lua's own functions, and the line with which the prompt or the command line called.
- */
+/* A line of a traceback that tells the reader nothing: Lua's own functions, and the line with which
+ * the prompt or the command line called. */
 static bool is_dull(const char *line) {
   static const char *const dull[] = {"\t[C]: in ?",
                                      "\t[C]: in function 'error'",
@@ -96,7 +101,8 @@ static bool is_dull(const char *line) {
   }
   static const char chunk[] = ": in main chunk";
   const char *end = strchrnul(line, '\n');
-  return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
+  return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk &&
+         starts(end - (sizeof chunk - 1), chunk);
 }
 
 void scl_report(lua_State *L, const char *before) {
@@ -110,7 +116,8 @@ void scl_report(lua_State *L, const char *before) {
     if (starts(line, "stack traceback:")) {
       heading = line; /* printed only when a frame follows */
     } else if (heading == NULL || !is_dull(line)) {
-      if (heading != NULL && heading != line && *heading != 0) (void)fprintf(stderr, "stack traceback:\n");
+      if (heading != NULL && heading != line && *heading != 0)
+        (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";
       (void)fprintf(stderr, "%.*s\n", (int)length, line);
     }
@@ -121,7 +128,9 @@ void scl_report(lua_State *L, const char *before) {
 
 /* ---------------------------------------------------------------- sc and help */
 
-static const struct { const char *name, *module; } offered[] = {{"sc", "scullery"}, {"help", "scullery.help"}};
+static const struct {
+  const char *name, *module;
+} offered[] = {{"sc", "scullery"}, {"help", "scullery.help"}};
 
 /* _G's __index: Lua starts without loading the library. */
 static int load_global(lua_State *L) {

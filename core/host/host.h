@@ -6,12 +6,14 @@
 #include <lua.h>
 #include <lualib.h>
 
-/* Call the function under `arguments` values with a traceback handler; 0 or an error code with the message on the stack. While it runs,
- * Ctrl-C raises "interrupted!", which pcall catches; a second one within a second, when nothing has reacted, ends the process. */
+/* Call the function under `arguments` values with a traceback handler; 0 or an error code with the
+ * message on the stack. While it runs, Ctrl-C raises "interrupted!", which pcall catches; a second
+ * one within a second, when nothing has reacted, ends the process. */
 int scl_call(lua_State *L, int arguments, int results);
 /* Print `before` and the message on top of the stack to stderr, and pop it. */
 void scl_report(lua_State *L, const char *before);
-/* Make sc and help globals that load when first named, and take them back (values that the user put there stay). */
+/* Make sc and help globals that load when first named, and take them back (values that the user put
+ * there stay). */
 void scl_offer_globals(lua_State *L);
 void scl_withdraw_globals(lua_State *L);
 /* The prompt, until the end of input. Returns the exit status. */

@@ -1,4 +1,5 @@
-/* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands (which live in lua/scullery/command.lua). */
+/* The command `scullery`: scripts, -e, -i, -l, the prompt, and subcommands (which live in
+ * lua/scullery/command.lua). */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -13,20 +14,21 @@
 
 int luaopen_scullery_core(lua_State *L);
 
-static const char usage[] = "usage: scullery [options] [script [args]]\n"
-                            "       scullery plugin list | info NAME\n"
-                            "       scullery data list | get NAME\n"
-                            "       scullery bench [options]\n"
-                            "\n"
-                            "Without arguments: the prompt. A script is Lua 5.4: local sc = require \"scullery\".\n"
-                            "  -e CODE      run CODE (sc and help are there)\n"
-                            "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"
-                            "  -i           the prompt after everything else\n"
-                            "  -            run standard input as a script\n"
-                            "  --           end of the options\n"
-                            "  --version    the version\n"
-                            "  --help       this text\n"
-                            "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH.\n";
+static const char usage[] =
+    "usage: scullery [options] [script [args]]\n"
+    "       scullery plugin list | info NAME\n"
+    "       scullery data list | get NAME\n"
+    "       scullery bench [options]\n"
+    "\n"
+    "Without arguments: the prompt. A script is Lua 5.4: local sc = require \"scullery\".\n"
+    "  -e CODE      run CODE (sc and help are there)\n"
+    "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"
+    "  -i           the prompt after everything else\n"
+    "  -            run standard input as a script\n"
+    "  --           end of the options\n"
+    "  --version    the version\n"
+    "  --help       this text\n"
+    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH.\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
 static const char *const subcommands[] = {"plugin", "data", "bench"};
@@ -54,7 +56,8 @@ static void set_path(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* ---------------------------------------------------------------- arguments, as lua(1) reads them */
+/* ---------------------------------------------------------------- arguments, as lua(1) reads them
+ */
 
 typedef struct arguments {
   int count;
@@ -97,8 +100,8 @@ static int read_arguments(arguments *a) {
   return EXIT_SUCCESS;
 }
 
-/* arg as in lua(1): the script at 0, its arguments from 1 on, what came before at negative places; the command at 0 where there is no
- * script. */
+/* arg as in lua(1): the script at 0, its arguments from 1 on, what came before at negative places;
+ * the command at 0 where there is no script. */
 static void set_arg(lua_State *L, const arguments *a) {
   const int script = a->script < a->count ? a->script : 0;
   lua_createtable(L, a->count - script, script + 1);
@@ -118,7 +121,9 @@ static int fail(lua_State *L) {
 
 static int run_code(lua_State *L, const char *code) {
   scl_offer_globals(L);
-  if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK || scl_call(L, 0, 0) != LUA_OK) return fail(L);
+  if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK ||
+      scl_call(L, 0, 0) != LUA_OK)
+    return fail(L);
   return EXIT_SUCCESS;
 }
 
@@ -153,7 +158,8 @@ static int no_script(const char *path) {
   const int reason = errno;
   (void)fprintf(stderr, "scullery: cannot open the script '%s': %s", path, strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
-    (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data and bench; scullery --help)");
+    (void)fprintf(stderr,
+                  " (nor is it a subcommand: there are plugin, data and bench; scullery --help)");
   (void)fputc('\n', stderr);
   return EXIT_FAILURE;
 }
@@ -218,7 +224,8 @@ static bool is_subcommand(const char *word) {
   return false;
 }
 
-/* Everything runs below one protected call, so that memory which runs out early is a message too. */
+/* Everything runs below one protected call, so that memory which runs out early is a message
+ * too. */
 static int protected_main(lua_State *L) {
   const int argc = (int)lua_tointeger(L, 1);
   char **argv = lua_touserdata(L, 2);
@@ -228,7 +235,8 @@ static int protected_main(lua_State *L) {
   lua_pushcfunction(L, luaopen_scullery_core);
   lua_setfield(L, -2, "scullery.core");
   lua_settop(L, 0);
-  lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv) : run(L, argc, argv));
+  lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv)
+                                                        : run(L, argc, argv));
   return 1;
 }
 

@@ -1,5 +1,5 @@
-/* The prompt: libedit on a terminal, plain lines otherwise. Expressions print their values; an incomplete statement continues on the next
- * line. */
+/* The prompt: libedit on a terminal, plain lines otherwise. Expressions print their values; an
+ * incomplete statement continues on the next line. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -23,7 +23,8 @@ static char *show_prompt(EditLine *editor) {
   return text;
 }
 
-/* ---------------------------------------------------------------- completion, by lua/scullery/prompt.lua */
+/* ---------------------------------------------------------------- completion, by
+ * lua/scullery/prompt.lua */
 
 /* require "scullery.prompt".complete(text) -> text to add, the candidates in columns */
 static unsigned char complete(EditLine *editor, int key) {
@@ -59,7 +60,8 @@ static void history_path(char *path, size_t size) {
     (void)snprintf(path, size, "%s/scullery", base);
   else if (home != NULL)
     (void)snprintf(path, size, "%s/.local/state/scullery", home);
-  for (char *slash = path[0] == 0 ? NULL : strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+  for (char *slash = path[0] == 0 ? NULL : strchr(path + 1, '/'); slash != NULL;
+       slash = strchr(slash + 1, '/')) {
     *slash = 0;
     (void)mkdir(path, 0700);
     *slash = '/';
@@ -83,7 +85,8 @@ static void save_history(void) {
   char fresh[sizeof terminal.path + 16];
   if (terminal.history == NULL || terminal.path[0] == 0) return;
   (void)snprintf(fresh, sizeof fresh, "%s.%ld", terminal.path, (long)getpid());
-  if (history(terminal.history, &event, H_SAVE, fresh) < 0 || rename(fresh, terminal.path) != 0) (void)unlink(fresh);
+  if (history(terminal.history, &event, H_SAVE, fresh) < 0 || rename(fresh, terminal.path) != 0)
+    (void)unlink(fresh);
 }
 
 /* Also at os.exit, which returns to nobody. */
@@ -98,7 +101,8 @@ static void close_terminal(void) {
 static void bind_keys(EditLine *editor) {
   (void)el_set(editor, EL_PROMPT, show_prompt);
   (void)el_set(editor, EL_EDITOR, "emacs");
-  (void)el_set(editor, EL_SIGNAL, 1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
+  (void)el_set(editor, EL_SIGNAL,
+               1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
   (void)el_set(editor, EL_HIST, history, terminal.history);
   (void)el_set(editor, EL_ADDFN, "scullery-complete", "complete a name", complete);
   (void)el_set(editor, EL_BIND, "^I", "scullery-complete", NULL);
@@ -173,8 +177,8 @@ static int load(lua_State *L) {
   return luaL_loadbufferx(L, code, length, "=prompt", "t");
 }
 
-/* The text on top of the stack as a chunk: an expression first, then a statement. The chunk, or a message, comes on top of it; *more: the
- * text may be the beginning of something. */
+/* The text on top of the stack as a chunk: an expression first, then a statement. The chunk, or a
+ * message, comes on top of it; *more: the text may be the beginning of something. */
 static int compile(lua_State *L, bool *more) {
   lua_pushliteral(L, "return ");
   lua_pushvalue(L, -2);
@@ -215,8 +219,8 @@ static bool is_farewell(lua_State *L) {
 
 enum { END = -1, CLEARED = -2 };
 
-/* Read until the statement is whole; its chunk, or the message, on top. END at the end of input, CLEARED after Ctrl-C, otherwise the status
- * of loading. */
+/* Read until the statement is whole; its chunk, or the message, on top. END at the end of input,
+ * CLEARED after Ctrl-C, otherwise the status of loading. */
 static int read_statement(void) {
   bool cleared, more;
   prompt_text = "> ";

@@ -1,10 +1,11 @@
-/* Fits without one group each, side by side: a driver thread takes a fit at a time. Serial parts of solvers overlap; parallel parts have
- * the pool in turn, so that each fit is the same to the bit as it is alone. */
+/* Fits without one group each, side by side: a driver thread takes a fit at a time. Serial parts of
+ * solvers overlap; parallel parts have the pool in turn, so that each fit is the same to the bit as
+ * it is alone. */
 #include "base/interrupt.h"
-#include "learn/model.h"
 #include "base/pool.h"
-#include "learn/problem_internal.h"
 #include "base/progress.h"
+#include "learn/model.h"
+#include "learn/problem_internal.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -26,8 +27,11 @@ typedef struct folding {
 } folding;
 
 static scl_status solve_one(folding *f, size_t i, scl_error *error) {
-  if (f->models != NULL) return scl_model_fit(f->training, f->solver, f->intercept, f->without[i], &f->fits[i], &f->models[i], error);
-  return scl_training_solve(f->training, f->solver, f->intercept, f->without[i], f->values, f->count, &f->fits[i * f->each], error);
+  if (f->models != NULL)
+    return scl_model_fit(f->training, f->solver, f->intercept, f->without[i], &f->fits[i],
+                         &f->models[i], error);
+  return scl_training_solve(f->training, f->solver, f->intercept, f->without[i], f->values,
+                            f->count, &f->fits[i * f->each], error);
 }
 
 /* Nobody starts another fit; who runs one is told of Ctrl-C as well. */
@@ -62,7 +66,8 @@ static void *drive_quietly(void *context) {
   return drive(context);
 }
 
-/* As many as there are threads, unless their systems of order D would take more than the allowance. */
+/* As many as there are threads, unless their systems of order D would take more than the
+ * allowance. */
 static size_t count_drivers(const folding *f) {
   const double order = (double)scl_flow_features(&f->training->flow), each = 8 * order * order;
   size_t drivers = scl_min(scl_pool_threads(), f->groups);
@@ -80,9 +85,15 @@ static void release_all(folding *f) {
   }
 }
 
-scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept, const long *without, size_t groups,
-                                     const double *values, size_t count, scl_fit *fits, scl_model **models, scl_error *error) {
-  folding f = {.training = training, .solver = solver, .intercept = intercept, .without = without, .values = values};
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept,
+                                     const long *without, size_t groups, const double *values,
+                                     size_t count, scl_fit *fits, scl_model **models,
+                                     scl_error *error) {
+  folding f = {.training = training,
+               .solver = solver,
+               .intercept = intercept,
+               .without = without,
+               .values = values};
   pthread_t threads[SCL_POOL_MAX];
   f.groups = groups;
   f.count = count;

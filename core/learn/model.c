@@ -35,9 +35,11 @@ void scl_model_destroy(scl_model *model) {
   scl_release(model);
 }
 
-static scl_status create(scl_instance *solver, size_t features, size_t targets, scl_dtype dtype, scl_model **out, scl_error *error) {
+static scl_status create(scl_instance *solver, size_t features, size_t targets, scl_dtype dtype,
+                         scl_model **out, scl_error *error) {
   const scl_ability_model *table = scl_instance_ability(solver, SCL_ABILITY_MODEL);
-  if (table == NULL) return scl_fail(error, SCL_UNSUPPORTED, "it makes no models, but coefficients");
+  if (table == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED, "it makes no models, but coefficients");
   scl_model *model = scl_allocate_zero(sizeof *model);
   if (model == NULL) return scl_fail_memory(error, sizeof *model, "a model");
   *model = (scl_model){scl_instance_share(solver), table, NULL, features, targets, dtype};
@@ -45,15 +47,18 @@ static scl_status create(scl_instance *solver, size_t features, size_t targets, 
   return SCL_OK;
 }
 
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without, scl_fit *fit, scl_model **out,
-                         scl_error *error) {
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without,
+                         scl_fit *fit, scl_model **out, scl_error *error) {
   solve_context s;
   scl_model *model = NULL;
-  scl_solution solution = {.head = SCL_HEAD(scl_solution), .gap = NAN, .residual = NAN, .tolerance = NAN, .score = NAN};
+  scl_solution solution = {
+      .head = SCL_HEAD(scl_solution), .gap = NAN, .residual = NAN, .tolerance = NAN, .score = NAN};
   SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
-  scl_status status = create(solver, s.problem.features, s.problem.targets, s.problem.dtype, &model, error);
+  scl_status status =
+      create(solver, s.problem.features, s.problem.targets, s.problem.dtype, &model, error);
   if (status == SCL_OK)
-    status = scl_instance_prefix(solver, model->table->fit(solver->self, &s.problem, &model->self, &solution, error), error);
+    status = scl_instance_prefix(
+        solver, model->table->fit(solver->self, &s.problem, &model->self, &solution, error), error);
   scl_problem_close(&s);
   if (status != SCL_OK) {
     if (model != NULL) model->self = NULL; /* a failing slot leaves nothing */
@@ -86,23 +91,30 @@ static void decide_tile(void *context, size_t index) {
   const scl_model *m = d->model;
   const size_t first = index * TILE_ROWS, count = scl_min(TILE_ROWS, d->count - first);
   scl_error error = {0};
-  const scl_block rows = {(void *)(uintptr_t)(d->rows + (ptrdiff_t)first * d->rows_stride * (ptrdiff_t)scl_dtype_size(m->dtype)),
+  const scl_block rows = {(void *)(uintptr_t)(d->rows + (ptrdiff_t)first * d->rows_stride *
+                                                            (ptrdiff_t)scl_dtype_size(m->dtype)),
                           m->dtype,
                           count,
                           m->features,
                           1,
                           d->rows_stride,
                           0};
-  const scl_status status = m->table->decide(m->solver->self, m->self, &rows, d->scores + (ptrdiff_t)first * d->stride, d->stride, &error);
+  const scl_status status = m->table->decide(
+      m->solver->self, m->self, &rows, d->scores + (ptrdiff_t)first * d->stride, d->stride, &error);
   if (status == SCL_OK || atomic_flag_test_and_set(&d->failed)) return;
   d->status = scl_instance_prefix(m->solver, status, &error);
   d->error = error;
 }
 
-static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff_t rows_stride, size_t count, double *scores,
-                               ptrdiff_t stride, scl_error *error) {
-  deciding d = {
-      .model = model, .rows = rows, .rows_stride = rows_stride, .count = count, .scores = scores, .stride = stride, .status = SCL_OK};
+static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff_t rows_stride,
+                               size_t count, double *scores, ptrdiff_t stride, scl_error *error) {
+  deciding d = {.model = model,
+                .rows = rows,
+                .rows_stride = rows_stride,
+                .count = count,
+                .scores = scores,
+                .stride = stride,
+                .status = SCL_OK};
   atomic_flag_clear(&d.failed);
   scl_pool_run((count + TILE_ROWS - 1) / TILE_ROWS, decide_tile, &d);
   if (d.status != SCL_OK && error != NULL) *error = d.error;
@@ -110,29 +122,37 @@ static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff
 }
 
 /* One-hot rows, with their zeros filled in so many at a time. */
-static scl_status decide_sparse(const scl_model *model, const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
+static scl_status decide_sparse(const scl_model *model, const scl_flow *flow,
+                                const scl_flow_block *block, size_t start, size_t count,
                                 double *scores, ptrdiff_t stride, scl_error *error) {
   const size_t most = scl_min(scl_flow_fill_rows(flow), count), d = scl_flow_features(flow);
   void *filled = scl_allocate_array(most * d + 1, scl_dtype_size(flow->dtype));
-  if (filled == NULL) return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
+  if (filled == NULL)
+    return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
   scl_status status = SCL_OK;
   for (size_t at = 0; status == SCL_OK && at < count; at += most) {
     const size_t rows = scl_min(most, count - at);
     scl_flow_fill(flow, block, start + at, rows, filled);
-    status = decide_dense(model, filled, (ptrdiff_t)d, rows, scores + (ptrdiff_t)at * stride, stride, error);
+    status = decide_dense(model, filled, (ptrdiff_t)d, rows, scores + (ptrdiff_t)at * stride,
+                          stride, error);
   }
   scl_release(filled);
   return status;
 }
 
-scl_status scl_model_decide(const scl_model *model, const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
-                            double *scores, ptrdiff_t stride, scl_error *error) {
+scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
+                            const scl_flow_block *block, size_t start, size_t count, double *scores,
+                            ptrdiff_t stride, scl_error *error) {
   if (scl_flow_features(flow) != model->features || flow->dtype != model->dtype)
-    return scl_fail(error, SCL_BAD_SHAPE, "rows of %zu features in %s where the model takes %zu in %s", scl_flow_features(flow),
-                    scl_dtype_name(flow->dtype), model->features, scl_dtype_name(model->dtype));
+    return scl_fail(error, SCL_BAD_SHAPE,
+                    "rows of %zu features in %s where the model takes %zu in %s",
+                    scl_flow_features(flow), scl_dtype_name(flow->dtype), model->features,
+                    scl_dtype_name(model->dtype));
   if (count == 0) return SCL_OK;
-  if (block->slots > 0) return decide_sparse(model, flow, block, start, count, scores, stride, error);
-  const char *rows = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(flow->dtype);
+  if (block->slots > 0)
+    return decide_sparse(model, flow, block, start, count, scores, stride, error);
+  const char *rows = (const char *)block->phi +
+                     (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(flow->dtype);
   return decide_dense(model, rows, block->phi_stride, count, scores, stride, error);
 }
 
@@ -146,15 +166,19 @@ static scl_status gather_block(void *context, const scl_flow_block *block, scl_e
   const gathering *g = context;
   const size_t c = g->model->targets;
   double *scores = scl_allocate_array(block->count * c + 1, sizeof *scores);
-  if (scores == NULL) return scl_fail_memory(error, block->count * c * sizeof *scores, "scores of a block");
-  const scl_status status = scl_model_decide(g->model, g->flow, block, 0, block->count, scores, (ptrdiff_t)c, error);
+  if (scores == NULL)
+    return scl_fail_memory(error, block->count * c * sizeof *scores, "scores of a block");
+  const scl_status status =
+      scl_model_decide(g->model, g->flow, block, 0, block->count, scores, (ptrdiff_t)c, error);
   for (size_t i = 0; status == SCL_OK && i < block->count; i++)
-    memcpy(scl_matrix_row(g->out, block->first + block->place[i]), scores + i * c, c * sizeof *scores);
+    memcpy(scl_matrix_row(g->out, block->first + block->place[i]), scores + i * c,
+           c * sizeof *scores);
   scl_release(scores);
   return status;
 }
 
-scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out, scl_error *error) {
+scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
+                               scl_error *error) {
   gathering g = {flow, model, out};
   SCL_TRY(scl_matrix_create(flow->source->rows, model->targets, SCL_F64, out, error));
   const scl_status status = scl_flow_walk(flow, true, gather_block, &g, error);
@@ -164,7 +188,8 @@ scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl
 
 /* ---------------------------------------------------------------- bytes */
 
-/* Before the plugin's bytes: "SCLMODEL", then features, targets and dtype, 8 bytes each, little-endian. */
+/* Before the plugin's bytes: "SCLMODEL", then features, targets and dtype, 8 bytes each,
+ * little-endian. */
 enum { HEADER_BYTES = 32 };
 static const char magic[8] = {'S', 'C', 'L', 'M', 'O', 'D', 'E', 'L'};
 
@@ -180,44 +205,57 @@ static uint64_t get_number(const unsigned char *from) {
   return value;
 }
 
-scl_status scl_model_save(const scl_model *model, scl_write write, void *context, scl_error *error) {
+scl_status scl_model_save(const scl_model *model, scl_write write, void *context,
+                          scl_error *error) {
   unsigned char header[HEADER_BYTES];
   memcpy(header, magic, sizeof magic);
   put_number(header + 8, model->features);
   put_number(header + 16, model->targets);
   put_number(header + 24, (uint64_t)model->dtype);
   SCL_TRY(write(context, header, sizeof header, error));
-  return scl_instance_prefix(model->solver, model->table->save(model->solver->self, model->self, write, context, error), error);
+  return scl_instance_prefix(
+      model->solver, model->table->save(model->solver->self, model->self, write, context, error),
+      error);
 }
 
-/* The plugin's bytes may speak of other sizes than the header: let the model score one row of zeros, with room for more scores than it is
- * said to have, and see that it takes such rows and writes no more. */
+/* The plugin's bytes may speak of other sizes than the header: let the model score one row of
+ * zeros, with room for more scores than it is said to have, and see that it takes such rows and
+ * writes no more. */
 static scl_status probe(const scl_model *model, scl_error *error) {
   static const double untouched = -7.25e301;
   void *row = scl_allocate_zero((model->features + 1) * sizeof(double));
   double *scores = scl_allocate_array(2 * MOST_TARGETS, sizeof *scores);
-  scl_status status = row == NULL || scores == NULL ? scl_fail_memory(error, MOST_TARGETS * sizeof *scores, "a loaded model") : SCL_OK;
+  scl_status status = row == NULL || scores == NULL
+                          ? scl_fail_memory(error, MOST_TARGETS * sizeof *scores, "a loaded model")
+                          : SCL_OK;
   for (size_t j = 0; status == SCL_OK && j < 2 * MOST_TARGETS; j++)
     scores[j] = untouched;
-  if (status == SCL_OK) status = decide_dense(model, row, (ptrdiff_t)model->features, 1, scores, 2 * MOST_TARGETS, error);
+  if (status == SCL_OK)
+    status =
+        decide_dense(model, row, (ptrdiff_t)model->features, 1, scores, 2 * MOST_TARGETS, error);
   for (size_t j = 0; status == SCL_OK && j < 2 * MOST_TARGETS; j++)
     if ((j < model->targets) != (scores[j] != untouched))
-      status = scl_fail(error, SCL_BAD_DATA, "the model does not give the %zu scores a row that the file speaks of", model->targets);
+      status = scl_fail(error, SCL_BAD_DATA,
+                        "the model does not give the %zu scores a row that the file speaks of",
+                        model->targets);
   scl_release(row);
   scl_release(scores);
   return status;
 }
 
-scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out, scl_error *error) {
+scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out,
+                          scl_error *error) {
   unsigned char header[HEADER_BYTES];
   scl_model *model = NULL;
   SCL_TRY(read(context, header, sizeof header, error));
-  const uint64_t features = get_number(header + 8), targets = get_number(header + 16), dtype = get_number(header + 24);
-  if (memcmp(header, magic, sizeof magic) != 0 || features == 0 || features > INT32_MAX || targets == 0 || targets > MOST_TARGETS ||
-      dtype > SCL_F32)
+  const uint64_t features = get_number(header + 8), targets = get_number(header + 16),
+                 dtype = get_number(header + 24);
+  if (memcmp(header, magic, sizeof magic) != 0 || features == 0 || features > INT32_MAX ||
+      targets == 0 || targets > MOST_TARGETS || dtype > SCL_F32)
     return scl_fail(error, SCL_BAD_DATA, "these bytes are no model, or damaged");
   SCL_TRY(create(solver, (size_t)features, (size_t)targets, (scl_dtype)dtype, &model, error));
-  scl_status status = scl_instance_prefix(solver, model->table->load(solver->self, read, context, &model->self, error), error);
+  scl_status status = scl_instance_prefix(
+      solver, model->table->load(solver->self, read, context, &model->self, error), error);
   if (status != SCL_OK) model->self = NULL;
   if (status == SCL_OK) status = probe(model, error);
   if (status == SCL_OK)

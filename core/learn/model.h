@@ -1,4 +1,5 @@
-/* Fitted models that are not Phi a: what a solver with SCL_ABILITY_MODEL made, with the solver that can read it. */
+/* Fitted models that are not Phi a: what a solver with SCL_ABILITY_MODEL made, with the solver that
+ * can read it. */
 #ifndef SCULLERY_MODEL_H
 #define SCULLERY_MODEL_H
 
@@ -9,27 +10,34 @@ typedef struct scl_model scl_model;
 /* Whether the solver makes models instead of coefficients. */
 bool scl_model_made_by(const scl_instance *solver);
 
-/* Fit without the rows of group `without` (-1: all rows). fit->solution tells how it went; fit has no coefficients. The model keeps a
- * reference to the solver. */
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without, scl_fit *fit, scl_model **out,
-                         scl_error *error);
-/* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as scl_training_solve or scl_model_fit
- * gives them, models[i] where the solver makes such. */
-scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept, const long *without, size_t groups,
-                                     const double *values, size_t count, scl_fit *fits, scl_model **models, scl_error *error);
+/* Fit without the rows of group `without` (-1: all rows). fit->solution tells how it went; fit has
+ * no coefficients. The model keeps a reference to the solver. */
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without,
+                         scl_fit *fit, scl_model **out, scl_error *error);
+/* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as
+ * scl_training_solve or scl_model_fit gives them, models[i] where the solver makes such. */
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept,
+                                     const long *without, size_t groups, const double *values,
+                                     size_t count, scl_fit *fits, scl_model **models,
+                                     scl_error *error);
 void scl_model_destroy(scl_model *model);
 
 size_t scl_model_features(const scl_model *model);
 size_t scl_model_targets(const scl_model *model);
 
-/* scores (rows x c at stride) of the rows start .. start+count-1 of a block, in tiles on the pool's threads. */
-scl_status scl_model_decide(const scl_model *model, const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
-                            double *scores, ptrdiff_t stride, scl_error *error);
+/* scores (rows x c at stride) of the rows start .. start+count-1 of a block, in tiles on the pool's
+ * threads. */
+scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
+                            const scl_flow_block *block, size_t start, size_t count, double *scores,
+                            ptrdiff_t stride, scl_error *error);
 /* out (n x c, float64, made here): the scores of all rows, row i of the source in row i. */
-scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out, scl_error *error);
+scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
+                               scl_error *error);
 
-/* To bytes, and back with the same solver: sizes, then what the plugin writes. Loading trusts nothing: SCL_BAD_DATA. */
+/* To bytes, and back with the same solver: sizes, then what the plugin writes. Loading trusts
+ * nothing: SCL_BAD_DATA. */
 scl_status scl_model_save(const scl_model *model, scl_write write, void *context, scl_error *error);
-scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out, scl_error *error);
+scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out,
+                          scl_error *error);
 
 #endif

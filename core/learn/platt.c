@@ -1,9 +1,12 @@
-/* Platt's sigmoid by Newton's method with backtracking, in the stable form of Lin, Lin and Weng (2007):
+/* Platt's sigmoid by Newton's method with backtracking, in the stable form of Lin, Lin and Weng
+ * (2007):
  *
- *   min_{A,B} F = -sum_i w_i [t_i log p_i + (1 - t_i) log(1 - p_i)],    p_i = 1/(1 + exp(A f_i + B))
+ *   min_{A,B} F = -sum_i w_i [t_i log p_i + (1 - t_i) log(1 - p_i)],
+ *       p_i = 1/(1 + exp(A f_i + B))
  *
- * t_i = (N+ + 1)/(N+ + 2) for rows of the class, 1/(N- + 2) for others: what a uniform prior makes of N+ and N- of them, and why scores
- * that separate the classes still give finite A. Scores are standardised first, so that the steps do not depend on their unit. */
+ * t_i = (N+ + 1)/(N+ + 2) for rows of the class, 1/(N- + 2) for others: what a uniform prior makes
+ * of N+ and N- of them, and why scores that separate the classes still give finite A. Scores are
+ * standardised first, so that the steps do not depend on their unit. */
 #include "learn/platt.h"
 
 #include "base/interrupt.h"
@@ -46,11 +49,13 @@ static void scale_weights(sample *s) {
 static scl_status standardise(sample *s, scl_error *error) {
   double sum = 0, square = 0;
   for (size_t i = 0; i < s->n; i++) {
-    if (!isfinite(score_of(s, i))) return scl_fail(error, SCL_BAD_DATA, "the score of row %zu is not finite", i + 1);
+    if (!isfinite(score_of(s, i)))
+      return scl_fail(error, SCL_BAD_DATA, "the score of row %zu is not finite", i + 1);
     s->total += weight_of(s, i);
     sum += weight_of(s, i) * score_of(s, i);
   }
-  if (!(s->total > 0)) return scl_fail(error, SCL_BAD_DATA, "there are no rows of positive weight to calibrate on");
+  if (!(s->total > 0))
+    return scl_fail(error, SCL_BAD_DATA, "there are no rows of positive weight to calibrate on");
   s->mean = sum / s->total;
   for (size_t i = 0; i < s->n; i++)
     square += weight_of(s, i) * (score_of(s, i) - s->mean) * (score_of(s, i) - s->mean);
@@ -75,7 +80,8 @@ static double loss_at(double t, double x) {
 static double mean_loss(const sample *s, double a, double b) {
   double sum = 0;
   for (size_t i = 0; i < s->n; i++)
-    sum += weight_of(s, i) * loss_at(is_positive(s, i) ? s->high : s->low, a * standardised(s, i) + b);
+    sum +=
+        weight_of(s, i) * loss_at(is_positive(s, i) ? s->high : s->low, a * standardised(s, i) + b);
   return sum / s->total;
 }
 
@@ -87,7 +93,8 @@ static slope slope_at(const sample *s, double a, double b) {
   slope g = {0};
   for (size_t i = 0; i < s->n; i++) {
     const double z = standardised(s, i), x = a * z + b, w = weight_of(s, i) / s->total;
-    const double e = exp(-fabs(x)), more = 1 / (1 + e), less = e / (1 + e), p = x >= 0 ? less : more;
+    const double e = exp(-fabs(x)), more = 1 / (1 + e), less = e / (1 + e),
+                 p = x >= 0 ? less : more;
     const double first = w * ((is_positive(s, i) ? s->high : s->low) - p), second = w * more * less;
     g.a += z * first;
     g.b += first;
@@ -100,8 +107,10 @@ static slope slope_at(const sample *s, double a, double b) {
 
 /* One Newton step, halved until the loss falls enough; false where no step does. */
 static bool step(const sample *s, const slope *g, double *a, double *b, double *loss) {
-  const double ridge = 1e-12, aa = g->aa + ridge, bb = g->bb + ridge, determinant = aa * bb - g->ab * g->ab;
-  const double da = -(bb * g->a - g->ab * g->b) / determinant, db = -(aa * g->b - g->ab * g->a) / determinant;
+  const double ridge = 1e-12, aa = g->aa + ridge, bb = g->bb + ridge,
+               determinant = aa * bb - g->ab * g->ab;
+  const double da = -(bb * g->a - g->ab * g->b) / determinant,
+               db = -(aa * g->b - g->ab * g->a) / determinant;
   const double descent = g->a * da + g->b * db, rounding = 1e-14 * (1 + fabs(*loss));
   double length = 1;
   for (int halving = 0; halving < MOST_HALVINGS; halving++, length /= 2) {
@@ -115,10 +124,15 @@ static bool step(const sample *s, const slope *g, double *a, double *b, double *
   return false;
 }
 
-scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride, const double *targets, ptrdiff_t target_stride,
-                         const double *weights, scl_platt *out, scl_error *error) {
-  sample s = {
-      .n = n, .scores = scores, .targets = targets, .weights = weights, .score_stride = score_stride, .target_stride = target_stride};
+scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
+                         const double *targets, ptrdiff_t target_stride, const double *weights,
+                         scl_platt *out, scl_error *error) {
+  sample s = {.n = n,
+              .scores = scores,
+              .targets = targets,
+              .weights = weights,
+              .score_stride = score_stride,
+              .target_stride = target_stride};
   *out = (scl_platt){.tolerance = 1e-12};
   scale_weights(&s);
   SCL_TRY(standardise(&s, error));
@@ -144,7 +158,8 @@ static double log_sigmoid(double x) {
   return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x));
 }
 
-void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores, double *out) {
+void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
+                             double *out) {
   if (c == 1) {
     const double x = sigmoids[0].slope * scores[0] + sigmoids[0].offset;
     out[0] = exp(log_sigmoid(-x));

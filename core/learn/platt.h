@@ -1,25 +1,31 @@
-/* Probabilities from scores (Platt 1999): P(y = 1 | f) = 1/(1 + exp(slope f + offset)), fitted on scores of rows that the model has not
- * seen. */
+/* Probabilities from scores (Platt 1999): P(y = 1 | f) = 1/(1 + exp(slope f + offset)), fitted on
+ * scores of rows that the model has not seen. */
 #ifndef SCULLERY_PLATT_H
 #define SCULLERY_PLATT_H
 
 #include "base/base.h"
 
 typedef struct scl_platt {
-  double slope, offset;        /* A and B of the paper: the slope is negative where larger scores speak for the class */
+  double slope, offset; /* A and B of the paper: the slope is negative where larger scores speak for
+                           the class */
   double positives, negatives; /* weight on either side, as counted in the targets */
-  double residual, tolerance;  /* largest entry of the gradient of the mean loss over standardised scores, and where it ends */
+  double residual, tolerance;  /* largest entry of the gradient of the mean loss over standardised
+                                  scores, and where it ends */
   size_t iterations;
   bool converged; /* residual <= tolerance */
 } scl_platt;
 
-/* Fit to n scores; targets > 0 are of the class. Both at strides. weights (n) or NULL: they are scaled to a mean of 1 over the rows that
- * have any, so that their unit does not matter. SCL_BAD_DATA where a score is not finite. Sums are in the order of the rows. */
-scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride, const double *targets, ptrdiff_t target_stride,
-                         const double *weights, scl_platt *out, scl_error *error);
+/* Fit to n scores; targets > 0 are of the class. Both at strides. weights (n) or NULL: they are
+ * scaled to a mean of 1 over the rows that have any, so that their unit does not matter.
+ * SCL_BAD_DATA where a score is not finite. Sums are in the order of the rows. */
+scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
+                         const double *targets, ptrdiff_t target_stride, const double *weights,
+                         scl_platt *out, scl_error *error);
 
-/* One row's probabilities from its c scores and as many sigmoids. c = 1: two classes, out[0] that of the second side, out[1] that of the
- * class; c > 1: one a class, each sigmoid divided by the sum of all (in logarithms, so that none need underflow). */
-void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores, double *out);
+/* One row's probabilities from its c scores and as many sigmoids. c = 1: two classes, out[0] that
+ * of the second side, out[1] that of the class; c > 1: one a class, each sigmoid divided by the sum
+ * of all (in logarithms, so that none need underflow). */
+void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
+                             double *out);
 
 #endif

@@ -1,12 +1,12 @@
 #include "algebra/dense.h"
-#include "plugin/host.h"
 #include "learn/problem_internal.h"
 #include "map/projection.h"
+#include "plugin/host.h"
 #include <math.h>
 #include <string.h>
 
-scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes, size_t allowance, scl_training **out,
-                               scl_error *error) {
+scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
+                               size_t allowance, scl_training **out, scl_error *error) {
   scl_training *training = scl_allocate_zero(sizeof *training);
   if (training == NULL) return scl_fail_memory(error, sizeof *training, "a training");
   training->flow = *flow;
@@ -29,9 +29,12 @@ void scl_training_destroy(scl_training *training) {
 }
 
 scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, scl_error *error) {
-  if (training->flow.map == NULL) return scl_fail(error, SCL_UNSUPPORTED, "these features have no K, so no Gram matrix of parameters");
+  if (training->flow.map == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "these features have no K, so no Gram matrix of parameters");
   pthread_mutex_lock(&training->lock);
-  const scl_status status = training->gram == NULL ? scl_map_gram(training->flow.map, &training->gram, error) : SCL_OK;
+  const scl_status status =
+      training->gram == NULL ? scl_map_gram(training->flow.map, &training->gram, error) : SCL_OK;
   pthread_mutex_unlock(&training->lock);
   *out = training->gram;
   return status;
@@ -64,7 +67,8 @@ static size_t rows_without(const scl_flow *flow, long without, double *total) {
   return rows;
 }
 
-/* Means of the features and targets over the problem's rows, when the solver did not ask for the normal equations. */
+/* Means of the features and targets over the problem's rows, when the solver did not ask for the
+ * normal equations. */
 typedef struct averaging {
   double *phi, *y, total;
   size_t features, targets;
@@ -81,7 +85,8 @@ static scl_status average_rows(void *context, const scl_rows *rows, scl_error *e
     }
     for (size_t j = 0; rows->slots == 0 && j < a->features; j++)
       a->phi[j] += weight * scl_number((const char *)rows->features.data +
-                                           (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype),
+                                           (ptrdiff_t)i * rows->features.row_stride *
+                                               (ptrdiff_t)scl_dtype_size(rows->features.dtype),
                                        rows->features.dtype, j);
     for (size_t j = 0; j < a->targets; j++)
       a->y[j] += weight * rows->targets[i * a->targets + j];
@@ -112,8 +117,9 @@ static void set_intercept(const scl_problem *problem, const solve_context *s, sc
   }
 }
 
-/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. NaN where there are none of the problem's
- * own: sums of a solver's own row weights tell another loss. */
+/* The mean squared error from the sums: (y'y - 2 a'Phi'y + a'Phi'Phi a)/n, per target, summed. NaN
+ * where there are none of the problem's own: sums of a solver's own row weights tell another
+ * loss. */
 static double loss_of(const scl_problem *problem, const solve_context *s, const scl_fit *fit) {
   const size_t d = problem->features, c = problem->targets;
   if (!s->have_normal || s->reweighted || s->normal.total <= 0) return NAN;
@@ -131,8 +137,9 @@ static double loss_of(const scl_problem *problem, const solve_context *s, const 
   return loss;
 }
 
-static scl_status call_solver(const scl_problem *problem, const scl_instance *solver, const double *values, size_t count,
-                              scl_solution *solutions, scl_error *error) {
+static scl_status call_solver(const scl_problem *problem, const scl_instance *solver,
+                              const double *values, size_t count, scl_solution *solutions,
+                              scl_error *error) {
   const scl_solver *table = scl_instance_vtable(solver);
   const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
   if (values == NULL) return table->solve(solver->self, problem, solutions, error);
@@ -146,7 +153,8 @@ static scl_status call_solver(const scl_problem *problem, const scl_instance *so
   return status;
 }
 
-static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *fits, size_t count, scl_error *error) {
+static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *fits, size_t count,
+                         scl_error *error) {
   for (size_t k = 0; k < count; k++) {
     for (size_t i = 0; i < problem->features * problem->targets; i++)
       if (!isfinite(fits[k].solution.coefficients[i]))
@@ -160,8 +168,8 @@ static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *
   return SCL_OK;
 }
 
-scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver, bool intercept, long without,
-                            scl_error *error) {
+scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
+                            bool intercept, long without, scl_error *error) {
   const scl_flow *flow = &training->flow;
   const size_t d = scl_flow_features(flow), c = flow->source->targets;
   double total;
@@ -180,33 +188,47 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
       .log_scale = flow->map == NULL ? 0 : scl_map_log_scale(flow->map),
       .allowance = training->allowance,
       .parameters = flow->map == NULL ? 0 : scl_map_count(flow->map),
-      .slots = flow->map != NULL && scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL ? scl_map_slots(flow->map) : 0,
+      .slots = flow->map != NULL && scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL
+                   ? scl_map_slots(flow->map)
+                   : 0,
       .intercept = intercept};
   scl_problem_set_verbs(&s->problem);
   if (s->problem.rows == 0 || d == 0 || c == 0)
-    return scl_fail(error, SCL_BAD_DATA, "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows, d, c);
-  if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0 outside fold %ld", without + 1);
+    return scl_fail(error, SCL_BAD_DATA,
+                    "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows,
+                    d, c);
+  if (!(total > 0))
+    return scl_fail(error, SCL_BAD_DATA, "all row weights are 0 outside fold %ld", without + 1);
   return SCL_OK;
 }
 
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
-                              size_t count, scl_fit *fits, scl_error *error) {
-  const size_t d = scl_flow_features(&training->flow), c = training->flow.source->targets, number = values == NULL ? 1 : count;
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept,
+                              long without, const double *values, size_t count, scl_fit *fits,
+                              scl_error *error) {
+  const size_t d = scl_flow_features(&training->flow), c = training->flow.source->targets,
+               number = values == NULL ? 1 : count;
   solve_context s;
   SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
   memset(fits, 0, number * sizeof *fits);
   scl_solution *solutions = scl_allocate_zero(number * sizeof *solutions);
-  scl_status status = solutions == NULL ? scl_fail_memory(error, number * sizeof *solutions, "solutions") : SCL_OK;
+  scl_status status =
+      solutions == NULL ? scl_fail_memory(error, number * sizeof *solutions, "solutions") : SCL_OK;
   for (size_t k = 0; status == SCL_OK && k < number; k++) {
     status = scl_matrix_create(d, c, SCL_F64, &fits[k].coefficients, error);
     if (status == SCL_OK) status = scl_matrix_create(1, c, SCL_F64, &fits[k].intercept, error);
-    solutions[k] = (scl_solution){.head = SCL_HEAD(scl_solution), .gap = NAN, .residual = NAN, .tolerance = NAN, .score = NAN};
+    solutions[k] = (scl_solution){.head = SCL_HEAD(scl_solution),
+                                  .gap = NAN,
+                                  .residual = NAN,
+                                  .tolerance = NAN,
+                                  .score = NAN};
     solutions[k].coefficients = fits[k].coefficients.data;
     solutions[k].intercept = intercept ? fits[k].intercept.data : NULL;
     for (size_t j = 0; status == SCL_OK && intercept && j < c; j++)
       solutions[k].intercept[j] = NAN;
   }
-  if (status == SCL_OK) status = scl_instance_prefix(solver, call_solver(&s.problem, solver, values, count, solutions, error), error);
+  if (status == SCL_OK)
+    status = scl_instance_prefix(
+        solver, call_solver(&s.problem, solver, values, count, solutions, error), error);
   for (size_t k = 0; status == SCL_OK && k < number; k++)
     fits[k].solution = solutions[k];
   if (status == SCL_OK) status = finish(&s.problem, &s, fits, number, error);

@@ -1,5 +1,5 @@
-/* What a solver is handed, answered by streaming: scl_problem over a flow with targets. Several problems (one per fold left out) share one
- * walk. */
+/* What a solver is handed, answered by streaming: scl_problem over a flow with targets. Several
+ * problems (one per fold left out) share one walk. */
 #ifndef SCULLERY_PROBLEM_H
 #define SCULLERY_PROBLEM_H
 
@@ -9,7 +9,8 @@
 typedef struct scl_training scl_training;
 
 /* The flow's contents are borrowed and must outlive the training. */
-scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes, size_t allowance, scl_training **out, scl_error *error);
+scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
+                               size_t allowance, scl_training **out, scl_error *error);
 void scl_training_destroy(scl_training *training);
 
 /* One result of a solver. */
@@ -17,14 +18,16 @@ typedef struct scl_fit {
   scl_matrix coefficients; /* D x c, in the features' own scale (see scl_map_log_scale) */
   scl_matrix intercept;    /* 1 x c, zeros where none was asked for */
   scl_solution solution;   /* coefficients points into the matrix */
-  double loss; /* mean over rows of the summed squared error of the targets, on the rows that it learnt from; NaN where the sums were not
-                  made */
+  double loss; /* mean over rows of the summed squared error of the targets, on the rows that it
+                  learnt from; NaN where the sums were not made */
 } scl_fit;
 
-/* Solve without the rows of group `without` (-1: all rows), for `count` values of the solver's path option (values NULL: one solve with the
- * solver's own options). fits has room for max(count, 1). */
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept, long without, const double *values,
-                              size_t count, scl_fit *fits, scl_error *error);
+/* Solve without the rows of group `without` (-1: all rows), for `count` values of the solver's path
+ * option (values NULL: one solve with the solver's own options). fits has room for max(count,
+ * 1). */
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept,
+                              long without, const double *values, size_t count, scl_fit *fits,
+                              scl_error *error);
 void scl_fit_release(scl_fit *fit);
 
 /* G of the features, shared: see scl_map_gram. */

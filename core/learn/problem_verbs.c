@@ -1,12 +1,12 @@
 /* What a solver may ask of a problem, answered by streaming. */
 #include "algebra/dense.h"
+#include "algebra/thin.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
-#include "learn/problem_internal.h"
 #include "base/progress.h"
-#include "map/projection.h"
 #include "base/random.h"
-#include "algebra/thin.h"
+#include "learn/problem_internal.h"
+#include "map/projection.h"
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ typedef struct visiting {
 } visiting;
 
 /* Sparse features as they are, or with zeros filled in, so many rows at a time. */
-static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_rows *rows, size_t start, scl_error *error) {
+static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_rows *rows,
+                               size_t start, scl_error *error) {
   const scl_flow *flow = &v->solve->training->flow;
   const size_t d = v->problem->features, total = rows->count, c = v->problem->targets;
   if (!v->dense) {
@@ -47,7 +48,8 @@ static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_row
   }
   const size_t most = scl_flow_fill_rows(flow);
   if (v->filled == NULL) v->filled = scl_allocate_array(most * d + 1, scl_dtype_size(flow->dtype));
-  if (v->filled == NULL) return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
+  if (v->filled == NULL)
+    return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
   for (size_t at = 0; at < total; at += most) {
     scl_rows part = *rows;
     part.count = scl_min(most, total - at);
@@ -82,7 +84,8 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
       SCL_TRY(visit_sparse(v, block, &rows, start, error));
       continue;
     }
-    rows.features = (scl_block){(char *)(uintptr_t)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size,
+    rows.features = (scl_block){(char *)(uintptr_t)block->phi +
+                                    (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size,
                                 v->problem->dtype,
                                 count,
                                 v->problem->features,
@@ -95,11 +98,13 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
 }
 
 /* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
-static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
+static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
+                              scl_error *error) {
   scl_status status = SCL_OK;
   pthread_mutex_lock(&training->lock);
   const scl_keep *kept = training->kept;
-  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
+  if (kept == NULL &&
+      (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
     status = scl_flow_walk(&training->flow, true, visit, context, error);
   } else if (kept == NULL) {
     status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
@@ -112,31 +117,36 @@ static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void
 /* The sums of all groups, made once. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
   pthread_mutex_lock(&training->lock);
-  const scl_status status = training->have_sums ? SCL_OK : scl_sums_accumulate(&training->flow, &training->sums, error);
+  const scl_status status =
+      training->have_sums ? SCL_OK : scl_sums_accumulate(&training->flow, &training->sums, error);
   training->have_sums = status == SCL_OK;
   pthread_mutex_unlock(&training->lock);
   return status;
 }
 
-static scl_status walk_rows(const scl_problem *problem, bool dense, scl_visit visit, void *context, scl_error *error) {
+static scl_status walk_rows(const scl_problem *problem, bool dense, scl_visit visit, void *context,
+                            scl_error *error) {
   solve_context *s = context_of(problem);
   visiting v = {.problem = problem, .solve = s, .visit = visit, .context = context, .dense = dense};
   v.index = scl_allocate_array(s->training->flow.source->rows + 1, sizeof *v.index);
-  if (v.index == NULL) return scl_fail_memory(error, s->training->flow.source->rows * sizeof *v.index, "row numbers");
+  if (v.index == NULL)
+    return scl_fail_memory(error, s->training->flow.source->rows * sizeof *v.index, "row numbers");
   const scl_status status = walk_blocks(s->training, visit_runs, &v, error);
   scl_release(v.index);
   scl_release(v.filled);
   return status;
 }
 
-static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *context,
+                            scl_error *error) {
   return walk_rows(problem, problem->slots == 0, visit, context, error);
 }
 
 scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error) {
   if (s->right != NULL) return SCL_OK;
   double *memory = scl_allocate_zero((d * c + d + 2 * c + 1) * sizeof *memory);
-  if (memory == NULL) return scl_fail_memory(error, (d * c + d + 2 * c) * sizeof *memory, "normal equations");
+  if (memory == NULL)
+    return scl_fail_memory(error, (d * c + d + 2 * c) * sizeof *memory, "normal equations");
   s->right = memory;
   s->mean_phi = memory + d * c;
   s->square = s->mean_phi + d;
@@ -151,7 +161,8 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
   if (!s->have_normal || s->reweighted) {
     SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
     if (s->work == NULL) SCL_TRY(scl_symmetric_create(problem->features, &s->work, error));
-    const double total = scl_sums_combine(&training->sums, s->without, s->intercept, s->work, s->right, s->square, s->mean_phi, s->mean_y);
+    const double total = scl_sums_combine(&training->sums, s->without, s->intercept, s->work,
+                                          s->right, s->square, s->mean_phi, s->mean_y);
     s->normal = (scl_normal){SCL_HEAD(scl_normal), s->work, s->right, s->square, total};
     s->have_normal = true;
     s->reweighted = false;
@@ -160,7 +171,8 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
   return SCL_OK;
 }
 
-scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context, scl_error *error) {
+scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
+                                 scl_error *error) {
   pthread_mutex_lock(&training->lock);
   const scl_status status = scl_flow_walk(&training->flow, false, visit, context, error);
   pthread_mutex_unlock(&training->lock);
@@ -181,7 +193,8 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
   size_t run[2][2];
   for (size_t k = 0, runs = scl_problem_runs(r->solve, block, run); k < runs; k++) {
     const size_t start = run[k][0], count = run[k][1] - start;
-    if (r->targets != NULL) memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
+    if (r->targets != NULL)
+      memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
     for (size_t i = 0; r->weights != NULL && i < count; i++)
       r->weights[r->seen + i] = block->weights == NULL ? 1 : block->weights[start + i];
     r->seen += count;
@@ -189,16 +202,19 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
   return SCL_OK;
 }
 
-static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
+static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights,
+                                 scl_error *error) {
   responding r = {context_of(problem), targets, weights, 0};
   return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
 }
 
-static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
+static scl_status verb_gram(const scl_problem *problem, const scl_symmetric **out,
+                            scl_error *error) {
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 
-/* ---- products: float64 coefficients against blocks of either dtype; in the block's dtype inside a block, float64 across blocks */
+/* ---- products: float64 coefficients against blocks of either dtype; in the block's dtype inside a
+ * block, float64 across blocks */
 
 typedef struct passing {
   const double *in;
@@ -232,7 +248,9 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 static scl_status product_rows(void *context, const scl_rows *rows, scl_error *error) {
   const passing *p = context;
   double *out = p->out + rows->first * p->k;
-  if (rows->slots == 0) return scl_thin_product(&p->thin, rows->count, rows->features.data, rows->features.row_stride, out, error);
+  if (rows->slots == 0)
+    return scl_thin_product(&p->thin, rows->count, rows->features.data, rows->features.row_stride,
+                            out, error);
   sparse_product(rows, p->in, p->k, out);
   return SCL_OK;
 }
@@ -240,7 +258,9 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
   passing *p = context;
   const double *in = p->in + rows->first * p->k;
-  if (rows->slots == 0) return scl_thin_adjoint(&p->thin, rows->count, rows->features.data, rows->features.row_stride, in, error);
+  if (rows->slots == 0)
+    return scl_thin_adjoint(&p->thin, rows->count, rows->features.data, rows->features.row_stride,
+                            in, error);
   sparse_adjoint(rows, in, p->k, p->out);
   return SCL_OK;
 }
@@ -261,14 +281,17 @@ static scl_status sweep_scores(passing *p, const scl_rows *rows, double *scores,
 static scl_status sweep_rows(void *context, const scl_rows *rows, scl_error *error) {
   passing *p = context;
   double *scores = scl_allocate_array(rows->count * p->k + 1, sizeof *scores);
-  if (scores == NULL) return scl_fail_memory(error, rows->count * p->k * sizeof *scores, "scores of a block");
+  if (scores == NULL)
+    return scl_fail_memory(error, rows->count * p->k * sizeof *scores, "scores of a block");
   const scl_status status = sweep_scores(p, rows, scores, error);
   scl_release(scores);
   return status;
 }
 
-/* One walk. a (D x k): what is multiplied, NULL in an adjoint, whose result is added up in `out`. */
-static scl_status pass(const scl_problem *problem, passing *p, const double *a, scl_visit visit, scl_error *error) {
+/* One walk. a (D x k): what is multiplied, NULL in an adjoint, whose result is added up in
+ * `out`. */
+static scl_status pass(const scl_problem *problem, passing *p, const double *a, scl_visit visit,
+                       scl_error *error) {
   const scl_flow *flow = &context_of(problem)->training->flow;
   const bool sparse = flow->map != NULL && scl_map_slots(flow->map) > 0;
   if (!sparse) SCL_TRY(scl_thin_open(flow->dtype, problem->features, a, p->k, &p->thin, error));
@@ -278,20 +301,22 @@ static scl_status pass(const scl_problem *problem, passing *p, const double *a, 
   return status;
 }
 
-static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
+static scl_status verb_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                               scl_error *error) {
   passing p = {.in = a, .out = out, .k = k};
   return pass(problem, &p, a, product_rows, error);
 }
 
-static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out, scl_error *error) {
+static scl_status verb_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
+                               scl_error *error) {
   passing p = {.in = r, .out = out, .k = k};
   memset(out, 0, problem->features * k * sizeof *out);
   return pass(problem, &p, NULL, adjoint_rows, error);
 }
 
 /* out = Phi' turn(Phi a) */
-static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
-                             scl_error *error) {
+static scl_status verb_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                             void *context, double *out, scl_error *error) {
   passing p = {.in = a, .out = out, .k = k, .turn = turn, .context = context};
   memset(out, 0, problem->features * k * sizeof *out);
   return pass(problem, &p, a, sweep_rows, error);
@@ -317,21 +342,25 @@ enum { SCALE_ROWS = 64 };
 
 static void scale_rows(void *context, size_t index) {
   const scaling *s = context;
-  const size_t d = s->features->cols, first = index * SCALE_ROWS, end = scl_min(first + SCALE_ROWS, s->features->rows);
+  const size_t d = s->features->cols, first = index * SCALE_ROWS,
+               end = scl_min(first + SCALE_ROWS, s->features->rows);
   for (size_t i = first; i < end; i++) {
     const double root = sqrt(s->weights[i]);
     const ptrdiff_t at = (ptrdiff_t)i * s->features->row_stride;
     if (s->features->dtype == SCL_F64)
       for (size_t j = 0; j < d; j++)
-        ((double *)s->out)[i * d + j] = root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
+        ((double *)s->out)[i * d + j] =
+            root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
     else
       for (size_t j = 0; j < d; j++)
-        ((float *)s->out)[i * d + j] = (float)root * ((const float *)s->features->data)[at + (ptrdiff_t)j];
+        ((float *)s->out)[i * d + j] =
+            (float)root * ((const float *)s->features->data)[at + (ptrdiff_t)j];
   }
 }
 
 /* Weighted targets, and what they and the weights add to the means and squares. */
-static void weigh_targets(const reweighting *r, const scl_rows *rows, const double *weights, double *out) {
+static void weigh_targets(const reweighting *r, const scl_rows *rows, const double *weights,
+                          double *out) {
   const size_t c = r->c;
   for (size_t i = 0; i < rows->count; i++) {
     for (size_t j = 0; j < c; j++) {
@@ -353,15 +382,20 @@ static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *
   double *targets = scl_allocate_array(rows->count * c + 1, sizeof *targets);
   scl_status status = SCL_OK;
   if (scaled == NULL || targets == NULL)
-    status = scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets), "weighted rows");
+    status =
+        scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets),
+                        "weighted rows");
   if (status == SCL_OK) {
     scaling job = {phi, weights, scaled};
     scl_pool_run((rows->count + SCALE_ROWS - 1) / SCALE_ROWS, scale_rows, &job);
     weigh_targets(r, rows, weights, targets);
-    status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count, error);
+    status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count,
+                                      error);
   }
-  if (status == SCL_OK) status = scl_thin_adjoint(&r->right, rows->count, phi->data, phi->row_stride, targets, error);
-  if (status == SCL_OK) status = scl_thin_adjoint(&r->mean, rows->count, phi->data, phi->row_stride, weights, error);
+  if (status == SCL_OK)
+    status = scl_thin_adjoint(&r->right, rows->count, phi->data, phi->row_stride, targets, error);
+  if (status == SCL_OK)
+    status = scl_thin_adjoint(&r->mean, rows->count, phi->data, phi->row_stride, weights, error);
   scl_release(scaled);
   scl_release(targets);
   return status;
@@ -380,12 +414,14 @@ static scl_status walk_reweighted(const scl_problem *problem, reweighting *r, sc
   return status;
 }
 
-static scl_status verb_reweighted(const scl_problem *problem, const double *weights, scl_normal *out, scl_error *error) {
+static scl_status verb_reweighted(const scl_problem *problem, const double *weights,
+                                  scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   const size_t d = problem->features, c = problem->targets;
   for (size_t i = 0; i < problem->rows; i++)
     if (!(weights[i] >= 0) || !isfinite(weights[i]))
-      return scl_fail(error, SCL_BAD_DATA, "row weight %g is not finite and at least 0", weights[i]);
+      return scl_fail(error, SCL_BAD_DATA, "row weight %g is not finite and at least 0",
+                      weights[i]);
   SCL_TRY(scl_problem_reserve(s, d, c, error));
   if (s->work == NULL) SCL_TRY(scl_symmetric_create(d, &s->work, error));
   scl_service_symmetric.scale(0, s->work);
@@ -400,7 +436,8 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
     s->mean_phi[j] /= total;
   for (size_t j = 0; j < c; j++)
     s->mean_y[j] /= total;
-  if (s->intercept) scl_sums_centre(total, d, c, s->work, s->right, s->square, s->mean_phi, s->mean_y);
+  if (s->intercept)
+    scl_sums_centre(total, d, c, s->work, s->right, s->square, s->mean_phi, s->mean_y);
   s->have_normal = s->reweighted = true;
   *out = s->normal;
   return SCL_OK;
@@ -414,7 +451,8 @@ typedef struct picked {
   const size_t *rows;
 } picked;
 
-static scl_status read_picked(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status read_picked(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                              scl_matrix *y, scl_error *error) {
   const picked *self = (const picked *)source;
   for (size_t i = 0; i < count; i++) {
     scl_matrix one_x = *x, one_y = {0};
@@ -425,13 +463,15 @@ static scl_status read_picked(scl_source *source, size_t first, size_t count, sc
       one_y.data = scl_matrix_row(y, i);
       one_y.rows = 1;
     }
-    SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x, y == NULL ? NULL : &one_y, error));
+    SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x,
+                                    y == NULL ? NULL : &one_y, error));
   }
   return SCL_OK;
 }
 
 /* Row numbers (in the data) of the problem's rows, drawn by rejection of the group left out. */
-static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size, size_t *out) {
+static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
+                      size_t *out) {
   const scl_flow *flow = &s->training->flow;
   uint64_t offset = 0;
   for (size_t i = 0; i < size;) {
@@ -442,7 +482,8 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
   }
 }
 
-/* What the visitor of a minibatch sees: some of the features of a block, and phi itself where the map holds phi/sqrt T. */
+/* What the visitor of a minibatch sees: some of the features of a block, and phi itself where the
+ * map holds phi/sqrt T. */
 typedef struct narrowing {
   scl_visit visit;
   void *context;
@@ -456,21 +497,26 @@ static scl_status narrow_rows(void *context, const scl_rows *rows, scl_error *er
   part.features.data = (char *)rows->features.data + n->skip * scl_dtype_size(rows->features.dtype);
   part.features.cols = n->count;
   for (size_t i = 0; n->factor != 1 && i < rows->count; i++) {
-    void *row = (char *)part.features.data + (ptrdiff_t)i * rows->features.row_stride * (ptrdiff_t)scl_dtype_size(rows->features.dtype);
+    void *row = (char *)part.features.data + (ptrdiff_t)i * rows->features.row_stride *
+                                                 (ptrdiff_t)scl_dtype_size(rows->features.dtype);
     for (size_t j = 0; j < n->count; j++)
-      scl_set_number(row, rows->features.dtype, j, scl_number(row, rows->features.dtype, j) * n->factor);
+      scl_set_number(row, rows->features.dtype, j,
+                     scl_number(row, rows->features.dtype, j) * n->factor);
   }
   return n->visit(n->context, &part, error);
 }
 
-/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one output need; with several outputs, all. */
+/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one
+ * output need; with several outputs, all. */
 static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
   narrow->skip = first;
   if (flow->map == NULL || scl_map_slots(flow->map) > 0) return;
-  const size_t T = scl_map_count(flow->map), block = scl_map_block(flow->map), plane = first / T, from = first % T;
+  const size_t T = scl_map_count(flow->map), block = scl_map_block(flow->map), plane = first / T,
+               from = first % T;
   if (from + narrow->count > T) return;
   flow->first = from / block * block;
-  flow->count = scl_min((from + narrow->count - flow->first + block - 1) / block * block, T - flow->first);
+  flow->count =
+      scl_min((from + narrow->count - flow->first + block - 1) / block * block, T - flow->first);
   narrow->skip = plane * flow->count + from - flow->first;
 }
 
@@ -478,19 +524,22 @@ static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
 static scl_status plain_map(scl_training *training, scl_error *error) {
   if (training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
   pthread_mutex_lock(&training->lock);
-  const scl_status status = training->plain != NULL ? SCL_OK : scl_map_create_plain(training->flow.map, &training->plain, error);
+  const scl_status status = training->plain != NULL
+                                ? SCL_OK
+                                : scl_map_create_plain(training->flow.map, &training->plain, error);
   pthread_mutex_unlock(&training->lock);
   return status;
 }
 
-static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count,
-                                 int plain, scl_visit visit, void *context, scl_error *error) {
+static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
+                                 size_t size, size_t first, size_t count, int plain,
+                                 scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
   scl_flow flow = s->training->flow;
   narrowing narrow = {visit, context, 0, count, 1};
   if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
-    return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1, first + count,
-                    problem->features);
+    return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu",
+                    size, first + 1, first + count, problem->features);
   if (plain) {
     SCL_TRY(plain_map(s->training, error));
     if (flow.map != NULL && scl_map_slots(flow.map) == 0) {
@@ -499,15 +548,21 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
     }
   }
   narrow_flow(&flow, first, &narrow);
-  if (!flow.source->random_access) return scl_fail(error, SCL_UNSUPPORTED, "minibatches need rows in memory; this data set streams");
+  if (!flow.source->random_access)
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "minibatches need rows in memory; this data set streams");
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");
   draw_rows(s, seed, step, size, rows);
   static const scl_source_class picked_class = {read_picked, NULL};
-  picked source = {{&picked_class, size, flow.source->cols, flow.source->targets, true, flow.source->parallel}, flow.source, rows};
+  picked source = {
+      {&picked_class, size, flow.source->cols, flow.source->targets, true, flow.source->parallel},
+      flow.source,
+      rows};
   flow.source = &source.base;
   flow.group = NULL;
-  double *weights = s->training->flow.weights == NULL ? NULL : scl_allocate_array(size + 1, sizeof *weights);
+  double *weights =
+      s->training->flow.weights == NULL ? NULL : scl_allocate_array(size + 1, sizeof *weights);
   if (s->training->flow.weights != NULL && weights == NULL) {
     scl_release(rows);
     return scl_fail_memory(error, size * sizeof *weights, "a minibatch");
@@ -519,7 +574,12 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   flow.doing = NULL;
   solve_context all = *s;
   all.without = -1;
-  visiting v = {.problem = problem, .solve = &all, .visit = narrow_rows, .context = &narrow, .index = rows + size, .dense = true};
+  visiting v = {.problem = problem,
+                .solve = &all,
+                .visit = narrow_rows,
+                .context = &narrow,
+                .index = rows + size,
+                .dense = true};
   const scl_status status = scl_flow_walk(&flow, true, visit_runs, &v, error);
   scl_release(v.filled);
   scl_release(weights);
@@ -527,7 +587,8 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   return status;
 }
 
-static scl_status verb_progress(const scl_problem *problem, double done, const char *doing, scl_error *error) {
+static scl_status verb_progress(const scl_problem *problem, double done, const char *doing,
+                                scl_error *error) {
   if (context_of(problem)->training->flow.doing != NULL) scl_progress_report(doing, done, 1);
   return scl_interrupt_check(error);
 }

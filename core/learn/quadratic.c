@@ -15,37 +15,45 @@ static const scl_quadratic *form_of(const scl_problem *problem) {
 }
 
 static scl_status refuse(scl_error *error) {
-  return scl_fail(error, SCL_UNSUPPORTED, "it needs rows, and there are only normal equations here");
+  return scl_fail(error, SCL_UNSUPPORTED,
+                  "it needs rows, and there are only normal equations here");
 }
 
-static scl_status no_responses(const scl_problem *problem, double *targets, double *weights, scl_error *error) {
+static scl_status no_responses(const scl_problem *problem, double *targets, double *weights,
+                               scl_error *error) {
   (void)problem, (void)targets, (void)weights;
   return refuse(error);
 }
-static scl_status no_walk(const scl_problem *problem, scl_visit visit, void *context, scl_error *error) {
+static scl_status no_walk(const scl_problem *problem, scl_visit visit, void *context,
+                          scl_error *error) {
   (void)problem, (void)visit, (void)context;
   return refuse(error);
 }
-static scl_status no_dual(const scl_problem *problem, const scl_symmetric **gram, const double **targets, scl_error *error) {
+static scl_status no_dual(const scl_problem *problem, const scl_symmetric **gram,
+                          const double **targets, scl_error *error) {
   (void)problem, (void)gram, (void)targets;
   return refuse(error);
 }
-static scl_status no_product(const scl_problem *problem, const double *a, size_t k, double *out, scl_error *error) {
+static scl_status no_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                             scl_error *error) {
   (void)problem, (void)a, (void)k, (void)out;
   return refuse(error);
 }
-static scl_status no_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn, void *context, double *out,
-                           scl_error *error) {
+static scl_status no_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                           void *context, double *out, scl_error *error) {
   (void)problem, (void)a, (void)k, (void)turn, (void)context, (void)out;
   return refuse(error);
 }
-static scl_status no_reweighted(const scl_problem *problem, const double *weights, scl_normal *out, scl_error *error) {
+static scl_status no_reweighted(const scl_problem *problem, const double *weights, scl_normal *out,
+                                scl_error *error) {
   (void)problem, (void)weights, (void)out;
   return refuse(error);
 }
-static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size, size_t first, size_t count, int plain,
-                               scl_visit visit, void *context, scl_error *error) {
-  (void)problem, (void)seed, (void)step, (void)size, (void)first, (void)count, (void)plain, (void)visit, (void)context;
+static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
+                               size_t size, size_t first, size_t count, int plain, scl_visit visit,
+                               void *context, scl_error *error) {
+  (void)problem, (void)seed, (void)step, (void)size, (void)first, (void)count, (void)plain,
+      (void)visit, (void)context;
   return refuse(error);
 }
 
@@ -60,7 +68,8 @@ static scl_status gram(const scl_problem *problem, const scl_symmetric **out, sc
   *out = form_of(problem)->gram;
   return SCL_OK;
 }
-static scl_status progress(const scl_problem *problem, double done, const char *doing, scl_error *error) {
+static scl_status progress(const scl_problem *problem, double done, const char *doing,
+                           scl_error *error) {
   (void)problem, (void)done, (void)doing;
   return scl_interrupt_check(error);
 }
@@ -81,7 +90,8 @@ static double loss_of(const scl_quadratic *form, const double *b) {
   return loss;
 }
 
-scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit, scl_error *error) {
+scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
+                               scl_error *error) {
   const scl_solver *table = scl_instance_vtable(solver);
   const size_t d = scl_symmetric_order(form->gram), c = form->targets;
   quadratic_problem q = {.problem = {.head = SCL_HEAD(scl_problem),
@@ -115,7 +125,8 @@ scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *so
                                    .residual = NAN,
                                    .tolerance = NAN,
                                    .score = NAN};
-    status = scl_instance_prefix(solver, table->solve(solver->self, &q.problem, &fit->solution, error), error);
+    status = scl_instance_prefix(
+        solver, table->solve(solver->self, &q.problem, &fit->solution, error), error);
   }
   for (size_t i = 0; status == SCL_OK && i < d * c; i++)
     if (!isfinite(fit->solution.coefficients[i]))

@@ -1,5 +1,5 @@
-/* A solver on a quadratic form that is known already, without rows: min over b of (1/2n)(square - 2 b'right + b'gram b) + its penalty.
- * Pruning is the lasso on (G, G a). */
+/* A solver on a quadratic form that is known already, without rows: min over b of (1/2n)(square - 2
+ * b'right + b'gram b) + its penalty. Pruning is the lasso on (G, G a). */
 #ifndef SCULLERY_QUADRATIC_H
 #define SCULLERY_QUADRATIC_H
 
@@ -14,7 +14,9 @@ typedef struct scl_quadratic {
   const double *start;       /* D x c: where a solver that can starts from; or NULL */
 } scl_quadratic;
 
-/* Everything but `normal`, `gram` and `progress` answers SCL_UNSUPPORTED. The fit's loss is that of the form, per target, summed. */
-scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit, scl_error *error);
+/* Everything but `normal`, `gram` and `progress` answers SCL_UNSUPPORTED. The fit's loss is that of
+ * the form, per target, summed. */
+scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
+                               scl_error *error);
 
 #endif

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* out (count x cols) = rows of sparse features times a (D x cols). */
-static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count, const double *a, size_t cols, double *out) {
+static void multiply_sparse(const scl_flow_block *block, size_t start, size_t count,
+                            const double *a, size_t cols, double *out) {
   memset(out, 0, count * cols * sizeof *out);
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < block->slots; k++) {
@@ -28,7 +29,8 @@ static void close_multiplier(multiplier *m) {
 }
 
 /* Takes `a` over. */
-static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, multiplier *out, scl_error *error) {
+static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, multiplier *out,
+                                  scl_error *error) {
   const size_t d = scl_flow_features(flow);
   *out = (multiplier){.flow = flow, .a = a, .k = k};
   if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
@@ -37,12 +39,14 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
 }
 
 /* out (count x k) = rows start .. start+count-1 of the block times a. */
-static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start, size_t count, double *out, scl_error *error) {
+static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start,
+                           size_t count, double *out, scl_error *error) {
   if (block->slots > 0) {
     multiply_sparse(block, start, count, m->a, m->k, out);
     return SCL_OK;
   }
-  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)scl_dtype_size(m->flow->dtype);
+  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride *
+                                                   (ptrdiff_t)scl_dtype_size(m->flow->dtype);
   return scl_thin_product(&m->thin, count, phi, block->phi_stride, out, error);
 }
 
@@ -79,16 +83,18 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
   return status;
 }
 
-scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients, const scl_matrix *intercept, scl_matrix *out,
-                         scl_error *error) {
+scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
+                         const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
   const size_t c = coefficients->cols;
   if (coefficients->rows != scl_flow_features(flow))
-    return scl_fail(error, SCL_BAD_SHAPE, "X gives %zu features where the model has %zu coefficients", scl_flow_features(flow),
-                    coefficients->rows);
+    return scl_fail(error, SCL_BAD_SHAPE,
+                    "X gives %zu features where the model has %zu coefficients",
+                    scl_flow_features(flow), coefficients->rows);
   SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_F64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
   deciding d = {.intercept = intercept, .out = out};
-  scl_status status = open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
+  scl_status status =
+      open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
   close_multiplier(&d.by);
   if (status != SCL_OK) scl_matrix_release(out);
@@ -108,7 +114,9 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   const keeping *k = context;
   const size_t d = k->out->cols;
   for (size_t i = 0; block->slots > 0 && i < block->count; i++)
-    scl_flow_fill(k->flow, block, i, 1, (char *)k->out->data + (block->first + block->place[i]) * d * scl_dtype_size(k->flow->dtype));
+    scl_flow_fill(k->flow, block, i, 1,
+                  (char *)k->out->data +
+                      (block->first + block->place[i]) * d * scl_dtype_size(k->flow->dtype));
   if (block->slots > 0) return SCL_OK;
   for (size_t i = 0; i < block->count; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
@@ -118,14 +126,16 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
         scl_matrix_row(k->out, to)[j] = k->factor * ((const double *)block->phi + from)[j];
     else
       for (size_t j = 0; j < d; j++)
-        scl_matrix_row_f32(k->out, to)[j] = (float)(k->factor * (double)((const float *)block->phi + from)[j]);
+        scl_matrix_row_f32(k->out, to)[j] =
+            (float)(k->factor * (double)((const float *)block->phi + from)[j]);
   }
   return SCL_OK;
 }
 
 scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error) {
   keeping k = {flow, out, factor};
-  SCL_TRY(scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
+  SCL_TRY(
+      scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
   if (status != SCL_OK) scl_matrix_release(out);
   return status;
@@ -135,7 +145,8 @@ scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, sc
 
 /* What becomes of the decisions of one row of the source, count x c of them without intercepts. */
 typedef struct judging judging;
-typedef void (*judge)(const judging *job, size_t group, size_t row, const double *decision, const double *y);
+typedef void (*judge)(const judging *job, size_t group, size_t row, const double *decision,
+                      const double *y);
 
 struct judging {
   const scl_flow *flow;
@@ -162,7 +173,8 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
-static void tally_row(const judging *job, size_t group, size_t row, const double *decision, const double *y) {
+static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
+                      const double *y) {
   (void)row;
   double with[64], *long_with = NULL;
   double *used = job->c <= 64 ? with : (long_with = scl_allocate_array(job->c, sizeof *long_with));
@@ -180,7 +192,8 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
   scl_release(long_with);
 }
 
-static void keep_row(const judging *job, size_t group, size_t row, const double *decision, const double *y) {
+static void keep_row(const judging *job, size_t group, size_t row, const double *decision,
+                     const double *y) {
   for (size_t j = 0; j < job->c; j++) {
     scl_matrix_row(job->decisions, row)[j] = decision[j] + intercept_of(job, group, 0, j);
     scl_matrix_row(job->targets, row)[j] = y[j];
@@ -191,14 +204,16 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   const judging *job = context;
   const size_t width = job->count * job->c;
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL) return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
+  if (decisions == NULL)
+    return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
   scl_status status = SCL_OK;
   for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
     status = multiply(&job->by[g], block, start, rows, to, error);
     for (size_t i = 0; status == SCL_OK && i < rows; i++)
-      job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
+      job->row(job, g, block->first + block->place[start + i], to + i * width,
+               block->y + (start + i) * job->c);
   }
   scl_release(decisions);
   return status;
@@ -209,16 +224,18 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
   const judging *job = context;
   const size_t width = job->count * job->c;
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL) return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
+  if (decisions == NULL)
+    return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
   scl_status status = SCL_OK;
   for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
     for (size_t k = 0; status == SCL_OK && k < job->count; k++)
-      status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start, rows, to + k * job->c, (ptrdiff_t)width,
-                                error);
+      status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start,
+                                rows, to + k * job->c, (ptrdiff_t)width, error);
     for (size_t i = 0; status == SCL_OK && i < rows; i++)
-      job->row(job, g, block->first + block->place[start + i], to + i * width, block->y + (start + i) * job->c);
+      job->row(job, g, block->first + block->place[start + i], to + i * width,
+               block->y + (start + i) * job->c);
   }
   scl_release(decisions);
   return status;
@@ -227,7 +244,8 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
 static scl_status judge_all(judging *job, scl_error *error) {
   const size_t d = scl_flow_features(job->flow);
   scl_status status = SCL_OK;
-  if (job->count > 0 && job->candidates[0].model != NULL) return scl_flow_walk(job->flow, true, judge_models, job, error);
+  if (job->count > 0 && job->candidates[0].model != NULL)
+    return scl_flow_walk(job->flow, true, judge_models, job, error);
   job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
   if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
   for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
@@ -242,19 +260,23 @@ static scl_status judge_all(judging *job, scl_error *error) {
 }
 
 static judging judging_of(const scl_flow *flow, const scl_candidate *candidates, size_t count) {
-  return (judging){
-      .flow = flow, .groups = flow->group == NULL ? 1 : flow->groups, .count = count, .c = flow->source->targets, .candidates = candidates};
+  return (judging){.flow = flow,
+                   .groups = flow->group == NULL ? 1 : flow->groups,
+                   .count = count,
+                   .c = flow->source->targets,
+                   .candidates = candidates};
 }
 
-scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count, scl_tally *tallies, scl_error *error) {
+scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
+                     scl_tally *tallies, scl_error *error) {
   judging job = judging_of(flow, candidates, count);
   job.row = tally_row;
   job.tallies = tallies;
   return judge_all(&job, error);
 }
 
-scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, scl_matrix *decisions, scl_matrix *targets,
-                               scl_error *error) {
+scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates,
+                               scl_matrix *decisions, scl_matrix *targets, scl_error *error) {
   judging job = judging_of(flow, candidates, 1);
   job.row = keep_row;
   job.decisions = decisions;

@@ -1,4 +1,5 @@
-/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles; lua/scullery/codes.lua gives them their methods. */
+/* scullery.core: packed codes (codes/codes.h). Lua holds them as handles; lua/scullery/codes.lua
+ * gives them their methods. */
 #include "codes/codes.h"
 #include "data/codes_file.h"
 #include "lua/handle.h"
@@ -23,7 +24,8 @@ static void **new_codes(lua_State *L) {
 }
 
 /* Fill the handle on top of the stack, or raise. */
-static int give_codes(lua_State *L, void **slot, scl_status status, scl_codes *codes, const scl_error *error) {
+static int give_codes(lua_State *L, void **slot, scl_status status, scl_codes *codes,
+                      const scl_error *error) {
   scl_lua_check(L, status, error);
   *slot = codes;
   scl_lua_account(L, scl_codes_bytes(codes));
@@ -32,7 +34,8 @@ static int give_codes(lua_State *L, void **slot, scl_status status, scl_codes *c
 
 /* codes_pack(matrix, levels or nil) -> codes */
 static int pack(lua_State *L) {
-  const size_t levels = lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
+  const size_t levels =
+      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, SCL_CODES_LEVELS, "levels");
   void **slot = new_codes(L);
   scl_error error = {0};
   scl_codes *codes = NULL;
@@ -59,12 +62,15 @@ static int info(lua_State *L) {
   return 5;
 }
 
-/* codes_compare(a, b, agree) -> rows of a x rows of b: the share of numbers that differ; with agree, that agree */
+/* codes_compare(a, b, agree) -> rows of a x rows of b: the share of numbers that differ; with
+ * agree, that agree */
 static int compare(lua_State *L) {
   const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
   scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_F64);
   scl_error error = {0};
-  scl_lua_check(L, scl_codes_compare(check_codes(L, 1), check_codes(L, 2), lua_toboolean(L, 3), out, &error), &error);
+  scl_lua_check(
+      L, scl_codes_compare(check_codes(L, 1), check_codes(L, 2), lua_toboolean(L, 3), out, &error),
+      &error);
   return 1;
 }
 
@@ -72,11 +78,15 @@ static int compare(lua_State *L) {
 static int nearest(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1), *queries = check_codes(L, 2);
   if (scl_codes_rows(codes) == 0) return luaL_error(L, "there are no codes to look among");
-  const size_t k = scl_lua_check_size(L, 3, 1, scl_codes_rows(codes), "k"), rows = scl_codes_rows(queries);
-  scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_F64), *distance = scl_lua_make_matrix(L, rows, k, SCL_F64);
+  const size_t k = scl_lua_check_size(L, 3, 1, scl_codes_rows(codes), "k"),
+               rows = scl_codes_rows(queries);
+  scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_F64),
+             *distance = scl_lua_make_matrix(L, rows, k, SCL_F64);
   scl_error error = {0};
   scl_lua_check_held(L, index);
-  scl_lua_check(L, scl_codes_nearest(check_codes(L, 1), check_codes(L, 2), k, index, distance, &error), &error);
+  scl_lua_check(L,
+                scl_codes_nearest(check_codes(L, 1), check_codes(L, 2), k, index, distance, &error),
+                &error);
   return 2;
 }
 
@@ -84,8 +94,8 @@ static int nearest(lua_State *L) {
 static int select_rows(lua_State *L) {
   const scl_matrix *places = scl_lua_check_matrix(L, 2);
   if (places->cols != 1)
-    return luaL_error(L, "takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix", (LUAI_UACINT)places->rows,
-                      (LUAI_UACINT)places->cols);
+    return luaL_error(L, "takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix",
+                      (LUAI_UACINT)places->rows, (LUAI_UACINT)places->cols);
   const size_t count = places->rows, rows = scl_codes_rows(check_codes(L, 1));
   size_t *which = lua_newuserdatauv(L, (count + 1) * sizeof *which, 0);
   scl_lua_check_held(L, places);
@@ -94,7 +104,8 @@ static int select_rows(lua_State *L) {
     if (!(row >= 1 && row <= (double)rows) || row != (double)(size_t)row) {
       char text[32];
       (void)snprintf(text, sizeof text, "%.14g", row);
-      return luaL_error(L, "row %s is outside: it takes whole numbers from 1 to %I", text, (LUAI_UACINT)rows);
+      return luaL_error(L, "row %s is outside: it takes whole numbers from 1 to %I", text,
+                        (LUAI_UACINT)rows);
     }
     which[i] = (size_t)row - 1;
   }
@@ -122,7 +133,8 @@ static int read_file(lua_State *L) {
   return give_codes(L, slot, status, codes, &error);
 }
 
-/* codes_ways([name]) -> the names of the ways of counting that work here, after taking up the named one (the fastest is last) */
+/* codes_ways([name]) -> the names of the ways of counting that work here, after taking up the named
+ * one (the fastest is last) */
 static int ways(lua_State *L) {
   const char *wanted = luaL_optstring(L, 1, NULL);
   lua_newtable(L);

@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- a progress line on a terminal, nothing in a pipe */
+/* ---------------------------------------------------------------- a progress line on a terminal,
+ * nothing in a pipe */
 
 static double seconds(void) {
   struct timespec now;
@@ -40,8 +41,8 @@ static void show_progress(const char *doing, double done, double total) {
   if (line.began == 0) line.began = line.shown = now;
   if (now - line.began < 1 || now - line.shown < 0.1) return;
   const double share = done / total, left = (now - line.began) * (1 - share) / fmax(share, 1e-9);
-  (void)fprintf(stderr, "\r%s%s %3.0f%%, %.3g rows a second, %.0f s left\033[K", line.label, doing, 100 * share, done / (now - line.began),
-                left);
+  (void)fprintf(stderr, "\r%s%s %3.0f%%, %.3g rows a second, %.0f s left\033[K", line.label, doing,
+                100 * share, done / (now - line.began), left);
   (void)fflush(stderr);
   line.shown = now;
   line.visible = 1;

@@ -1,4 +1,5 @@
-/* scullery.core: readers and writers of data files. Every sentence begins with the title of the user's function ("data.csv: "). */
+/* scullery.core: readers and writers of data files. Every sentence begins with the title of the
+ * user's function ("data.csv: "). */
 #include "data/csv.h"
 #include "data/csv_write.h"
 #include "data/fetch.h"
@@ -19,7 +20,8 @@ static void check(lua_State *L, const char *title, scl_status status, scl_error 
   scl_lua_raise(L, error);
 }
 
-/* ---------------------------------------------------------------- results: a handle owns the scl_table until it is unpacked */
+/* ---------------------------------------------------------------- results: a handle owns the
+ * scl_table until it is unpacked */
 
 static void release_table(void *pointer) {
   scl_table_destroy(pointer);
@@ -38,7 +40,8 @@ static void release_source(void *source) {
   scl_source_destroy(source);
 }
 
-/* A source's handle on the stack, made before there is a source, so that nothing is lost on an error. */
+/* A source's handle on the stack, made before there is a source, so that nothing is lost on an
+ * error. */
 static void **new_source(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
 }
@@ -68,7 +71,8 @@ static void push_classes(lua_State *L, const scl_table *table) {
   for (size_t k = 0; k < table->classes; k++) {
     if (table->class_names != NULL)
       lua_pushstring(L, table->class_names[k]);
-    else if (table->class_values[k] == floor(table->class_values[k]) && fabs(table->class_values[k]) < 1e15)
+    else if (table->class_values[k] == floor(table->class_values[k]) &&
+             fabs(table->class_values[k]) < 1e15)
       lua_pushinteger(L, (lua_Integer)table->class_values[k]);
     else
       lua_pushnumber(L, table->class_values[k]);
@@ -101,8 +105,9 @@ static void push_table(lua_State *L, scl_table *table) {
 
 /* ---------------------------------------------------------------- text */
 
-/* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =}. paths: a text or a list of them, stacked,
- * with one schema. Options: see scl_lua_check_csv_options. */
+/* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =}.
+ * paths: a text or a list of them, stacked, with one schema. Options: see
+ * scl_lua_check_csv_options. */
 static int read_csv(lua_State *L) {
   static const char title[] = "data.csv";
   size_t count;
@@ -128,7 +133,8 @@ static int stream_csv(lua_State *L) {
   luaL_checkstack(L, 40, title);
   lua_settop(L, 2);
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
-  if (count != 1) return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
+  if (count != 1)
+    return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &words);
   scl_table *table = new_table(L, title);
   void **slot = new_source(L);
@@ -154,9 +160,11 @@ static int write_csv(lua_State *L) {
   scl_error error = {0};
   size_t count = 0;
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  const char *const *names = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "names", &count);
+  const char *const *names =
+      lua_isnoneornil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "names", &count);
   if (names != NULL && count != a->cols)
-    return luaL_error(L, "%s: %I names, and the matrix has %I columns", title, (LUAI_UACINT)count, (LUAI_UACINT)a->cols);
+    return luaL_error(L, "%s: %I names, and the matrix has %I columns", title, (LUAI_UACINT)count,
+                      (LUAI_UACINT)a->cols);
   check(L, title, scl_csv_write(a, names, luaL_checkstring(L, 3), &error), &error);
   return 0;
 }
@@ -172,11 +180,15 @@ static int read_libsvm(lua_State *L) {
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   scl_lua_check_keys(L, 2, title, known);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  const size_t features = (size_t)scl_lua_option_number(L, 2, title, "features", 0, 1, INT32_MAX, true);
-  const int classification = scl_lua_option_word(L, 2, title, "task", "regression|classification", -1);
-  const scl_dtype dtype = scl_lua_option_word(L, 2, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  const size_t features =
+      (size_t)scl_lua_option_number(L, 2, title, "features", 0, 1, INT32_MAX, true);
+  const int classification =
+      scl_lua_option_word(L, 2, title, "task", "regression|classification", -1);
+  const scl_dtype dtype =
+      scl_lua_option_word(L, 2, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
   scl_table *table = new_table(L, title);
-  check(L, title, scl_libsvm_read(paths, count, features, classification, dtype, table, &error), &error);
+  check(L, title, scl_libsvm_read(paths, count, features, classification, dtype, table, &error),
+        &error);
   push_table(L, table);
   scl_table_destroy(table);
   return 1;
@@ -184,7 +196,8 @@ static int read_libsvm(lua_State *L) {
 
 /* ---------------------------------------------------------------- arrays */
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =}) -> the same fields as read_csv; images and labels: a text or a list of them */
+/* core.read_idx(images, labels or nil, {scale =, dtype =}) -> the same fields as read_csv; images
+ * and labels: a text or a list of them */
 static int read_idx(lua_State *L) {
   static const char title[] = "data.idx";
   static const char *const known[] = {"dtype", "scale", NULL};
@@ -193,13 +206,16 @@ static int read_idx(lua_State *L) {
   luaL_checkstack(L, 20, title);
   lua_settop(L, 3);
   const char *const *images = scl_lua_check_texts(L, 1, title, "images", &count);
-  const char *const *labels = lua_isnil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "labels", &labelled);
+  const char *const *labels =
+      lua_isnil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "labels", &labelled);
   scl_lua_check_keys(L, 3, title, known);
   if (count == 0) return luaL_error(L, "%s: the list of images is empty", title);
   if (labels != NULL && labelled != count)
-    return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count, (int)labelled);
+    return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
+                      (int)labelled);
   const double scale = scl_lua_option_number(L, 3, title, "scale", 1, -HUGE_VAL, HUGE_VAL, false);
-  const scl_dtype dtype = scl_lua_option_word(L, 3, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  const scl_dtype dtype =
+      scl_lua_option_word(L, 3, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
   scl_table *table = new_table(L, title);
   check(L, title, scl_idx_read(images, labels, count, scale, dtype, table, &error), &error);
   push_table(L, table);
@@ -220,7 +236,8 @@ static int read_npy(lua_State *L) {
 /* core.write_npy(matrix, path) */
 static int write_npy(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), luaL_checkstring(L, 2), &error), &error);
+  scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), luaL_checkstring(L, 2), &error),
+                &error);
   return 0;
 }
 
@@ -242,7 +259,8 @@ static int code_targets(lua_State *L) {
   const scl_matrix *y = scl_lua_check_matrix(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   const size_t c = (size_t)luaL_len(L, 2);
-  if (y->cols != 1) return luaL_error(L, "labels come as one column, and these are %d", (int)y->cols);
+  if (y->cols != 1)
+    return luaL_error(L, "labels come as one column, and these are %d", (int)y->cols);
   double *values = lua_newuserdatauv(L, (c + 1) * sizeof *values, 0);
   for (size_t k = 0; k < c; k++) {
     lua_rawgeti(L, 2, (lua_Integer)k + 1);
@@ -257,7 +275,9 @@ static int code_targets(lua_State *L) {
     size_t k = 0;
     while (k < c && values[k] != label)
       k++;
-    if (k == c) return luaL_error(L, "row %d has the label %f, which is none of the %d classes", (int)i + 1, label, (int)c);
+    if (k == c)
+      return luaL_error(L, "row %d has the label %f, which is none of the %d classes", (int)i + 1,
+                        label, (int)c);
     double *row = scl_matrix_row(out, i);
     if (c == 2)
       row[0] = k == 1 ? 1 : -1;
@@ -269,12 +289,14 @@ static int code_targets(lua_State *L) {
   return 1;
 }
 
-/* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places of text labels) */
+/* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places
+ * of text labels) */
 static int labels_of(lua_State *L) {
   const scl_matrix *d = scl_lua_check_matrix(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   const size_t c = (size_t)luaL_len(L, 2);
-  if (d->cols != (c == 2 ? 1 : c)) return luaL_error(L, "%d decisions a row for %d classes", (int)d->cols, (int)c);
+  if (d->cols != (c == 2 ? 1 : c))
+    return luaL_error(L, "%d decisions a row for %d classes", (int)d->cols, (int)c);
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_matrix_create_raw(d->rows, 1, SCL_F64, out, &error), &error);
@@ -284,7 +306,8 @@ static int labels_of(lua_State *L) {
     for (size_t j = 1; c != 2 && j < c; j++)
       if (scl_matrix_get(d, i, j) > scl_matrix_get(d, i, best)) best = j;
     lua_rawgeti(L, 2, (lua_Integer)best + 1);
-    scl_matrix_set(out, i, 0, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)best + 1);
+    scl_matrix_set(out, i, 0,
+                   lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)best + 1);
     lua_pop(L, 1);
   }
   scl_lua_account(L, scl_matrix_bytes(out));
@@ -296,7 +319,10 @@ static int labels_of(lua_State *L) {
 /* core.fetch(url, path, sha256 or nil) */
 static int fetch(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(L, scl_fetch(luaL_checkstring(L, 1), luaL_checkstring(L, 2), luaL_optstring(L, 3, NULL), &error), &error);
+  scl_lua_check(
+      L,
+      scl_fetch(luaL_checkstring(L, 1), luaL_checkstring(L, 2), luaL_optstring(L, 3, NULL), &error),
+      &error);
   return 0;
 }
 
@@ -312,7 +338,8 @@ static int sha256(lua_State *L) {
 /* core.make_folder(path): nothing when it is there already */
 static int make_folder(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  if (mkdir(path, 0777) != 0 && errno != EEXIST) return luaL_error(L, "%s: the folder cannot be made: %s", path, strerror(errno));
+  if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    return luaL_error(L, "%s: the folder cannot be made: %s", path, strerror(errno));
   return 0;
 }
 

@@ -1,14 +1,14 @@
 /* scullery.core: feature maps, expectations, stages. */
 #include "algebra/ceiling.h"
-#include "map/expectation.h"
 #include "base/interrupt.h"
 #include "base/loops.h"
-#include "rows/pca.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "learn/score.h"
-#include "rows/widths.h"
 #include "lua/handle.h"
+#include "map/expectation.h"
+#include "rows/pca.h"
+#include "rows/widths.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,9 +22,11 @@ static void release_stage(void *stage) {
   scl_stage_destroy(stage);
 }
 
-static size_t field_size(lua_State *L, int place, const char *key, size_t low, size_t high, size_t absent) {
+static size_t field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
+                         size_t absent) {
   size_t value = absent;
-  if (lua_getfield(L, place, key) != LUA_TNIL) value = scl_lua_check_size(L, lua_gettop(L), low, high, key);
+  if (lua_getfield(L, place, key) != LUA_TNIL)
+    value = scl_lua_check_size(L, lua_gettop(L), low, high, key);
   lua_pop(L, 1);
   return value;
 }
@@ -35,7 +37,8 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   spec.sampler = scl_lua_field_handle(L, place, "sampler", SCL_LUA_INSTANCE);
   spec.phi = scl_lua_field_handle(L, place, "phi", SCL_LUA_INSTANCE);
   spec.kernel = scl_lua_field_handle(L, place, "kernel", SCL_LUA_INSTANCE);
-  if (spec.sampler == NULL || spec.phi == NULL) luaL_error(L, "a map needs a sampler and a nonlinearity");
+  if (spec.sampler == NULL || spec.phi == NULL)
+    luaL_error(L, "a map needs a sampler and a nonlinearity");
   spec.dim = field_size(L, place, "dim", 0, INT32_MAX, 0);
   spec.count = field_size(L, place, "T", 0, (size_t)1 << 53, 0);
   spec.samples = field_size(L, place, "samples", 1, (size_t)1 << 40, 0);
@@ -105,12 +108,12 @@ static int map_info(lua_State *L) {
 }
 
 /* A fresh matrix: filled by `make`, which may fail. */
-#define PUSH_MATRIX(L, call)                                                                                                               \
-  do {                                                                                                                                     \
-    scl_error error = {0};                                                                                                                 \
-    scl_matrix *out = scl_lua_new_matrix(L);                                                                                               \
-    scl_lua_check(L, call, &error);                                                                                                        \
-    scl_lua_account(L, scl_matrix_bytes(out));                                                                                             \
+#define PUSH_MATRIX(L, call)                                                                       \
+  do {                                                                                             \
+    scl_error error = {0};                                                                         \
+    scl_matrix *out = scl_lua_new_matrix(L);                                                       \
+    scl_lua_check(L, call, &error);                                                                \
+    scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
 /* core.learn(source, stages, map): let a map of one-hot features learn its cells */
@@ -126,7 +129,8 @@ static int learn(lua_State *L) {
 }
 
 /* Codes as numbers, for Lua. */
-static scl_status codes_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out, scl_error *error) {
+static scl_status codes_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                               scl_error *error) {
   const size_t rows = x->rows, count = scl_map_count(map);
   scl_matrix copy;
   int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
@@ -151,20 +155,24 @@ static int map_codes(lua_State *L) {
   size_t levels;
   scl_error failure = {0};
   if (x->cols != scl_map_dim(map))
-    return luaL_error(L, "codes: the rows have %d columns where %d are taken", (int)x->cols, (int)scl_map_dim(map));
+    return luaL_error(L, "codes: the rows have %d columns where %d are taken", (int)x->cols,
+                      (int)scl_map_dim(map));
   scl_lua_check(L, scl_map_levels(map, &levels, &failure), &failure);
   PUSH_MATRIX(L, codes_matrix(map, x, out, &error));
   lua_pushinteger(L, (lua_Integer)levels);
   return 2;
 }
 
-/* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say for that dim */
+/* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
+ * for that dim */
 static int sampler_space(lua_State *L) {
-  static const char *const names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid", "structured"};
+  static const char *const names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid",
+                                                "structured"};
   const scl_instance *sampler = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const size_t dim = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 1, INT32_MAX, "d");
   scl_layout layout;
-  lua_pushstring(L, scl_parameters_layout(sampler, dim, &layout, NULL) == SCL_OK ? names[layout.space] : NULL);
+  lua_pushstring(
+      L, scl_parameters_layout(sampler, dim, &layout, NULL) == SCL_OK ? names[layout.space] : NULL);
   return 1;
 }
 
@@ -180,7 +188,9 @@ static int map_gram(lua_State *L) {
   scl_error error = {0};
   scl_symmetric *gram;
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(scl_map_features(map), scl_map_features(map), SCL_F64, out, &error), &error);
+  scl_lua_check(
+      L, scl_matrix_create_raw(scl_map_features(map), scl_map_features(map), SCL_F64, out, &error),
+      &error);
   scl_lua_check(L, scl_map_gram(map, &gram, &error), &error);
   scl_service_symmetric.dense(gram, out->data, out->row_stride);
   scl_symmetric_destroy(gram);
@@ -191,14 +201,17 @@ static int map_gram(lua_State *L) {
   return 1;
 }
 
-/* core.map_norm(map, weights) -> sqrt of the sum over targets of a'Ga, weights in the features' own scale */
+/* core.map_norm(map, weights) -> sqrt of the sum over targets of a'Ga, weights in the features' own
+ * scale */
 static int map_norm(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   const scl_matrix *a = scl_lua_check_matrix(L, 2);
   scl_error error = {0};
   scl_symmetric *gram;
   const size_t d = scl_map_features(map);
-  if (a->rows != d || a->dtype != SCL_F64) return luaL_error(L, "the model has %d features and these are %d weights", (int)d, (int)a->rows);
+  if (a->rows != d || a->dtype != SCL_F64)
+    return luaL_error(L, "the model has %d features and these are %d weights", (int)d,
+                      (int)a->rows);
   scl_matrix *packed = scl_lua_new_matrix(L), *product = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_matrix_copy(a, SCL_F64, packed, &error), &error);
   scl_lua_check(L, scl_matrix_create(d, a->cols, SCL_F64, product, &error), &error);
@@ -232,7 +245,8 @@ static int map_induced(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
   if (x->cols != scl_map_dim(map) || y->cols != scl_map_dim(map))
-    return luaL_error(L, "kernel: the rows have %d and %d columns where %d are taken", (int)x->cols, (int)y->cols, (int)scl_map_dim(map));
+    return luaL_error(L, "kernel: the rows have %d and %d columns where %d are taken", (int)x->cols,
+                      (int)y->cols, (int)scl_map_dim(map));
   PUSH_MATRIX(L, scl_map_induced(map, x, y, out, &error));
   return 1;
 }
@@ -241,8 +255,8 @@ static int map_collision(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
   if (x->cols != scl_map_dim(map) || y->cols != scl_map_dim(map))
-    return luaL_error(L, "collision: the rows have %d and %d columns where %d are taken", (int)x->cols, (int)y->cols,
-                      (int)scl_map_dim(map));
+    return luaL_error(L, "collision: the rows have %d and %d columns where %d are taken",
+                      (int)x->cols, (int)y->cols, (int)scl_map_dim(map));
   PUSH_MATRIX(L, scl_map_collision(map, x, y, out, &error));
   return 1;
 }
@@ -259,7 +273,9 @@ static int expectation(lua_State *L) {
   const scl_map_spec spec = check_spec(L, 1);
   const scl_matrix *x = scl_lua_check_matrix(L, 2);
   const double tolerance = luaL_optnumber(L, 3, 1e-3);
-  const size_t most = lua_isnoneornil(L, 4) ? (size_t)1 << 20 : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
+  const size_t most = lua_isnoneornil(L, 4)
+                          ? (size_t)1 << 20
+                          : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
   scl_expectation result;
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
@@ -290,8 +306,8 @@ static int fit_stage(lua_State *L) {
   return 1;
 }
 
-/* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =} of the features (of the staged rows
- * without a map) */
+/* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
+ * of the features (of the staged rows without a map) */
 static int pca(lua_State *L) {
   scl_components c;
   scl_error error = {0};
@@ -309,7 +325,8 @@ static int pca(lua_State *L) {
   *vectors = c.vectors;
   *mean = c.mean;
   *variances = c.variances;
-  scl_lua_account(L, scl_matrix_bytes(vectors) + scl_matrix_bytes(mean) + scl_matrix_bytes(variances));
+  scl_lua_account(L,
+                  scl_matrix_bytes(vectors) + scl_matrix_bytes(mean) + scl_matrix_bytes(variances));
   set_number(L, "total", c.total);
   return 1;
 }
@@ -319,10 +336,12 @@ static int projection_stage(lua_State *L) {
   const scl_matrix *vectors = scl_lua_check_matrix(L, 1), *mean = scl_lua_check_matrix(L, 2);
   scl_error error = {0};
   scl_stage *stage;
-  if (vectors->dtype != SCL_F64 || mean->dtype != SCL_F64 || mean->rows != 1 || mean->cols != vectors->cols)
+  if (vectors->dtype != SCL_F64 || mean->dtype != SCL_F64 || mean->rows != 1 ||
+      mean->cols != vectors->cols)
     return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
   void **slot = scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
-  scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error), &error);
+  scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error),
+                &error);
   *slot = stage;
   return 1;
 }
@@ -348,13 +367,15 @@ static int widths(lua_State *L) {
   return 3;
 }
 
-/* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless that underflows; second result: the log
- * of a factor left out */
+/* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
+ * that underflows; second result: the log of a factor left out */
 static int transform(lua_State *L) {
   lua_settop(L, 4);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  if (!lua_isnoneornil(L, 4)) flow.block_rows = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "block");
-  const double log_scale = flow.map == NULL ? 0 : scl_map_log_scale(flow.map), limit = flow.dtype == SCL_F64 ? -300 : -30;
+  if (!lua_isnoneornil(L, 4))
+    flow.block_rows = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "block");
+  const double log_scale = flow.map == NULL ? 0 : scl_map_log_scale(flow.map),
+               limit = flow.dtype == SCL_F64 ? -300 : -30;
   const double left_out = log_scale < limit ? log_scale : 0;
   PUSH_MATRIX(L, scl_features(&flow, exp(log_scale - left_out), out, &error));
   lua_pushnumber(L, left_out);
@@ -367,7 +388,8 @@ static scl_status look_away(void *context, const scl_flow_block *block, scl_erro
   return SCL_OK;
 }
 
-/* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a map costs) */
+/* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a
+ * map costs) */
 static int walk(lua_State *L) {
   scl_error error = {0};
   size_t rows = 0;
@@ -383,7 +405,8 @@ static int decisions(lua_State *L) {
   lua_settop(L, 6);
   const scl_matrix *weights = scl_lua_check_matrix(L, 4), *intercept = scl_lua_check_matrix(L, 5);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
-  if (!lua_isnoneornil(L, 6)) flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");
+  if (!lua_isnoneornil(L, 6))
+    flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");
   flow.doing = "predicting";
   PUSH_MATRIX(L, scl_decisions(&flow, weights, intercept, out, &error));
   return 1;
@@ -401,7 +424,8 @@ static int find_nonfinite(lua_State *L) {
 /* ---------------------------------------------------------------- the machine */
 
 static int threads(lua_State *L) {
-  if (!lua_isnoneornil(L, 1)) scl_pool_set_threads(scl_lua_check_size(L, 1, 1, SCL_POOL_MAX, "threads"));
+  if (!lua_isnoneornil(L, 1))
+    scl_pool_set_threads(scl_lua_check_size(L, 1, 1, SCL_POOL_MAX, "threads"));
   lua_pushinteger(L, (lua_Integer)scl_pool_threads());
   return 1;
 }
@@ -412,7 +436,10 @@ static int ceiling(lua_State *L) {
   double gflops;
   scl_error error = {0};
   const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
-  scl_lua_check(L, scl_ceiling(syrk, scl_lua_check_dtype(L, 2), scl_lua_check_size(L, 3, 1, 20000, "n"), &gflops, &error), &error);
+  scl_lua_check(L,
+                scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
+                            scl_lua_check_size(L, 3, 1, 20000, "n"), &gflops, &error),
+                &error);
   lua_pushnumber(L, gflops);
   return 1;
 }
@@ -424,10 +451,10 @@ static int ceiling_features(lua_State *L) {
   scl_error error = {0};
   for (int i = 0; i < 4; i++)
     size[i] = scl_lua_check_size(L, i + 2, 1, 1 << 24, "a size");
-  scl_lua_check(
-      L,
-      scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3], luaL_optstring(L, 6, "none"), &seconds, &error),
-      &error);
+  scl_lua_check(L,
+                scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3],
+                                     luaL_optstring(L, 6, "none"), &seconds, &error),
+                &error);
   lua_pushnumber(L, seconds);
   return 1;
 }

@@ -1,4 +1,5 @@
-/* scullery.core: whole texts in and out, for files that are fetched in another form than the one that is kept. */
+/* scullery.core: whole texts in and out, for files that are fetched in another form than the one
+ * that is kept. */
 #include "lua/fetch.h"
 #include "data/input.h"
 #include "data/output.h"
@@ -61,6 +62,7 @@ static int write_text(lua_State *L) {
 }
 
 void scl_lua_open_fetch(lua_State *L) {
-  static const luaL_Reg functions[] = {{"read_text", read_text}, {"write_text", write_text}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"read_text", read_text}, {"write_text", write_text}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

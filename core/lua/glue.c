@@ -16,15 +16,18 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
 
 /* What stands at `place`, as one would type it; left on the stack. */
 static const char *typed(lua_State *L, int place) {
-  if (lua_type(L, place) == LUA_TSTRING) return lua_pushfstring(L, "\"%s\"", lua_tostring(L, place));
+  if (lua_type(L, place) == LUA_TSTRING)
+    return lua_pushfstring(L, "\"%s\"", lua_tostring(L, place));
   if (lua_type(L, place) == LUA_TNUMBER) return luaL_tolstring(L, place, NULL);
   return lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
 }
 
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
-  const lua_Number value = lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
+  const lua_Number value =
+      lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
   if (!(value >= (double)low && value <= (double)high) || value != floor(value))
-    luaL_error(L, "'%s' got %s; it takes a whole number from %I to %I", what, typed(L, place), (LUAI_UACINT)low, (LUAI_UACINT)high);
+    luaL_error(L, "'%s' got %s; it takes a whole number from %I to %I", what, typed(L, place),
+               (LUAI_UACINT)low, (LUAI_UACINT)high);
   return (size_t)value;
 }
 
@@ -32,12 +35,14 @@ scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
   if (lua_isnoneornil(L, place)) return SCL_F64;
   const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
   if (strcmp(name, "float64") == 0) return SCL_F64;
-  if (strcmp(name, "float32") != 0) luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", typed(L, place));
+  if (strcmp(name, "float32") != 0)
+    luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", typed(L, place));
   return SCL_F32;
 }
 
-/* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to a debt; when the debt passes half of
- * what is held, and at least what a collection is worth (32 MB, or the size of the Lua heap that it has to walk), a collection runs. */
+/* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to
+ * a debt; when the debt passes half of what is held, and at least what a collection is worth (32
+ * MB, or the size of the Lua heap that it has to walk), a collection runs. */
 void scl_lua_account(lua_State *L, size_t bytes) {
   static _Thread_local size_t debt;
   const size_t floor_bytes = (size_t)32 << 20, heap = (size_t)lua_gc(L, LUA_GCCOUNT) << 10;

@@ -1,5 +1,6 @@
-/* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c defines scl_lua_open_NAME, which adds its
- * functions to the table `scullery.core` that lies on top of the stack. */
+/* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c
+ * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` that lies on top
+ * of the stack. */
 #ifndef SCULLERY_GLUE_H
 #define SCULLERY_GLUE_H
 
@@ -7,7 +8,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-/* Raise the sentence as a Lua error with the caller's place in front; does not return. Free everything first. */
+/* Raise the sentence as a Lua error with the caller's place in front; does not return. Free
+ * everything first. */
 int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
@@ -16,7 +18,8 @@ void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
 scl_matrix *scl_lua_check_matrix(lua_State *L, int place);
 /* The same, NULL when it is no matrix. */
 scl_matrix *scl_lua_test_matrix(lua_State *L, int place);
-/* An empty matrix userdata on the stack, to be filled: make it first, compute into it afterwards, and an error frees nothing by hand. */
+/* An empty matrix userdata on the stack, to be filled: make it first, compute into it afterwards,
+ * and an error frees nothing by hand. */
 scl_matrix *scl_lua_new_matrix(lua_State *L);
 /* Tell Lua's collector of the bytes that a fresh matrix holds: call once it is filled. */
 void scl_lua_account(lua_State *L, size_t bytes);

@@ -28,7 +28,8 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
   h->pointer = NULL;
   h->release = release;
   if (luaL_newmetatable(L, name)) {
-    static const luaL_Reg methods[] = {{"__gc", collect}, {"__close", collect}, {"__tostring", describe}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"__gc", collect}, {"__close", collect}, {"__tostring", describe}, {NULL, NULL}};
     luaL_setfuncs(L, methods, 0);
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
@@ -66,7 +67,8 @@ scl_source *scl_lua_check_source(lua_State *L, int place) {
 }
 
 static int source_matrix(lua_State *L) {
-  const scl_matrix *x = scl_lua_check_matrix(L, 1), *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_matrix(L, 2);
+  const scl_matrix *x = scl_lua_check_matrix(L, 1),
+                   *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_matrix(L, 2);
   scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
   scl_source *source;
@@ -90,7 +92,8 @@ typedef struct generator {
   lua_State *L; /* the state of the running walk */
 } generator;
 
-/* The Lua function is its userdata's user value; this weak table finds the userdata by the source's address. */
+/* The Lua function is its userdata's user value; this weak table finds the userdata by the source's
+ * address. */
 static const char *const GENERATORS = "scullery.generators";
 
 static void push_generators(lua_State *L) {
@@ -101,14 +104,18 @@ static void push_generators(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
-static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols, scl_error *error) {
-  if (m == NULL) return scl_fail(error, SCL_BAD_DATA, "the row function must return %s as a matrix", what);
+static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols,
+                              scl_error *error) {
+  if (m == NULL)
+    return scl_fail(error, SCL_BAD_DATA, "the row function must return %s as a matrix", what);
   if (m->rows == rows && m->cols == cols) return SCL_OK;
-  return scl_fail(error, SCL_BAD_SHAPE, "the row function returned %s as %zu x %zu where %zu x %zu was asked for", what, m->rows, m->cols,
-                  rows, cols);
+  return scl_fail(error, SCL_BAD_SHAPE,
+                  "the row function returned %s as %zu x %zu where %zu x %zu was asked for", what,
+                  m->rows, m->cols, rows, cols);
 }
 
-static scl_status generator_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status generator_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                 scl_matrix *y, scl_error *error) {
   const generator *self = (const generator *)source;
   lua_State *L = self->L;
   const int top = lua_gettop(L);
@@ -121,11 +128,13 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   scl_status status = SCL_OK;
   if (lua_pcall(L, 2, 2, 0) != LUA_OK) {
     const char *message = lua_tostring(L, -1);
-    status = scl_fail(error, SCL_IO, "the row function failed: %s", message == NULL ? "(no message)" : message);
+    status = scl_fail(error, SCL_IO, "the row function failed: %s",
+                      message == NULL ? "(no message)" : message);
   } else {
     const scl_matrix *rows = scl_lua_test_matrix(L, -2), *targets = scl_lua_test_matrix(L, -1);
     status = check_block(rows, "X", count, source->cols, error);
-    if (status == SCL_OK && y != NULL) status = check_block(targets, "y", count, source->targets, error);
+    if (status == SCL_OK && y != NULL)
+      status = check_block(targets, "y", count, source->targets, error);
     if (status == SCL_OK) scl_matrix_assign(rows, x);
     if (status == SCL_OK && y != NULL) scl_matrix_assign(targets, y);
   }
@@ -141,7 +150,8 @@ static const scl_source_class generator_class = {generator_read, generator_destr
 
 /* core.generator(rows, cols, targets, read): the function is kept as the userdata's value. */
 static int source_generator(lua_State *L) {
-  const size_t rows = scl_lua_check_size(L, 1, 0, (size_t)1 << 52, "n"), cols = scl_lua_check_size(L, 2, 0, (size_t)1 << 31, "d");
+  const size_t rows = scl_lua_check_size(L, 1, 0, (size_t)1 << 52, "n"),
+               cols = scl_lua_check_size(L, 2, 0, (size_t)1 << 31, "d");
   const size_t targets = scl_lua_check_size(L, 3, 0, (size_t)1 << 31, "targets");
   luaL_checktype(L, 4, LUA_TFUNCTION);
   void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
@@ -158,7 +168,8 @@ static int source_generator(lua_State *L) {
   return 1;
 }
 
-/* ---- labels of another source coded as targets: -1 and +1 for two classes, one against all for more */
+/* ---- labels of another source coded as targets: -1 and +1 for two classes, one against all for
+ * more */
 
 typedef struct coded {
   scl_source base;
@@ -167,18 +178,22 @@ typedef struct coded {
   double *values; /* the label of each class */
 } coded;
 
-static scl_status code_row(const coded *self, double label, scl_matrix *y, size_t row, scl_error *error) {
+static scl_status code_row(const coded *self, double label, scl_matrix *y, size_t row,
+                           scl_error *error) {
   size_t k = 0;
   while (k < self->classes && self->values[k] != label)
     k++;
-  if (k == self->classes) return scl_fail(error, SCL_BAD_DATA, "the label %g is none of the %zu classes", label, self->classes);
+  if (k == self->classes)
+    return scl_fail(error, SCL_BAD_DATA, "the label %g is none of the %zu classes", label,
+                    self->classes);
   if (self->classes == 2) scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
   for (size_t j = 0; self->classes != 2 && j < self->classes; j++)
     scl_matrix_set(y, row, j, j == k ? 1 : -1);
   return SCL_OK;
 }
 
-static scl_status coded_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status coded_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                             scl_matrix *y, scl_error *error) {
   const coded *self = (const coded *)source;
   scl_matrix labels = {0};
   if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
@@ -209,11 +224,14 @@ static int source_coded(lua_State *L) {
   scl_source *from = scl_lua_check_source(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   const size_t classes = (size_t)luaL_len(L, 2);
-  if (from->targets != 1) return luaL_error(L, "labels come as one column, and this source has %d", (int)from->targets);
+  if (from->targets != 1)
+    return luaL_error(L, "labels come as one column, and this source has %d", (int)from->targets);
   void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
   coded *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return luaL_error(L, "not enough memory for a source");
-  self->base = (scl_source){&coded_class, from->rows, from->cols, classes == 2 ? 1 : classes, from->random_access, from->parallel};
+  self->base =
+      (scl_source){&coded_class,        from->rows,    from->cols, classes == 2 ? 1 : classes,
+                   from->random_access, from->parallel};
   self->from = from;
   self->classes = classes;
   *slot = self;
@@ -239,7 +257,9 @@ static int source_rows(lua_State *L) {
   scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_matrix_create(count, source->cols, SCL_F64, x, &error), &error);
   scl_lua_check(L, scl_matrix_create(count, source->targets, SCL_F64, y, &error), &error);
-  scl_lua_check(L, source->class->read(source, first, count, x, source->targets > 0 ? y : NULL, &error), &error);
+  scl_lua_check(
+      L, source->class->read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
+      &error);
   return 2;
 }
 
@@ -265,7 +285,8 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 }
 
 void scl_lua_open_source(lua_State *L) {
-  static const luaL_Reg functions[] = {{"source", source_matrix},      {"source_size", source_size}, {"generator", source_generator},
-                                       {"coded_source", source_coded}, {"read_rows", source_rows},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"source", source_matrix},      {"source_size", source_size}, {"generator", source_generator},
+      {"coded_source", source_coded}, {"read_rows", source_rows},   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

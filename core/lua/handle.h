@@ -2,10 +2,10 @@
 #ifndef SCULLERY_HANDLE_H
 #define SCULLERY_HANDLE_H
 
-#include "rows/flow.h"
 #include "learn/problem.h"
 #include "lua/glue.h"
 #include "plugin/instance.h"
+#include "rows/flow.h"
 
 #define SCL_LUA_INSTANCE "scullery.instance"
 #define SCL_LUA_SOURCE "scullery.source"
@@ -14,8 +14,9 @@
 #define SCL_LUA_MODEL "scullery.model"
 #define SCL_LUA_TRAINING "scullery.training"
 
-/* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill *pointer, so that nothing is lost on an
- * error. `keep` Lua values may be tied to it with lua_setiuservalue. */
+/* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
+ * *pointer, so that nothing is lost on an error. `keep` Lua values may be tied to it with
+ * lua_setiuservalue. */
 void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *), int keep);
 /* The pointer at `place`; an argument error where it is of another type or was released. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
@@ -31,8 +32,8 @@ scl_source *scl_lua_check_source(lua_State *L, int place);
 /* Before a walk: let a source that calls Lua know which state runs. */
 void scl_lua_prepare_source(lua_State *L, scl_source *source);
 
-/* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0 or nil: none). The array of stages is a
- * userdata left on the stack. */
+/* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0
+ * or nil: none). The array of stages is a userdata left on the stack. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map);
 
 #endif

@@ -1,11 +1,13 @@
-/* scullery.core: what components say of themselves, for tests, checks and help: shapes, laws, facts. */
-#include "map/map.h"
+/* scullery.core: what components say of themselves, for tests, checks and help: shapes, laws,
+ * facts. */
 #include "lua/handle.h"
+#include "map/map.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *const space_names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid", "structured"};
+static const char *const space_names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid",
+                                                    "structured"};
 
 static void set_number(lua_State *L, const char *key, double value) {
   lua_pushnumber(L, value);
@@ -36,7 +38,8 @@ static void set_spaces(lua_State *L, unsigned spaces) {
 
 static const scl_instance *check_instance(lua_State *L, scl_kind kind) {
   const scl_instance *instance = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
-  if (instance->component->plugin->kind != kind) luaL_error(L, "this is no %s", scl_kind_name(kind));
+  if (instance->component->plugin->kind != kind)
+    luaL_error(L, "this is no %s", scl_kind_name(kind));
   return instance;
 }
 
@@ -77,7 +80,9 @@ static int layout(lua_State *L) {
   const scl_instance *sampler = check_instance(L, SCL_SAMPLER);
   scl_layout l;
   scl_error error = {0};
-  scl_lua_check(L, scl_parameters_layout(sampler, scl_lua_check_size(L, 2, 0, INT32_MAX, "d"), &l, &error), &error);
+  scl_lua_check(
+      L, scl_parameters_layout(sampler, scl_lua_check_size(L, 2, 0, INT32_MAX, "d"), &l, &error),
+      &error);
   lua_newtable(L);
   lua_pushstring(L, space_names[l.space]);
   lua_setfield(L, -2, "space");
@@ -88,9 +93,11 @@ static int layout(lua_State *L) {
   return 1;
 }
 
-/* core.law(sampler, dim) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree, degree_scale}, or nil where it tells none */
+/* core.law(sampler, dim) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree,
+ * degree_scale}, or nil where it tells none */
 static int law(lua_State *L) {
-  static const char *const families[] = {"gaussian", "uniform", "rademacher", "laplace", "cauchy", "student", "spherical", "other"};
+  static const char *const families[] = {"gaussian", "uniform", "rademacher", "laplace",
+                                         "cauchy",   "student", "spherical",  "other"};
   static const char *const biases[] = {"none", "uniform", "gaussian"};
   const scl_instance *sampler = check_instance(L, SCL_SAMPLER);
   const size_t dim = scl_lua_check_size(L, 2, 1, 1 << 20, "d");
@@ -129,7 +136,11 @@ static int kernel_spaces(lua_State *L) {
 }
 
 void scl_lua_open_inspect(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"shape", shape}, {"facts", facts}, {"layout", layout}, {"law", law}, {"kernel_spaces", kernel_spaces}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"shape", shape},
+                                       {"facts", facts},
+                                       {"layout", layout},
+                                       {"law", law},
+                                       {"kernel_spaces", kernel_spaces},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -1,4 +1,5 @@
-/* scullery.core: a solver's loss, for guarantees. Solvers without "scullery.loss/1" minimise the squared error. */
+/* scullery.core: a solver's loss, for guarantees. Solvers without "scullery.loss/1" minimise the
+ * squared error. */
 #include "lua/handle.h"
 
 #include <math.h>
@@ -21,8 +22,9 @@ static void set_number(lua_State *L, const char *key, double value) {
   lua_setfield(L, -2, key);
 }
 
-/* core.loss(solver, reach[, decisions, targets]) -> {squared, at_zero, bound, lipschitz[, mean]}: the loss at f = 0 for y = 1, its largest
- * value and its Lipschitz constant for |f| <= reach, its mean over rows */
+/* core.loss(solver, reach[, decisions, targets]) -> {squared, at_zero, bound, lipschitz[, mean]}:
+ * the loss at f = 0 for y = 1, its largest value and its Lipschitz constant for |f| <= reach, its
+ * mean over rows */
 static int solver_loss(lua_State *L) {
   loss l = {scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE), NULL};
   const double reach = luaL_checknumber(L, 2), zero = 0, one = 1;
@@ -33,12 +35,16 @@ static int solver_loss(lua_State *L) {
   lua_pushboolean(L, l.ability == NULL);
   lua_setfield(L, -2, "squared");
   set_number(L, "at_zero", value_of(&l, 1, &zero, &one));
-  set_number(L, "bound", l.ability != NULL ? l.ability->bound(l.solver->self, reach) : (reach + 1) * (reach + 1));
-  set_number(L, "lipschitz", l.ability != NULL ? l.ability->lipschitz(l.solver->self, reach) : 2 * (reach + 1));
+  set_number(L, "bound",
+             l.ability != NULL ? l.ability->bound(l.solver->self, reach)
+                               : (reach + 1) * (reach + 1));
+  set_number(L, "lipschitz",
+             l.ability != NULL ? l.ability->lipschitz(l.solver->self, reach) : 2 * (reach + 1));
   if (lua_isnoneornil(L, 3)) return 1;
   const scl_matrix *f = scl_lua_check_matrix(L, 3), *y = scl_lua_check_matrix(L, 4);
   if (f->rows != y->rows || f->cols != y->cols || f->cols == 0)
-    return luaL_error(L, "decisions are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols, (int)y->rows, (int)y->cols);
+    return luaL_error(L, "decisions are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols,
+                      (int)y->rows, (int)y->cols);
   double *row = lua_newuserdatauv(L, 2 * f->cols * sizeof *row, 0), sum = 0;
   for (size_t i = 0; i < f->rows; i++) {
     for (size_t j = 0; j < f->cols; j++) {

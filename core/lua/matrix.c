@@ -8,7 +8,8 @@
 /* ---------------------------------------------------------------- userdata */
 
 static int collect(lua_State *L) {
-  scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX); /* a script may call this by hand with anything */
+  scl_matrix *a =
+      luaL_testudata(L, 1, SCL_LUA_MATRIX); /* a script may call this by hand with anything */
   if (a != NULL) scl_matrix_release(a);
   return 0;
 }
@@ -35,11 +36,12 @@ scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
   scl_error error = {0};
   if (rows > SCL_LUA_MATRIX_SIDE || cols > SCL_LUA_MATRIX_SIDE)
-    luaL_error(L, "a %I x %I matrix is too large: it may have %I rows and columns", (LUAI_UACINT)rows, (LUAI_UACINT)cols,
-               (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
+    luaL_error(L, "a %I x %I matrix is too large: it may have %I rows and columns",
+               (LUAI_UACINT)rows, (LUAI_UACINT)cols, (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
   scl_matrix *a = scl_lua_new_matrix(L);
   scl_status status = scl_matrix_create_raw(rows, cols, dtype, a, &error);
-  if (status == SCL_NO_MEMORY && (double)rows * (double)cols < 1e12) { /* garbage may hold what is missing */
+  if (status == SCL_NO_MEMORY &&
+      (double)rows * (double)cols < 1e12) { /* garbage may hold what is missing */
     lua_gc(L, LUA_GCCOLLECT);
     status = scl_matrix_create_raw(rows, cols, dtype, a, &error);
   }
@@ -54,20 +56,23 @@ void scl_lua_check_held(lua_State *L, const scl_matrix *a) {
 }
 
 size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *what) {
-  const lua_Number value = lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
+  const lua_Number value =
+      lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
   if (value >= 1 && value <= (double)count && value == floor(value)) return (size_t)value - 1;
   if (lua_type(L, place) != LUA_TNUMBER)
-    luaL_error(L, "%s got %s; it takes a whole number from 1 to %I", what, luaL_typename(L, place), (LUAI_UACINT)count);
+    luaL_error(L, "%s got %s; it takes a whole number from 1 to %I", what, luaL_typename(L, place),
+               (LUAI_UACINT)count);
   const char *text = luaL_tolstring(L, place, NULL);
   if (count == 0) luaL_error(L, "%s %s is outside: the matrix has no %ss", what, text, what);
-  luaL_error(L, "%s %s is outside: the matrix has %ss 1 to %I", what, text, what, (LUAI_UACINT)count);
+  luaL_error(L, "%s %s is outside: the matrix has %ss 1 to %I", what, text, what,
+             (LUAI_UACINT)count);
   return 0;
 }
 
 double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col) {
   if (lua_type(L, place) != LUA_TNUMBER)
-    luaL_error(L, "%s: row %I, column %I is %s, not a number", function, (LUAI_UACINT)row + 1, (LUAI_UACINT)col + 1,
-               luaL_typename(L, place));
+    luaL_error(L, "%s: row %I, column %I is %s, not a number", function, (LUAI_UACINT)row + 1,
+               (LUAI_UACINT)col + 1, luaL_typename(L, place));
   return lua_tonumber(L, place);
 }
 
@@ -108,21 +113,24 @@ static int is_finite(lua_State *L) {
 
 static int get(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  const size_t i = scl_lua_check_place(L, 2, a->rows, "row"), j = scl_lua_check_place(L, 3, a->cols, "column");
+  const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
+               j = scl_lua_check_place(L, 3, a->cols, "column");
   lua_pushnumber(L, scl_matrix_get(a, i, j));
   return 1;
 }
 
 static int set(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
-  const size_t i = scl_lua_check_place(L, 2, a->rows, "row"), j = scl_lua_check_place(L, 3, a->cols, "column");
+  const size_t i = scl_lua_check_place(L, 2, a->rows, "row"),
+               j = scl_lua_check_place(L, 3, a->cols, "column");
   scl_matrix_set(a, i, j, scl_lua_check_entry(L, 4, "set", i, j));
   lua_settop(L, 1);
   return 1;
 }
 
 /* A view of `from` on the stack. */
-static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t rows, size_t col, size_t cols) {
+static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t rows, size_t col,
+                      size_t cols) {
   scl_matrix *view = scl_lua_new_matrix(L);
   scl_lua_check_held(L, from);
   *view = scl_matrix_slice(from, row, rows, col, cols);
@@ -148,7 +156,8 @@ static int index(lua_State *L) {
 static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t cols) {
   const lua_Integer length = luaL_len(L, place);
   if (length < 0 || (size_t)length != cols)
-    luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols, (LUAI_UACINT)length);
+    luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols,
+               (LUAI_UACINT)length);
   scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_F64);
   for (size_t j = 0; j < cols; j++) {
     lua_geti(L, place, (lua_Integer)j + 1);
@@ -163,12 +172,14 @@ static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t
 /* X[i] = number (one column), list or 1 x d matrix */
 static int newindex(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
-  if (lua_type(L, 2) == LUA_TSTRING) return luaL_error(L, "a matrix has no field '%s' to set; X[i] = ... sets row i", lua_tostring(L, 2));
+  if (lua_type(L, 2) == LUA_TSTRING)
+    return luaL_error(L, "a matrix has no field '%s' to set; X[i] = ... sets row i",
+                      lua_tostring(L, 2));
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   const scl_matrix *row = scl_lua_test_matrix(L, 3);
   if (row != NULL && (row->rows != 1 || row->cols != a->cols))
-    return luaL_error(L, "row %I takes a 1 x %I matrix, and got %I x %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols, (LUAI_UACINT)row->rows,
-                      (LUAI_UACINT)row->cols);
+    return luaL_error(L, "row %I takes a 1 x %I matrix, and got %I x %I", (LUAI_UACINT)i + 1,
+                      (LUAI_UACINT)a->cols, (LUAI_UACINT)row->rows, (LUAI_UACINT)row->cols);
   if (row == NULL && a->cols == 1 && lua_type(L, 3) == LUA_TNUMBER) {
     scl_matrix_set(a, i, 0, lua_tonumber(L, 3));
     return 0;
@@ -181,8 +192,8 @@ static int newindex(lua_State *L) {
   } else if (lua_type(L, 3) == LUA_TTABLE) {
     row = row_from_list(L, 3, i, a->cols);
   } else if (row == NULL) {
-    return luaL_error(L, "row %I takes a list or a 1 x %I matrix, and got %s", (LUAI_UACINT)i + 1, (LUAI_UACINT)a->cols,
-                      luaL_typename(L, 3));
+    return luaL_error(L, "row %I takes a list or a 1 x %I matrix, and got %s", (LUAI_UACINT)i + 1,
+                      (LUAI_UACINT)a->cols, luaL_typename(L, 3));
   }
   scl_lua_check_held(L, a);
   for (size_t j = 0; j < a->cols; j++)
@@ -211,13 +222,15 @@ static int totable(lua_State *L) {
 /* slice(i1, i2[, j1, j2]), both ends included */
 static int slice(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  const size_t first = scl_lua_check_place(L, 2, a->rows, "row"), last = scl_lua_check_place(L, 3, a->rows, "row");
+  const size_t first = scl_lua_check_place(L, 2, a->rows, "row"),
+               last = scl_lua_check_place(L, 3, a->rows, "row");
   size_t left = 0, right = a->cols;
   if (!lua_isnoneornil(L, 4)) {
     left = scl_lua_check_place(L, 4, a->cols, "column");
     right = scl_lua_check_place(L, 5, a->cols, "column") + 1;
   }
-  if (last < first || right < left || (right == left && a->cols != 0)) return luaL_error(L, "slice: the end lies before the beginning");
+  if (last < first || right < left || (right == left && a->cols != 0))
+    return luaL_error(L, "slice: the end lies before the beginning");
   push_view(L, a, first, last - first + 1, left, right - left);
   return 1;
 }
@@ -246,10 +259,12 @@ static int transpose(lua_State *L) {
 static int select_rows(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1), *places = scl_lua_test_matrix(L, 2);
   if (places == NULL && lua_type(L, 2) != LUA_TTABLE)
-    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got %s", luaL_typename(L, 2));
+    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got %s",
+                      luaL_typename(L, 2));
   if (places != NULL && places->cols != 1)
-    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix", (LUAI_UACINT)places->rows,
-                      (LUAI_UACINT)places->cols);
+    return luaL_error(
+        L, "select takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix",
+        (LUAI_UACINT)places->rows, (LUAI_UACINT)places->cols);
   const lua_Integer count = places != NULL ? (lua_Integer)places->rows : luaL_len(L, 2);
   if (count < 0) return luaL_error(L, "select: the list has a length below 0");
   const scl_matrix *out = scl_lua_make_matrix(L, (size_t)count, a->cols, a->dtype);
@@ -262,7 +277,8 @@ static int select_rows(lua_State *L) {
     const size_t from = scl_lua_check_place(L, lua_gettop(L), a->rows, "row");
     scl_lua_check_held(L, a);
     scl_lua_check_held(L, out);
-    scl_matrix source = scl_matrix_slice(a, from, 1, 0, a->cols), target = scl_matrix_slice(out, i, 1, 0, a->cols);
+    scl_matrix source = scl_matrix_slice(a, from, 1, 0, a->cols),
+               target = scl_matrix_slice(out, i, 1, 0, a->cols);
     scl_matrix_assign(&source, &target);
     scl_matrix_release(&source);
     scl_matrix_release(&target);
@@ -323,7 +339,8 @@ static int tostring(lua_State *L) {
   luaL_Buffer b;
   char text[80];
   luaL_buffinit(L, &b);
-  (void)snprintf(text, sizeof text, "matrix %zu x %zu %s", a->rows, a->cols, a->storage == NULL ? "(released)" : scl_dtype_name(a->dtype));
+  (void)snprintf(text, sizeof text, "matrix %zu x %zu %s", a->rows, a->cols,
+                 a->storage == NULL ? "(released)" : scl_dtype_name(a->dtype));
   luaL_addstring(&b, text);
   if (a->storage != NULL && a->cols != 0) add_corner(&b, a);
   luaL_pushresult(&b);
@@ -359,8 +376,9 @@ void scl_lua_open_matrix(lua_State *L) {
                                      {"save", save},
                                      {"totable", totable},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", collect},        {"__close", collect}, {"__len", get_rows}, {"__newindex", newindex},
-                                  {"__tostring", tostring}, {"__eq", equal},      {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__gc", collect},        {"__close", collect}, {"__len", get_rows}, {"__newindex", newindex},
+      {"__tostring", tostring}, {"__eq", equal},      {NULL, NULL}};
   scl_lua_add_matrix_makers(L);
   luaL_newmetatable(L, SCL_LUA_MATRIX);
   const int metatable = lua_gettop(L);

@@ -10,13 +10,14 @@
 /* The most rows or columns that the glue makes, and what OpenBLAS can count. */
 enum { SCL_LUA_MATRIX_SIDE = INT32_MAX };
 
-/* A fresh rows x cols matrix on the stack, contents not set. A collection may run: see scl_lua_check_held. */
+/* A fresh rows x cols matrix on the stack, contents not set. A collection may run: see
+ * scl_lua_check_held. */
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype);
-/* Raise where `a` was released since it was checked: finalizers and metamethods of the script's own may do so whenever Lua runs or
- * allocates. */
+/* Raise where `a` was released since it was checked: finalizers and metamethods of the script's own
+ * may do so whenever Lua runs or allocates. */
 void scl_lua_check_held(lua_State *L, const scl_matrix *a);
-/* Raise for a string key of the table at `place` that is not in `known` (NULL-terminated), with the nearest name; nil and nothing are
- * taken. */
+/* Raise for a string key of the table at `place` that is not in `known` (NULL-terminated), with the
+ * nearest name; nil and nothing are taken. */
 void scl_lua_check_options(lua_State *L, int place, const char *function, const char *const *known);
 /* A number (no text) at `place`, for row and col (from 0) of what `function` makes. */
 double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col);
@@ -25,8 +26,8 @@ size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *wh
 
 /* matrix, zeros, ones, eye, hcat, vcat, is_matrix, added to the table on top of the stack. */
 void scl_lua_add_matrix_makers(lua_State *L);
-/* Arithmetic, reductions and decompositions, added to the method table on top of the stack, and their metamethods to the metatable below
- * it. */
+/* Arithmetic, reductions and decompositions, added to the method table on top of the stack, and
+ * their metamethods to the metatable below it. */
 void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable);
 
 #endif

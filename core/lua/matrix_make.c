@@ -4,10 +4,12 @@
 #include "plugin/options.h"
 #include <string.h>
 
-void scl_lua_check_options(lua_State *L, int place, const char *function, const char *const *known) {
+void scl_lua_check_options(lua_State *L, int place, const char *function,
+                           const char *const *known) {
   if (lua_isnoneornil(L, place)) return;
   if (lua_type(L, place) != LUA_TTABLE)
-    luaL_error(L, "%s: the options are a table, { dtype = ... }, and got %s", function, luaL_typename(L, place));
+    luaL_error(L, "%s: the options are a table, { dtype = ... }, and got %s", function,
+               luaL_typename(L, place));
   size_t count = 0;
   while (known[count] != NULL)
     count++;
@@ -49,7 +51,8 @@ static void fill(scl_matrix *a, double value) {
 
 static int filled(lua_State *L, const char *name, double value) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const size_t cols = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
+  const size_t cols =
+      lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d");
   fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
   return 1;
 }
@@ -99,8 +102,11 @@ static size_t list_length(lua_State *L, int place) {
 static int from_table(lua_State *L) {
   const scl_matrix *given = scl_lua_test_matrix(L, 1);
   if (given != NULL) return from_matrix(L, given);
-  if (lua_type(L, 1) != LUA_TTABLE) return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s", luaL_typename(L, 1));
-  const scl_dtype inside = dtype_option(L, 1, "matrix"), dtype = lua_isnoneornil(L, 2) ? inside : dtype_option(L, 2, "matrix");
+  if (lua_type(L, 1) != LUA_TTABLE)
+    return luaL_error(L, "matrix takes a list of rows, {{1, 2}, {3, 4}}, and got %s",
+                      luaL_typename(L, 1));
+  const scl_dtype inside = dtype_option(L, 1, "matrix"),
+                  dtype = lua_isnoneornil(L, 2) ? inside : dtype_option(L, 2, "matrix");
   const size_t rows = list_length(L, 1);
   lua_geti(L, 1, 1);
   const bool nested = lua_type(L, -1) == LUA_TTABLE;
@@ -114,7 +120,8 @@ static int from_table(lua_State *L) {
       continue;
     }
     if (lua_type(L, -1) != LUA_TTABLE || list_length(L, lua_gettop(L)) != cols)
-      return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
+      return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is",
+                        (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
     for (size_t j = 0; j < cols; j++) {
       lua_geti(L, -1, (lua_Integer)j + 1);
       store(L, a, i, j);
@@ -136,8 +143,9 @@ static int concatenate(lua_State *L, bool across) {
     const scl_matrix *a = scl_lua_check_matrix(L, k);
     if (a->dtype == SCL_F64) dtype = SCL_F64;
     if (across ? a->rows != rows : a->cols != cols)
-      return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k, (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
-                        (LUAI_UACINT)first->rows, (LUAI_UACINT)first->cols);
+      return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k,
+                        (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)first->rows,
+                        (LUAI_UACINT)first->cols);
     if (across)
       cols += a->cols;
     else
@@ -147,7 +155,8 @@ static int concatenate(lua_State *L, bool across) {
   size_t at = 0;
   for (int k = 1; k <= count; k++) {
     const scl_matrix *a = scl_lua_check_matrix(L, k);
-    scl_matrix part = across ? scl_matrix_slice(out, 0, rows, at, a->cols) : scl_matrix_slice(out, at, a->rows, 0, cols);
+    scl_matrix part = across ? scl_matrix_slice(out, 0, rows, at, a->cols)
+                             : scl_matrix_slice(out, at, a->rows, 0, cols);
     scl_matrix_assign(a, &part);
     scl_matrix_release(&part);
     at += across ? a->cols : a->rows;
@@ -168,7 +177,8 @@ static int is_matrix(lua_State *L) {
 }
 
 void scl_lua_add_matrix_makers(lua_State *L) {
-  static const luaL_Reg functions[] = {{"matrix", from_table}, {"zeros", zeros}, {"ones", ones},           {"eye", eye},
-                                       {"hcat", hcat},         {"vcat", vcat},   {"is_matrix", is_matrix}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"matrix", from_table}, {"zeros", zeros}, {"ones", ones},           {"eye", eye},
+      {"hcat", hcat},         {"vcat", vcat},   {"is_matrix", is_matrix}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -30,10 +30,11 @@ static const scl_matrix *operand(lua_State *L, int place, operation op, double *
   const scl_matrix *a = scl_lua_test_matrix(L, place);
   if (a != NULL) return a;
   if (luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL)
-    luaL_error(L, "%s: the %s side was released", operation_names[op], place == 1 ? "left" : "right");
+    luaL_error(L, "%s: the %s side was released", operation_names[op],
+               place == 1 ? "left" : "right");
   if (lua_type(L, place) != LUA_TNUMBER)
-    luaL_error(L, "%s: the %s side is %s; it takes a matrix or a number", operation_names[op], place == 1 ? "left" : "right",
-               luaL_typename(L, place));
+    luaL_error(L, "%s: the %s side is %s; it takes a matrix or a number", operation_names[op],
+               place == 1 ? "left" : "right", luaL_typename(L, place));
   *number = lua_tonumber(L, place);
   return NULL;
 }
@@ -51,9 +52,9 @@ static void combine_rows(void *context, size_t index) {
   const size_t first = index * e->rows_each, last = scl_min(first + e->rows_each, e->out->rows);
   for (size_t i = first; i < last; i++)
     for (size_t j = 0; j < e->out->cols; j++)
-      scl_matrix_set(
-          e->out, i, j,
-          combine(e->op, e->a == NULL ? e->left : scl_matrix_get(e->a, i, j), e->b == NULL ? e->right : scl_matrix_get(e->b, i, j)));
+      scl_matrix_set(e->out, i, j,
+                     combine(e->op, e->a == NULL ? e->left : scl_matrix_get(e->a, i, j),
+                             e->b == NULL ? e->right : scl_matrix_get(e->b, i, j)));
 }
 
 /* Rows that make a task worth a thread's while; depends on the shape alone. */
@@ -64,12 +65,15 @@ static size_t rows_per_task(size_t cols) {
 static int elementwise(lua_State *L, operation op) {
   double left = 0, right = 0;
   const scl_matrix *a = operand(L, 1, op, &left), *b = operand(L, 2, op, &right);
-  if (a == NULL && b == NULL) return luaL_error(L, "%s: neither side is a matrix", operation_names[op]);
+  if (a == NULL && b == NULL)
+    return luaL_error(L, "%s: neither side is a matrix", operation_names[op]);
   if (a != NULL && b != NULL && (a->rows != b->rows || a->cols != b->cols))
-    return luaL_error(L, "%s: %I x %I and %I x %I have different shapes", operation_names[op], (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
-                      (LUAI_UACINT)b->rows, (LUAI_UACINT)b->cols);
+    return luaL_error(L, "%s: %I x %I and %I x %I have different shapes", operation_names[op],
+                      (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
+                      (LUAI_UACINT)b->cols);
   const scl_matrix *shape = a != NULL ? a : b;
-  const scl_dtype dtype = (a == NULL || a->dtype == SCL_F32) && (b == NULL || b->dtype == SCL_F32) ? SCL_F32 : SCL_F64;
+  const scl_dtype dtype =
+      (a == NULL || a->dtype == SCL_F32) && (b == NULL || b->dtype == SCL_F32) ? SCL_F32 : SCL_F64;
   scl_matrix *out = scl_lua_make_matrix(L, shape->rows, shape->cols, dtype);
   if (a != NULL) scl_lua_check_held(L, a);
   if (b != NULL) scl_lua_check_held(L, b);
@@ -92,7 +96,8 @@ static int divide_elements(lua_State *L) {
 }
 
 static int divide(lua_State *L) {
-  if (scl_lua_test_matrix(L, 2) != NULL) return luaL_error(L, "A / B: divide by a number, or elementwise with A:div(B)");
+  if (scl_lua_test_matrix(L, 2) != NULL)
+    return luaL_error(L, "A / B: divide by a number, or elementwise with A:div(B)");
   return elementwise(L, DIVIDE);
 }
 
@@ -107,11 +112,14 @@ static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) 
   *transposed = a->col_stride != 1 && a->row_stride == 1;
   *leading = *transposed ? a->col_stride : a->row_stride;
   const size_t width = *transposed ? a->rows : a->cols;
-  return (*transposed || a->col_stride == 1) && *leading >= (ptrdiff_t)width && *leading <= INT32_MAX;
+  return (*transposed || a->col_stride == 1) && *leading >= (ptrdiff_t)width &&
+         *leading <= INT32_MAX;
 }
 
-/* The matrix at `place` in this dtype in a form that cblas reads: itself, or a copy left on the stack. */
-static const scl_matrix *prepared(lua_State *L, const scl_matrix *a, scl_dtype dtype, bool *transposed, ptrdiff_t *leading) {
+/* The matrix at `place` in this dtype in a form that cblas reads: itself, or a copy left on the
+ * stack. */
+static const scl_matrix *prepared(lua_State *L, const scl_matrix *a, scl_dtype dtype,
+                                  bool *transposed, ptrdiff_t *leading) {
   if (a->dtype == dtype && readable(a, transposed, leading)) return a;
   scl_matrix *copy = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
   scl_lua_check_held(L, a);
@@ -124,22 +132,25 @@ static int product(lua_State *L) {
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
   if (a == NULL || b == NULL) return elementwise(L, SCALE);
   if (scl_max(scl_max(a->rows, a->cols), b->cols) > SCL_LUA_MATRIX_SIDE)
-    return luaL_error(L, "matrix product: more than %I rows or columns", (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
+    return luaL_error(L, "matrix product: more than %I rows or columns",
+                      (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
   if (a->cols != b->rows)
-    return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ", (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
-                      (LUAI_UACINT)b->rows, (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
+    return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
+                      (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
+                      (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
   const scl_dtype dtype = a->dtype == SCL_F32 && b->dtype == SCL_F32 ? SCL_F32 : SCL_F64;
   bool transpose_a, transpose_b;
   ptrdiff_t lda, ldb;
-  const scl_matrix *left = prepared(L, a, dtype, &transpose_a, &lda), *right = prepared(L, b, dtype, &transpose_b, &ldb);
+  const scl_matrix *left = prepared(L, a, dtype, &transpose_a, &lda),
+                   *right = prepared(L, b, dtype, &transpose_b, &ldb);
   const scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->cols, dtype);
   scl_lua_check_held(L, left);
   scl_lua_check_held(L, right);
   if (left->cols == 0)
     memset(out->data, 0, out->rows * out->cols * scl_dtype_size(dtype));
   else
-    scl_gemm_parallel(dtype, transpose_a, transpose_b, left->rows, right->cols, left->cols, 1, left->data, lda, right->data, ldb, 0,
-                      out->data, out->row_stride);
+    scl_gemm_parallel(dtype, transpose_a, transpose_b, left->rows, right->cols, left->cols, 1,
+                      left->data, lda, right->data, ldb, 0, out->data, out->row_stride);
   return 1;
 }
 
@@ -153,12 +164,14 @@ static int map(lua_State *L) {
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cols; j++) {
       lua_pushvalue(L, 2);
-      lua_pushnumber(L, scl_matrix_get(scl_lua_check_matrix(L, 1), i, j)); /* checked again: the function may have released it */
+      lua_pushnumber(L, scl_matrix_get(scl_lua_check_matrix(L, 1), i,
+                                       j)); /* checked again: the function may have released it */
       lua_call(L, 1, 1);
       const double value = lua_tonumber(L, -1);
       if (lua_type(L, -1) != LUA_TNUMBER)
-        return luaL_error(L, "map: the function returned %s for row %I, column %I; it must return a number", luaL_typename(L, -1),
-                          (LUAI_UACINT)i + 1, (LUAI_UACINT)j + 1);
+        return luaL_error(
+            L, "map: the function returned %s for row %I, column %I; it must return a number",
+            luaL_typename(L, -1), (LUAI_UACINT)i + 1, (LUAI_UACINT)j + 1);
       lua_pop(L, 1);
       if (out->storage == NULL) return luaL_error(L, "map: the result was released meanwhile");
       scl_matrix_set(out, i, j, value);
@@ -176,7 +189,8 @@ static int absolute(lua_State *L) {
   return 1;
 }
 
-/* ---------------------------------------------------------------- reductions along a line of numbers */
+/* ---------------------------------------------------------------- reductions along a line of
+ * numbers */
 
 typedef struct run {
   const scl_matrix *a;
@@ -188,9 +202,12 @@ static double at(const run *r, size_t i) {
   return r->down ? scl_matrix_get(r->a, i, r->col) : scl_matrix_get(r->a, r->row, i);
 }
 
-/* Sum of the numbers, or of their squared distances from `centre`; pairwise, so that errors grow with log n. */
+/* Sum of the numbers, or of their squared distances from `centre`; pairwise, so that errors grow
+ * with log n. */
 static double sum_part(const run *r, size_t first, size_t count, const double *centre) {
-  if (count > 64) return sum_part(r, first, count / 2, centre) + sum_part(r, first + count / 2, count - count / 2, centre);
+  if (count > 64)
+    return sum_part(r, first, count / 2, centre) +
+           sum_part(r, first + count / 2, count - count / 2, centre);
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     const double value = at(r, first + i);
@@ -232,7 +249,8 @@ static double run_argmax(const run *r) {
   return (double)place + 1;
 }
 
-/* All numbers of a matrix as one run needs a row: a view where rows follow each other, else a copy on the stack. */
+/* All numbers of a matrix as one run needs a row: a view where rows follow each other, else a copy
+ * on the stack. */
 static scl_matrix as_row(lua_State *L, const scl_matrix *a) {
   scl_matrix flat = *a;
   if (!(a->col_stride == 1 && a->row_stride == (ptrdiff_t)a->cols)) {
@@ -269,7 +287,8 @@ static int reduce(lua_State *L, const char *name, double (*f)(const run *), bool
   const size_t axis = all ? 0 : scl_lua_check_size(L, 2, 1, 2, "axis");
   const size_t length = all ? a->rows * a->cols : axis == 1 ? a->rows : a->cols;
   if (length == 0 && !empty_is_zero)
-    return luaL_error(L, "%s of a %I x %I matrix: there are no numbers", name, (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols);
+    return luaL_error(L, "%s of a %I x %I matrix: there are no numbers", name, (LUAI_UACINT)a->rows,
+                      (LUAI_UACINT)a->cols);
   if (all) {
     const scl_matrix flat = as_row(L, a);
     const run r = {&flat, 0, 0, length, false};
@@ -277,7 +296,8 @@ static int reduce(lua_State *L, const char *name, double (*f)(const run *), bool
     return 1;
   }
   const size_t count = axis == 1 ? a->cols : a->rows;
-  const scl_matrix *out = scl_lua_make_matrix(L, axis == 1 ? 1 : count, axis == 1 ? count : 1, SCL_F64);
+  const scl_matrix *out =
+      scl_lua_make_matrix(L, axis == 1 ? 1 : count, axis == 1 ? count : 1, SCL_F64);
   scl_lua_check_held(L, a);
   lines l = {a, f, out->data, length, count, rows_per_task(length), axis == 1};
   scl_pool_run((count + l.each - 1) / l.each, reduce_lines, &l);
@@ -303,7 +323,8 @@ static int most(lua_State *L) {
 static int argmax(lua_State *L) {
   (void)reduce(L, "argmax", run_argmax, false);
   lua_Integer place = 0;
-  if (lua_type(L, -1) == LUA_TNUMBER && lua_numbertointeger(lua_tonumber(L, -1), &place)) lua_pushinteger(L, place);
+  if (lua_type(L, -1) == LUA_TNUMBER && lua_numbertointeger(lua_tonumber(L, -1), &place))
+    lua_pushinteger(L, place);
   return 1;
 }
 
@@ -325,7 +346,8 @@ static int norm(lua_State *L) {
 
 /* Products of rows [first, first + count), pairwise over rows and within them as written. */
 static double dot_rows(const scl_matrix *a, const scl_matrix *b, size_t first, size_t count) {
-  if (count > 1) return dot_rows(a, b, first, count / 2) + dot_rows(a, b, first + count / 2, count - count / 2);
+  if (count > 1)
+    return dot_rows(a, b, first, count / 2) + dot_rows(a, b, first + count / 2, count - count / 2);
   double total = 0;
   for (size_t j = 0; count == 1 && j < a->cols; j++)
     total += scl_matrix_get(a, first, j) * scl_matrix_get(b, first, j);
@@ -335,8 +357,9 @@ static double dot_rows(const scl_matrix *a, const scl_matrix *b, size_t first, s
 static int dot(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1), *b = scl_lua_check_matrix(L, 2);
   if (a->rows != b->rows || a->cols != b->cols)
-    return luaL_error(L, "A:dot(B): %I x %I and %I x %I have different shapes", (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols,
-                      (LUAI_UACINT)b->rows, (LUAI_UACINT)b->cols);
+    return luaL_error(L, "A:dot(B): %I x %I and %I x %I have different shapes",
+                      (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
+                      (LUAI_UACINT)b->cols);
   lua_pushnumber(L, dot_rows(a, b, 0, a->rows));
   return 1;
 }
@@ -352,12 +375,16 @@ static bool is_symmetric(const scl_matrix *a) {
 
 static int eigvals(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  if (a->rows != a->cols) return luaL_error(L, "eigvals: %I x %I is not square", (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols);
-  if (a->rows > 30000) return luaL_error(L, "eigvals: order %I is too large (at most 30000)", (LUAI_UACINT)a->rows);
+  if (a->rows != a->cols)
+    return luaL_error(L, "eigvals: %I x %I is not square", (LUAI_UACINT)a->rows,
+                      (LUAI_UACINT)a->cols);
+  if (a->rows > 30000)
+    return luaL_error(L, "eigvals: order %I is too large (at most 30000)", (LUAI_UACINT)a->rows);
   for (size_t i = 0; i < a->rows; i++)
     for (size_t j = 0; j < a->cols; j++)
       if (!isfinite(scl_matrix_get(a, i, j)))
-        return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1, (LUAI_UACINT)j + 1);
+        return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
+                          (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
   scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_F64);
   double *work = lua_newuserdatauv(L, (65 * n + 1) * sizeof *work, 0), *imaginary = work + 64 * n;
@@ -366,7 +393,8 @@ static int eigvals(lua_State *L) {
   scl_lua_check_held(L, copy);
   scl_matrix_assign(a, copy);
   const bool symmetric = is_symmetric(a);
-  if (!scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, work)) return luaL_error(L, "eigvals: no convergence");
+  if (!scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, work))
+    return luaL_error(L, "eigvals: no convergence");
   bool real = true;
   for (size_t i = 0; !symmetric && i < n; i++)
     real = real && imaginary[i] == 0;

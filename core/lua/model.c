@@ -18,14 +18,16 @@ static int makes_models(lua_State *L) {
   return 1;
 }
 
-/* core.model_decisions(source, stages, map, model, dtype[, block rows]) -> n x c; dtype where there is no map */
+/* core.model_decisions(source, stages, map, model, dtype[, block rows]) -> n x c; dtype where there
+ * is no map */
 static int model_decisions(lua_State *L) {
   scl_error error = {0};
   lua_settop(L, 6);
   const scl_model *model = scl_lua_check_handle(L, 4, SCL_LUA_MODEL);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 5);
-  if (!lua_isnoneornil(L, 6)) flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");
+  if (!lua_isnoneornil(L, 6))
+    flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");
   flow.doing = "predicting";
   scl_matrix *out = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_model_decisions(&flow, model, out, &error), &error);
@@ -83,7 +85,8 @@ typedef struct reading {
 
 static scl_status take(void *context, void *to, size_t size, scl_error *error) {
   reading *r = context;
-  if (size > r->left) return scl_fail(error, SCL_BAD_DATA, "the model's bytes end %zu too early", size - r->left);
+  if (size > r->left)
+    return scl_fail(error, SCL_BAD_DATA, "the model's bytes end %zu too early", size - r->left);
   if (size > 0) memcpy(to, r->at, size);
   r->at += size;
   r->left -= size;

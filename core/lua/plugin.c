@@ -8,7 +8,9 @@
 static scl_kind check_kind(lua_State *L, int place) {
   scl_kind kind;
   const char *name = luaL_checkstring(L, place);
-  if (!scl_kind_find(name, &kind)) luaL_error(L, "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver", name);
+  if (!scl_kind_find(name, &kind))
+    luaL_error(L, "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver",
+               name);
   return kind;
 }
 
@@ -16,15 +18,18 @@ static const scl_component *check_component(lua_State *L, int place) {
   const scl_component *component;
   scl_error error = {0};
   const scl_kind kind = check_kind(L, place);
-  scl_lua_check(L, scl_registry_find(kind, luaL_checkstring(L, place + 1), &component, &error), &error);
+  scl_lua_check(L, scl_registry_find(kind, luaL_checkstring(L, place + 1), &component, &error),
+                &error);
   return component;
 }
 
-/* ---------------------------------------------------------------- options from a Lua table; all memory is Lua's */
+/* ---------------------------------------------------------------- options from a Lua table; all
+ * memory is Lua's */
 
 static double *list_from(lua_State *L, int place, size_t *length) {
   const lua_Integer count = luaL_len(L, place);
-  double *list = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *list, 0); /* left on the stack */
+  double *list =
+      lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *list, 0); /* left on the stack */
   for (lua_Integer i = 1; i <= count; i++) {
     int number;
     lua_geti(L, place, i);
@@ -40,7 +45,8 @@ static double *list_from(lua_State *L, int place, size_t *length) {
 static bool read_parts(lua_State *L, int place, scl_given *out) {
   const bool one = lua_type(L, place) == LUA_TUSERDATA;
   const lua_Integer count = one ? 1 : luaL_len(L, place);
-  scl_instance **parts = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *parts, 0); /* left on the stack */
+  scl_instance **parts =
+      lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *parts, 0); /* left on the stack */
   for (lua_Integer i = 1; i <= count; i++) {
     if (one)
       lua_pushvalue(L, place);
@@ -78,7 +84,8 @@ static void read_table(lua_State *L, int place, scl_value *out) {
     return;
   }
   out->form = SCL_LAW;
-  out->word = lua_type(L, -2) == LUA_TSTRING && !has_two(L, place) ? lua_tostring(L, -2) : "?"; /* alive in the table */
+  out->word = lua_type(L, -2) == LUA_TSTRING && !has_two(L, place) ? lua_tostring(L, -2)
+                                                                   : "?"; /* alive in the table */
   if (lua_type(L, -1) == LUA_TTABLE) {
     const int value = lua_gettop(L);
     out->list = list_from(L, value, &out->length);
@@ -99,7 +106,8 @@ static void read_value(lua_State *L, int place, scl_given *given) {
   switch (lua_type(L, place)) {
   case LUA_TNUMBER:
     out->number = lua_tonumber(L, place);
-    out->form = SCL_NUMBER | (isfinite(out->number) && out->number == floor(out->number) ? SCL_INTEGER : 0);
+    out->form =
+        SCL_NUMBER | (isfinite(out->number) && out->number == floor(out->number) ? SCL_INTEGER : 0);
     break;
   case LUA_TBOOLEAN:
     out->form = SCL_BOOLEAN;
@@ -161,7 +169,10 @@ static scl_settings check_settings(lua_State *L, const scl_component *component,
   lua_pushfstring(L, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
   memset(title, 0, sizeof title);
   strncpy(title, lua_tostring(L, -1), sizeof title - 1);
-  scl_lua_check(L, scl_settings_create(title, plugin->options, plugin->n_options, given, count, &settings, &error), &error);
+  scl_lua_check(L,
+                scl_settings_create(title, plugin->options, plugin->n_options, given, count,
+                                    &settings, &error),
+                &error);
   return settings;
 }
 
@@ -171,7 +182,8 @@ static void release_instance(void *instance) {
   scl_instance_release(instance);
 }
 
-/* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a width waits for the data */
+/* core.waiting(kind, name, options) -> "scale", "median" or nil: validates, and says whether a
+ * width waits for the data */
 static int plugin_waiting(lua_State *L) {
   const scl_component *component = check_component(L, 1);
   scl_settings settings = check_settings(L, component, 3);
@@ -227,7 +239,8 @@ static void push_value(lua_State *L, const scl_value *value) {
   }
 }
 
-/* core.settings(instance) -> table of option -> value, defaults included, and the text as one would type it */
+/* core.settings(instance) -> table of option -> value, defaults included, and the text as one would
+ * type it */
 static int plugin_settings(lua_State *L) {
   const scl_instance *instance = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   char text[1000];
@@ -293,10 +306,12 @@ static void set_string(lua_State *L, const char *key, const char *value) {
 }
 
 static const char *const abilities[] = {
-    SCL_ABILITY_LAW,       SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,   SCL_ABILITY_STRUCTURED,
-    SCL_ABILITY_SMOOTHING, SCL_ABILITY_FACTS,          SCL_ABILITY_GAUSSIAN_DUAL,  SCL_ABILITY_HARMONIC,
-    SCL_ABILITY_BIND,      SCL_ABILITY_TILT,           SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
-    SCL_ABILITY_CODE_DUAL, SCL_ABILITY_COLLISION,      SCL_ABILITY_POOL,           SCL_ABILITY_PATH};
+    SCL_ABILITY_LAW,           SCL_ABILITY_CHARACTERISTIC, SCL_ABILITY_DISTRIBUTION,
+    SCL_ABILITY_STRUCTURED,    SCL_ABILITY_SMOOTHING,      SCL_ABILITY_FACTS,
+    SCL_ABILITY_GAUSSIAN_DUAL, SCL_ABILITY_HARMONIC,       SCL_ABILITY_BIND,
+    SCL_ABILITY_TILT,          SCL_ABILITY_THRESHOLD_DUAL, SCL_ABILITY_CATEGORIES,
+    SCL_ABILITY_CODE_DUAL,     SCL_ABILITY_COLLISION,      SCL_ABILITY_POOL,
+    SCL_ABILITY_PATH};
 
 /* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, options */
 static int plugin_info(lua_State *L) {
@@ -367,10 +382,11 @@ static int plugin_path(lua_State *L) {
 }
 
 void scl_lua_open_plugin(lua_State *L) {
-  static const luaL_Reg functions[] = {{"waiting", plugin_waiting},         {"instance", plugin_instance},
-                                       {"settings", plugin_settings},       {"abilities", plugin_abilities},
-                                       {"path_option", plugin_path_option}, {"plugin_info", plugin_info},
-                                       {"plugin_list", plugin_list},        {"plugin_load", plugin_load},
-                                       {"plugin_path", plugin_path},        {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"waiting", plugin_waiting},         {"instance", plugin_instance},
+      {"settings", plugin_settings},       {"abilities", plugin_abilities},
+      {"path_option", plugin_path_option}, {"plugin_info", plugin_info},
+      {"plugin_list", plugin_list},        {"plugin_load", plugin_load},
+      {"plugin_path", plugin_path},        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

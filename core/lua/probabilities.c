@@ -1,4 +1,5 @@
-/* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss says. */
+/* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss
+ * says. */
 #include "learn/platt.h"
 #include "lua/handle.h"
 
@@ -10,7 +11,8 @@ static void set_number(lua_State *L, const char *key, double value) {
 /* Scores that C can walk by rows: float64 with adjacent columns, as the engine makes them. */
 static const scl_matrix *check_scores(lua_State *L, int place) {
   const scl_matrix *f = scl_lua_check_matrix(L, place);
-  luaL_argcheck(L, f->dtype == SCL_F64 && scl_matrix_is_rowwise(f) && f->cols > 0, place, "scores are float64, a row each");
+  luaL_argcheck(L, f->dtype == SCL_F64 && scl_matrix_is_rowwise(f) && f->cols > 0, place,
+                "scores are float64, a row each");
   return f;
 }
 
@@ -18,7 +20,8 @@ static const scl_matrix *check_scores(lua_State *L, int place) {
 static const double *read_weights(lua_State *L, int place, size_t n) {
   if (lua_isnoneornil(L, place)) return NULL;
   const scl_matrix *from = scl_lua_check_matrix(L, place);
-  if (from->rows != n || from->cols != 1) luaL_error(L, "weights are %d x %d for %d rows", (int)from->rows, (int)from->cols, (int)n);
+  if (from->rows != n || from->cols != 1)
+    luaL_error(L, "weights are %d x %d for %d rows", (int)from->rows, (int)from->cols, (int)n);
   double *w = lua_newuserdatauv(L, (n + 1) * sizeof *w, 0);
   for (size_t i = 0; i < n; i++)
     w[i] = scl_matrix_get(from, i, 0);
@@ -39,21 +42,23 @@ static void push_sigmoid(lua_State *L, const scl_platt *fit) {
   lua_setfield(L, -2, "converged");
 }
 
-/* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives, negatives, residual, tolerance,
- * iterations, converged} */
+/* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
+ * negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
   scl_error error = {0};
   lua_settop(L, 3);
   const scl_matrix *f = check_scores(L, 1), *y = check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)
-    return luaL_error(L, "scores are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols, (int)y->rows, (int)y->cols);
+    return luaL_error(L, "scores are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols,
+                      (int)y->rows, (int)y->cols);
   const double *weights = read_weights(L, 3, f->rows);
   lua_createtable(L, (int)f->cols, 0);
   for (size_t j = 0; j < f->cols; j++) {
     scl_platt fit;
-    scl_lua_check(
-        L, scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride, scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error),
-        &error);
+    scl_lua_check(L,
+                  scl_platt_fit(f->rows, scl_matrix_row(f, 0) + j, f->row_stride,
+                                scl_matrix_row(y, 0) + j, y->row_stride, weights, &fit, &error),
+                  &error);
     push_sigmoid(L, &fit);
     lua_rawseti(L, -2, (lua_Integer)j + 1);
   }
@@ -64,7 +69,8 @@ static int platt(lua_State *L) {
 static scl_matrix *make_probabilities(lua_State *L, const scl_matrix *f) {
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(f->rows, f->cols == 1 ? 2 : f->cols, SCL_F64, out, &error), &error);
+  scl_lua_check(L, scl_matrix_create_raw(f->rows, f->cols == 1 ? 2 : f->cols, SCL_F64, out, &error),
+                &error);
   scl_lua_account(L, scl_matrix_bytes(out));
   return out;
 }
@@ -74,7 +80,8 @@ static int platt_probabilities(lua_State *L) {
   lua_settop(L, 2);
   const scl_matrix *f = check_scores(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
-  if ((size_t)luaL_len(L, 2) != f->cols) return luaL_error(L, "%d sigmoids for %d scores a row", (int)luaL_len(L, 2), (int)f->cols);
+  if ((size_t)luaL_len(L, 2) != f->cols)
+    return luaL_error(L, "%d sigmoids for %d scores a row", (int)luaL_len(L, 2), (int)f->cols);
   scl_platt *sigmoids = lua_newuserdatauv(L, f->cols * sizeof *sigmoids, 0);
   for (size_t j = 0; j < f->cols; j++) {
     lua_geti(L, 2, (lua_Integer)j + 1);
@@ -90,7 +97,8 @@ static int platt_probabilities(lua_State *L) {
   return 1;
 }
 
-/* core.own_probabilities(solver, scores) -> n x classes as the loss of the solver says, nil where it says none */
+/* core.own_probabilities(solver, scores) -> n x classes as the loss of the solver says, nil where
+ * it says none */
 static int own_probabilities(lua_State *L) {
   const scl_instance *solver = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const scl_matrix *f = check_scores(L, 2);
@@ -99,12 +107,15 @@ static int own_probabilities(lua_State *L) {
   if (loss == NULL || loss->probabilities == NULL) return 0;
   scl_matrix *out = make_probabilities(L, f);
   for (size_t i = 0; i < f->rows; i++)
-    if (!loss->probabilities(solver->self, f->cols, scl_matrix_row(f, i), scl_matrix_row(out, i))) return 0;
+    if (!loss->probabilities(solver->self, f->cols, scl_matrix_row(f, i), scl_matrix_row(out, i)))
+      return 0;
   return 1;
 }
 
 void scl_lua_open_probabilities(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"platt", platt}, {"platt_probabilities", platt_probabilities}, {"own_probabilities", own_probabilities}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"platt", platt},
+                                       {"platt_probabilities", platt_probabilities},
+                                       {"own_probabilities", own_probabilities},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

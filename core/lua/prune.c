@@ -1,5 +1,5 @@
-/* scullery.core: one step of pruning, min over b of (1/2T)||Ua - Ub||^2 + the solver's penalty, G = U'U (Dube and Marchand 2023, equation
- * 60). */
+/* scullery.core: one step of pruning, min over b of (1/2T)||Ua - Ub||^2 + the solver's penalty, G =
+ * U'U (Dube and Marchand 2023, equation 60). */
 #include "learn/quadratic.h"
 #include "lua/handle.h"
 
@@ -35,7 +35,8 @@ static scl_status make_gram(const scl_map *map, step *s, scl_error *error) {
 }
 
 /* a'Ga, without what was added to G */
-static double squared_norm(const step *s, const double *a, size_t numbers, size_t c, double *product) {
+static double squared_norm(const step *s, const double *a, size_t numbers, size_t c,
+                           double *product) {
   double sum = 0;
   scl_service_symmetric.multiply(s->gram, a, c, product);
   for (size_t i = 0; i < numbers; i++)
@@ -43,13 +44,15 @@ static double squared_norm(const step *s, const double *a, size_t numbers, size_
   return fmax(sum, 0);
 }
 
-static scl_status take_step(step *s, const scl_map *map, const scl_instance *solver, const scl_matrix *a, double *distance, double *norm,
-                            scl_error *error) {
+static scl_status take_step(step *s, const scl_map *map, const scl_instance *solver,
+                            const scl_matrix *a, double *distance, double *norm, scl_error *error) {
   const size_t c = a->cols, numbers = a->rows * c;
   SCL_TRY(make_gram(map, s, error));
   s->product = scl_allocate_array(3 * numbers + c + 1, sizeof *s->product);
-  if (s->product == NULL) return scl_fail_memory(error, 3 * numbers * sizeof *s->product, "a step of pruning");
-  double *right = s->product, *gap = right + numbers, *work = gap + numbers, *square = work + numbers;
+  if (s->product == NULL)
+    return scl_fail_memory(error, 3 * numbers * sizeof *s->product, "a step of pruning");
+  double *right = s->product, *gap = right + numbers, *work = gap + numbers,
+         *square = work + numbers;
   const double *from = a->data;
   scl_service_symmetric.multiply(s->gram, from, c, right);
   memset(square, 0, c * sizeof *square);
@@ -72,7 +75,8 @@ static int prune_step(lua_State *L) {
   double distance = 0, norm = 0;
   scl_error error = {0};
   if (a->rows != scl_map_features(map) || a->dtype != SCL_F64)
-    return luaL_error(L, "the model has %d features and these are %d weights", (int)scl_map_features(map), (int)a->rows);
+    return luaL_error(L, "the model has %d features and these are %d weights",
+                      (int)scl_map_features(map), (int)a->rows);
   scl_matrix *packed = scl_lua_new_matrix(L), *out = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_matrix_copy(a, SCL_F64, packed, &error), &error);
   void **slot = scl_lua_new_handle(L, "scullery.step", release_step, 0);
@@ -113,6 +117,7 @@ static int map_select(lua_State *L) {
 }
 
 void scl_lua_open_prune(lua_State *L) {
-  static const luaL_Reg functions[] = {{"prune_step", prune_step}, {"map_select", map_select}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"prune_step", prune_step}, {"map_select", map_select}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

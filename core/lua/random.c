@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-typedef void (*draw)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count, double *out);
+typedef void (*draw)(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
+                     double *out);
 
 typedef struct drawing {
   draw fill;
@@ -35,7 +36,8 @@ static uint64_t check_seed(lua_State *L, int place) {
   const lua_Integer seed = lua_isnoneornil(L, place) ? 0 : lua_tointegerx(L, place, &is_whole);
   if (!is_whole || lua_type(L, place) == LUA_TSTRING)
     luaL_error(L, "'seed' got %s; it takes a whole number",
-               lua_type(L, place) == LUA_TNUMBER ? luaL_tolstring(L, place, NULL) : luaL_typename(L, place));
+               lua_type(L, place) == LUA_TNUMBER ? luaL_tolstring(L, place, NULL)
+                                                 : luaL_typename(L, place));
   return (uint64_t)seed;
 }
 
@@ -43,10 +45,12 @@ static uint64_t check_seed(lua_State *L, int place) {
 static int random_matrix(lua_State *L, const char *name, draw fill) {
   static const char *const options[] = {"seed", "dtype", NULL};
   if (lua_type(L, 1) != LUA_TTABLE)
-    return luaL_error(L, "%s takes a table, %s{ n, d, seed = 0 }, and got %s", name, name, luaL_typename(L, 1));
+    return luaL_error(L, "%s takes a table, %s{ n, d, seed = 0 }, and got %s", name, name,
+                      luaL_typename(L, 1));
   lua_settop(L, 1);
   scl_lua_check_options(L, 1, name, options);
-  if (lua_geti(L, 1, 3) != LUA_TNIL) return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
+  if (lua_geti(L, 1, 3) != LUA_TNIL)
+    return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
   lua_settop(L, 1);
   lua_geti(L, 1, 1);
   const size_t rows = scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "n");
@@ -81,7 +85,8 @@ static int by_key(const void *a, const void *b) {
 /* core.permutation(n, seed, stream) -> list of 1 .. n, the order of n random keys */
 static int permutation(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, 1000000000, "n");
-  const uint64_t seed = check_seed(L, 2), stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
+  const uint64_t seed = check_seed(L, 2),
+                 stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
   keyed *list = lua_newuserdatauv(L, (n + 1) * sizeof *list, 0);
   for (size_t i = 0; i < n; i++) {
     scl_random_bits(seed, stream, i, 0, 1, &list[i].key);
@@ -99,14 +104,18 @@ static int permutation(lua_State *L) {
 /* core.normal(seed, stream, index, offset) -> the normal at that address */
 static int normal(lua_State *L) {
   double value;
-  scl_random_normal((uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2), (uint64_t)luaL_checkinteger(L, 3),
-                    (uint64_t)luaL_checkinteger(L, 4), 1, &value);
+  scl_random_normal((uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2),
+                    (uint64_t)luaL_checkinteger(L, 3), (uint64_t)luaL_checkinteger(L, 4), 1,
+                    &value);
   lua_pushnumber(L, value);
   return 1;
 }
 
 void scl_lua_open_random(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation}, {"normal", normal}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"rand", rand_matrix},
+                                       {"randn", randn_matrix},
+                                       {"permutation", permutation},
+                                       {"normal", normal},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

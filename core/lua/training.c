@@ -26,7 +26,8 @@ static void release_training(void *pointer) {
 /* Fold numbers 1 .. groups from a Lua list. */
 static void read_groups(lua_State *L, int place, training *t) {
   const size_t rows = t->flow.source->rows;
-  if ((size_t)luaL_len(L, place) != rows) luaL_error(L, "%d fold numbers for %d rows", (int)luaL_len(L, place), (int)rows);
+  if ((size_t)luaL_len(L, place) != rows)
+    luaL_error(L, "%d fold numbers for %d rows", (int)luaL_len(L, place), (int)rows);
   t->group = scl_allocate_array(rows + 1, sizeof *t->group);
   if (t->group == NULL) luaL_error(L, "not enough memory for fold numbers");
   int32_t most = 0;
@@ -48,20 +49,23 @@ static void read_weights(lua_State *L, int place, training *t) {
   const size_t rows = t->flow.source->rows;
   double total = 0;
   if (from->rows != rows || from->cols != 1)
-    luaL_error(L, "row weights are %d x %d where there are %d rows", (int)from->rows, (int)from->cols, (int)rows);
+    luaL_error(L, "row weights are %d x %d where there are %d rows", (int)from->rows,
+               (int)from->cols, (int)rows);
   t->weights = scl_allocate_array(rows + 1, sizeof *t->weights);
   if (t->weights == NULL) luaL_error(L, "not enough memory for row weights");
   for (size_t i = 0; i < rows; i++) {
     t->weights[i] = scl_matrix_get(from, i, 0);
     if (!(t->weights[i] >= 0) || isinf(t->weights[i]))
-      luaL_error(L, "row weight %d is %f: weights are finite and at least 0", (int)i + 1, t->weights[i]);
+      luaL_error(L, "row weight %d is %f: weights are finite and at least 0", (int)i + 1,
+                 t->weights[i]);
     total += t->weights[i];
   }
   if (!(total > 0)) luaL_error(L, "all row weights are 0");
   t->flow.weights = t->weights;
 }
 
-/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =, weights =}) */
+/* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
+ * weights =}) */
 static int training_new(lua_State *L) {
   scl_error error = {0};
   luaL_checktype(L, 4, LUA_TTABLE);
@@ -79,7 +83,8 @@ static int training_new(lua_State *L) {
   lua_getfield(L, 4, "dtype");
   if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
   lua_getfield(L, 4, "block");
-  if (!lua_isnil(L, -1)) t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, (size_t)1 << 40, "block");
+  if (!lua_isnil(L, -1))
+    t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, (size_t)1 << 40, "block");
   lua_getfield(L, 4, "quiet");
   t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
   lua_getfield(L, 4, "folds");
@@ -91,7 +96,9 @@ static int training_new(lua_State *L) {
   lua_getfield(L, 4, "allowance");
   const double allowed = luaL_optnumber(L, -1, 1.5e9);
   const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
-  scl_lua_check(L, scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION, classes, allowance, &t->engine, &error),
+  scl_lua_check(L,
+                scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION,
+                                    classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
   for (int i = 1; i <= 3; i++) {
@@ -176,7 +183,8 @@ typedef struct solving {
 
 static long check_fold(lua_State *L, const training *t, int place) {
   const lua_Integer fold = luaL_optinteger(L, place, 0);
-  if (fold < 0 || (fold > 0 && (t->group == NULL || (size_t)fold > t->flow.groups))) luaL_error(L, "there is no fold %d", (int)fold);
+  if (fold < 0 || (fold > 0 && (t->group == NULL || (size_t)fold > t->flow.groups)))
+    luaL_error(L, "there is no fold %d", (int)fold);
   return (long)fold - 1;
 }
 
@@ -200,7 +208,8 @@ static solving read_solving(lua_State *L, const training *t) {
   return s;
 }
 
-/* The model that the engine made becomes the field `model` of the fit on top, owned by a userdata. */
+/* The model that the engine made becomes the field `model` of the fit on top, owned by a
+ * userdata. */
 static void push_model(lua_State *L, scl_model **model, size_t bytes) {
   void **slot = scl_lua_new_model(L);
   const int place = lua_gettop(L);
@@ -215,9 +224,10 @@ static void push_model(lua_State *L, scl_model **model, size_t bytes) {
   lua_setfield(L, -2, "targets");
 }
 
-/* core.solve(training, solver, intercept, without, values) -> list of fits, one a value; without: fold left out, 0 none, or a list of such,
- * which gives a list of lists (solved side by side); values: of the path option, or nil. Where the solver makes models a fit has `model` in
- * place of `weights` and `intercept`. */
+/* core.solve(training, solver, intercept, without, values) -> list of fits, one a value; without:
+ * fold left out, 0 none, or a list of such, which gives a list of lists (solved side by side);
+ * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
+ * `weights` and `intercept`. */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
   scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
@@ -240,11 +250,13 @@ static int solve(lua_State *L) {
   if (f->list == NULL || f->models == NULL) return luaL_error(L, "not enough memory for solutions");
   const size_t before = scl_allocated();
   scl_lua_check(L,
-                scl_training_solve_groups(t->engine, solver, intercept, s.without, s.groups, s.values, s.count, f->list, f->models, &error),
+                scl_training_solve_groups(t->engine, solver, intercept, s.without, s.groups,
+                                          s.values, s.count, f->list, f->models, &error),
                 &error);
   f->count = s.groups * s.each;
   f->groups = s.groups;
-  const size_t now = scl_allocated(), grown = now > before ? now - before : 0, bytes = models ? grown / s.groups : 0;
+  const size_t now = scl_allocated(), grown = now > before ? now - before : 0,
+               bytes = models ? grown / s.groups : 0;
   if (!models) scl_lua_account(L, grown); /* sums and blocks of features that the training keeps */
   lua_createtable(L, (int)s.groups, 0);
   for (size_t i = 0; i < s.groups; i++) {
@@ -260,14 +272,16 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* A candidate from the table on top of the stack, which keeps what it points to: {weights =, intercept =} or {model =}. */
+/* A candidate from the table on top of the stack, which keeps what it points to: {weights =,
+ * intercept =} or {model =}. */
 static scl_candidate check_candidate(lua_State *L, const training *t) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const int place = lua_gettop(L);
   scl_candidate candidate = {.model = scl_lua_field_handle(L, place, "model", SCL_LUA_MODEL)};
   const size_t features = scl_flow_features(&t->flow), targets = t->flow.source->targets;
   if (candidate.model != NULL) {
-    if (scl_model_features(candidate.model) != features || scl_model_targets(candidate.model) != targets)
+    if (scl_model_features(candidate.model) != features ||
+        scl_model_targets(candidate.model) != targets)
       luaL_error(L, "a candidate has the wrong shape");
     return candidate;
   }
@@ -275,17 +289,20 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   lua_getfield(L, place, "intercept");
   candidate.coefficients = scl_lua_check_matrix(L, place + 1);
   candidate.intercept = scl_lua_check_matrix(L, place + 2);
-  if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets || candidate.intercept->cols != targets)
+  if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets ||
+      candidate.intercept->cols != targets)
     luaL_error(L, "a candidate has the wrong shape");
   lua_settop(L, place);
   return candidate;
 }
 
 /* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
-static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t groups, size_t *count) {
+static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t groups,
+                                       size_t *count) {
   luaL_checktype(L, place, LUA_TTABLE);
   if ((size_t)luaL_len(L, place) != groups)
-    luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, place), (int)groups);
+    luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, place),
+               (int)groups);
   lua_geti(L, place, 1);
   *count = (size_t)luaL_len(L, -1);
   lua_pop(L, 1);
@@ -304,8 +321,8 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
   return candidates;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or {model =}, judged on the rows of that
- * fold; tallies alike: {rows, wrong, square} */
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or
+ * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, square} */
 static int score(lua_State *L) {
   training *t = check_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
@@ -333,13 +350,14 @@ static int score(lua_State *L) {
   return 1;
 }
 
-/* core.decisions_apart(training, candidates) -> decisions, targets, n x c: every row by the one candidate of its fold, candidates[fold][1]
- */
+/* core.decisions_apart(training, candidates) -> decisions, targets, n x c: every row by the one
+ * candidate of its fold, candidates[fold][1] */
 static int decisions_apart(lua_State *L) {
   training *t = check_training(L, 1);
   size_t count;
   scl_error error = {0};
-  const scl_candidate *candidates = check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
+  const scl_candidate *candidates =
+      check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
   if (count != 1) return luaL_error(L, "one candidate a fold, and there are %d", (int)count);
   scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, decisions, targets, &error), &error);
@@ -348,7 +366,10 @@ static int decisions_apart(lua_State *L) {
 }
 
 void scl_lua_open_training(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"training", training_new}, {"solve", solve}, {"score", score}, {"decisions_apart", decisions_apart}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"training", training_new},
+                                       {"solve", solve},
+                                       {"score", score},
+                                       {"decisions_apart", decisions_apart},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -12,7 +12,8 @@ typedef struct slot {
   uint32_t tag, entry;
 } slot;
 
-/* One grid's cells, numbered in the order in which rows brought them. Key e stands at keys + e words width. */
+/* One grid's cells, numbered in the order in which rows brought them. Key e stands at keys + e
+ * words width. */
 typedef struct grid {
   slot *table;
   size_t mask, count, room; /* table size - 1, cells, cells that keys has room for */
@@ -50,7 +51,8 @@ static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_err
       cells->pitch[j * cells->grids + t] = row[j];
       cells->shift[j * cells->grids + t] = row[cells->dim + j];
     }
-  uint64_t state = 0x9E3779B97F4A7C15u; /* any fixed odd numbers without pattern: they only spread cells over the table */
+  uint64_t state = 0x9E3779B97F4A7C15u; /* any fixed odd numbers without pattern: they only spread
+                                           cells over the table */
   for (size_t k = 0; k < cells->words; k++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     cells->odd[k] = (uint32_t)(state >> 32) | 1u;
@@ -58,7 +60,8 @@ static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_err
   return SCL_OK;
 }
 
-scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out, scl_error *error) {
+scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
+                            scl_error *error) {
   scl_cells *cells = scl_allocate_zero(sizeof *cells);
   if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
   size_t levels;
@@ -66,9 +69,11 @@ scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_
   cells->ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
   cells->dim = grids->dim;
   cells->grids = grids->count;
-  scl_status status = scl_instance_prefix(phi, cells->ability->key(phi->self, grids->dim, &cells->words, &levels, error), error);
+  scl_status status = scl_instance_prefix(
+      phi, cells->ability->key(phi->self, grids->dim, &cells->words, &levels, error), error);
   if (status == SCL_OK && (cells->words == 0 || cells->words > 1u << 24))
-    status = scl_fail(error, SCL_INTERNAL, "nonlinearity.%s names cells by %zu numbers", scl_instance_name(phi), cells->words);
+    status = scl_fail(error, SCL_INTERNAL, "nonlinearity.%s names cells by %zu numbers",
+                      scl_instance_name(phi), cells->words);
   if (status == SCL_OK) status = reserve(cells, grids, error);
   if (status == SCL_OK)
     *out = cells;
@@ -148,7 +153,9 @@ static uint32_t tag_of(uint64_t sum) {
 /* The cell's number, or SIZE_MAX. key holds the packed words in the grid's width. */
 static size_t find(const grid *g, size_t bytes, uint32_t tag, const unsigned char *key) {
   for (size_t at = tag & g->mask; g->table[at].entry != 0; at = (at + 1) & g->mask)
-    if (g->table[at].tag == tag && memcmp(g->keys + (g->table[at].entry - 1) * bytes, key, bytes) == 0) return g->table[at].entry - 1;
+    if (g->table[at].tag == tag &&
+        memcmp(g->keys + (g->table[at].entry - 1) * bytes, key, bytes) == 0)
+      return g->table[at].entry - 1;
   return SIZE_MAX;
 }
 
@@ -196,7 +203,8 @@ static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, sc
   return SCL_OK;
 }
 
-/* ---------------------------------------------------------------- cells of a tile of rows in a group of grids */
+/* ---------------------------------------------------------------- cells of a tile of rows in a
+ * group of grids */
 
 typedef struct tile {
   const scl_cells *cells;
@@ -210,7 +218,8 @@ typedef struct tile {
 
 static size_t tile_bytes(const scl_cells *cells) {
   const size_t numbers = (size_t)TILE_ROWS * GROUP;
-  const size_t bytes = cells->dim * numbers * sizeof(double) + numbers * cells->words * sizeof(int32_t) + numbers * sizeof(uint32_t) +
+  const size_t bytes = cells->dim * numbers * sizeof(double) +
+                       numbers * cells->words * sizeof(int32_t) + numbers * sizeof(uint32_t) +
                        cells->words * (sizeof(int32_t) + 4);
   return (bytes + 255) / 64 * 64;
 }
@@ -226,21 +235,27 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
 }
 
 /* Fill word and tag for rows (at most TILE_ROWS) of x. */
-static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t x_stride, size_t rows, scl_error *error) {
+static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t x_stride,
+                             size_t rows, scl_error *error) {
   const scl_cells *cells = t->cells;
   const scl_loops *loops = scl_loops_get();
   const size_t words = cells->words;
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cells->dim; j++)
-      loops->cell_f64(t->grids, scl_number(x + (ptrdiff_t)i * x_stride * (ptrdiff_t)scl_dtype_size(dtype), dtype, j),
-                      cells->shift + j * cells->grids + t->first, cells->pitch + j * cells->grids + t->first,
-                      t->z + (j * TILE_ROWS + i) * GROUP);
+      loops->cell_f64(
+          t->grids,
+          scl_number(x + (ptrdiff_t)i * x_stride * (ptrdiff_t)scl_dtype_size(dtype), dtype, j),
+          cells->shift + j * cells->grids + t->first, cells->pitch + j * cells->grids + t->first,
+          t->z + (j * TILE_ROWS + i) * GROUP);
   const scl_block z = {t->z, SCL_F64, rows, t->grids, cells->dim, GROUP, TILE_ROWS * GROUP};
-  SCL_TRY(
-      scl_instance_prefix(cells->phi, cells->ability->categories(cells->phi->self, &z, t->word, (ptrdiff_t)(GROUP * words), error), error));
+  SCL_TRY(scl_instance_prefix(
+      cells->phi,
+      cells->ability->categories(cells->phi->self, &z, t->word, (ptrdiff_t)(GROUP * words), error),
+      error));
   for (size_t i = 0; i < rows; i++)
     for (size_t g = 0; g < t->grids; g++)
-      t->tag[i * GROUP + g] = tag_of(loops->hash_i32(words, t->word + (i * GROUP + g) * words, cells->odd));
+      t->tag[i * GROUP + g] =
+          tag_of(loops->hash_i32(words, t->word + (i * GROUP + g) * words, cells->odd));
   return SCL_OK;
 }
 
@@ -252,14 +267,16 @@ static void prefetch(const grid *g, uint32_t tag) {
 #endif
 }
 
-static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag, scl_error *error) {
+static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag,
+                             scl_error *error) {
   const size_t words = t->cells->words;
   const unsigned width = width_of(words, word);
   if (width > g->width) SCL_TRY(widen(g, words, width, t->spare, error));
   pack(words, word, g->width, t->key);
   const size_t bytes = words * g->width;
   if (g->table != NULL && find(g, bytes, tag, t->key) != SIZE_MAX) return SCL_OK;
-  if (g->count >= INT32_MAX) return scl_fail(error, SCL_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
+  if (g->count >= INT32_MAX)
+    return scl_fail(error, SCL_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
   SCL_TRY(make_room(g, words, error));
   memcpy(g->keys + g->count * bytes, t->key, bytes);
   place(g->table, g->mask, (slot){tag, (uint32_t)++g->count});
@@ -276,7 +293,8 @@ static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uin
   return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
 }
 
-/* ---------------------------------------------------------------- learning: a task is a group of grids, which sees all rows in order */
+/* ---------------------------------------------------------------- learning: a task is a group of
+ * grids, which sees all rows in order */
 
 typedef struct work {
   scl_cells *cells;
@@ -295,13 +313,16 @@ typedef struct work {
 static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
   grid *grids = job->cells->grid + t->first;
   const size_t words = job->cells->words;
-  SCL_TRY(name_cells(t, job->dtype, job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype), job->x_stride, rows,
-                     error));
+  SCL_TRY(
+      name_cells(t, job->dtype,
+                 job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype),
+                 job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
     for (size_t i = 0; i < rows; i++)
       prefetch(&grids[g], t->tag[i * GROUP + g]);
     for (size_t i = 0; i < rows; i++)
-      SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g], error));
+      SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g],
+                         error));
   }
   return SCL_OK;
 }
@@ -309,8 +330,10 @@ static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_
 static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
   const grid *grids = job->cells->grid + t->first;
   const size_t words = job->cells->words;
-  SCL_TRY(name_cells(t, job->dtype, job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype), job->x_stride, rows,
-                     error));
+  SCL_TRY(
+      name_cells(t, job->dtype,
+                 job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype),
+                 job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
     for (size_t i = 0; i < rows; i++)
       prefetch(&grids[g], t->tag[i * GROUP + g]);
@@ -323,11 +346,13 @@ static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_e
 
 static void cells_task(void *context, size_t index) {
   work *job = context;
-  const size_t first = index % job->groups * GROUP, grids = scl_min(GROUP, job->cells->grids - first);
+  const size_t first = index % job->groups * GROUP,
+               grids = scl_min(GROUP, job->cells->grids - first);
   tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
   const bool learn = job->columns == NULL;
   /* Finding splits the rows too; learning keeps their order. */
-  const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS, end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
+  const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS,
+               end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
   scl_error error = {0};
   scl_status status = SCL_OK;
   for (size_t at = begin; status == SCL_OK && at < end; at += TILE_ROWS)
@@ -337,22 +362,30 @@ static void cells_task(void *context, size_t index) {
   job->error = error;
 }
 
-static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns,
-                      scl_error *error) {
+static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
+                      size_t rows, int32_t *columns, scl_error *error) {
   if (rows == 0) return SCL_OK;
-  work job = {.cells = cells, .dtype = dtype, .x = x, .x_stride = x_stride, .rows = rows, .columns = columns};
+  work job = {.cells = cells,
+              .dtype = dtype,
+              .x = x,
+              .x_stride = x_stride,
+              .rows = rows,
+              .columns = columns};
   job.groups = (cells->grids + GROUP - 1) / GROUP;
   job.each = tile_bytes(cells);
   job.memory = scl_allocate_array(scl_pool_threads(), job.each);
-  if (job.memory == NULL) return scl_fail_memory(error, scl_pool_threads() * job.each, "a tile of cells per thread");
+  if (job.memory == NULL)
+    return scl_fail_memory(error, scl_pool_threads() * job.each, "a tile of cells per thread");
   atomic_flag_clear(&job.failed);
-  scl_pool_run(job.groups * (columns == NULL ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS), cells_task, &job);
+  scl_pool_run(job.groups * (columns == NULL ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS), cells_task,
+               &job);
   scl_release(job.memory);
   if (job.status != SCL_OK && error != NULL) *error = job.error;
   return job.status;
 }
 
-scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, scl_error *error) {
+scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
+                           size_t rows, scl_error *error) {
   for (size_t t = 0; t < cells->grids; t++)
     if (cells->grid[t].width == 0) cells->grid[t].width = 1;
   cells->settled = false;
@@ -363,14 +396,17 @@ scl_status scl_cells_settle(scl_cells *cells, scl_error *error) {
   for (size_t t = 0; t < cells->grids; t++)
     cells->start[t + 1] = cells->start[t] + cells->grid[t].count;
   if (cells->start[cells->grids] > INT32_MAX)
-    return scl_fail(error, SCL_UNSUPPORTED, "%zu occupied cells are more than 2^31 - 1 features: fewer grids, or wider cells",
-                    cells->start[cells->grids]);
+    return scl_fail(
+        error, SCL_UNSUPPORTED,
+        "%zu occupied cells are more than 2^31 - 1 features: fewer grids, or wider cells",
+        cells->start[cells->grids]);
   cells->settled = true;
   return SCL_OK;
 }
 
-scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns,
-                          scl_error *error) {
-  if (!cells->settled) return scl_fail(error, SCL_INTERNAL, "cells are asked for before rows were learnt");
+scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x,
+                          ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error) {
+  if (!cells->settled)
+    return scl_fail(error, SCL_INTERNAL, "cells are asked for before rows were learnt");
   return run((scl_cells *)(uintptr_t)cells, dtype, x, x_stride, rows, columns, error);
 }

@@ -1,5 +1,6 @@
-/* Occupied cells of random grids: an exact dictionary for each grid from a cell (a category of `words` whole numbers) to a feature. Memory
- * is linear in the occupied cells: a byte a word (two or four where a grid's numbers need it) and a slot of a hash table. */
+/* Occupied cells of random grids: an exact dictionary for each grid from a cell (a category of
+ * `words` whole numbers) to a feature. Memory is linear in the occupied cells: a byte a word (two
+ * or four where a grid's numbers need it) and a slot of a hash table. */
 #ifndef SCULLERY_CELLS_H
 #define SCULLERY_CELLS_H
 
@@ -7,17 +8,20 @@
 
 typedef struct scl_cells scl_cells;
 
-/* Grids as the sampler drew them (pitches, then shifts), and the nonlinearity that names their cells. */
-scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out, scl_error *error);
+/* Grids as the sampler drew them (pitches, then shifts), and the nonlinearity that names their
+ * cells. */
+scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
+                            scl_error *error);
 void scl_cells_destroy(scl_cells *cells);
 
 size_t scl_cells_count(const scl_cells *cells); /* features once settled, else 0 */
 size_t scl_cells_bytes(const scl_cells *cells);
 
 /* See scl_map_learn, scl_map_settle, scl_map_apply_cells. */
-scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, scl_error *error);
+scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
+                           size_t rows, scl_error *error);
 scl_status scl_cells_settle(scl_cells *cells, scl_error *error);
-scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows, int32_t *columns,
-                          scl_error *error);
+scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x,
+                          ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error);
 
 #endif

@@ -1,18 +1,20 @@
-/* kappa = sup_x sqrt(E K(w,w) phi(w,x)^2) and theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)), on which the guarantees rest (Dube and
- * Marchand 2023, who bound theta by sup |phi| sqrt(E E K); with the joint law of (u, w) under K p p, which is Gaussian where there is a
- * tilt, it is exact and several times smaller). Over x that are not 0. */
+/* kappa = sup_x sqrt(E K(w,w) phi(w,x)^2) and theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)), on
+ * which the guarantees rest (Dube and Marchand 2023, who bound theta by sup |phi| sqrt(E E K); with
+ * the joint law of (u, w) under K p p, which is Gaussian where there is a tilt, it is exact and
+ * several times smaller). Over x that are not 0. */
 #include "map/map_internal.h"
 #include <math.h>
 #include <string.h>
 
-/* sup over standard deviations r up to `most` of E phi(a) phi(b), (a, b) normal with variances r^2 and correlation rho: a search over
- * scales. NaN where the dual does not answer. */
+/* sup over standard deviations r up to `most` of E phi(a) phi(b), (a, b) normal with variances r^2
+ * and correlation rho: a search over scales. NaN where the dual does not answer. */
 static double largest_dual(const scl_map *map, double rho, double most, bool scale_free) {
   const scl_ability_gaussian_dual *dual = scl_instance_ability(map->phi, SCL_ABILITY_GAUSSIAN_DUAL);
   if (dual == NULL) return NAN;
   double best = dual->dual(map->phi->self, 0, 0, 1, 1, rho);
   if (scale_free || isnan(best)) return best;
-  if (most < 1) best = dual->dual(map->phi->self, 0, 0, most * most, most * most, rho * most * most);
+  if (most < 1)
+    best = dual->dual(map->phi->self, 0, 0, most * most, most * most, rho * most * most);
   for (int step = -200; step <= 200; step++) {
     const double size = fmin(exp(step * 0.05), most), variance = size * size;
     const double value = dual->dual(map->phi->self, 0, 0, variance, variance, rho * variance);
@@ -40,14 +42,23 @@ static void masses(const scl_map *map, double *log_diagonal, double *log_mass) {
 }
 
 /* Without a tilt: E K(w, w) and E E |K(u, w)| from samples, three standard errors added. */
-static scl_status simulate(const scl_map *map, double *log_diagonal, double *log_mass, scl_error *error) {
+static scl_status simulate(const scl_map *map, double *log_diagonal, double *log_mass,
+                           scl_error *error) {
   enum { SAMPLES = 512 };
   scl_parameter_set u = {0}, v = {0};
-  double *k = scl_allocate_array(SAMPLES * SAMPLES, sizeof *k), mass = 0, square = 0, diagonal = 0, diagonal_square = 0;
-  scl_status status = k == NULL ? scl_fail_memory(error, SAMPLES * SAMPLES * sizeof *k, "K between samples") : SCL_OK;
-  if (status == SCL_OK) status = scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, SAMPLES, map->fan_in, &u, error);
-  if (status == SCL_OK) status = scl_map_draw_samples(map->sampler, map->dim, map->seed + 1, 0, SAMPLES, map->fan_in, &v, error);
-  if (status == SCL_OK) status = scl_map_gram_between(map, &u, SAMPLES, &v, SAMPLES, k, SAMPLES, error);
+  double *k = scl_allocate_array(SAMPLES * SAMPLES, sizeof *k), mass = 0, square = 0, diagonal = 0,
+         diagonal_square = 0;
+  scl_status status =
+      k == NULL ? scl_fail_memory(error, SAMPLES * SAMPLES * sizeof *k, "K between samples")
+                : SCL_OK;
+  if (status == SCL_OK)
+    status =
+        scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, SAMPLES, map->fan_in, &u, error);
+  if (status == SCL_OK)
+    status = scl_map_draw_samples(map->sampler, map->dim, map->seed + 1, 0, SAMPLES, map->fan_in,
+                                  &v, error);
+  if (status == SCL_OK)
+    status = scl_map_gram_between(map, &u, SAMPLES, &v, SAMPLES, k, SAMPLES, error);
   for (size_t i = 0; status == SCL_OK && i < SAMPLES; i++) {
     double row = 0; /* rows share their u: the standard error is that of the row means */
     for (size_t j = 0; j < SAMPLES; j++)
@@ -55,7 +66,8 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
     mass += row / SAMPLES;
     square += row * row / SAMPLES;
   }
-  if (status == SCL_OK) status = scl_map_gram_between(map, &u, SAMPLES, &u, SAMPLES, k, SAMPLES, error);
+  if (status == SCL_OK)
+    status = scl_map_gram_between(map, &u, SAMPLES, &u, SAMPLES, k, SAMPLES, error);
   for (size_t i = 0; status == SCL_OK && i < SAMPLES; i++) {
     const double value = k[i * SAMPLES + i];
     diagonal += value / SAMPLES;
@@ -78,7 +90,9 @@ typedef struct joint {
 } joint;
 
 static joint joint_law(const scl_map *map) {
-  joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && (map->layout.space == SCL_DENSE || map->layout.space == SCL_STRUCTURED)};
+  joint out = {0, 0,
+               map->n_tilts == 1 && map->fan_in == 1 &&
+                   (map->layout.space == SCL_DENSE || map->layout.space == SCL_STRUCTURED)};
   for (size_t j = 0; out.usable && j < map->dim; j++) {
     out.correlation = fmax(out.correlation, map->tilts->tilt.correlation[j]);
     out.pair_scale = fmax(out.pair_scale, map->tilts->tilt.pair_scale[j]);
@@ -87,29 +101,38 @@ static joint joint_law(const scl_map *map) {
   return out;
 }
 
-scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out, scl_error *error) {
+scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
+                             scl_error *error) {
   const scl_ability_facts *ability = scl_instance_ability(map->phi, SCL_ABILITY_FACTS);
   scl_facts facts = {.bound = INFINITY};
   double log_diagonal, log_mass;
-  if (map->kernel == NULL) return scl_fail(error, SCL_UNSUPPORTED, "kappa and theta belong to an instantiation with K; this one has none");
+  if (map->kernel == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "kappa and theta belong to an instantiation with K; this one has none");
   if (ability != NULL) ability->facts(map->phi->self, &facts);
   if (map->tilts == NULL) {
     SCL_TRY(simulate(map, &log_diagonal, &log_mass, error));
-    *out = (scl_constants){facts.bound * exp(log_diagonal / 2), facts.bound * exp(log_mass / 2), facts.bound * exp(log_mass / 2), false,
-                           false};
+    *out = (scl_constants){facts.bound * exp(log_diagonal / 2), facts.bound * exp(log_mass / 2),
+                           facts.bound * exp(log_mass / 2), false, false};
     return SCL_OK;
   }
   masses(map, &log_diagonal, &log_mass);
   const double mass = exp(log_mass / 2), diagonal = exp(log_diagonal / 2);
-  *out = (scl_constants){.kappa = facts.bound * diagonal, .theta = facts.bound * mass, .theta_paper = facts.bound * mass};
-  /* Thresholds: far out, a scale-free phi takes its bound for every threshold, so the bounds are attained. */
-  const bool far_out = map->layout.space == SCL_THRESHOLD && facts.scale_free && isfinite(facts.bound);
+  *out = (scl_constants){.kappa = facts.bound * diagonal,
+                         .theta = facts.bound * mass,
+                         .theta_paper = facts.bound * mass};
+  /* Thresholds: far out, a scale-free phi takes its bound for every threshold, so the bounds are
+   * attained. */
+  const bool far_out =
+      map->layout.space == SCL_THRESHOLD && facts.scale_free && isfinite(facts.bound);
   out->theta_exact = out->kappa_exact = far_out || (isinf(facts.bound) && isinf(radius));
   const joint pair = joint_law(map);
   if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_OK;
   const double most = pair.pair_scale * radius, alone = map->law.law.scale[0] * radius;
   const double theta = largest_dual(map, pair.correlation, most, facts.scale_free != 0);
-  const double kappa = log_diagonal == 0 || facts.scale_free ? largest_dual(map, 1, alone, facts.scale_free != 0) : NAN;
+  const double kappa = log_diagonal == 0 || facts.scale_free
+                           ? largest_dual(map, 1, alone, facts.scale_free != 0)
+                           : NAN;
   if (!isnan(theta)) out->theta = fmin(out->theta_paper, mass * sqrt(fmax(theta, 0)));
   if (!isnan(kappa)) out->kappa = fmin(out->kappa, diagonal * sqrt(fmax(kappa, 0)));
   out->theta_exact = !isnan(theta);

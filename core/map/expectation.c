@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* values_(kT+t, i) = exp(log_scale) phi_i,(kT+t) */
-static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *out, scl_error *error) {
+static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                         scl_error *error) {
   const size_t d = scl_map_features(map), n = x->rows;
   scl_matrix rows, phi;
   SCL_TRY(scl_matrix_copy(x, SCL_F64, &rows, error));
@@ -25,7 +26,8 @@ static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *ou
   return status;
 }
 
-/* ---------------------------------------------------------------- Monte Carlo: sums of K phi and of its square, batch by batch */
+/* ---------------------------------------------------------------- Monte Carlo: sums of K phi and
+ * of its square, batch by batch */
 
 enum { BATCH = 2048 };
 
@@ -38,23 +40,32 @@ typedef struct simulation {
   size_t drawn;
 } simulation;
 
-/* One batch: samples' features without K (n x outputs BATCH, times sqrt(BATCH)) and K(U, samples). */
+/* One batch: samples' features without K (n x outputs BATCH, times sqrt(BATCH)) and K(U,
+ * samples). */
 static scl_status add_batch(simulation *s, double *phi, double *products, scl_error *error) {
   scl_parameter_set set = {0};
   scl_matrix samples = {0}, k = {0};
   scl_map *map = NULL;
   const uint64_t first = s->drawn;
-  SCL_TRY(scl_map_draw_samples(s->spec->sampler, s->spec->dim, s->spec->seed, (size_t)first, BATCH, s->fan_in, &set, error));
+  SCL_TRY(scl_map_draw_samples(s->spec->sampler, s->spec->dim, s->spec->seed, (size_t)first, BATCH,
+                               s->fan_in, &set, error));
   scl_status status = scl_parameters_matrix(&set, &samples, error);
-  const scl_map_spec plain = {
-      .sampler = s->spec->sampler, .phi = s->spec->phi, .dim = s->spec->dim, .dtype = SCL_F64, .parameters = &samples};
+  const scl_map_spec plain = {.sampler = s->spec->sampler,
+                              .phi = s->spec->phi,
+                              .dim = s->spec->dim,
+                              .dtype = SCL_F64,
+                              .parameters = &samples};
   if (status == SCL_OK) status = scl_map_create(&plain, &map, error);
-  if (status == SCL_OK) status = scl_map_kernel_between(s->shape, s->spec->parameters, &samples, &k, error);
-  if (status == SCL_OK) status = scl_map_apply(map, s->x.data, s->x.row_stride, s->n, phi, (ptrdiff_t)(s->outputs * BATCH), error);
+  if (status == SCL_OK)
+    status = scl_map_kernel_between(s->shape, s->spec->parameters, &samples, &k, error);
+  if (status == SCL_OK)
+    status = scl_map_apply(map, s->x.data, s->x.row_stride, s->n, phi,
+                           (ptrdiff_t)(s->outputs * BATCH), error);
   const ptrdiff_t width = (ptrdiff_t)(s->outputs * BATCH), n = (ptrdiff_t)s->n;
   for (int power = 1; status == SCL_OK && power <= 2; power++) {
     double *into = power == 1 ? s->sum : s->square;
-    const double unit = power == 1 ? sqrt((double)BATCH) : (double)BATCH; /* phi carries 1/sqrt(BATCH) */
+    const double unit =
+        power == 1 ? sqrt((double)BATCH) : (double)BATCH; /* phi carries 1/sqrt(BATCH) */
     if (power == 2) {
       for (size_t i = 0; i < s->n * s->outputs * BATCH; i++)
         phi[i] *= phi[i];
@@ -62,7 +73,8 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
         ((double *)k.data)[i] *= ((double *)k.data)[i];
     }
     for (size_t o = 0; o < s->outputs; o++) {
-      scl_gemm_parallel(SCL_F64, false, true, s->u, s->n, BATCH, unit, k.data, BATCH, phi + o * BATCH, width, 0, products, n);
+      scl_gemm_parallel(SCL_F64, false, true, s->u, s->n, BATCH, unit, k.data, BATCH,
+                        phi + o * BATCH, width, 0, products, n);
       for (size_t i = 0; i < s->u * s->n; i++)
         into[o * s->u * s->n + i] += products[i];
     }
@@ -88,10 +100,14 @@ static double worst_error(const simulation *s, double *largest) {
   return worst;
 }
 
-static scl_status simulate(simulation *s, double tolerance, size_t most, scl_expectation *out, scl_error *error) {
+static scl_status simulate(simulation *s, double tolerance, size_t most, scl_expectation *out,
+                           scl_error *error) {
   const size_t entries = s->outputs * s->u * s->n;
-  double *memory = scl_allocate_zero((2 * entries + s->n * s->outputs * BATCH + s->u * s->n + 1) * sizeof *memory), largest;
-  if (memory == NULL) return scl_fail_memory(error, 2 * entries * sizeof *memory, "a Monte Carlo estimate");
+  double *memory = scl_allocate_zero((2 * entries + s->n * s->outputs * BATCH + s->u * s->n + 1) *
+                                     sizeof *memory),
+         largest;
+  if (memory == NULL)
+    return scl_fail_memory(error, 2 * entries * sizeof *memory, "a Monte Carlo estimate");
   s->sum = memory;
   s->square = memory + entries;
   double *phi = s->square + entries, *products = phi + s->n * s->outputs * BATCH;
@@ -102,23 +118,28 @@ static scl_status simulate(simulation *s, double tolerance, size_t most, scl_exp
     out->standard_error = worst_error(s, &largest);
     if (status == SCL_OK && !isfinite(out->standard_error))
       status = scl_fail(error, SCL_NUMERIC,
-                        "the Monte Carlo estimate is not finite after %zu samples: K or phi is too large for the sampler's law, and the "
+                        "the Monte Carlo estimate is not finite after %zu samples: K or phi is too "
+                        "large for the sampler's law, and the "
                         "expectation may not exist",
                         s->drawn);
-  } while (status == SCL_OK && out->standard_error > tolerance * largest && s->drawn + BATCH <= most);
+  } while (status == SCL_OK && out->standard_error > tolerance * largest &&
+           s->drawn + BATCH <= most);
   out->samples = s->drawn;
-  if (status == SCL_OK) status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_F64, &out->values, error);
+  if (status == SCL_OK)
+    status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_F64, &out->values, error);
   for (size_t i = 0; status == SCL_OK && i < entries; i++)
     ((double *)out->values.data)[i] = s->sum[i] / (double)s->drawn;
   scl_release(memory);
   return status;
 }
 
-scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most, scl_expectation *out,
-                      scl_error *error) {
+scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most,
+                      scl_expectation *out, scl_error *error) {
   scl_map *map;
   memset(out, 0, sizeof *out);
-  if (x->cols != spec->dim) return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the parameters are for %zu", x->cols, spec->dim);
+  if (x->cols != spec->dim)
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the parameters are for %zu",
+                    x->cols, spec->dim);
   scl_map_spec light = *spec;
   light.samples = 1; /* where this turns out to be Monte Carlo, the batches below do the drawing */
   light.dtype = SCL_F64;

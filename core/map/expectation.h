@@ -11,8 +11,10 @@ typedef struct scl_expectation {
   size_t samples;        /* Monte Carlo: how many; else 0 */
 } scl_expectation;
 
-/* spec names sampler, phi, kernel and d; its parameters are U. The method: exact, else quadrature, else Monte Carlo, unless the spec forces
- * one. Monte Carlo draws until the largest standard error is below tolerance times the largest value, or `most` samples. */
-scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most, scl_expectation *out, scl_error *error);
+/* spec names sampler, phi, kernel and d; its parameters are U. The method: exact, else quadrature,
+ * else Monte Carlo, unless the spec forces one. Monte Carlo draws until the largest standard error
+ * is below tolerance times the largest value, or `most` samples. */
+scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tolerance, size_t most,
+                      scl_expectation *out, scl_error *error);
 
 #endif

@@ -28,14 +28,14 @@ struct scl_map {
   int32_t *pool;
   size_t pool_rows;
 
-  scl_parameter_set
-      natural; /* float64, as drawn, structured ones as dense rows (plane = count): kept when given, or when there is a kernel */
+  scl_parameter_set natural;  /* float64, as drawn, structured ones as dense rows (plane = count):
+                                 kept when given, or when there is a kernel */
   scl_projection *projection; /* tilted where there is a tilt */
   void *scale;                /* count: 1/sqrt T, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
 
-  /* Smoothing: spread of each column of x (dim, float64) for dense rows, of each parameter (count, dtype) for thresholds, for sparse rows
-   * a projection of x^2 on the squared spreads. */
+  /* Smoothing: spread of each column of x (dim, float64) for dense rows, of each parameter (count,
+   * dtype) for thresholds, for sparse rows a projection of x^2 on the squared spreads. */
   double *column_spread;
   void *parameter_spread;
   ptrdiff_t spread_stride; /* of parameter_spread: 0 where all are the same */
@@ -44,27 +44,33 @@ struct scl_map {
   scl_tilt_set *tilts;
   size_t n_tilts;
 
-  /* Monte Carlo: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) = K(w_s, w_t) / samples. */
+  /* Monte Carlo: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) =
+   * K(w_s, w_t) / samples. */
   scl_map *inner;
   void *mixing;
 
   scl_cells *cells; /* one-hot: the dictionary of occupied cells */
 };
 
-/* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t reads. */
+/* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t
+ * reads. */
 static inline size_t scl_map_row(const scl_map *map, size_t plane, size_t t, size_t k) {
   return map->pool == NULL ? k * plane + t : (size_t)map->pool[t * map->fan_in + k];
 }
 
-/* The part of scl_map_create that belongs to K: bind it, tilt the parameters or set up Monte Carlo. map_kernel.c */
-scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec, const scl_parameter_set *drawn, scl_error *error);
+/* The part of scl_map_create that belongs to K: bind it, tilt the parameters or set up Monte Carlo.
+ * map_kernel.c */
+scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
+                                 const scl_parameter_set *drawn, scl_error *error);
 /* Keep the drawn parameters as kernels see them: dense rows in place of structured ones. */
 scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error);
 void scl_map_release_tilts(scl_map *map);
 /* The same map without K, its parameters kept. */
 scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error);
-/* K between parameters u and v given as sets of rows (scalar k of parameter t in row k count + t). */
-scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count, const scl_parameter_set *v, size_t v_count,
-                                double *out, ptrdiff_t stride, scl_error *error);
+/* K between parameters u and v given as sets of rows (scalar k of parameter t in row k count +
+ * t). */
+scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
+                                const scl_parameter_set *v, size_t v_count, double *out,
+                                ptrdiff_t stride, scl_error *error);
 
 #endif

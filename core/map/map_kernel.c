@@ -1,8 +1,9 @@
-/* The part of a map that K brings (Dube and Marchand 2023): tilted parameters and their scales, G, Monte Carlo where there is no tilt. */
+/* The part of a map that K brings (Dube and Marchand 2023): tilted parameters and their scales, G,
+ * Monte Carlo where there is no tilt. */
 #include "algebra/dense.h"
-#include "map/map_internal.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "map/map_internal.h"
 #include "map/smoothing.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@ static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl
   const scl_kernel *table = scl_instance_vtable(spec->kernel);
   const scl_space shown = map->layout.space == SCL_STRUCTURED ? SCL_DENSE : map->layout.space;
   if (!(table->spaces & SCL_IN(shown)))
-    return scl_fail(error, SCL_UNSUPPORTED, "kernel.%s is not defined on the parameters of sampler.%s", scl_instance_name(spec->kernel),
-                    scl_instance_name(map->sampler));
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "kernel.%s is not defined on the parameters of sampler.%s",
+                    scl_instance_name(spec->kernel), scl_instance_name(map->sampler));
   if (map->layout.has_bias)
     return scl_fail(error, SCL_UNSUPPORTED,
-                    "an instantiation with K takes a sampler without a bias, because K compares the weights alone: bias = \"none\", and "
+                    "an instantiation with K takes a sampler without a bias, because K compares "
+                    "the weights alone: bias = \"none\", and "
                     "sc.add_bias() before the features gives every parameter a constant term");
   return SCL_OK;
 }
@@ -34,7 +37,9 @@ void scl_map_release_tilts(scl_map *map) {
 static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, scl_error *error) {
   const scl_ability_tilt *ability = scl_instance_ability(map->kernel, SCL_ABILITY_TILT);
   const size_t d = map->dim;
-  if (ability == NULL) return scl_fail(error, SCL_UNSUPPORTED, "kernel.%s has no tilt", scl_instance_name(map->kernel));
+  if (ability == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED, "kernel.%s has no tilt",
+                    scl_instance_name(map->kernel));
   out->memory = scl_allocate_zero((8 * d + 1) * sizeof(double));
   if (out->memory == NULL) return scl_fail_memory(error, 8 * d * sizeof(double), "a tilt");
   double *at = out->memory;
@@ -48,7 +53,8 @@ static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, 
                          .log2 = at + 5 * d,
                          .correlation = at + 6 * d,
                          .pair_scale = at + 7 * d};
-  return scl_instance_prefix(map->kernel, ability->tilt(map->kernel->self, law, &out->tilt, error), error);
+  return scl_instance_prefix(map->kernel, ability->tilt(map->kernel->self, law, &out->tilt, error),
+                             error);
 }
 
 /* Sparse rows: a tilt for each in-degree, asked for with the law that has this one alone. */
@@ -56,7 +62,8 @@ static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
   const size_t d = map->dim;
   const scl_law *all = &map->law.law;
   double *memory = scl_allocate_zero((3 * d + 3) * sizeof *memory);
-  if (memory == NULL) return scl_fail_memory(error, 3 * d * sizeof *memory, "the law of an in-degree");
+  if (memory == NULL)
+    return scl_fail_memory(error, 3 * d * sizeof *memory, "the law of an in-degree");
   scl_status status = SCL_OK;
   for (size_t s = 0; status == SCL_OK && s < map->n_tilts; s++) {
     if (!(all->degree[s] > 0)) continue;
@@ -82,7 +89,8 @@ static scl_status get_tilts(scl_map *map, scl_error *error) {
   map->n_tilts = sparse ? scl_min(map->law.law.max_degree, map->dim) + 1 : 1;
   map->tilts = scl_allocate_zero(map->n_tilts * sizeof *map->tilts);
   if (map->tilts == NULL) return scl_fail_memory(error, map->n_tilts * sizeof *map->tilts, "tilts");
-  const scl_status status = sparse ? get_degree_tilts(map, error) : get_tilt(map, &map->law.law, map->tilts, error);
+  const scl_status status =
+      sparse ? get_degree_tilts(map, error) : get_tilt(map, &map->law.law, map->tilts, error);
   if (status != SCL_OK) scl_map_release_tilts(map);
   return status;
 }
@@ -91,19 +99,24 @@ static scl_status get_tilts(scl_map *map, scl_error *error) {
 static size_t degree_of(const scl_map *map, size_t r) {
   size_t degree = map->layout.space == SCL_SPARSE ? 0 : map->natural.layout.width;
   const int32_t *support = map->natural.view.support + r * map->natural.layout.support;
-  while (map->layout.space == SCL_SPARSE && degree < map->natural.layout.support && support[degree] >= 0)
+  while (map->layout.space == SCL_SPARSE && degree < map->natural.layout.support &&
+         support[degree] >= 0)
     degree++;
   return degree;
 }
 static size_t column_of(const scl_map *map, size_t r, size_t k) {
-  return map->natural.view.support == NULL ? k : (size_t)map->natural.view.support[r * map->natural.layout.support + k];
+  return map->natural.view.support == NULL
+             ? k
+             : (size_t)map->natural.view.support[r * map->natural.layout.support + k];
 }
 
-/* Tilt row r: its weights into w, squared spreads into v (sparse; else NULL); returns log c, -infinity where its in-degree has no
- * probability. */
+/* Tilt row r: its weights into w, squared spreads into v (sparse; else NULL); returns log c,
+ * -infinity where its in-degree has no probability. */
 static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
   const size_t degree = degree_of(map, r), width = map->natural.layout.width;
-  const scl_tilt_set *set = map->layout.space == SCL_SPARSE ? degree < map->n_tilts ? &map->tilts[degree] : NULL : map->tilts;
+  const scl_tilt_set *set = map->layout.space == SCL_SPARSE
+                                ? degree < map->n_tilts ? &map->tilts[degree] : NULL
+                                : map->tilts;
   const double *from = map->natural.view.weights + r * width;
   if (set == NULL || set->memory == NULL) return -INFINITY;
   const scl_tilt *tilt = &set->tilt;
@@ -132,17 +145,20 @@ static scl_status set_spreads(scl_map *map, scl_error *error) {
     return SCL_OK;
   }
   map->column_spread = scl_allocate_array(map->dim + 1, sizeof(double));
-  if (map->column_spread == NULL) return scl_fail_memory(error, map->dim * sizeof(double), "spreads");
+  if (map->column_spread == NULL)
+    return scl_fail_memory(error, map->dim * sizeof(double), "spreads");
   memcpy(map->column_spread, tilt->spread, map->dim * sizeof(double));
   return SCL_OK;
 }
 
-/* Up to here, as logarithms, features keep their true scale, and penalties mean what they say; beyond, squares would leave the range. */
+/* Up to here, as logarithms, features keep their true scale, and penalties mean what they say;
+ * beyond, squares would leave the range. */
 static double log_reach(scl_dtype dtype) {
   return dtype == SCL_F64 ? 300 : 30;
 }
 
-/* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of reach. */
+/* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of
+ * reach. */
 static scl_status set_scales(scl_map *map, const double *log_row, scl_error *error) {
   double *log_c = scl_allocate_array(map->count + 1, sizeof *log_c);
   map->scale = scl_allocate_array(map->count, scl_dtype_size(map->dtype));
@@ -157,7 +173,8 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
       log_c[t] += log_row[scl_map_row(map, map->count, t, k)];
     if (log_c[t] > map->log_scale) map->log_scale = log_c[t];
   }
-  if (!isfinite(map->log_scale) || fabs(map->log_scale) <= log_reach(map->dtype)) map->log_scale = 0;
+  if (!isfinite(map->log_scale) || fabs(map->log_scale) <= log_reach(map->dtype))
+    map->log_scale = 0;
   for (size_t t = 0; t < map->count; t++)
     scl_set_number(map->scale, map->dtype, t, exp(log_c[t] - map->log_scale));
   scl_release(log_c);
@@ -165,12 +182,14 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
 }
 
 /* The projection on tilted rows. Structured ones stay so: shrink and offset go to the columns. */
-static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn, const scl_parameter_set *tilted, scl_error *error) {
+static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
+                                 const scl_parameter_set *tilted, scl_error *error) {
   const scl_tilt *tilt = &map->tilts->tilt;
   if (map->layout.space == SCL_STRUCTURED)
-    return scl_projection_create(map->sampler, &drawn->layout, &drawn->view, map->dtype, tilt->shrink, tilt->offset, &map->projection,
-                                 error);
-  return scl_projection_create(map->sampler, &tilted->layout, &tilted->view, map->dtype, NULL, NULL, &map->projection, error);
+    return scl_projection_create(map->sampler, &drawn->layout, &drawn->view, map->dtype,
+                                 tilt->shrink, tilt->offset, &map->projection, error);
+  return scl_projection_create(map->sampler, &tilted->layout, &tilted->view, map->dtype, NULL, NULL,
+                               &map->projection, error);
 }
 
 /* Weights tilted, scales c(w_t), spreads. */
@@ -180,18 +199,25 @@ static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, 
   scl_parameter_set tilted = {0}, squares = {0};
   const bool sparse = layout->space == SCL_SPARSE;
   double *log_row = scl_allocate_array(rows + 1, sizeof *log_row);
-  scl_status status = log_row == NULL ? scl_fail_memory(error, rows * sizeof *log_row, "feature scales") : SCL_OK;
+  scl_status status =
+      log_row == NULL ? scl_fail_memory(error, rows * sizeof *log_row, "feature scales") : SCL_OK;
   if (status == SCL_OK) status = scl_parameters_reserve(layout, map->dim, 0, rows, &tilted, error);
-  if (status == SCL_OK && sparse) status = scl_parameters_reserve(layout, map->dim, 0, rows, &squares, error);
+  if (status == SCL_OK && sparse)
+    status = scl_parameters_reserve(layout, map->dim, 0, rows, &squares, error);
   if (status == SCL_OK && tilted.view.support != NULL)
-    memcpy(tilted.view.support, map->natural.view.support, rows * layout->support * sizeof(int32_t));
-  if (status == SCL_OK && sparse) memcpy(squares.view.support, map->natural.view.support, rows * layout->support * sizeof(int32_t));
+    memcpy(tilted.view.support, map->natural.view.support,
+           rows * layout->support * sizeof(int32_t));
+  if (status == SCL_OK && sparse)
+    memcpy(squares.view.support, map->natural.view.support,
+           rows * layout->support * sizeof(int32_t));
   for (size_t r = 0; status == SCL_OK && r < rows; r++)
-    log_row[r] = tilt_row(map, r, tilted.view.weights + r * layout->width, sparse ? squares.view.weights + r * layout->width : NULL);
+    log_row[r] = tilt_row(map, r, tilted.view.weights + r * layout->width,
+                          sparse ? squares.view.weights + r * layout->width : NULL);
   if (status == SCL_OK) status = set_scales(map, log_row, error);
   if (status == SCL_OK) status = project_tilted(map, drawn, &tilted, error);
   if (status == SCL_OK && sparse)
-    status = scl_projection_create(map->sampler, layout, &squares.view, map->dtype, NULL, NULL, &map->variance, error);
+    status = scl_projection_create(map->sampler, layout, &squares.view, map->dtype, NULL, NULL,
+                                   &map->variance, error);
   if (status == SCL_OK) status = set_spreads(map, error);
   scl_release(log_row);
   scl_parameters_release(&tilted);
@@ -199,11 +225,13 @@ static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, 
   return status;
 }
 
-/* ---------------------------------------------------------------- K between parameters: the product over their scalars' rows */
+/* ---------------------------------------------------------------- K between parameters: the
+ * product over their scalars' rows */
 
-/* Scalar k of parameters first .. first+count-1 of the map: in place, or copied out of the shared rows into `room`. */
-static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_t k, scl_parameter_set *room, scl_parameters *out,
-                           scl_error *error) {
+/* Scalar k of parameters first .. first+count-1 of the map: in place, or copied out of the shared
+ * rows into `room`. */
+static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_t k,
+                           scl_parameter_set *room, scl_parameters *out, scl_error *error) {
   memset(room, 0, sizeof *room);
   if (map->pool == NULL) {
     *out = scl_parameters_part(&map->natural.view, k * map->count + first, count);
@@ -214,27 +242,32 @@ static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_
   SCL_TRY(scl_parameters_reserve(layout, map->dim, first, count, room, error));
   for (size_t i = 0; i < count; i++) {
     const size_t r = scl_map_row(map, map->count, first + i, k);
-    memcpy(room->view.weights + i * layout->width, from->weights + r * layout->width, layout->width * sizeof(double));
+    memcpy(room->view.weights + i * layout->width, from->weights + r * layout->width,
+           layout->width * sizeof(double));
     if (layout->support > 0)
-      memcpy(room->view.support + i * layout->support, from->support + r * layout->support, layout->support * sizeof(int32_t));
+      memcpy(room->view.support + i * layout->support, from->support + r * layout->support,
+             layout->support * sizeof(int32_t));
     if (room->view.bias != NULL) room->view.bias[i] = from->bias[r];
   }
   *out = room->view;
   return SCL_OK;
 }
 
-static scl_status kernel_gram(const scl_map *map, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride,
-                              scl_error *error) {
+static scl_status kernel_gram(const scl_map *map, const scl_parameters *u, const scl_parameters *v,
+                              double *out, ptrdiff_t stride, scl_error *error) {
   const scl_kernel *table = scl_instance_vtable(map->kernel);
-  return scl_instance_prefix(map->kernel, table->gram(map->kernel->self, u, v, out, stride, error), error);
+  return scl_instance_prefix(map->kernel, table->gram(map->kernel->self, u, v, out, stride, error),
+                             error);
 }
 
 /* out (u x v) times K(u_i, v_j), or set to it where `first`. */
-static scl_status multiply_gram(const scl_map *map, const scl_parameters *u, const scl_parameters *v, bool first, double *out,
-                                ptrdiff_t stride, scl_error *error) {
+static scl_status multiply_gram(const scl_map *map, const scl_parameters *u,
+                                const scl_parameters *v, bool first, double *out, ptrdiff_t stride,
+                                scl_error *error) {
   if (first) return kernel_gram(map, u, v, out, stride, error);
   double *factor = scl_allocate_array(u->count * v->count + 1, sizeof *factor);
-  if (factor == NULL) return scl_fail_memory(error, u->count * v->count * sizeof *factor, "a factor of K");
+  if (factor == NULL)
+    return scl_fail_memory(error, u->count * v->count * sizeof *factor, "a factor of K");
   const scl_status status = kernel_gram(map, u, v, factor, (ptrdiff_t)v->count, error);
   for (size_t i = 0; status == SCL_OK && i < u->count; i++)
     for (size_t j = 0; j < v->count; j++)
@@ -244,8 +277,8 @@ static scl_status multiply_gram(const scl_map *map, const scl_parameters *u, con
 }
 
 /* K between parameters of the map: rows u0 .. u0+u_count-1 against columns v0 .. */
-static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, size_t v0, size_t v_count, double *out, ptrdiff_t stride,
-                              scl_error *error) {
+static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, size_t v0,
+                              size_t v_count, double *out, ptrdiff_t stride, scl_error *error) {
   scl_status status = SCL_OK;
   for (size_t k = 0; status == SCL_OK && k < map->fan_in; k++) {
     scl_parameter_set room_u, room_v = {0};
@@ -260,8 +293,9 @@ static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, siz
 }
 
 /* K between two sets whose scalar k of parameter t is row k count + t. */
-scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count, const scl_parameter_set *v, size_t v_count,
-                                double *out, ptrdiff_t stride, scl_error *error) {
+scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
+                                const scl_parameter_set *v, size_t v_count, double *out,
+                                ptrdiff_t stride, scl_error *error) {
   for (size_t k = 0; k < map->fan_in; k++) {
     const scl_parameters left = scl_parameters_part(&u->view, k * u_count, u_count),
                          right = scl_parameters_part(&v->view, k * v_count, v_count);
@@ -281,24 +315,30 @@ static scl_status own_parameters(const scl_map *map, scl_parameter_set *out, scl
   for (size_t k = 0; k < map->fan_in; k++)
     for (size_t t = 0; t < map->count; t++) {
       const size_t r = scl_map_row(map, map->count, t, k), to = k * map->count + t;
-      memcpy(out->view.weights + to * layout->width, map->natural.view.weights + r * layout->width, layout->width * sizeof(double));
+      memcpy(out->view.weights + to * layout->width, map->natural.view.weights + r * layout->width,
+             layout->width * sizeof(double));
       if (layout->support > 0)
-        memcpy(out->view.support + to * layout->support, map->natural.view.support + r * layout->support,
-               layout->support * sizeof(int32_t));
+        memcpy(out->view.support + to * layout->support,
+               map->natural.view.support + r * layout->support, layout->support * sizeof(int32_t));
       if (out->view.bias != NULL) out->view.bias[to] = map->natural.view.bias[r];
     }
   return SCL_OK;
 }
 
 /* mixing (samples x count) = K(w_s, w_t) / samples, undoing the inner map's 1/sqrt(samples). */
-static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, size_t number, scl_error *error) {
+static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, size_t number,
+                             scl_error *error) {
   const size_t count = map->count, size = scl_dtype_size(map->dtype);
   scl_parameter_set own = {0};
   double *k = scl_allocate_array(number * count + 1, sizeof *k);
   map->mixing = scl_allocate_array(number * count, size);
-  scl_status status = k == NULL || map->mixing == NULL ? scl_fail_memory(error, number * count * sizeof *k, "Monte Carlo weights") : SCL_OK;
+  scl_status status =
+      k == NULL || map->mixing == NULL
+          ? scl_fail_memory(error, number * count * sizeof *k, "Monte Carlo weights")
+          : SCL_OK;
   if (status == SCL_OK) status = own_parameters(map, &own, error);
-  if (status == SCL_OK) status = scl_map_gram_between(map, samples, number, &own, count, k, (ptrdiff_t)count, error);
+  if (status == SCL_OK)
+    status = scl_map_gram_between(map, samples, number, &own, count, k, (ptrdiff_t)count, error);
   for (size_t i = 0; status == SCL_OK && i < number * count; i++)
     scl_set_number(map->mixing, map->dtype, i, k[i] / sqrt((double)number));
   scl_parameters_release(&own);
@@ -306,15 +346,18 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
   return status;
 }
 
-scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_t seed, size_t first, size_t count, size_t fan_in,
-                                scl_parameter_set *out, scl_error *error) {
+scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_t seed,
+                                size_t first, size_t count, size_t fan_in, scl_parameter_set *out,
+                                scl_error *error) {
   scl_parameter_set drawn;
-  SCL_TRY(scl_parameters_draw(sampler, dim, seed, SCL_STREAM_MONTE_CARLO, first, count, fan_in, &drawn, error));
+  SCL_TRY(scl_parameters_draw(sampler, dim, seed, SCL_STREAM_MONTE_CARLO, first, count, fan_in,
+                              &drawn, error));
   if (drawn.layout.space != SCL_STRUCTURED) {
     *out = drawn;
     return SCL_OK;
   }
-  const scl_status status = scl_parameters_dense(sampler, &drawn, scl_parameters_plane(&drawn.layout, count), count, fan_in, out, error);
+  const scl_status status = scl_parameters_dense(
+      sampler, &drawn, scl_parameters_plane(&drawn.layout, count), count, fan_in, out, error);
   scl_parameters_release(&drawn);
   return status;
 }
@@ -325,7 +368,8 @@ static scl_status set_monte_carlo(scl_map *map, const scl_map_spec *spec, scl_er
   scl_parameter_set samples;
   scl_matrix rows = {0};
   map->method = SCL_METHOD_MONTE_CARLO;
-  SCL_TRY(scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, number, map->fan_in, &samples, error));
+  SCL_TRY(scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, number, map->fan_in, &samples,
+                               error));
   scl_status status = scl_parameters_matrix(&samples, &rows, error);
   const scl_map_spec inner = {.sampler = map->sampler,
                               .phi = map->phi,
@@ -341,12 +385,14 @@ static scl_status set_monte_carlo(scl_map *map, const scl_map_spec *spec, scl_er
   return status;
 }
 
-/* E K phi in closed form, or by a one-dimensional quadrature, which takes one scalar a parameter. */
+/* E K phi in closed form, or by a one-dimensional quadrature, which takes one scalar a
+ * parameter. */
 static bool smoothable(const scl_map *map) {
   return scl_smooth_is_closed(map->phi) || map->fan_in == 1;
 }
 
-scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec, const scl_parameter_set *drawn, scl_error *error) {
+scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
+                                 const scl_parameter_set *drawn, scl_error *error) {
   SCL_TRY(check_kernel(map, spec, error));
   const bool known = scl_instance_ability(map->sampler, SCL_ABILITY_LAW) != NULL;
   if (known) {
@@ -359,8 +405,10 @@ scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec, const s
     map->kernel = scl_instance_share(spec->kernel);
   const scl_status status = known ? get_tilts(map, error) : SCL_UNSUPPORTED;
   if (status != SCL_OK && status != SCL_UNSUPPORTED) return status;
-  if (status == SCL_UNSUPPORTED || spec->monte_carlo || !smoothable(map)) return set_monte_carlo(map, spec, error);
-  map->method = scl_smooth_is_closed(map->phi) && !spec->quadrature ? SCL_METHOD_EXACT : SCL_METHOD_QUADRATURE;
+  if (status == SCL_UNSUPPORTED || spec->monte_carlo || !smoothable(map))
+    return set_monte_carlo(map, spec, error);
+  map->method = scl_smooth_is_closed(map->phi) && !spec->quadrature ? SCL_METHOD_EXACT
+                                                                    : SCL_METHOD_QUADRATURE;
   return tilt_parameters(map, drawn, error);
 }
 
@@ -390,16 +438,16 @@ scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *er
 }
 
 /* The rectangle may straddle outputs: entries of different outputs are 0. */
-static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col, size_t cols, double *out, ptrdiff_t stride,
-                                 scl_error *error) {
+static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
+                                 size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_map *map = context;
   const double factor = exp(-2 * map->log_scale);
   for (size_t i = 0; i < rows; i++)
     memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
   for (size_t plane = 0; plane < map->fan_out; plane++) {
     const size_t begin = plane * map->count, end = begin + map->count;
-    const size_t r0 = scl_max(first_row, begin), r1 = scl_min(first_row + rows, end), c0 = scl_max(first_col, begin),
-                 c1 = scl_min(first_col + cols, end);
+    const size_t r0 = scl_max(first_row, begin), r1 = scl_min(first_row + rows, end),
+                 c0 = scl_max(first_col, begin), c1 = scl_min(first_col + cols, end);
     if (r0 >= r1 || c0 >= c1) continue;
     double *at = out + (ptrdiff_t)(r0 - first_row) * stride + (ptrdiff_t)(c0 - first_col);
     SCL_TRY(gram_inside(map, r0 - begin, r1 - r0, c0 - begin, c1 - c0, at, stride, error));
@@ -411,10 +459,13 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
 }
 
 scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
-  if (map->kernel == NULL) return scl_fail(error, SCL_UNSUPPORTED, "these features have no K, so no Gram matrix of parameters");
+  if (map->kernel == NULL)
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "these features have no K, so no Gram matrix of parameters");
   if (!isfinite(exp(-2 * map->log_scale)))
     return scl_fail(error, SCL_NUMERIC,
-                    "the features are of the order exp(%.0f), too small for an RKHS norm in double precision: choose a wider kernel (theta "
+                    "the features are of the order exp(%.0f), too small for an RKHS norm in double "
+                    "precision: choose a wider kernel (theta "
                     "= 0.5 suits)",
                     map->log_scale);
   SCL_TRY(scl_symmetric_create(scl_map_features(map), out, error));
@@ -425,20 +476,23 @@ scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *erro
   return status;
 }
 
-scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v, scl_matrix *out, scl_error *error) {
+scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v,
+                                  scl_matrix *out, scl_error *error) {
   scl_parameter_set left, right;
   const scl_layout *layout = &map->natural.layout;
   if (map->kernel == NULL) return scl_fail(error, SCL_UNSUPPORTED, "this instantiation has no K");
   if (u->rows % map->fan_in != 0 || v->rows % map->fan_in != 0)
-    return scl_fail(error, SCL_BAD_SHAPE, "%zu and %zu rows of parameters, where nonlinearity.%s takes %zu a parameter", u->rows, v->rows,
-                    scl_instance_name(map->phi), map->fan_in);
+    return scl_fail(error, SCL_BAD_SHAPE,
+                    "%zu and %zu rows of parameters, where nonlinearity.%s takes %zu a parameter",
+                    u->rows, v->rows, scl_instance_name(map->phi), map->fan_in);
   const size_t rows = u->rows / map->fan_in, cols = v->rows / map->fan_in;
   SCL_TRY(scl_parameters_from_matrix(layout, map->dim, u, &left, error));
   scl_status status = scl_parameters_from_matrix(layout, map->dim, v, &right, error);
   if (status == SCL_OK) {
     status = scl_matrix_create(rows, cols, SCL_F64, out, error);
     if (status == SCL_OK) {
-      status = scl_map_gram_between(map, &left, rows, &right, cols, out->data, out->row_stride, error);
+      status =
+          scl_map_gram_between(map, &left, rows, &right, cols, out->data, out->row_stride, error);
       if (status != SCL_OK) scl_matrix_release(out);
     }
     scl_parameters_release(&right);

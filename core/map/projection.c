@@ -1,8 +1,8 @@
 #include "map/projection.h"
 
 #include "algebra/dense.h"
-#include "base/loops.h"
 #include "algebra/matrix.h"
+#include "base/loops.h"
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@ struct scl_projection {
   scl_dtype dtype;
   size_t dim, rows, slots;
   void *weights;    /* dense: rows x dim; sparse: slots x rows; threshold: rows */
-  int32_t *support; /* sparse: slots x rows, empty slots point to column 0 with weight 0; threshold: rows */
+  int32_t *support; /* sparse: slots x rows, empty slots point to column 0 with weight 0; threshold:
+                       rows */
   int32_t *degree;  /* sparse: for each run of RUN rows its largest in-degree */
   void *bias;       /* rows, or NULL */
 
@@ -46,11 +47,14 @@ static size_t degree_of(const scl_parameters *view, size_t t, size_t slots) {
 static scl_status spell_out(scl_projection *p, const scl_parameters *view, scl_error *error) {
   p->space = SCL_DENSE;
   p->weights = scl_allocate_zero(scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype));
-  if (p->weights == NULL) return scl_fail_memory(error, p->rows * p->dim * scl_dtype_size(p->dtype), "the parameters");
+  if (p->weights == NULL)
+    return scl_fail_memory(error, p->rows * p->dim * scl_dtype_size(p->dtype), "the parameters");
   for (size_t t = 0; t < p->rows; t++)
     for (size_t k = 0, degree = degree_of(view, t, p->slots); k < degree; k++) {
-      const size_t column = (size_t)view->support[(ptrdiff_t)t * view->support_stride + (ptrdiff_t)k];
-      scl_set_number(p->weights, p->dtype, t * p->dim + column, view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
+      const size_t column =
+          (size_t)view->support[(ptrdiff_t)t * view->support_stride + (ptrdiff_t)k];
+      scl_set_number(p->weights, p->dtype, t * p->dim + column,
+                     view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     }
   return SCL_OK;
 }
@@ -62,39 +66,46 @@ static scl_status by_slots(scl_projection *p, const scl_parameters *view, scl_er
   p->support = scl_allocate_zero(count * sizeof *p->support);
   p->degree = scl_allocate_zero((runs + 1) * sizeof *p->degree);
   if (p->weights == NULL || p->support == NULL || p->degree == NULL)
-    return scl_fail_memory(error, count * (scl_dtype_size(p->dtype) + sizeof *p->support), "the parameters");
+    return scl_fail_memory(error, count * (scl_dtype_size(p->dtype) + sizeof *p->support),
+                           "the parameters");
   for (size_t t = 0; t < p->rows; t++) {
     const size_t degree = degree_of(view, t, p->slots);
     if ((int32_t)degree > p->degree[t / RUN]) p->degree[t / RUN] = (int32_t)degree;
     for (size_t k = 0; k < degree; k++) {
-      p->support[k * p->rows + t] = view->support[(ptrdiff_t)t * view->support_stride + (ptrdiff_t)k];
-      scl_set_number(p->weights, p->dtype, k * p->rows + t, view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
+      p->support[k * p->rows + t] =
+          view->support[(ptrdiff_t)t * view->support_stride + (ptrdiff_t)k];
+      scl_set_number(p->weights, p->dtype, k * p->rows + t,
+                     view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     }
   }
   return SCL_OK;
 }
 
 /* Rows as they are: dense ones, and the one number of a threshold with its column. */
-static scl_status plain_rows(scl_projection *p, const scl_parameters *view, size_t width, scl_error *error) {
+static scl_status plain_rows(scl_projection *p, const scl_parameters *view, size_t width,
+                             scl_error *error) {
   p->weights = scl_allocate_array(scl_max(p->rows * width, 1), scl_dtype_size(p->dtype));
   if (p->space == SCL_THRESHOLD) p->support = scl_allocate_array(p->rows + 1, sizeof *p->support);
   if (p->weights == NULL || (p->space == SCL_THRESHOLD && p->support == NULL))
     return scl_fail_memory(error, p->rows * width * scl_dtype_size(p->dtype), "the parameters");
   for (size_t t = 0; t < p->rows; t++) {
     for (size_t k = 0; k < width; k++)
-      scl_set_number(p->weights, p->dtype, t * width + k, view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
+      scl_set_number(p->weights, p->dtype, t * width + k,
+                     view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     if (p->support != NULL) p->support[t] = view->support[(ptrdiff_t)t * view->support_stride];
   }
   return SCL_OK;
 }
 
-static scl_status structured_rows(scl_projection *p, const scl_layout *layout, const scl_parameters *view, const double *factor,
+static scl_status structured_rows(scl_projection *p, const scl_layout *layout,
+                                  const scl_parameters *view, const double *factor,
                                   const double *offset, scl_error *error) {
   scl_layout own = *layout;
   own.has_bias = 0;
   SCL_TRY(scl_parameters_reserve(&own, p->dim, view->first, p->rows, &p->structured, error));
   memcpy(p->structured.view.weights, view->weights, p->rows * layout->width * sizeof(double));
-  if (layout->support > 0) memcpy(p->structured.view.support, view->support, p->rows * layout->support * sizeof(int32_t));
+  if (layout->support > 0)
+    memcpy(p->structured.view.support, view->support, p->rows * layout->support * sizeof(int32_t));
   if (factor != NULL && (p->factor = scl_convert(factor, p->dim, p->dtype)) == NULL)
     return scl_fail_memory(error, p->dim * sizeof *factor, "column factors");
   bool moved = false;
@@ -105,8 +116,8 @@ static scl_status structured_rows(scl_projection *p, const scl_layout *layout, c
   return SCL_OK;
 }
 
-static scl_status fill(scl_projection *p, const scl_layout *layout, const scl_parameters *view, const double *factor, const double *offset,
-                       scl_error *error) {
+static scl_status fill(scl_projection *p, const scl_layout *layout, const scl_parameters *view,
+                       const double *factor, const double *offset, scl_error *error) {
   if (view->bias != NULL && (p->bias = scl_convert(view->bias, p->rows, p->dtype)) == NULL)
     return scl_fail_memory(error, p->rows * sizeof(double), "the bias");
   switch (p->space) {
@@ -122,8 +133,9 @@ static scl_status fill(scl_projection *p, const scl_layout *layout, const scl_pa
   }
 }
 
-scl_status scl_projection_create(scl_instance *sampler, const scl_layout *layout, const scl_parameters *view, scl_dtype dtype,
-                                 const double *factor, const double *offset, scl_projection **out, scl_error *error) {
+scl_status scl_projection_create(scl_instance *sampler, const scl_layout *layout,
+                                 const scl_parameters *view, scl_dtype dtype, const double *factor,
+                                 const double *offset, scl_projection **out, scl_error *error) {
   scl_projection *p = scl_allocate_zero(sizeof *p);
   if (p == NULL) return scl_fail_memory(error, sizeof *p, "a projection");
   p->space = layout->space;
@@ -189,16 +201,19 @@ static void *row_of_z(const scl_projection *p, const tile *t, size_t i) {
 
 static void project_dense(const scl_projection *p, const tile *t) {
   const char *w = (const char *)p->weights + t->first * p->dim * scl_dtype_size(p->dtype);
-  scl_gemm(p->dtype, false, true, t->rows, t->cols, p->dim, 1, t->x, t->x_stride, w, (ptrdiff_t)p->dim, 0, t->z, t->z_stride);
+  scl_gemm(p->dtype, false, true, t->rows, t->cols, p->dim, 1, t->x, t->x_stride, w,
+           (ptrdiff_t)p->dim, 0, t->z, t->z_stride);
 }
 
 static void project_threshold(const scl_projection *p, const tile *t) {
   const scl_loops *loops = scl_loops_get();
   for (size_t i = 0; i < t->rows; i++) {
     if (p->dtype == SCL_F64)
-      loops->gather_f64(t->cols, row_of_x(p, t, i), p->support + t->first, (double *)p->weights + t->first, row_of_z(p, t, i));
+      loops->gather_f64(t->cols, row_of_x(p, t, i), p->support + t->first,
+                        (double *)p->weights + t->first, row_of_z(p, t, i));
     else
-      loops->gather_f32(t->cols, row_of_x(p, t, i), p->support + t->first, (float *)p->weights + t->first, row_of_z(p, t, i));
+      loops->gather_f32(t->cols, row_of_x(p, t, i), p->support + t->first,
+                        (float *)p->weights + t->first, row_of_z(p, t, i));
   }
 }
 
@@ -213,9 +228,11 @@ static void project_sparse(const scl_projection *p, const tile *t) {
       const size_t stop = scl_min(end, (at / RUN + 1) * RUN), slots = (size_t)p->degree[at / RUN];
       void *to = z + (at - t->first) * size;
       if (p->dtype == SCL_F64)
-        loops->gather_sum_f64(stop - at, slots, p->rows, x, p->support + at, (const double *)p->weights + at, to);
+        loops->gather_sum_f64(stop - at, slots, p->rows, x, p->support + at,
+                              (const double *)p->weights + at, to);
       else
-        loops->gather_sum_f32(stop - at, slots, p->rows, x, p->support + at, (const float *)p->weights + at, to);
+        loops->gather_sum_f32(stop - at, slots, p->rows, x, p->support + at,
+                              (const float *)p->weights + at, to);
       at = stop;
     }
   }
@@ -228,7 +245,8 @@ static void add_offset(const scl_projection *p, const tile *t) {
     for (size_t j = 0; j < p->dim; j++)
       sum += scl_number(p->offset, p->dtype, j) * scl_number(row_of_x(p, t, i), p->dtype, j);
     for (size_t j = 0; j < t->cols; j++)
-      scl_set_number(row_of_z(p, t, i), p->dtype, j, scl_number(row_of_z(p, t, i), p->dtype, j) + sum);
+      scl_set_number(row_of_z(p, t, i), p->dtype, j,
+                     scl_number(row_of_z(p, t, i), p->dtype, j) + sum);
   }
 }
 
@@ -241,7 +259,9 @@ static scl_status project_structured(const scl_projection *p, const tile *t, scl
     if (scaled == NULL) return scl_fail_memory(error, t->rows * p->dim * size, "scaled rows");
     for (size_t i = 0; i < t->rows; i++)
       for (size_t j = 0; j < p->dim; j++)
-        scl_set_number(scaled, p->dtype, i * p->dim + j, scl_number(row_of_x(p, t, i), p->dtype, j) * scl_number(p->factor, p->dtype, j));
+        scl_set_number(scaled, p->dtype, i * p->dim + j,
+                       scl_number(row_of_x(p, t, i), p->dtype, j) *
+                           scl_number(p->factor, p->dtype, j));
   }
   scl_parameters part = p->structured.view;
   part.first += t->first;
@@ -249,9 +269,11 @@ static scl_status project_structured(const scl_projection *p, const tile *t, scl
   part.weights += (ptrdiff_t)t->first * part.stride;
   if (part.support != NULL) part.support += (ptrdiff_t)t->first * part.support_stride;
   void *from = scaled == NULL ? (void *)(uintptr_t)t->x : scaled;
-  const scl_block x = {from, p->dtype, t->rows, p->dim, 1, scaled == NULL ? t->x_stride : (ptrdiff_t)p->dim, 0};
+  const scl_block x = {
+      from, p->dtype, t->rows, p->dim, 1, scaled == NULL ? t->x_stride : (ptrdiff_t)p->dim, 0};
   scl_block z = {t->z, p->dtype, t->rows, t->cols, 1, t->z_stride, 0};
-  const scl_status status = scl_instance_prefix(p->sampler, ability->apply(p->sampler->self, &part, &x, &z, error), error);
+  const scl_status status = scl_instance_prefix(
+      p->sampler, ability->apply(p->sampler->self, &part, &x, &z, error), error);
   scl_release(scaled);
   if (status == SCL_OK) add_offset(p, t);
   return status;
@@ -267,8 +289,9 @@ static void add_bias(const scl_projection *p, const tile *t) {
   }
 }
 
-scl_status scl_projection_apply(const scl_projection *p, const void *x, ptrdiff_t x_stride, size_t rows, size_t first, size_t cols, void *z,
-                                ptrdiff_t z_stride, scl_error *error) {
+scl_status scl_projection_apply(const scl_projection *p, const void *x, ptrdiff_t x_stride,
+                                size_t rows, size_t first, size_t cols, void *z, ptrdiff_t z_stride,
+                                scl_error *error) {
   const tile t = {x, z, x_stride, z_stride, rows, first, cols};
   if (p->space == SCL_DENSE) project_dense(p, &t);
   if (p->space == SCL_THRESHOLD) project_threshold(p, &t);

@@ -11,7 +11,8 @@ void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
     for (int step = 0; step < 100; step++) {
       double previous = 0, value = 1;
       for (size_t k = 1; k <= count; k++) {
-        const double order = (double)k, next = ((2 * order - 1) * x * value - (order - 1) * previous) / order;
+        const double order = (double)k,
+                     next = ((2 * order - 1) * x * value - (order - 1) * previous) / order;
         previous = value;
         value = next;
       }
@@ -48,7 +49,8 @@ static double density(double z) {
   return exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
 }
 
-/* Where piece `piece` of the entry's interval [-REACH, REACH] in z begins: phi breaks at z = (b - m)/v. */
+/* Where piece `piece` of the entry's interval [-REACH, REACH] in z begins: phi breaks at z = (b -
+ * m)/v. */
 static double edge(const rule *r, size_t entry, size_t piece) {
   if (piece == 0) return -REACH;
   if (piece > r->n_breaks) return REACH;
@@ -57,11 +59,13 @@ static double edge(const rule *r, size_t entry, size_t piece) {
 }
 
 /* sum += the integral by `nodes` nodes a piece. */
-static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w, double *sum, scl_error *error) {
+static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w,
+                            double *sum, scl_error *error) {
   const scl_nonlinearity *table = scl_instance_vtable(r->phi);
   const size_t count = r->rows * r->cols;
   const scl_block z = {r->at, SCL_F64, r->rows, r->cols, 1, (ptrdiff_t)r->cols, (ptrdiff_t)count};
-  scl_block out = {r->value, SCL_F64, r->rows, r->cols, r->outputs, (ptrdiff_t)r->cols, (ptrdiff_t)count};
+  scl_block out = {r->value,           SCL_F64,         r->rows, r->cols, r->outputs,
+                   (ptrdiff_t)r->cols, (ptrdiff_t)count};
   memset(sum, 0, count * r->outputs * sizeof *sum);
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
@@ -71,7 +75,8 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
       }
       SCL_TRY(scl_instance_prefix(r->phi, table->apply(r->phi->self, &z, &out, error), error));
       for (size_t i = 0; i < count; i++) {
-        const double low = edge(r, i, piece), high = edge(r, i, piece + 1), node = (low + high + (high - low) * x[k]) / 2;
+        const double low = edge(r, i, piece), high = edge(r, i, piece + 1),
+                     node = (low + high + (high - low) * x[k]) / 2;
         const double weight = w[k] * (high - low) / 2 * density(node);
         for (size_t o = 0; o < r->outputs; o++)
           sum[o * count + i] += weight * r->value[o * count + i];
@@ -105,13 +110,16 @@ static double number(const void *data, scl_dtype dtype, ptrdiff_t at) {
   return dtype == SCL_F64 ? ((const double *)data)[at] : (double)((const float *)data)[at];
 }
 
-scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, const scl_spread *v, scl_block *out, scl_error *error) {
+scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, const scl_spread *v,
+                                 scl_block *out, scl_error *error) {
   scl_facts facts = {0};
   const scl_ability_facts *ability = scl_instance_ability(phi, SCL_ABILITY_FACTS);
   if (ability != NULL) ability->facts(phi->self, &facts);
   if (m->planes != 1)
-    return scl_fail(error, SCL_UNSUPPORTED, "nonlinearity.%s takes %zu numbers and brings no smoothing: no quadrature for it",
-                    scl_instance_name(phi), m->planes);
+    return scl_fail(
+        error, SCL_UNSUPPORTED,
+        "nonlinearity.%s takes %zu numbers and brings no smoothing: no quadrature for it",
+        scl_instance_name(phi), m->planes);
   const size_t count = m->rows * m->cols, total = count * (3 + 3 * out->planes);
   double *memory = scl_allocate_array(scl_max(total, 1), sizeof *memory);
   if (memory == NULL) return scl_fail_memory(error, total * sizeof *memory, "quadrature");
@@ -119,16 +127,20 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, co
   double *previous = value + count * out->planes, *sum = previous + count * out->planes;
   for (size_t i = 0; i < m->rows; i++)
     for (size_t j = 0; j < m->cols; j++) {
-      means[i * m->cols + j] = number(m->data, m->dtype, (ptrdiff_t)i * m->row_stride + (ptrdiff_t)j);
-      spreads[i * m->cols + j] = number(v->data, m->dtype, (ptrdiff_t)i * v->row_stride + (ptrdiff_t)j * v->col_stride);
+      means[i * m->cols + j] =
+          number(m->data, m->dtype, (ptrdiff_t)i * m->row_stride + (ptrdiff_t)j);
+      spreads[i * m->cols + j] =
+          number(v->data, m->dtype, (ptrdiff_t)i * v->row_stride + (ptrdiff_t)j * v->col_stride);
     }
-  rule r = {phi, m->rows, m->cols, out->planes, means, spreads, at, value, {0}, scl_min(facts.n_breaks, 4)};
+  rule r = {phi,     m->rows, m->cols, out->planes, means,
+            spreads, at,      value,   {0},         scl_min(facts.n_breaks, 4)};
   memcpy(r.breaks, facts.breaks, sizeof r.breaks);
   const scl_status status = refine(&r, previous, sum, error);
   for (size_t o = 0; status == SCL_OK && o < out->planes; o++)
     for (size_t i = 0; i < m->rows; i++)
       for (size_t j = 0; j < m->cols; j++) {
-        const ptrdiff_t to = (ptrdiff_t)i * out->row_stride + (ptrdiff_t)j + (ptrdiff_t)o * out->plane_stride;
+        const ptrdiff_t to =
+            (ptrdiff_t)i * out->row_stride + (ptrdiff_t)j + (ptrdiff_t)o * out->plane_stride;
         if (out->dtype == SCL_F64)
           ((double *)out->data)[to] = sum[o * count + i * m->cols + j];
         else
@@ -138,7 +150,8 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, co
   return status;
 }
 
-scl_status scl_smooth(const scl_instance *phi, const scl_block *m, const scl_spread *v, scl_block *out, scl_error *error) {
+scl_status scl_smooth(const scl_instance *phi, const scl_block *m, const scl_spread *v,
+                      scl_block *out, scl_error *error) {
   const scl_ability_smoothing *ability = scl_instance_ability(phi, SCL_ABILITY_SMOOTHING);
   if (ability == NULL) return scl_smooth_quadrature(phi, m, v, out, error);
   return scl_instance_prefix(phi, ability->smooth(phi->self, m, v, out, error), error);

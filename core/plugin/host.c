@@ -1,11 +1,11 @@
 #include "plugin/host.h"
 
-#include "base/base.h"
 #include "algebra/dense.h"
+#include "algebra/symmetric.h"
+#include "base/base.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/random.h"
-#include "algebra/symmetric.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -32,4 +32,5 @@ static const void *host_service(const char *id) {
   return NULL;
 }
 
-const scl_host scl_host_table = {SCL_HEAD(scl_host), scl_fail, scl_allocate, scl_release, host_parallel, host_log, host_service};
+const scl_host scl_host_table = {SCL_HEAD(scl_host), scl_fail, scl_allocate, scl_release,
+                                 host_parallel,      host_log, host_service};

@@ -7,7 +7,8 @@
 /* A plugin that returns a failure without a sentence gets one. */
 static void ensure_sentence(const scl_plugin *plugin, scl_status status, scl_error *error) {
   if (error == NULL || error->message[0] != 0) return;
-  (void)scl_fail(error, status, "the plugin failed with status %d and said nothing (%s %s)", (int)status, plugin->name, plugin->version);
+  (void)scl_fail(error, status, "the plugin failed with status %d and said nothing (%s %s)",
+                 (int)status, plugin->name, plugin->version);
 }
 
 scl_status scl_instance_prefix(const scl_instance *instance, scl_status status, scl_error *error) {
@@ -18,7 +19,8 @@ scl_status scl_instance_prefix(const scl_instance *instance, scl_status status, 
   return status;
 }
 
-static scl_status make(const scl_component *component, scl_settings *settings, scl_instance **out, scl_error *error) {
+static scl_status make(const scl_component *component, scl_settings *settings, scl_instance **out,
+                       scl_error *error) {
   scl_instance *instance = scl_allocate_zero(sizeof *instance);
   if (instance == NULL) {
     scl_settings_destroy(settings);
@@ -31,11 +33,13 @@ static scl_status make(const scl_component *component, scl_settings *settings, s
   return SCL_OK;
 }
 
-scl_status scl_instance_create(const scl_component *component, scl_settings *settings, scl_instance **out, scl_error *error) {
+scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
+                               scl_instance **out, scl_error *error) {
   scl_instance *instance = NULL;
   SCL_TRY(make(component, settings, &instance, error));
   if (error != NULL) error->message[0] = 0;
-  const scl_status status = component->plugin->create(&scl_host_table, instance->settings.values, &instance->self, error);
+  const scl_status status =
+      component->plugin->create(&scl_host_table, instance->settings.values, &instance->self, error);
   if (status == SCL_OK) {
     *out = instance;
     return SCL_OK;
@@ -46,7 +50,8 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
   return status;
 }
 
-scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out, scl_error *error) {
+scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out,
+                                scl_error *error) {
   for (int kind = 0; kind < SCL_KINDS; kind++) {
     const scl_component *component;
     scl_settings settings;
@@ -54,13 +59,15 @@ scl_status scl_instance_default(const char *kinds, const char *name, scl_instanc
     if (strstr(kinds, scl_kind_name((scl_kind)kind)) == NULL) continue;
     SCL_TRY(scl_registry_find((scl_kind)kind, name, &component, error));
     (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name((scl_kind)kind), name);
-    SCL_TRY(scl_settings_create(title, component->plugin->options, component->plugin->n_options, NULL, 0, &settings, error));
+    SCL_TRY(scl_settings_create(title, component->plugin->options, component->plugin->n_options,
+                                NULL, 0, &settings, error));
     return scl_instance_create(component, &settings, out, error);
   }
   return scl_fail(error, SCL_INTERNAL, "no kind of component is called %s", kinds);
 }
 
-scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out, scl_error *error) {
+scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out,
+                             scl_error *error) {
   const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
   if (ability == NULL) {
     *out = scl_instance_share(kernel);
@@ -93,7 +100,8 @@ void scl_instance_release(scl_instance *instance) {
   scl_release(instance);
 }
 
-/* The least size of each ability's table that this host reads: a shorter one would be read past its end. */
+/* The least size of each ability's table that this host reads: a shorter one would be read past its
+ * end. */
 static size_t least_size(const char *id) {
   static const struct {
     const char *id;
@@ -124,5 +132,7 @@ static size_t least_size(const char *id) {
 
 const void *scl_instance_ability(const scl_instance *instance, const char *id) {
   const scl_head *table = instance->component->plugin->ability(instance->self, id);
-  return table == NULL || table->abi != SCL_ABI || table->size < least_size(id) ? NULL : (const void *)table;
+  return table == NULL || table->abi != SCL_ABI || table->size < least_size(id)
+             ? NULL
+             : (const void *)table;
 }

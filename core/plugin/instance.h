@@ -14,11 +14,16 @@ typedef struct scl_instance {
 } scl_instance;
 
 /* Takes over the settings (also when it fails). */
-scl_status scl_instance_create(const scl_component *component, scl_settings *settings, scl_instance **out, scl_error *error);
-/* The component `name` of the first of `kinds` ("kernel|sampler") that has it, with its own defaults. */
-scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out, scl_error *error);
-/* A kernel bound to a law: a new instance with the same settings, or the same one with another reference when it needs no binding. */
-scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out, scl_error *error);
+scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
+                               scl_instance **out, scl_error *error);
+/* The component `name` of the first of `kinds` ("kernel|sampler") that has it, with its own
+ * defaults. */
+scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out,
+                                scl_error *error);
+/* A kernel bound to a law: a new instance with the same settings, or the same one with another
+ * reference when it needs no binding. */
+scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out,
+                             scl_error *error);
 scl_instance *scl_instance_share(scl_instance *instance);
 void scl_instance_release(scl_instance *instance);
 

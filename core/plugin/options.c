@@ -37,7 +37,8 @@ const char *scl_nearest(const char *word, const char *const *names, size_t count
   return best;
 }
 
-/* ---------------------------------------------------------------- words of the form "none|uniform" */
+/* ---------------------------------------------------------------- words of the form "none|uniform"
+ */
 
 static bool has_word(const char *words, const char *word) {
   const size_t length = strlen(word);
@@ -49,7 +50,8 @@ static bool has_word(const char *words, const char *word) {
 }
 
 static bool is_width_word(const scl_option *option, const char *word) {
-  return option->width != SCL_NO_WIDTH && (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
+  return option->width != SCL_NO_WIDTH &&
+         (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -61,7 +63,8 @@ static size_t append(char *text, size_t size, size_t used, const char *more) {
 
 static void range_text(const scl_option *option, const char *what, char text[120]) {
   const bool low = isfinite(option->low), high = isfinite(option->high);
-  const char *above = option->flags & SCL_LOW_OPEN ? "above" : "at least", *below = option->flags & SCL_HIGH_OPEN ? "below" : "at most";
+  const char *above = option->flags & SCL_LOW_OPEN ? "above" : "at least",
+             *below = option->flags & SCL_HIGH_OPEN ? "below" : "at most";
   if (low && high)
     (void)snprintf(text, 120, "%s %s %g and %s %g", what, above, option->low, below, option->high);
   else if (low)
@@ -80,8 +83,10 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
     range_text(option, option->forms & SCL_NUMBER ? "a number" : "a whole number", part);
     used = append(text, size, used, part);
   }
-  if (option->forms & SCL_BOOLEAN) used = append(text, size, used, used ? ", true or false" : "true or false");
-  if (option->forms & SCL_LIST) used = append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
+  if (option->forms & SCL_BOOLEAN)
+    used = append(text, size, used, used ? ", true or false" : "true or false");
+  if (option->forms & SCL_LIST)
+    used = append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
   if (option->forms & SCL_WORD && option->words != NULL) {
     used = append(text, size, used, used ? ", one of " : "one of ");
     for (const char *at = option->words; *at != 0; at++) {
@@ -92,7 +97,8 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
     used = append(text, size, used, used ? ", a text" : "a text");
   }
   if (option->forms & SCL_LAW) {
-    used = append(text, size, used, used ? ", {name = number} with one of " : "{name = number} with one of ");
+    used = append(text, size, used,
+                  used ? ", {name = number} with one of " : "{name = number} with one of ");
     used = append(text, size, used, option->words == NULL ? "any name" : option->words);
   }
   if (option->forms & SCL_PARTS) {
@@ -170,7 +176,8 @@ static size_t append_part(const scl_instance *part, char *text, size_t size, siz
 
 const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size) {
   const scl_value *value = &settings->values[i];
-  if (!(value->form & SCL_PARTS) || settings->parts[i] == NULL) return scl_value_text(value, text, size);
+  if (!(value->form & SCL_PARTS) || settings->parts[i] == NULL)
+    return scl_value_text(value, text, size);
   size_t used = append(text, size, 0, value->length == 1 ? "" : "{");
   for (size_t k = 0; k < value->length; k++) {
     if (k > 0) used = append(text, size, used, ", ");
@@ -190,7 +197,8 @@ static bool in_range(const scl_option *option, double x) {
 
 static bool fits_parts(const scl_option *option, const scl_given *given) {
   for (size_t k = 0; k < given->value.length; k++)
-    if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin->kind))) return false;
+    if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin->kind)))
+      return false;
   return option->forms & SCL_PARTS && given->value.length > 0;
 }
 
@@ -209,7 +217,10 @@ static unsigned matching_form(const scl_option *option, const scl_given *came) {
     return option->words == NULL || has_word(option->words, given->word) ? SCL_WORD : 0;
   }
   if (given->form == SCL_LAW)
-    return option->forms & SCL_LAW && (option->words == NULL || has_word(option->words, given->word)) ? SCL_LAW : 0;
+    return option->forms & SCL_LAW &&
+                   (option->words == NULL || has_word(option->words, given->word))
+               ? SCL_LAW
+               : 0;
   if (given->form == SCL_LIST) {
     for (size_t i = 0; i < given->length; i++)
       if (!in_range(option, given->list[i])) return 0;
@@ -218,10 +229,12 @@ static unsigned matching_form(const scl_option *option, const scl_given *came) {
   return given->form & option->forms;
 }
 
-static scl_status refuse_value(const char *title, const scl_option *option, const scl_value *given, scl_error *error) {
+static scl_status refuse_value(const char *title, const scl_option *option, const scl_value *given,
+                               scl_error *error) {
   char takes[300], came[120];
   return scl_fail(error, SCL_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title, option->name,
-                  scl_value_text(given, came, sizeof came), scl_option_takes(option, takes, sizeof takes));
+                  scl_value_text(given, came, sizeof came),
+                  scl_option_takes(option, takes, sizeof takes));
 }
 
 static void clear_value(scl_settings *settings, size_t i) {
@@ -236,7 +249,8 @@ static void clear_value(scl_settings *settings, size_t i) {
   memset(value, 0, sizeof *value);
 }
 
-static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settings *settings, size_t i, scl_error *error) {
+static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settings *settings,
+                             size_t i, scl_error *error) {
   scl_value *to = &settings->values[i];
   scl_part *parts = scl_allocate_array(count, sizeof *parts);
   scl_instance **instances = scl_allocate_array(count, sizeof *instances);
@@ -255,7 +269,8 @@ static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settin
 }
 
 /* Replace value i by a copy; parts are shared. */
-static scl_status set_value(scl_settings *settings, size_t i, const scl_value *from, scl_instance *const *parts, scl_error *error) {
+static scl_status set_value(scl_settings *settings, size_t i, const scl_value *from,
+                            scl_instance *const *parts, scl_error *error) {
   scl_value *to = &settings->values[i];
   clear_value(settings, i);
   if (from->form == SCL_PARTS) return copy_parts(parts, from->length, settings, i, error);
@@ -263,7 +278,8 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
   to->word = NULL;
   to->list = NULL;
   to->parts = NULL;
-  if (from->word != NULL && (to->word = scl_copy_text(from->word)) == NULL) return scl_fail_memory(error, strlen(from->word), "an option");
+  if (from->word != NULL && (to->word = scl_copy_text(from->word)) == NULL)
+    return scl_fail_memory(error, strlen(from->word), "an option");
   if (from->list == NULL || from->length == 0) return SCL_OK;
   double *list = scl_allocate_array(from->length, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, from->length * sizeof *list, "an option");
@@ -287,7 +303,8 @@ static size_t parse_list(const char *text, double *list) {
   return count;
 }
 
-/* Defaults are written as one would type them: a number, true, false, a word, a list of numbers, the name of a component. */
+/* Defaults are written as one would type them: a number, true, false, a word, a list of numbers,
+ * the name of a component. */
 static scl_status set_default(scl_settings *settings, size_t i, scl_error *error) {
   const scl_option *option = &settings->options[i];
   scl_value out = {0};
@@ -321,7 +338,8 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
 
 /* ---------------------------------------------------------------- all values */
 
-static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options, const char *name, scl_error *error) {
+static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options,
+                              const char *name, scl_error *error) {
   const char *names[64] = {NULL};
   char list[400];
   size_t used = 0, count = 0;
@@ -332,18 +350,25 @@ static scl_status refuse_name(const char *title, const scl_option *options, size
     used = append(list, sizeof list, used, options[i].name);
   }
   const char *near = scl_nearest(name, names, count);
-  if (count == 0) return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s': it takes none", title, name);
-  if (near == NULL) return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title, name, list);
-  return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s' (did you mean '%s'?); it takes %s", title, name, near, list);
+  if (count == 0)
+    return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s': it takes none", title, name);
+  if (near == NULL)
+    return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title, name,
+                    list);
+  return scl_fail(error, SCL_BAD_OPTION,
+                  "%s: unknown option '%s' (did you mean '%s'?); it takes %s", title, name, near,
+                  list);
 }
 
-static const scl_option *find_option(const scl_option *options, size_t n_options, const char *name) {
+static const scl_option *find_option(const scl_option *options, size_t n_options,
+                                     const char *name) {
   for (size_t i = 0; i < n_options; i++)
     if (strcmp(options[i].name, name) == 0) return &options[i];
   return NULL;
 }
 
-static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out, scl_error *error) {
+static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out,
+                       scl_error *error) {
   for (size_t i = 0; i < out->count; i++)
     SCL_TRY(set_default(out, i, error));
   for (size_t i = 0; i < n_given; i++) {
@@ -357,7 +382,8 @@ static scl_status fill(const char *title, const scl_given *given, size_t n_given
   return SCL_OK;
 }
 
-static scl_status reserve(const scl_option *options, size_t count, scl_settings *out, scl_error *error) {
+static scl_status reserve(const scl_option *options, size_t count, scl_settings *out,
+                          scl_error *error) {
   *out = (scl_settings){options, count, NULL, NULL};
   out->values = scl_allocate_zero(scl_max(count, 1) * sizeof *out->values);
   out->parts = scl_allocate_zero(scl_max(count, 1) * sizeof *out->parts);
@@ -366,8 +392,9 @@ static scl_status reserve(const scl_option *options, size_t count, scl_settings 
   return scl_fail_memory(error, scl_max(count, 1) * sizeof *out->values, "options");
 }
 
-scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options, const scl_given *given, size_t n_given,
-                               scl_settings *out, scl_error *error) {
+scl_status scl_settings_create(const char *title, const scl_option *options, size_t n_options,
+                               const scl_given *given, size_t n_given, scl_settings *out,
+                               scl_error *error) {
   SCL_TRY(reserve(options, n_options, out, error));
   const scl_status status = fill(title, given, n_given, out, error);
   if (status != SCL_OK) scl_settings_destroy(out);
@@ -386,7 +413,8 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
 }
 
 void scl_settings_destroy(scl_settings *settings) {
-  for (size_t i = 0; settings->values != NULL && settings->parts != NULL && i < settings->count; i++)
+  for (size_t i = 0; settings->values != NULL && settings->parts != NULL && i < settings->count;
+       i++)
     clear_value(settings, i);
   scl_release(settings->values);
   scl_release(settings->parts);
@@ -395,12 +423,14 @@ void scl_settings_destroy(scl_settings *settings) {
 
 const char *scl_settings_waiting(const scl_settings *settings) {
   for (size_t i = 0; i < settings->count; i++)
-    if (settings->values[i].form == SCL_WORD && is_width_word(&settings->options[i], settings->values[i].word))
+    if (settings->values[i].form == SCL_WORD &&
+        is_width_word(&settings->options[i], settings->values[i].word))
       return settings->values[i].word;
   return NULL;
 }
 
-void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median, size_t dim) {
+void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median,
+                             size_t dim) {
   for (size_t i = 0; i < settings->count; i++) {
     scl_value *value = &settings->values[i];
     const scl_width width = settings->options[i].width;

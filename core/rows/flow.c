@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its rate, within BLOCK_BYTES a group. */
+/* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its
+ * rate, within BLOCK_BYTES a group. */
 enum { CHUNK_ROWS = 64, LEAST_ROWS = 256, MOST_ROWS = 2048 };
 static const double BLOCK_BYTES = 64e6;
 
@@ -29,21 +30,27 @@ static size_t groups_of(const scl_flow *flow) {
 /* Bytes of a row of features. */
 static double row_bytes(const scl_flow *flow) {
   const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
-  return slots > 0 ? (double)slots * sizeof(int32_t) : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+  return slots > 0 ? (double)slots * sizeof(int32_t)
+                   : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
 }
 
 size_t scl_flow_fill_rows(const scl_flow *flow) {
-  const double fit = BLOCK_BYTES / ((double)scl_max(scl_flow_features(flow), 1) * (double)scl_dtype_size(flow->dtype));
+  const double fit = BLOCK_BYTES / ((double)scl_max(scl_flow_features(flow), 1) *
+                                    (double)scl_dtype_size(flow->dtype));
   return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
 }
 
 static size_t choose_rows(const scl_flow *flow, bool features) {
-  /* With groups a block's size decides the order of its rows, so it must not depend on what this walk is for. */
+  /* With groups a block's size decides the order of its rows, so it must not depend on what this
+   * walk is for. */
   const bool wide = features || flow->group != NULL;
   if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
-  const double width = (wide ? row_bytes(flow) : 0) + (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
+  const double width = (wide ? row_bytes(flow) : 0) +
+                       (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
-  size_t rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
+  size_t rows = fit < LEAST_ROWS  ? LEAST_ROWS
+                : fit > MOST_ROWS ? MOST_ROWS
+                                  : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
   rows *= wide ? scl_min(groups_of(flow), 4) : 1;
   return scl_min(rows, scl_max(flow->source->rows, 1));
 }
@@ -87,7 +94,10 @@ static void close_walk(walk *w) {
 
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
   const size_t size = scl_dtype_size(flow->dtype), width = scl_flow_features(flow);
-  *w = (walk){.flow = flow, .rows = choose_rows(flow, features), .cols_in = flow->source->cols, .cols_most = widest(flow)};
+  *w = (walk){.flow = flow,
+              .rows = choose_rows(flow, features),
+              .cols_in = flow->source->cols,
+              .cols_most = widest(flow)};
   w->cols = scl_flow_cols(flow);
   w->targets = flow->source->targets;
   w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
@@ -102,11 +112,14 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
-  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) && (w->weights || flow->weights == NULL) &&
-                      w->raw_y && w->y && w->place && w->position && w->group_start;
+  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) &&
+                      (w->weights || flow->weights == NULL) && w->raw_y && w->y && w->place &&
+                      w->position && w->group_start;
   if (enough) return SCL_OK;
   close_walk(w);
-  return scl_fail_memory(error, w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size), "a block of rows");
+  return scl_fail_memory(error,
+                         w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size),
+                         "a block of rows");
 }
 
 /* Where each row of the block goes: sorted by group, in order within a group. */
@@ -117,7 +130,8 @@ static scl_status arrange(walk *w, scl_error *error) {
   for (size_t i = 0; i < w->count; i++) {
     const int32_t group = flow->group == NULL ? 0 : flow->group[w->first + i];
     if (group < 0 || (size_t)group >= groups)
-      return scl_fail(error, SCL_INTERNAL, "row %zu is in group %ld of %zu", w->first + i + 1, (long)group, groups);
+      return scl_fail(error, SCL_INTERNAL, "row %zu is in group %ld of %zu", w->first + i + 1,
+                      (long)group, groups);
     w->group_start[group + 1]++;
   }
   for (size_t g = 0; g < groups; g++)
@@ -147,11 +161,13 @@ static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error
   return source->class->read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
 }
 
-static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what, scl_error *error) {
+static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what,
+                                scl_error *error) {
   size_t j = 0;
   while (j + 1 < cols && isfinite(row[j]))
     j++;
-  return scl_fail(error, SCL_BAD_DATA, "%s has %s in row %zu, column %zu: every number must be finite", what,
+  return scl_fail(error, SCL_BAD_DATA,
+                  "%s has %s in row %zu, column %zu: every number must be finite", what,
                   isnan(row[j]) ? "NaN"
                   : row[j] > 0  ? "infinity"
                                 : "-infinity",
@@ -163,8 +179,10 @@ static scl_status stage_row(walk *w, size_t i, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
   const size_t to = w->position[i];
-  if (!loops->finite_f64(w->cols_in, row)) return refuse_number(row, w->cols_in, w->first + i, "X", error);
-  if (!loops->finite_f64(w->targets, y)) return refuse_number(y, w->targets, w->first + i, "y", error);
+  if (!loops->finite_f64(w->cols_in, row))
+    return refuse_number(row, w->cols_in, w->first + i, "X", error);
+  if (!loops->finite_f64(w->targets, y))
+    return refuse_number(y, w->targets, w->first + i, "y", error);
   for (size_t s = 0; s < flow->n_stages; s++)
     scl_stage_apply(flow->stages[s], row);
   if (flow->dtype == SCL_F64) {
@@ -174,7 +192,9 @@ static scl_status stage_row(walk *w, size_t i, scl_error *error) {
     for (size_t j = 0; j < w->cols; j++) {
       narrow[j] = (float)row[j];
       if (isinf(narrow[j]))
-        return scl_fail(error, SCL_BAD_DATA, "X has %g in row %zu, column %zu, too large for float32: scale the data, or use float64",
+        return scl_fail(error, SCL_BAD_DATA,
+                        "X has %g in row %zu, column %zu, too large for float32: scale the data, "
+                        "or use float64",
                         row[j], w->first + i + 1, j + 1);
     }
   }
@@ -199,8 +219,10 @@ static scl_status first_failure(walk *w, scl_error *error) {
   if (w->status == SCL_BAD_DATA)
     for (size_t i = 0; i < w->count; i++) {
       const double *row = w->raw + i * w->cols_most;
-      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_OK) return error == NULL ? SCL_IO : error->status;
-      if (!scl_loops_get()->finite_f64(w->cols_in, row)) return refuse_number(row, w->cols_in, w->first + i, "X", error);
+      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_OK)
+        return error == NULL ? SCL_IO : error->status;
+      if (!scl_loops_get()->finite_f64(w->cols_in, row))
+        return refuse_number(row, w->cols_in, w->first + i, "X", error);
       if (!scl_loops_get()->finite_f64(w->targets, w->raw_y + i * w->targets))
         return refuse_number(w->raw_y + i * w->targets, w->targets, w->first + i, "y", error);
     }
@@ -217,7 +239,8 @@ static scl_status fill_block(walk *w, scl_error *error) {
   return w->status == SCL_OK ? SCL_OK : first_failure(w, error);
 }
 
-static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context, scl_error *error) {
+static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
+                              scl_error *error) {
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
@@ -225,7 +248,8 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
     SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
   else if (mapped)
     SCL_TRY(flow->count == 0 ? scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error)
-                             : scl_map_apply_part(flow->map, flow->first, flow->count, w->x, cols, w->count, w->phi, width, error));
+                             : scl_map_apply_part(flow->map, flow->first, flow->count, w->x, cols,
+                                                  w->count, w->phi, width, error));
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,
@@ -246,16 +270,18 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
   for (size_t s = 0; s < flow->n_stages; s++) {
     if (flow->stages[s]->cols_in != cols)
-      return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the fitted pipeline takes %zu", flow->source->cols,
-                      flow->stages[0]->cols_in + flow->source->cols - cols);
+      return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the fitted pipeline takes %zu",
+                      flow->source->cols, flow->stages[0]->cols_in + flow->source->cols - cols);
     cols = flow->stages[s]->cols_out;
   }
   if (flow->map != NULL && scl_map_dim(flow->map) != cols)
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", cols, scl_map_dim(flow->map));
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", cols,
+                    scl_map_dim(flow->map));
   return SCL_OK;
 }
 
-scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context, scl_error *error) {
+scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
+                         scl_error *error) {
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
@@ -265,16 +291,19 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
     status = scl_interrupt_check(error);
     if (status == SCL_OK) status = fill_block(&w, error);
     if (status == SCL_OK) status = visit_block(&w, features, visit, context, error);
-    if (flow->doing != NULL) scl_progress_report(flow->doing, (double)(w.first + w.count), (double)flow->source->rows);
+    if (flow->doing != NULL)
+      scl_progress_report(flow->doing, (double)(w.first + w.count), (double)flow->source->rows);
   }
   if (flow->doing != NULL) scl_progress_report(flow->doing, 0, 0);
   close_walk(&w);
   return status;
 }
 
-/* ---------------------------------------------------------------- sparse features, and what a map learns */
+/* ---------------------------------------------------------------- sparse features, and what a map
+ * learns */
 
-void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, void *out) {
+void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
+                   void *out) {
   const size_t d = scl_flow_features(flow);
   memset(out, 0, count * d * scl_dtype_size(flow->dtype));
   for (size_t i = 0; i < count; i++)
@@ -299,7 +328,8 @@ scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) 
   rows.dtype = scl_map_dtype(map);
   rows.group = NULL;
   if (scl_flow_cols(flow) != scl_map_dim(map))
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", scl_flow_cols(flow), scl_map_dim(map));
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu",
+                    scl_flow_cols(flow), scl_map_dim(map));
   SCL_TRY(scl_flow_walk(&rows, false, learn_block, map, error));
   return scl_map_settle(map, error);
 }
@@ -312,7 +342,8 @@ static scl_status add_moments(void *context, const scl_flow_block *block, scl_er
   return SCL_OK;
 }
 
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out, scl_error *error) {
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
+                              scl_error *error) {
   const size_t cols = scl_flow_cols(flow);
   if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
   if (flow->source->rows == 0) return scl_fail(error, SCL_BAD_DATA, "there are no rows to fit on");

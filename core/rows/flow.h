@@ -1,5 +1,6 @@
-/* The one driver of row blocks: source -> check -> stages -> features -> visitor. It owns block size, order, cancel and progress; a visitor
- * sees the same blocks whatever the source and the number of threads. */
+/* The one driver of row blocks: source -> check -> stages -> features -> visitor. It owns block
+ * size, order, cancel and progress; a visitor sees the same blocks whatever the source and the
+ * number of threads. */
 #ifndef SCULLERY_FLOW_H
 #define SCULLERY_FLOW_H
 
@@ -11,22 +12,26 @@ typedef struct scl_flow {
   scl_source *source;
   scl_stage *const *stages;
   size_t n_stages;
-  const scl_map *map;    /* NULL: the staged rows themselves are the features */
-  size_t first, count;   /* parameters first .. first+count-1 of the map alone, dense features only (scl_map_apply_part); count 0: all */
-  scl_dtype dtype;       /* of the blocks; the map's where there is one */
-  size_t block_rows;     /* 0: chosen */
-  const int32_t *group;  /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a block come sorted by group */
-  size_t groups;         /* 1 without groups */
-  const double *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
-  const char *doing;     /* for progress; NULL shows none */
+  const scl_map *map;   /* NULL: the staged rows themselves are the features */
+  size_t first, count;  /* parameters first .. first+count-1 of the map alone, dense features only
+                           (scl_map_apply_part); count 0: all */
+  scl_dtype dtype;      /* of the blocks; the map's where there is one */
+  size_t block_rows;    /* 0: chosen */
+  const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
+                           block come sorted by group */
+  size_t groups;        /* 1 without groups */
+  const double
+      *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
+  const char *doing; /* for progress; NULL shows none */
 } scl_flow;
 
 typedef struct scl_flow_block {
   size_t first, count;
-  const void *x,
-      *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x without a map, NULL where they are sparse */
+  const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x
+                          without a map, NULL where they are sparse */
   ptrdiff_t x_stride, phi_stride;
-  const int32_t *columns; /* sparse features: count x slots places, ascending in a row, -1: none; each entry is `value` */
+  const int32_t *columns; /* sparse features: count x slots places, ascending in a row, -1: none;
+                             each entry is `value` */
   size_t slots;           /* 0: dense */
   double value;
   const double *y;           /* count x targets, or NULL */
@@ -39,18 +44,24 @@ typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block,
 
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
-/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_BAD_DATA naming row and column (from 1). */
-scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context, scl_error *error);
+/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_BAD_DATA naming row
+ * and column (from 1). */
+scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
+                         scl_error *error);
 
-/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in: out is count x D in the flow's dtype. */
-void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count, void *out);
+/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in: out is count
+ * x D in the flow's dtype. */
+void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
+                   void *out);
 /* Rows of D features that fit a buffer of moderate size. */
 size_t scl_flow_fill_rows(const scl_flow *flow);
 
-/* Let the map learn from what flows (one-hot features: the cells that are occupied); nothing is walked where it has nothing to learn. */
+/* Let the map learn from what flows (one-hot features: the cells that are occupied); nothing is
+ * walked where it has nothing to learn. */
 scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error);
 
 /* Fit one more stage on what flows now (its own map is ignored). */
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out, scl_error *error);
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
+                              scl_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 #include "rows/keep.h"
 
-#include "base/interrupt.h"
 #include "algebra/matrix.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include <string.h>
 
@@ -20,8 +20,10 @@ struct scl_keep {
 
 static size_t row_bytes(const scl_flow *flow) {
   const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
-  const size_t features = slots > 0 ? slots * sizeof(int32_t) : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
-  return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) + sizeof(size_t);
+  const size_t features =
+      slots > 0 ? slots * sizeof(int32_t) : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
+  return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) +
+         sizeof(size_t);
 }
 
 bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
@@ -46,7 +48,8 @@ void scl_keep_destroy(scl_keep *keep) {
   scl_release(keep);
 }
 
-/* ---------------------------------------------------------------- copying, rows on the pool's threads */
+/* ---------------------------------------------------------------- copying, rows on the pool's
+ * threads */
 
 typedef struct copying {
   char *to;
@@ -70,19 +73,24 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
 }
 
 static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) {
-  const size_t size = scl_dtype_size(flow->dtype), groups = flow->group == NULL ? 1 : flow->groups, c = flow->source->targets;
+  const size_t size = scl_dtype_size(flow->dtype), groups = flow->group == NULL ? 1 : flow->groups,
+               c = flow->source->targets;
   kept_block *b = scl_allocate_zero(sizeof *b);
   if (b == NULL) return NULL;
   const bool sparse = from->slots > 0;
   const size_t row = sparse ? from->slots * sizeof(int32_t) : scl_flow_features(flow) * size;
   b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
                        sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
-  b->y = from->y == NULL ? NULL : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
-  b->weights = from->weights == NULL ? NULL : copied(from->weights, from->count, sizeof(double), sizeof(double));
+  b->y = from->y == NULL
+             ? NULL
+             : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
+  b->weights = from->weights == NULL
+                   ? NULL
+                   : copied(from->weights, from->count, sizeof(double), sizeof(double));
   b->place = copied(from->place, from->count, sizeof(size_t), sizeof(size_t));
   b->group_start = copied(from->group_start, groups + 1, sizeof(size_t), sizeof(size_t));
-  if (b->features == NULL || (from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) || b->place == NULL ||
-      b->group_start == NULL) {
+  if (b->features == NULL || (from->y != NULL && b->y == NULL) ||
+      (from->weights != NULL && b->weights == NULL) || b->place == NULL || b->group_start == NULL) {
     release_block(b);
     return NULL;
   }
@@ -119,7 +127,8 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   return k->visit(k->context, &b->block, error);
 }
 
-scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context, scl_keep **out, scl_error *error) {
+scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context,
+                           scl_keep **out, scl_error *error) {
   keeping k = {flow, scl_allocate_zero(sizeof *k.keep), visit, context};
   *out = NULL;
   if (k.keep != NULL) k.keep->last = &k.keep->first;
@@ -131,7 +140,8 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
   return status;
 }
 
-scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context, scl_error *error) {
+scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context,
+                         scl_error *error) {
   scl_status status = SCL_OK;
   for (const kept_block *b = keep->first; status == SCL_OK && b != NULL; b = b->next) {
     status = scl_interrupt_check(error);

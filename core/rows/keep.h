@@ -1,5 +1,5 @@
-/* Feature blocks kept between passes, for solvers that pass over the rows many times: the same blocks in the same order as a walk, from
- * memory instead of from the rows. */
+/* Feature blocks kept between passes, for solvers that pass over the rows many times: the same
+ * blocks in the same order as a walk, from memory instead of from the rows. */
 #ifndef SCULLERY_KEEP_H
 #define SCULLERY_KEEP_H
 
@@ -9,10 +9,13 @@ typedef struct scl_keep scl_keep;
 
 /* Whether the flow's blocks, features and targets, fit into so many bytes. */
 bool scl_keep_fits(const scl_flow *flow, size_t allowance);
-/* Walk the flow and keep every block; then the visits. When memory runs out nothing is kept, *out is NULL, and the walk goes on. */
-scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context, scl_keep **out, scl_error *error);
+/* Walk the flow and keep every block; then the visits. When memory runs out nothing is kept, *out
+ * is NULL, and the walk goes on. */
+scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context,
+                           scl_keep **out, scl_error *error);
 /* The same visits from memory. */
-scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context, scl_error *error);
+scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context,
+                         scl_error *error);
 void scl_keep_destroy(scl_keep *keep);
 
 #endif

@@ -1,8 +1,8 @@
 #include "rows/pca.h"
 
 #include "algebra/dense.h"
-#include "map/projection.h"
 #include "algebra/symmetric.h"
+#include "map/projection.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
   (void)error;
   for (size_t i = 0; i < block->count; i++) {
     const double weight = weight_of(block, i);
-    const char *row = (const char *)block->phi + (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(a->flow->dtype);
+    const char *row = (const char *)block->phi +
+                      (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(a->flow->dtype);
     for (size_t j = 0; j < d; j++)
       a->mean[j] += weight * scl_number(row, a->flow->dtype, j);
     a->total += weight;
@@ -41,14 +42,17 @@ static scl_status add_to_covariance(void *context, const scl_flow_block *block, 
   const spreading *s = context;
   const size_t d = scl_flow_features(s->flow);
   double *centred = scl_allocate_array(block->count * d + 1, sizeof *centred);
-  if (centred == NULL) return scl_fail_memory(error, block->count * d * sizeof *centred, "centred rows");
+  if (centred == NULL)
+    return scl_fail_memory(error, block->count * d * sizeof *centred, "centred rows");
   for (size_t i = 0; i < block->count; i++) {
     const double root = sqrt(weight_of(block, i));
-    const char *row = (const char *)block->phi + (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(s->flow->dtype);
+    const char *row = (const char *)block->phi +
+                      (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(s->flow->dtype);
     for (size_t j = 0; j < d; j++)
       centred[i * d + j] = root * (scl_number(row, s->flow->dtype, j) - s->mean[j]);
   }
-  const scl_status status = scl_symmetric_accumulate(s->covariance, SCL_F64, centred, (ptrdiff_t)d, block->count, error);
+  const scl_status status =
+      scl_symmetric_accumulate(s->covariance, SCL_F64, centred, (ptrdiff_t)d, block->count, error);
   scl_release(centred);
   return status;
 }
@@ -62,7 +66,8 @@ static void point_up(double *vector, size_t d) {
     vector[j] *= sign;
 }
 
-static scl_status decompose(const scl_symmetric *sum, double total, size_t k, size_t d, scl_components *out, scl_error *error) {
+static scl_status decompose(const scl_symmetric *sum, double total, size_t k, size_t d,
+                            scl_components *out, scl_error *error) {
   double *room = scl_allocate_array(d + k + k * d + 1, sizeof *room);
   if (room == NULL) return scl_fail_memory(error, (d + k + k * d) * sizeof *room, "components");
   double *diagonal = room, *values = diagonal + d, *vectors = values + k;
@@ -71,7 +76,8 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
     out->total += diagonal[j] / total;
   if (!isfinite(out->total)) {
     scl_release(room);
-    return scl_fail(error, SCL_BAD_DATA, "the covariance of the columns is too large for float64: scale the data");
+    return scl_fail(error, SCL_BAD_DATA,
+                    "the covariance of the columns is too large for float64: scale the data");
   }
   const scl_status status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
   for (size_t i = 0; status == SCL_OK && i < k; i++) {
@@ -92,12 +98,14 @@ static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *
 static scl_status check(const averaging *a, size_t k, size_t d, scl_error *error) {
   if (a->rows == 0) return scl_fail(error, SCL_BAD_DATA, "there are no rows to fit on");
   if (k == 0 || k > d || k > a->rows)
-    return scl_fail(error, SCL_BAD_OPTION, "option 'k' got %zu; it takes 1 to %zu, the least of %zu columns and %zu rows", k,
-                    scl_min(d, a->rows), d, a->rows);
+    return scl_fail(error, SCL_BAD_OPTION,
+                    "option 'k' got %zu; it takes 1 to %zu, the least of %zu columns and %zu rows",
+                    k, scl_min(d, a->rows), d, a->rows);
   return SCL_OK;
 }
 
-static scl_status fit(const scl_flow *flow, size_t k, scl_symmetric *covariance, scl_components *out, scl_error *error) {
+static scl_status fit(const scl_flow *flow, size_t k, scl_symmetric *covariance,
+                      scl_components *out, scl_error *error) {
   const size_t d = scl_flow_features(flow);
   averaging a = {flow, out->mean.data, 0, 0};
   SCL_TRY(scl_flow_walk(flow, true, add_to_mean, &a, error));
@@ -117,7 +125,8 @@ scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_erro
   plain.group = NULL;
   if (plain.map == NULL) plain.dtype = SCL_F64;
   if (plain.map != NULL && scl_map_slots(plain.map) > 0)
-    return scl_fail(error, SCL_UNSUPPORTED, "one-hot features have too many columns for a covariance");
+    return scl_fail(error, SCL_UNSUPPORTED,
+                    "one-hot features have too many columns for a covariance");
   if (k > d) return check(&(averaging){.rows = flow->source->rows}, k, d, error);
   scl_status status = make_room(k, d, out, error);
   if (status == SCL_OK) status = scl_symmetric_create(d, &covariance, error);

@@ -5,14 +5,16 @@
 #include "rows/flow.h"
 
 typedef struct scl_components {
-  scl_matrix vectors;   /* k x D, orthonormal rows, the largest variance first; the largest entry of each is positive */
+  scl_matrix vectors;   /* k x D, orthonormal rows, the largest variance first; the largest entry of
+                           each is positive */
   scl_matrix mean;      /* 1 x D */
   scl_matrix variances; /* k x 1 */
   double total;         /* sum of all D variances */
 } scl_components;
 
-/* Two walks: the means, then the covariance of centred rows (weighted, divided by the sum of weights), summed block by block. k is at most
- * D and the number of rows. The caller releases the matrices. */
+/* Two walks: the means, then the covariance of centred rows (weighted, divided by the sum of
+ * weights), summed block by block. k is at most D and the number of rows. The caller releases the
+ * matrices. */
 scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_error *error);
 
 #endif

@@ -5,7 +5,8 @@ typedef struct matrix_source {
   scl_matrix x, y;
 } matrix_source;
 
-static scl_status matrix_read(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+static scl_status matrix_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                              scl_matrix *y, scl_error *error) {
   (void)error;
   matrix_source *self = (matrix_source *)source;
   scl_matrix rows = scl_matrix_slice(&self->x, first, count, 0, self->x.cols);
@@ -28,8 +29,10 @@ static void matrix_destroy(scl_source *source) {
 
 static const scl_source_class matrix_class = {matrix_read, matrix_destroy};
 
-scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out, scl_error *error) {
-  if (y != NULL && y->rows != x->rows) return scl_fail(error, SCL_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
+scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
+                             scl_error *error) {
+  if (y != NULL && y->rows != x->rows)
+    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
   matrix_source *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return scl_fail_memory(error, sizeof *self, "a source of rows");
   self->base = (scl_source){&matrix_class, x->rows, x->cols, y == NULL ? 0 : y->cols, true, true};

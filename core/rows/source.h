@@ -7,9 +7,11 @@
 typedef struct scl_source scl_source;
 
 typedef struct scl_source_class {
-  /* Fill x (count x cols, either dtype) with rows first .. first+count-1, and y (count x targets, float64) unless it is NULL. Called with
-   * first = 0 or where the last call ended, or, when `random_access`, with any first. */
-  scl_status (*read)(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y, scl_error *error);
+  /* Fill x (count x cols, either dtype) with rows first .. first+count-1, and y (count x targets,
+   * float64) unless it is NULL. Called with first = 0 or where the last call ended, or, when
+   * `random_access`, with any first. */
+  scl_status (*read)(scl_source *source, size_t first, size_t count, scl_matrix *x, scl_matrix *y,
+                     scl_error *error);
   void (*destroy)(scl_source *source);
 } scl_source_class;
 
@@ -22,7 +24,8 @@ struct scl_source {
 };
 
 /* Rows of x (and of y, which may be NULL), sharing their storage. */
-scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out, scl_error *error);
+scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
+                             scl_error *error);
 /* source may be NULL. */
 void scl_source_destroy(scl_source *source);
 

@@ -8,7 +8,8 @@
 scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error) {
   *out = (scl_moments){.cols = cols};
   out->mean = scl_allocate_zero((4 * cols + 1) * sizeof(double));
-  if (out->mean == NULL) return scl_fail_memory(error, 4 * cols * sizeof(double), "column statistics");
+  if (out->mean == NULL)
+    return scl_fail_memory(error, 4 * cols * sizeof(double), "column statistics");
   out->square = out->mean + cols;
   out->low = out->square + cols;
   out->high = out->low + cols;
@@ -24,7 +25,8 @@ void scl_moments_destroy(scl_moments *m) {
   memset(m, 0, sizeof *m);
 }
 
-/* A strip of columns of one block: its own mean and squares first, then merged, so that each number meets only numbers of its own size. */
+/* A strip of columns of one block: its own mean and squares first, then merged, so that each number
+ * meets only numbers of its own size. */
 enum { STRIP = 64 };
 
 typedef struct moments_block {
@@ -82,10 +84,12 @@ static void set_column(scl_stage *stage, const scl_moments *m, size_t j) {
   stage->constant += constant;
 }
 
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments, scl_stage **out, scl_error *error) {
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments,
+                            scl_stage **out, scl_error *error) {
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
-  *stage = (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
+  *stage =
+      (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
   if (scl_stage_needs_moments(kind)) {
     stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
     if (stage->shift == NULL) {
@@ -100,7 +104,8 @@ scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments 
   return SCL_OK;
 }
 
-scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean, scl_stage **out, scl_error *error) {
+scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
+                                       scl_stage **out, scl_error *error) {
   const size_t k = vectors->rows, cols = vectors->cols;
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
@@ -119,7 +124,8 @@ scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *
 }
 
 size_t scl_stage_room(const scl_stage *stage) {
-  return stage->kind == SCL_PROJECT ? stage->cols_in + stage->cols_out : scl_max(stage->cols_in, stage->cols_out);
+  return stage->kind == SCL_PROJECT ? stage->cols_in + stage->cols_out
+                                    : scl_max(stage->cols_in, stage->cols_out);
 }
 
 void scl_stage_destroy(scl_stage *stage) {

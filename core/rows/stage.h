@@ -15,11 +15,13 @@ typedef enum scl_stage_kind {
 typedef struct scl_stage {
   scl_stage_kind kind;
   size_t cols_in, cols_out;
-  double *shift, *factor; /* cols_in each, for the first two kinds; SCL_PROJECT: the mean, and cols_out x cols_in */
+  double *shift, *factor; /* cols_in each, for the first two kinds; SCL_PROJECT: the mean, and
+                             cols_out x cols_in */
   size_t constant;        /* how many columns were constant when it was fitted */
 } scl_stage;
 
-/* Statistics of a walk that a stage is fitted from: per column mean, sum of squared deviations, min, max. */
+/* Statistics of a walk that a stage is fitted from: per column mean, sum of squared deviations,
+ * min, max. */
 typedef struct scl_moments {
   size_t cols;
   double count;
@@ -27,14 +29,17 @@ typedef struct scl_moments {
 } scl_moments;
 scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error);
 void scl_moments_destroy(scl_moments *m);
-/* Add rows (count x cols at stride), in a numerically stable way (Chan, Golub and LeVeque 1983, pairwise by blocks). */
+/* Add rows (count x cols at stride), in a numerically stable way (Chan, Golub and LeVeque 1983,
+ * pairwise by blocks). */
 void scl_moments_add(scl_moments *m, const double *x, ptrdiff_t stride, size_t count);
 
 bool scl_stage_needs_moments(scl_stage_kind kind);
 /* moments may be NULL for kinds that need none. */
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments, scl_stage **out, scl_error *error);
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments,
+                            scl_stage **out, scl_error *error);
 /* SCL_PROJECT: vectors k x cols, mean cols numbers. */
-scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean, scl_stage **out, scl_error *error);
+scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
+                                       scl_stage **out, scl_error *error);
 /* Numbers that a row given to scl_stage_apply must have room for. */
 size_t scl_stage_room(const scl_stage *stage);
 void scl_stage_destroy(scl_stage *stage);

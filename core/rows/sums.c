@@ -8,7 +8,8 @@
 #include <string.h>
 
 static scl_status reserve(const scl_flow *flow, scl_sums *out, scl_error *error) {
-  const size_t d = scl_flow_features(flow), c = flow->source->targets, groups = flow->group == NULL ? 1 : flow->groups;
+  const size_t d = scl_flow_features(flow), c = flow->source->targets,
+               groups = flow->group == NULL ? 1 : flow->groups;
   *out = (scl_sums){.features = d, .targets = c, .groups = groups};
   out->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
   out->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
@@ -33,7 +34,8 @@ void scl_sums_destroy(scl_sums *sums) {
   memset(sums, 0, sizeof *sums);
 }
 
-/* ---------------------------------------------------------------- Phi'[Y 1] of one block, by strips of features */
+/* ---------------------------------------------------------------- Phi'[Y 1] of one block, by
+ * strips of features */
 
 enum { STRIP = 256 };
 
@@ -49,16 +51,19 @@ typedef struct correlation {
 
 static void correlate_strip(void *context, size_t index) {
   const correlation *job = context;
-  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first), size = scl_dtype_size(job->dtype);
+  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first),
+               size = scl_dtype_size(job->dtype);
   const char *phi = job->phi + first * size;
   const ptrdiff_t cols = (ptrdiff_t)job->cols;
   double *right = job->right + first * job->cols;
   if (job->dtype == SCL_F64) {
-    scl_gemm(SCL_F64, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 1, right, cols);
+    scl_gemm(SCL_F64, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols,
+             1, right, cols);
     return;
   }
   float *part = job->scratch + first * job->cols;
-  scl_gemm(SCL_F32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 0, part, cols);
+  scl_gemm(SCL_F32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 0,
+           part, cols);
   for (size_t i = 0; i < count * job->cols; i++)
     right[i] += (double)part[i];
 }
@@ -73,7 +78,8 @@ static double weight_of(const scl_flow_block *block, size_t i) {
 }
 
 /* Sums of the targets of rows start .. end. */
-static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start, size_t end) {
+static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
+                        size_t end) {
   const size_t c = sums->targets;
   for (size_t i = start; i < end; i++) {
     const double weight = weight_of(block, i), *y = block->y + i * c;
@@ -85,17 +91,20 @@ static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t grou
   }
 }
 
-static void add_sparse(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end) {
+static void add_sparse(const accumulator *a, const scl_flow_block *block, size_t group,
+                       size_t start, size_t end) {
   scl_sums *sums = a->sums;
   const size_t c = sums->targets, cols = c + 1;
   double *right = sums->right + group * sums->features * cols;
-  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots, end - start, block->value,
+  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots,
+                        end - start, block->value,
                         block->weights == NULL ? NULL : block->weights + start);
   for (size_t i = start; i < end; i++)
     for (size_t k = 0; k < block->slots; k++) {
       const int32_t column = block->columns[i * block->slots + k];
       for (size_t j = 0; column >= 0 && j < cols; j++)
-        right[(size_t)column * cols + j] += block->value * weight_of(block, i) * (j == c ? 1 : block->y[i * c + j]);
+        right[(size_t)column * cols + j] +=
+            block->value * weight_of(block, i) * (j == c ? 1 : block->y[i * c + j]);
     }
 }
 
@@ -111,17 +120,21 @@ static void root_row(void *context, size_t i) {
   const rooting *r = context;
   const size_t size = scl_dtype_size(r->dtype);
   const double root = sqrt(r->block->weights[r->start + i]);
-  const char *from = (const char *)r->block->phi + (ptrdiff_t)(r->start + i) * r->block->phi_stride * (ptrdiff_t)size;
+  const char *from = (const char *)r->block->phi +
+                     (ptrdiff_t)(r->start + i) * r->block->phi_stride * (ptrdiff_t)size;
   for (size_t j = 0; j < r->features; j++)
     scl_set_number(r->out, r->dtype, i * r->features + j, root * scl_number(from, r->dtype, j));
 }
 
-static scl_status add_gram(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t rows, scl_error *error) {
+static scl_status add_gram(const accumulator *a, const scl_flow_block *block, size_t group,
+                           size_t start, size_t rows, scl_error *error) {
   scl_symmetric *gram = a->sums->gram[group];
   const scl_dtype dtype = a->flow->dtype;
   const size_t d = a->sums->features, size = scl_dtype_size(dtype);
-  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
-  if (block->weights == NULL) return scl_symmetric_accumulate(gram, dtype, phi, block->phi_stride, rows, error);
+  const char *phi =
+      (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
+  if (block->weights == NULL)
+    return scl_symmetric_accumulate(gram, dtype, phi, block->phi_stride, rows, error);
   rooting r = {block, start, d, dtype, scl_allocate_array(rows * d + 1, size)};
   if (r.out == NULL) return scl_fail_memory(error, rows * d * size, "weighted rows");
   scl_pool_run(rows, root_row, &r);
@@ -131,13 +144,16 @@ static scl_status add_gram(const accumulator *a, const scl_flow_block *block, si
 }
 
 /* Phi'W [Y 1]. */
-static scl_status add_right(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t rows, scl_error *error) {
+static scl_status add_right(const accumulator *a, const scl_flow_block *block, size_t group,
+                            size_t start, size_t rows, scl_error *error) {
   scl_sums *sums = a->sums;
   const scl_dtype dtype = a->flow->dtype;
   const size_t c = sums->targets, size = scl_dtype_size(dtype), cols = c + 1;
-  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
+  const char *phi =
+      (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
   void *y = scl_allocate_array(rows * cols, size);
-  float *scratch = dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
+  float *scratch =
+      dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
   if (y == NULL || (dtype == SCL_F32 && scratch == NULL)) {
     scl_release(y);
     scl_release(scratch);
@@ -145,8 +161,17 @@ static scl_status add_right(const accumulator *a, const scl_flow_block *block, s
   }
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cols; j++)
-      scl_set_number(y, dtype, i * cols + j, weight_of(block, start + i) * (j == c ? 1 : block->y[(start + i) * c + j]));
-  correlation job = {dtype, phi, block->phi_stride, sums->features, rows, cols, y, sums->right + group * sums->features * cols, scratch};
+      scl_set_number(y, dtype, i * cols + j,
+                     weight_of(block, start + i) * (j == c ? 1 : block->y[(start + i) * c + j]));
+  correlation job = {dtype,
+                     phi,
+                     block->phi_stride,
+                     sums->features,
+                     rows,
+                     cols,
+                     y,
+                     sums->right + group * sums->features * cols,
+                     scratch};
   scl_pool_run((sums->features + STRIP - 1) / STRIP, correlate_strip, &job);
   scl_release(y);
   scl_release(scratch);
@@ -154,7 +179,8 @@ static scl_status add_right(const accumulator *a, const scl_flow_block *block, s
 }
 
 /* Rows start .. end of the block belong to `group`. */
-static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group, size_t start, size_t end, scl_error *error) {
+static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group,
+                           size_t start, size_t end, scl_error *error) {
   if (end == start) return SCL_OK;
   add_targets(a->sums, block, group, start, end);
   if (block->slots > 0) {
@@ -172,14 +198,16 @@ static scl_status add_block(void *context, const scl_flow_block *block, scl_erro
   return SCL_OK;
 }
 
-/* Data are finite, so a sum that is not comes from a feature: a plugin's mistake, or numbers too large for the dtype. */
+/* Data are finite, so a sum that is not comes from a feature: a plugin's mistake, or numbers too
+ * large for the dtype. */
 static scl_status check_finite(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
       if (!isfinite(scl_symmetric_get(sums->gram[g], j, j)))
         return scl_fail(error, SCL_NUMERIC,
-                        "feature %zu is NaN or too large for %s on some row: scale the data, or look at the nonlinearity", j + 1,
-                        scl_dtype_name(dtype));
+                        "feature %zu is NaN or too large for %s on some row: scale the data, or "
+                        "look at the nonlinearity",
+                        j + 1, scl_dtype_name(dtype));
   return SCL_OK;
 }
 
@@ -192,20 +220,22 @@ scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *e
   return status;
 }
 
-void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right, double *square, const double *mean_phi,
-                     const double *mean_y) {
+void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right,
+                     double *square, const double *mean_phi, const double *mean_y) {
   scl_symmetric_rank(gram, -count, mean_phi, 1);
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < c; j++)
       right[i * c + j] -= count * mean_phi[i] * mean_y[j];
   for (size_t j = 0; j < c; j++) {
     const double mean = count * mean_y[j] * mean_y[j];
-    square[j] = square[j] - mean > 16 * DBL_EPSILON * mean ? square[j] - mean : 0; /* what rounding leaves of a constant */
+    square[j] = square[j] - mean > 16 * DBL_EPSILON * mean
+                    ? square[j] - mean
+                    : 0; /* what rounding leaves of a constant */
   }
 }
 
-double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram, double *right, double *square,
-                        double *mean_phi, double *mean_y) {
+double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram,
+                        double *right, double *square, double *mean_phi, double *mean_y) {
   const size_t d = sums->features, c = sums->targets, cols = c + 1;
   double count = 0;
   bool first = true;

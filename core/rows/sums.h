@@ -1,4 +1,5 @@
-/* Normal equations, accumulated block by block and kept apart by group (fold): Phi'Phi, Phi'[Y 1], and the sums of Y. */
+/* Normal equations, accumulated block by block and kept apart by group (fold): Phi'Phi, Phi'[Y 1],
+ * and the sums of Y. */
 #ifndef SCULLERY_SUMS_H
 #define SCULLERY_SUMS_H
 
@@ -17,12 +18,13 @@ scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *e
 void scl_sums_destroy(scl_sums *sums);
 
 /* Centre sums of total weight `count` in place: features and targets less their means. */
-void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right, double *square, const double *mean_phi,
-                     const double *mean_y);
+void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right,
+                     double *square, const double *mean_phi, const double *mean_y);
 
-/* The sums over all groups but `without` (-1: all), centred when asked, into `gram` (order D, made by the caller), right (D x c), square
- * (c), mean_phi (D), mean_y (c); returns the number of rows. */
-double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram, double *right, double *square,
-                        double *mean_phi, double *mean_y);
+/* The sums over all groups but `without` (-1: all), centred when asked, into `gram` (order D, made
+ * by the caller), right (D x c), square (c), mean_phi (D), mean_y (c); returns the number of
+ * rows. */
+double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram,
+                        double *right, double *square, double *mean_phi, double *mean_y);
 
 #endif

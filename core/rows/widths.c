@@ -20,7 +20,8 @@ static scl_status survey_block(void *context, const scl_flow_block *block, scl_e
   for (; s->taken < wanted; s->taken++) {
     const size_t row = (size_t)((double)s->taken * (double)s->rows / (double)wanted);
     if (row >= block->first + block->count) break;
-    memcpy(s->sample + s->taken * s->cols, (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride,
+    memcpy(s->sample + s->taken * s->cols,
+           (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride,
            s->cols * sizeof(double));
   }
   return SCL_OK;
@@ -36,7 +37,8 @@ static scl_status median_distance(const surveying *s, double *out, scl_error *er
   const size_t pairs = s->taken * (s->taken - 1) / 2;
   double *distance = scl_allocate_array(pairs + 1, sizeof *distance);
   size_t at = 0;
-  if (distance == NULL) return scl_fail_memory(error, pairs * sizeof *distance, "distances of a sample");
+  if (distance == NULL)
+    return scl_fail_memory(error, pairs * sizeof *distance, "distances of a sample");
   for (size_t i = 0; i < s->taken; i++)
     for (size_t j = 0; j < i; j++) {
       double sum = 0;
@@ -47,7 +49,9 @@ static scl_status median_distance(const surveying *s, double *out, scl_error *er
       distance[at++] = sum;
     }
   qsort(distance, pairs, sizeof *distance, ascending);
-  *out = pairs == 0 ? 0 : pairs % 2 == 1 ? distance[pairs / 2] : (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2;
+  *out = pairs == 0       ? 0
+         : pairs % 2 == 1 ? distance[pairs / 2]
+                          : (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2;
   scl_release(distance);
   return SCL_OK;
 }
@@ -67,18 +71,24 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
   plain.map = NULL;
   plain.dtype = SCL_F64;
   plain.group = NULL;
-  if (s.rows < 2 || s.cols == 0) return scl_fail(error, SCL_BAD_DATA, "a width from the data needs at least 2 rows and 1 column");
+  if (s.rows < 2 || s.cols == 0)
+    return scl_fail(error, SCL_BAD_DATA,
+                    "a width from the data needs at least 2 rows and 1 column");
   SCL_TRY(scl_moments_create(s.cols, &s.moments, error));
   s.sample = scl_allocate_array(SAMPLE * s.cols, sizeof *s.sample);
-  scl_status status = s.sample == NULL ? scl_fail_memory(error, SAMPLE * s.cols * sizeof *s.sample, "a sample of rows") : SCL_OK;
+  scl_status status = s.sample == NULL ? scl_fail_memory(error, SAMPLE * s.cols * sizeof *s.sample,
+                                                         "a sample of rows")
+                                       : SCL_OK;
   double distance = 0;
   if (status == SCL_OK) status = scl_flow_walk(&plain, false, survey_block, &s, error);
   if (status == SCL_OK) status = median_distance(&s, &distance, error);
   const double variance = status == SCL_OK ? overall_variance(&s.moments) : 1;
   *scale = 1 / ((double)s.cols * variance);
   *median = 1 / distance;
-  if (status == SCL_OK && !(variance > 0)) status = scl_fail(error, SCL_BAD_DATA, "a width from the data: all numbers of X are the same");
-  if (status == SCL_OK && !(distance > 0)) *median = *scale; /* more than half of the pairs coincide */
+  if (status == SCL_OK && !(variance > 0))
+    status = scl_fail(error, SCL_BAD_DATA, "a width from the data: all numbers of X are the same");
+  if (status == SCL_OK && !(distance > 0))
+    *median = *scale; /* more than half of the pairs coincide */
   scl_release(s.sample);
   scl_moments_destroy(&s.moments);
   return status;

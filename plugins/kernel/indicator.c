@@ -1,6 +1,8 @@
-/* K(u, w) = 1[u and w have the same support]: on thresholds 1[same column], on dense rows, which all have all columns, 1.
+/* K(u, w) = 1[u and w have the same support]: on thresholds 1[same column], on dense rows, which
+ * all have all columns, 1.
  *
- * Tilt: K(u, .) p is p restricted to the support, so every coordinate keeps its law and c = 1 / C(d, s). */
+ * Tilt: K(u, .) p is p restricted to the support, so every coordinate keeps its law and c = 1 /
+ * C(d, s). */
 #include "shared/kernel.h"
 #include "shared/kernel_tilt.h"
 
@@ -10,7 +12,8 @@ static void finish(const void *instance, size_t dim, size_t count, double *numbe
     numbers[j] = 1;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const kernel form = {.number = KERNEL_NONE, .scale = 1, .finish = finish};
   (void)values;
   return kernel_create(host, sizeof(kernel), form, instance, error);
@@ -19,7 +22,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
   const kernel *self = instance;
   if (law->family != SCL_LAW_GAUSSIAN)
-    return self->host->fail(error, SCL_UNSUPPORTED, "no closed form for this kernel with this sampler's law");
+    return self->host->fail(error, SCL_UNSUPPORTED,
+                            "no closed form for this kernel with this sampler's law");
   for (size_t j = 0; j < law->dim; j++) {
     out->offset[j] = law->mean[j];
     out->spread[j] = out->pair_scale[j] = law->scale[j];
@@ -36,7 +40,8 @@ static const void *ability(const void *instance, const char *id) {
   return strcmp(id, SCL_ABILITY_TILT) == 0 ? &tilt_table : NULL;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram, kernel_diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
+                                 kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
@@ -45,8 +50,10 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "1[same support]: the same column of thresholds, the same columns of sparse rows",
-    "K(u, w) = 1 where u and w have the same support (sparse rows) or column (thresholds), else 0; on dense rows 1. To be\n"
-    "multiplied with other kernels, or summed; positive semidefinite. The other kernels that know sparse rows and thresholds\n"
+    "K(u, w) = 1 where u and w have the same support (sparse rows) or column (thresholds), else 0; "
+    "on dense rows 1. To be\n"
+    "multiplied with other kernels, or summed; positive semidefinite. The other kernels that know "
+    "sparse rows and thresholds\n"
     "hold this factor already.",
     NULL,
     0,

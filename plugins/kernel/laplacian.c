@@ -1,13 +1,16 @@
-/* K(x, y) = exp(-gamma ||x - y||_1); on sparse rows and thresholds times 1[same support], the distance taken over it.
+/* K(x, y) = exp(-gamma ||x - y||_1); on sparse rows and thresholds times 1[same support], the
+ * distance taken over it.
  *
- * The kernel of random bins with pitches Gamma(2, gamma), and of Fourier features with Cauchy weights of scale gamma (Rahimi and Recht
- * 2007, Random features for large-scale kernel machines). */
+ * The kernel of random bins with pitches Gamma(2, gamma), and of Fourier features with Cauchy
+ * weights of scale gamma (Rahimi and Recht 2007, Random features for large-scale kernel
+ * machines). */
 #include "shared/kernel.h"
 
 enum { GAMMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_RATE, "the rate in exp(-gamma ||x-y||_1)"},
+    {"gamma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_RATE,
+     "the rate in exp(-gamma ||x-y||_1)"},
 };
 
 typedef struct laplacian {
@@ -23,7 +26,8 @@ static void finish(const void *instance, size_t dim, size_t count, double *numbe
   self->base.math->exp(count, numbers, numbers);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const kernel form = {.number = KERNEL_ABSOLUTE, .scale = 1, .finish = finish};
   const scl_status status = kernel_create(host, sizeof(laplacian), form, instance, error);
   if (status != SCL_OK) return status;
@@ -32,7 +36,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   return SCL_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram, kernel_diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
+                                 kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
@@ -41,9 +46,12 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "exp(-gamma ||x-y||_1); on sparse rows and thresholds times 1[same support]",
-    "K(x, y) = exp(-gamma ||x - y||_1), positive definite. On sparse rows and thresholds times 1[same support], the\n"
-    "distance taken over the support. The kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma = } and of Fourier\n"
-    "features on sc.sampler.cauchy{ gamma = } (Rahimi and Recht 2007, Random features for large-scale kernel machines).",
+    "K(x, y) = exp(-gamma ||x - y||_1), positive definite. On sparse rows and thresholds times "
+    "1[same support], the\n"
+    "distance taken over the support. The kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma "
+    "= } and of Fourier\n"
+    "features on sc.sampler.cauchy{ gamma = } (Rahimi and Recht 2007, Random features for "
+    "large-scale kernel machines).",
     options,
     OPTIONS,
     &table,

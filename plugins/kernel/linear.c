@@ -4,7 +4,8 @@
 enum { OFFSET, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"offset", SCL_NUMBER, NULL, "0", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "c in <x,y> + c, 0 or more"},
+    {"offset", SCL_NUMBER, NULL, "0", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "c in <x,y> + c, 0 or more"},
 };
 
 typedef struct linear {
@@ -19,7 +20,8 @@ static void finish(const void *instance, size_t dim, size_t count, double *numbe
     numbers[j] += self->offset;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const kernel form = {.number = KERNEL_DOT, .scale = 1, .finish = finish};
   const scl_status status = kernel_create(host, sizeof(linear), form, instance, error);
   if (status != SCL_OK) return status;
@@ -28,7 +30,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   return SCL_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram, kernel_diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
+                                 kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
@@ -37,8 +40,10 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "<x,y> + offset; on sparse rows and thresholds times 1[same support]",
-    "K(x, y) = <x, y> + offset, positive semidefinite of rank at most d + 1; on sparse rows and thresholds times\n"
-    "1[same support]. With offset = 0 the kernel of the identity on Gaussian rows of unit variance.",
+    "K(x, y) = <x, y> + offset, positive semidefinite of rank at most d + 1; on sparse rows and "
+    "thresholds times\n"
+    "1[same support]. With offset = 0 the kernel of the identity on Gaussian rows of unit "
+    "variance.",
     options,
     OPTIONS,
     &table,

@@ -5,8 +5,10 @@ enum { DEGREE, SCALE, OFFSET, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
     {"degree", SCL_INTEGER, NULL, "2", 1, 1000, 0, SCL_NO_WIDTH, "p in (a <x,y> + c)^p"},
-    {"scale", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "a, above 0"},
-    {"offset", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "c, 0 or more; 0: terms of degree p alone"},
+    {"scale", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "a, above 0"},
+    {"offset", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "c, 0 or more; 0: terms of degree p alone"},
 };
 
 typedef struct polynomial {
@@ -30,7 +32,8 @@ static void finish(const void *instance, size_t dim, size_t count, double *numbe
     numbers[j] = power(numbers[j] + self->offset, self->degree);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const kernel form = {.number = KERNEL_DOT, .scale = sqrt(values[SCALE].number), .finish = finish};
   const scl_status status = kernel_create(host, sizeof(polynomial), form, instance, error);
   if (status != SCL_OK) return status;
@@ -40,7 +43,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   return SCL_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram, kernel_diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
+                                 kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
@@ -49,7 +53,8 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "(scale <x,y> + offset)^degree; on sparse rows and thresholds times 1[same support]",
-    "K(x, y) = (scale <x, y> + offset)^degree, positive semidefinite for scale > 0 and offset >= 0; on sparse rows and\n"
+    "K(x, y) = (scale <x, y> + offset)^degree, positive semidefinite for scale > 0 and offset >= "
+    "0; on sparse rows and\n"
     "thresholds times 1[same support]. offset = 0 keeps the monomials of that degree alone.",
     options,
     OPTIONS,

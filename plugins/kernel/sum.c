@@ -5,7 +5,8 @@
 enum { TERMS, WEIGHTS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"terms", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH, "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }"},
+    {"terms", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+     "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }"},
     {"weights", SCL_NUMBER | SCL_LIST, NULL, NULL, 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
      "a factor for each term, 0 or more (default 1 each)"},
 };
@@ -27,17 +28,24 @@ static size_t bytes(size_t terms) {
   return sizeof(sum) + terms * sizeof(double);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const scl_value *weights = &values[WEIGHTS];
-  const size_t terms = values[TERMS].length, given = weights->form == 0 ? terms : weights->form == SCL_LIST ? weights->length : 1;
+  const size_t terms = values[TERMS].length, given = weights->form == 0          ? terms
+                                                     : weights->form == SCL_LIST ? weights->length
+                                                                                 : 1;
   if (given != terms)
-    return host->fail(error, SCL_BAD_OPTION, "option 'weights' takes one number a term: %zu came for %zu terms", given, terms);
+    return host->fail(error, SCL_BAD_OPTION,
+                      "option 'weights' takes one number a term: %zu came for %zu terms", given,
+                      terms);
   sum *self = host->allocate(bytes(terms));
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
   self->count = terms;
   self->folded.fold = fold;
   for (size_t k = 0; k < terms; k++)
-    self->weights[k] = weights->form == 0 ? 1 : weights->form == SCL_LIST ? weights->list[k] : weights->number;
+    self->weights[k] = weights->form == 0          ? 1
+                       : weights->form == SCL_LIST ? weights->list[k]
+                                                   : weights->number;
   const scl_status status = parts_read(host, "terms", &values[TERMS], &self->folded.parts, error);
   if (status == SCL_OK)
     *instance = self;
@@ -57,7 +65,8 @@ static const void *ability(const void *instance, const char *id) {
   return strcmp(id, SCL_ABILITY_BIND) == 0 ? &bind_table : NULL;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, folded_gram, folded_diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, folded_gram,
+                                 folded_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
@@ -66,8 +75,10 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "the weighted sum of other kernels",
-    "K(u, w) = weights[1] K_1(u, w) + weights[2] K_2(u, w) + ..., positive semidefinite where the terms are. Defined where all\n"
-    "terms are. Widths said through the sampler (theta, coefficient) are worked out for each term by itself. Expectations\n"
+    "K(u, w) = weights[1] K_1(u, w) + weights[2] K_2(u, w) + ..., positive semidefinite where the "
+    "terms are. Defined where all\n"
+    "terms are. Widths said through the sampler (theta, coefficient) are worked out for each term "
+    "by itself. Expectations\n"
     "by Monte Carlo: a sum of tilted laws is a mixture.",
     options,
     OPTIONS,

@@ -1,4 +1,5 @@
-/* phi(z) = exp(z). Smoothing: exp(m + v^2/2). Gaussian dual: exp((v_a + v_b + 2c)/2 + m_a + m_b). */
+/* phi(z) = exp(z). Smoothing: exp(m + v^2/2). Gaussian dual: exp((v_a + v_b + 2c)/2 + m_a +
+ * m_b). */
 #include "shared/pointwise.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@ static void apply_f32(const pointwise *self, size_t count, const float *z, float
   self->math->expf(count, z, out);
 }
 
-static void smooth(const pointwise *self, size_t count, const double *m, const double *v, double *out) {
+static void smooth(const pointwise *self, size_t count, const double *m, const double *v,
+                   double *out) {
   for (size_t j = 0; j < count; j++)
     out[j] = m[j] + v[j] * v[j] / 2;
   self->math->exp(count, out, out);
@@ -19,7 +21,8 @@ static void smooth(const pointwise *self, size_t count, const double *m, const d
 
 static const pointwise_loops loops = {apply_f64, apply_f32, smooth, NULL};
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   (void)values;
   return pointwise_create(host, &loops, 0, instance, error);
 }
@@ -29,7 +32,8 @@ static void facts(const void *instance, scl_facts *out) {
   *out = (scl_facts){.bound = INFINITY, .lipschitz = INFINITY};
 }
 
-static double gaussian_dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b, double covariance) {
+static double gaussian_dual(const void *instance, double mean_a, double mean_b, double var_a,
+                            double var_b, double covariance) {
   (void)instance;
   return exp((var_a + var_b + 2 * covariance) / 2 + mean_a + mean_b);
 }
@@ -43,7 +47,8 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "exp(z), the exponential",
-    "phi(z) = exp(z). One scalar in, one feature out; grows fast: keep <w, x> moderate, in float32 below 88.\n"
+    "phi(z) = exp(z). One scalar in, one feature out; grows fast: keep <w, x> moderate, in float32 "
+    "below 88.\n"
     "On N(0, S) rows with a bias b it estimates exp((x+y)'S(x+y)/2) E exp(2b).\n"
     "In an RKHS weighting it becomes exp(m + v^2/2).",
     NULL,

@@ -1,11 +1,13 @@
-/* Cauchy rows: w_j of density gamma/(pi (gamma^2 + w^2)), independent: the spectrum of the Laplacian kernel exp(-gamma ||x-y||_1) (Rahimi
- * and Recht 2007). The ratio of two normal numbers has this law for gamma = 1: one division, the same bits on every machine. */
+/* Cauchy rows: w_j of density gamma/(pi (gamma^2 + w^2)), independent: the spectrum of the
+ * Laplacian kernel exp(-gamma ||x-y||_1) (Rahimi and Recht 2007). The ratio of two normal numbers
+ * has this law for gamma = 1: one division, the same bits on every machine. */
 #include "shared/independent.h"
 
 enum { GAMMA, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 0, 1e250, SCL_LOW_OPEN, SCL_WIDTH_RATE, "the rate in exp(-gamma ||x-y||_1), the scale of each weight"},
+    {"gamma", SCL_NUMBER, NULL, "1", 0, 1e250, SCL_LOW_OPEN, SCL_WIDTH_RATE,
+     "the rate in exp(-gamma ||x-y||_1), the scale of each weight"},
     BIAS_OPTION,
 };
 
@@ -18,8 +20,13 @@ static double factor(double z) {
   return exp(-fabs(z));
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  const independent like = {.family = SCL_LAW_CAUCHY, .scale = values[GAMMA].number, .normals = 2, .make = make, .factor = factor};
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
+  const independent like = {.family = SCL_LAW_CAUCHY,
+                            .scale = values[GAMMA].number,
+                            .normals = 2,
+                            .make = make,
+                            .factor = factor};
   return independent_create(host, &like, &values[BIAS], instance, error);
 }
 
@@ -30,8 +37,10 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Cauchy rows, the spectrum of the Laplacian kernel exp(-gamma ||x-y||_1)",
-    "Draws w_t with independent Cauchy w_j of scale gamma; a row meets it as z = <w, x> + b. Its moments do not exist.\n"
-    "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||_1) (Rahimi and Recht 2007).",
+    "Draws w_t with independent Cauchy w_j of scale gamma; a row meets it as z = <w, x> + b. Its "
+    "moments do not exist.\n"
+    "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||_1) (Rahimi and Recht "
+    "2007).",
     options,
     OPTIONS,
     &independent_table,

@@ -1,7 +1,8 @@
 /* Gaussian rows: w ~ N(mean, diag(sigma^2)) on R^d, with no bias, b uniform or b Gaussian.
  *
- * gamma says the width by the kernel that Fourier features of these rows estimate: exp(-gamma ||x-y||^2), sigma = sqrt(2 gamma)
- * (Rahimi and Recht 2008, weighted sums of random kitchen sinks). */
+ * gamma says the width by the kernel that Fourier features of these rows estimate: exp(-gamma
+ * ||x-y||^2), sigma = sqrt(2 gamma) (Rahimi and Recht 2008, weighted sums of random kitchen
+ * sinks). */
 #include "shared/bias.h"
 
 enum { SIGMA, GAMMA, MEAN, BIAS, OPTIONS };
@@ -11,8 +12,8 @@ static const scl_option options[OPTIONS] = {
      "standard deviation of each weight, or a list with one for each column (default 1)"},
     {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN, SCL_WIDTH_GAMMA,
      "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)"},
-    {"mean", SCL_NUMBER | SCL_LIST, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "mean of each weight, or a list with one for each column (default 0)"},
+    {"mean", SCL_NUMBER | SCL_LIST, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
+     SCL_NO_WIDTH, "mean of each weight, or a list with one for each column (default 0)"},
     BIAS_OPTION,
 };
 
@@ -25,12 +26,14 @@ typedef struct gaussian {
   bias_law bias;
 } gaussian;
 
-static scl_status copy_list(const scl_host *host, const char *name, const scl_value *value, double **out, size_t *length,
-                            scl_error *error) {
+static scl_status copy_list(const scl_host *host, const char *name, const scl_value *value,
+                            double **out, size_t *length, scl_error *error) {
   if (value->length == 0)
-    return host->fail(error, SCL_BAD_OPTION, "option '%s' as a list takes one number for each column, and got none", name);
+    return host->fail(error, SCL_BAD_OPTION,
+                      "option '%s' as a list takes one number for each column, and got none", name);
   *out = host->allocate(value->length * sizeof **out);
-  if (*out == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
+  if (*out == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
   memcpy(*out, value->list, value->length * sizeof **out);
   *length = value->length;
   return SCL_OK;
@@ -39,13 +42,18 @@ static scl_status copy_list(const scl_host *host, const char *name, const scl_va
 static scl_status read_scales(gaussian *self, const scl_value *values, scl_error *error) {
   const scl_value *sigma = &values[SIGMA], *gamma = &values[GAMMA];
   if (sigma->form != 0 && gamma->form != 0)
-    return self->host->fail(error, SCL_BAD_OPTION,
-                            "options 'sigma' and 'gamma' both say the width (sigma = sqrt(2 gamma)): give one of them");
-  self->sigma = gamma->form != 0 ? sqrt(2 * gamma->number) : sigma->form == SCL_NUMBER ? sigma->number : 1;
-  if (!isfinite(self->sigma)) return self->host->fail(error, SCL_BAD_OPTION, "the width must be finite");
+    return self->host->fail(
+        error, SCL_BAD_OPTION,
+        "options 'sigma' and 'gamma' both say the width (sigma = sqrt(2 gamma)): give one of them");
+  self->sigma = gamma->form != 0            ? sqrt(2 * gamma->number)
+                : sigma->form == SCL_NUMBER ? sigma->number
+                                            : 1;
+  if (!isfinite(self->sigma))
+    return self->host->fail(error, SCL_BAD_OPTION, "the width must be finite");
   self->mean = values[MEAN].form == SCL_NUMBER ? values[MEAN].number : 0;
   scl_status status = SCL_OK;
-  if (sigma->form == SCL_LIST) status = copy_list(self->host, "sigma", sigma, &self->scales, &self->n_scales, error);
+  if (sigma->form == SCL_LIST)
+    status = copy_list(self->host, "sigma", sigma, &self->scales, &self->n_scales, error);
   if (status == SCL_OK && values[MEAN].form == SCL_LIST)
     status = copy_list(self->host, "mean", &values[MEAN], &self->means, &self->n_means, error);
   return status;
@@ -66,13 +74,16 @@ static void destroy(void *instance) {
   host->release(self);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   gaussian *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
   memset(self, 0, sizeof *self);
   self->host = host;
   self->random = host->service(SCL_SERVICE_RANDOM);
-  scl_status status = self->random == NULL ? host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers") : SCL_OK;
+  scl_status status = self->random == NULL
+                          ? host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers")
+                          : SCL_OK;
   if (status == SCL_OK) status = read_scales(self, values, error);
   if (status == SCL_OK) status = bias_read(host, &values[BIAS], &self->bias, error);
   if (status == SCL_OK)
@@ -84,15 +95,18 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const gaussian *self = instance;
-  const int scales = self->scales != NULL && self->n_scales != dim, means = self->means != NULL && self->n_means != dim;
+  const int scales = self->scales != NULL && self->n_scales != dim,
+            means = self->means != NULL && self->n_means != dim;
   if (scales || means)
-    return self->host->fail(error, SCL_BAD_SHAPE, "option '%s' lists %zu numbers, and the data have %zu columns", scales ? "sigma" : "mean",
-                            scales ? self->n_scales : self->n_means, dim);
+    return self->host->fail(
+        error, SCL_BAD_SHAPE, "option '%s' lists %zu numbers, and the data have %zu columns",
+        scales ? "sigma" : "mean", scales ? self->n_scales : self->n_means, dim);
   *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
   return SCL_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   (void)error;
   const gaussian *self = instance;
   for (size_t i = 0; i < out->count; i++) {
@@ -121,8 +135,8 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
 }
 
 /* Re E exp(i <w, delta>) = exp(-sum sigma_j^2 delta_j^2 / 2) cos <mean, delta> */
-static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
+static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta,
+                                 ptrdiff_t stride, double *out, scl_error *error) {
   (void)error;
   const gaussian *self = instance;
   for (size_t i = 0; i < rows; i++) {
@@ -139,7 +153,8 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
 
 static const void *ability(const void *instance, const char *id) {
   static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
-  static const scl_ability_characteristic characteristic_table = {SCL_HEAD(scl_ability_characteristic), characteristic};
+  static const scl_ability_characteristic characteristic_table = {
+      SCL_HEAD(scl_ability_characteristic), characteristic};
   (void)instance;
   if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
   if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0) return &characteristic_table;
@@ -148,19 +163,20 @@ static const void *ability(const void *instance, const char *id) {
 
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
-                                    "gaussian",
-                                    "1.0",
-                                    "The Scullery authors",
-                                    "Gaussian rows w ~ N(mean, sigma^2 I), optional bias",
-                                    "Draws w_t ~ N(mean, diag(sigma^2)) in R^d; a row meets it as z = <w, x> + b.\n"
-                                    "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||^2), gamma = sigma^2/2\n"
-                                    "(Rahimi and Recht 2008). sigma and gamma also take \"scale\" (gamma = 1/(d var X)) and\n"
-                                    "\"median\" (gamma = 1/(median squared distance of a sample)).",
-                                    options,
-                                    OPTIONS,
-                                    &table,
-                                    create,
-                                    destroy,
-                                    ability};
+const scl_plugin scullery_plugin = {
+    SCL_HEAD(scl_plugin),
+    SCL_SAMPLER,
+    "gaussian",
+    "1.0",
+    "The Scullery authors",
+    "Gaussian rows w ~ N(mean, sigma^2 I), optional bias",
+    "Draws w_t ~ N(mean, diag(sigma^2)) in R^d; a row meets it as z = <w, x> + b.\n"
+    "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||^2), gamma = sigma^2/2\n"
+    "(Rahimi and Recht 2008). sigma and gamma also take \"scale\" (gamma = 1/(d var X)) and\n"
+    "\"median\" (gamma = 1/(median squared distance of a sample)).",
+    options,
+    OPTIONS,
+    &table,
+    create,
+    destroy,
+    ability};

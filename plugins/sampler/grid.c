@@ -1,14 +1,17 @@
-/* Random grids (binning features; Rahimi and Recht 2007, 2008 Allerton): for each column a pitch delta_j ~ Gamma(2, gamma) and a shift
- * u_j ~ U[0, delta_j]; a row lies in the cell floor((x_j - u_j)/delta_j). P(x and y share a cell) = exp(-gamma ||x-y||_1).
+/* Random grids (binning features; Rahimi and Recht 2007, 2008 Allerton): for each column a pitch
+ * delta_j ~ Gamma(2, gamma) and a shift u_j ~ U[0, delta_j]; a row lies in the cell floor((x_j -
+ * u_j)/delta_j). P(x and y share a cell) = exp(-gamma ||x-y||_1).
  *
- * Gamma(2, 1) is half the sum of four squared normal numbers: no logarithm, the same bits on every machine. */
+ * Gamma(2, 1) is half the sum of four squared normal numbers: no logarithm, the same bits on every
+ * machine. */
 #include "shared/instance.h"
 #include <math.h>
 
 enum { GAMMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 1e-250, 1e250, 0, SCL_WIDTH_RATE, "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma"},
+    {"gamma", SCL_NUMBER, NULL, "1", 1e-250, 1e250, 0, SCL_WIDTH_RATE,
+     "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma"},
 };
 
 typedef struct grid {
@@ -17,7 +20,8 @@ typedef struct grid {
   double gamma;
 } grid;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const scl_status status = instance_new(host, sizeof(grid), instance, error);
   if (status == SCL_OK) ((grid *)*instance)->gamma = values[GAMMA].number;
   return status;
@@ -25,12 +29,14 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const grid *self = instance;
-  if (dim == 0) return self->host->fail(error, SCL_BAD_SHAPE, "a grid needs a column, and the data have none");
+  if (dim == 0)
+    return self->host->fail(error, SCL_BAD_SHAPE, "a grid needs a column, and the data have none");
   *out = (scl_layout){SCL_GRID, 2 * dim, 0, 1, 0};
   return SCL_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   (void)error;
   const grid *self = instance;
   for (size_t i = 0; i < out->count; i++) {
@@ -60,8 +66,8 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
   return SCL_OK;
 }
 
-static scl_status collision(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride, double *out,
-                            scl_error *error) {
+static scl_status collision(const void *instance, size_t rows, size_t dim, const double *delta,
+                            ptrdiff_t stride, double *out, scl_error *error) {
   (void)error;
   const grid *self = instance;
   for (size_t i = 0; i < rows; i++) {
@@ -91,8 +97,10 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Random grids for binning features; cells estimate exp(-gamma ||x-y||_1)",
-    "Draws for each column a pitch delta ~ Gamma(shape 2, rate gamma) and a shift u ~ U[0, delta]; a row's cell is\n"
-    "floor((x_j - u_j)/delta_j). With nonlinearity.bins, one-hot features of the cells, the estimate is of\n"
+    "Draws for each column a pitch delta ~ Gamma(shape 2, rate gamma) and a shift u ~ U[0, delta]; "
+    "a row's cell is\n"
+    "floor((x_j - u_j)/delta_j). With nonlinearity.bins, one-hot features of the cells, the "
+    "estimate is of\n"
     "P(same cell) = exp(-gamma ||x-y||_1) (Rahimi and Recht 2008, random bases).",
     options,
     OPTIONS,

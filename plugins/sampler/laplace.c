@@ -1,5 +1,5 @@
-/* Laplace rows: w_j of density exp(-|w|/s)/(2 s), independent. With four normal numbers, n1 n2 + n3 n4 has this law for s = 1: products and
- * sums alone, the same bits on every machine. */
+/* Laplace rows: w_j of density exp(-|w|/s)/(2 s), independent. With four normal numbers, n1 n2 + n3
+ * n4 has this law for s = 1: products and sums alone, the same bits on every machine. */
 #include "shared/independent.h"
 
 enum { SCALE, BIAS, OPTIONS };
@@ -18,24 +18,30 @@ static double factor(double z) {
   return 1 / (1 + z * z);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  const independent like = {.family = SCL_LAW_LAPLACE, .scale = values[SCALE].number, .normals = 4, .make = make, .factor = factor};
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
+  const independent like = {.family = SCL_LAW_LAPLACE,
+                            .scale = values[SCALE].number,
+                            .normals = 4,
+                            .make = make,
+                            .factor = factor};
   return independent_create(host, &like, &values[BIAS], instance, error);
 }
 
-const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
-    "laplace",
-    "1.0",
-    "The Scullery authors",
-    "Rows of Laplace numbers, density exp(-|w|/scale)/(2 scale)",
-    "Draws w_t with independent w_j of density exp(-|w|/scale)/(2 scale); a row meets it as z = <w, x> + b.\n"
-    "With nonlinearity.fourier the features estimate prod_j 1/(1 + scale^2 d_j^2), d = x - y, the Cauchy kernel\n"
-    "(Rahimi and Recht 2007).",
-    options,
-    OPTIONS,
-    &independent_table,
-    create,
-    instance_end,
-    independent_ability};
+const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
+                                    SCL_SAMPLER,
+                                    "laplace",
+                                    "1.0",
+                                    "The Scullery authors",
+                                    "Rows of Laplace numbers, density exp(-|w|/scale)/(2 scale)",
+                                    "Draws w_t with independent w_j of density exp(-|w|/scale)/(2 "
+                                    "scale); a row meets it as z = <w, x> + b.\n"
+                                    "With nonlinearity.fourier the features estimate prod_j 1/(1 + "
+                                    "scale^2 d_j^2), d = x - y, the Cauchy kernel\n"
+                                    "(Rahimi and Recht 2007).",
+                                    options,
+                                    OPTIONS,
+                                    &independent_table,
+                                    create,
+                                    instance_end,
+                                    independent_ability};

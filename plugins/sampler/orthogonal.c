@@ -1,12 +1,15 @@
-/* Orthogonal Gaussian rows: blocks of d rows W = sigma S Q, Q Haar distributed on the orthogonal matrices of order d, S a diagonal matrix
- * of independent chi_d lengths (Yu et al. 2016, Orthogonal random features, section 3). Each row by itself is exactly N(0, sigma^2 I).
+/* Orthogonal Gaussian rows: blocks of d rows W = sigma S Q, Q Haar distributed on the orthogonal
+ * matrices of order d, S a diagonal matrix of independent chi_d lengths (Yu et al. 2016, Orthogonal
+ * random features, section 3). Each row by itself is exactly N(0, sigma^2 I).
  *
- * Q' = H_d H_(d-1) ... H_1 D, a product of reflections (Stewart 1980, The efficient generation of random orthogonal matrices): reflection r
- * = 0 .. d-1 acts on coordinates r .. d-1, from a normal vector x of these, as I - tau u u' with u = x + sign(x_r) ||x|| e_r, tau = 2/u'u;
- * D_jj is the product of -sign(x_r) over r <= j. Row j of W is a column of Q', so that a row costs O(d^2) beside the reflections.
+ * Q' = H_d H_(d-1) ... H_1 D, a product of reflections (Stewart 1980, The efficient generation of
+ * random orthogonal matrices): reflection r = 0 .. d-1 acts on coordinates r .. d-1, from a normal
+ * vector x of these, as I - tau u u' with u = x + sign(x_r) ||x|| e_r, tau = 2/u'u; D_jj is the
+ * product of -sign(x_r) over r <= j. Row j of W is a column of Q', so that a row costs O(d^2)
+ * beside the reflections.
  *
- * PANEL rows go through GROUP reflections at a time, I - V T V' (Schreiber and Van Loan 1989): V is read once for all of them, and each row
- * sums in the same order whichever rows are beside it. */
+ * PANEL rows go through GROUP reflections at a time, I - V T V' (Schreiber and Van Loan 1989): V is
+ * read once for all of them, and each row sums in the same order whichever rows are beside it. */
 #include "shared/blocks.h"
 #include "shared/draws.h"
 #include "shared/gaussian_rows.h"
@@ -15,7 +18,8 @@ enum { PANEL = 8, GROUP = 4 };
 
 static const scl_option options[GAUSSIAN_ROWS_OPTIONS] = {GAUSSIAN_ROWS_TABLE};
 
-/* GROUP reflections: entry (i, k) of V at i*GROUP + k, zero where reflection k does not reach, rows `from` .. d-1; T upper triangular. */
+/* GROUP reflections: entry (i, k) of V at i*GROUP + k, zero where reflection k does not reach, rows
+ * `from` .. d-1; T upper triangular. */
 typedef struct group {
   size_t from;
   double factor[GROUP][GROUP];
@@ -40,7 +44,8 @@ static double dot(size_t count, const double *a, const double *b) {
   return sum;
 }
 
-/* T of I - V T V' = (I - tau_0 u_0 u_0') (I - tau_1 u_1 u_1') ...: column k is -tau_k T V' u_k above the diagonal. */
+/* T of I - V T V' = (I - tau_0 u_0 u_0') (I - tau_1 u_1 u_1') ...: column k is -tau_k T V' u_k
+ * above the diagonal. */
 static void join(size_t dim, group *g, const double tau[GROUP]) {
   memset(g->factor, 0, sizeof g->factor);
   for (size_t k = 0; k < GROUP; k++) {
@@ -66,7 +71,8 @@ static double reflect(double *vectors, size_t k, size_t count, const double *x, 
   return -side;
 }
 
-static void draw_reflections(const gaussian_rows *self, scl_address address, uint64_t block, reflections *out) {
+static void draw_reflections(const gaussian_rows *self, scl_address address, uint64_t block,
+                             reflections *out) {
   const size_t dim = out->dim;
   double *x = out->panel, side = 1;
   for (size_t n = 0; n < out->count; n++) {
@@ -74,7 +80,8 @@ static void draw_reflections(const gaussian_rows *self, scl_address address, uin
     double tau[GROUP] = {0};
     for (size_t k = 0; k < GROUP && g->from + k < dim; k++) {
       const size_t r = g->from + k;
-      self->random->normal(address.seed, address.stream + GAUSSIAN_ROWS_WEIGHTS, block * dim + r, 0, dim - r, x);
+      self->random->normal(address.seed, address.stream + GAUSSIAN_ROWS_WEIGHTS, block * dim + r, 0,
+                           dim - r, x);
       side *= reflect(g->vectors, k, dim - r, x, &tau[k]);
       out->signs[r] = side;
     }
@@ -102,7 +109,9 @@ static scl_status reserve(const scl_host *host, size_t dim, reflections *out, sc
                        host->allocate(dim * PANEL * sizeof(double))};
   if (out->groups == NULL || out->signs == NULL || out->vectors == NULL || out->panel == NULL) {
     release(out);
-    return host->fail(error, SCL_NO_MEMORY, "an orthogonal matrix of order %zu takes %zu numbers: not enough memory", dim, numbers);
+    return host->fail(error, SCL_NO_MEMORY,
+                      "an orthogonal matrix of order %zu takes %zu numbers: not enough memory", dim,
+                      numbers);
   }
   memset(out->vectors, 0, numbers * sizeof(double));
   double *at = out->vectors;
@@ -136,7 +145,8 @@ static void apply_group(size_t dim, const group *g, double *restrict panel) {
         y[i * PANEL + c] -= v[i * GROUP + k] * outer[k][c];
 }
 
-/* Columns first .. first+PANEL-1 of Q' into the panel. They are zero below row first+PANEL-1 until the reflections above reach down. */
+/* Columns first .. first+PANEL-1 of Q' into the panel. They are zero below row first+PANEL-1 until
+ * the reflections above reach down. */
 static void make_panel(const reflections *from, size_t first) {
   const size_t dim = from->dim, last = first + PANEL < dim ? first + PANEL : dim;
   memset(from->panel, 0, dim * PANEL * sizeof *from->panel);
@@ -146,8 +156,8 @@ static void make_panel(const reflections *from, size_t first) {
     apply_group(dim, &from->groups[n], from->panel);
 }
 
-static void write_row(const gaussian_rows *self, scl_address address, const reflections *from, size_t column, size_t place,
-                      scl_parameters *out) {
+static void write_row(const gaussian_rows *self, scl_address address, const reflections *from,
+                      size_t column, size_t place, scl_parameters *out) {
   const scl_address radii = {address.seed, address.stream + GAUSSIAN_ROWS_RADII};
   const double length = self->sigma * draw_chi(self->random, radii, out->first + place, from->dim);
   double *w = out->weights + (ptrdiff_t)place * out->stride;
@@ -155,8 +165,8 @@ static void write_row(const gaussian_rows *self, scl_address address, const refl
     w[i] = length * from->panel[i * PANEL + column];
 }
 
-static void write_part(const gaussian_rows *self, scl_address address, const reflections *from, const block_part *part,
-                       scl_parameters *out) {
+static void write_part(const gaussian_rows *self, scl_address address, const reflections *from,
+                       const block_part *part, scl_parameters *out) {
   const size_t end = part->from + part->count;
   for (size_t first = part->from / PANEL * PANEL; first < end; first += PANEL) {
     make_panel(from, first);
@@ -167,19 +177,23 @@ static void write_part(const gaussian_rows *self, scl_address address, const ref
 
 /* ---------------------------------------------------------------- the plugin */
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   return gaussian_rows_create(host, values, SCL_DENSE, sizeof(gaussian_rows), instance, error);
 }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const gaussian_rows *self = instance;
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_BAD_SHAPE, "orthogonal rows take 1 to 2^31 - 1 columns, and the data have %zu", dim);
+    return self->host->fail(error, SCL_BAD_SHAPE,
+                            "orthogonal rows take 1 to 2^31 - 1 columns, and the data have %zu",
+                            dim);
   *out = (scl_layout){SCL_DENSE, dim, 0, dim, self->bias.law != SCL_BIAS_NONE};
   return SCL_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   const gaussian_rows *self = instance;
   reflections made;
   const scl_status status = reserve(self->host, out->dim, &made, error);
@@ -196,19 +210,22 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
 
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
-                                    "orthogonal",
-                                    "1.0",
-                                    "The Scullery authors",
-                                    "Gaussian rows that are orthogonal in blocks of d",
-                                    "Blocks of d rows W = sigma S Q: Q a Haar distributed orthogonal matrix, S independent chi_d\n"
-                                    "lengths; z = <w, x> + b. Each row by itself is N(0, sigma^2 I), so every kernel of Gaussian rows\n"
-                                    "holds, and with nonlinearity.fourier the error is smaller than with independent rows (Yu et al.\n"
-                                    "2016, Orthogonal random features). A block costs O(d^3); sampler.hadamard costs O(d log d).",
-                                    options,
-                                    GAUSSIAN_ROWS_OPTIONS,
-                                    &table,
-                                    create,
-                                    instance_end,
-                                    gaussian_rows_ability};
+const scl_plugin scullery_plugin = {
+    SCL_HEAD(scl_plugin),
+    SCL_SAMPLER,
+    "orthogonal",
+    "1.0",
+    "The Scullery authors",
+    "Gaussian rows that are orthogonal in blocks of d",
+    "Blocks of d rows W = sigma S Q: Q a Haar distributed orthogonal matrix, S independent chi_d\n"
+    "lengths; z = <w, x> + b. Each row by itself is N(0, sigma^2 I), so every kernel of Gaussian "
+    "rows\n"
+    "holds, and with nonlinearity.fourier the error is smaller than with independent rows (Yu et "
+    "al.\n"
+    "2016, Orthogonal random features). A block costs O(d^3); sampler.hadamard costs O(d log d).",
+    options,
+    GAUSSIAN_ROWS_OPTIONS,
+    &table,
+    create,
+    instance_end,
+    gaussian_rows_ability};

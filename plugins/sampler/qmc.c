@@ -1,12 +1,16 @@
-/* Quasi-Monte Carlo rows: w_t = sigma F^-1(u_t), coordinate by coordinate, F the normal distribution function and u_0, u_1, ... a sequence
- * that fills [0,1]^d more evenly than random points (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps). It is
+/* Quasi-Monte Carlo rows: w_t = sigma F^-1(u_t), coordinate by coordinate, F the normal
+ * distribution function and u_0, u_1, ... a sequence that fills [0,1]^d more evenly than random
+ * points (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps). It is
  * randomised by (seed, stream), so that each row by itself is exactly N(0, sigma^2 I).
  *
- * sobol:  binary digits of the index (in Gray's order) times direction numbers, scrambled by a random lower triangular matrix of bits and a
- *         random digital shift (Matousek 1998, On the L2-discrepancy for anchored boxes). Any 2^m points that begin at a multiple of 2^m
- * have one in each dyadic interval of length 2^-m, in each coordinate. halton: digits of the index in base p_j, the j-th prime, behind the
- * point in reverse; digit k becomes a_k digit + b_k mod p_j. With a_k and b_k random, any two points are distributed as under random
- * permutations of the digits (Owen 2017), so variances are the same. */
+ * sobol:  binary digits of the index (in Gray's order) times direction numbers, scrambled by a
+ * random lower triangular matrix of bits and a
+ *         random digital shift (Matousek 1998,
+ *             On the L2-discrepancy for anchored boxes). Any 2^m points that begin at a multiple of
+ * 2^m have one in each dyadic interval of length 2^-m, in each coordinate. halton: digits of the
+ * index in base p_j, the j-th prime, behind the point in reverse; digit k becomes a_k digit + b_k
+ * mod p_j. With a_k and b_k random, any two points are distributed as under random permutations of
+ * the digits (Owen 2017), so variances are the same. */
 #include "shared/draws.h"
 #include "shared/gaussian_rows.h"
 #include "shared/sobol_directions.h"
@@ -18,7 +22,8 @@ static const scl_option options[OPTIONS] = {
     GAUSSIAN_ROWS_TABLE,
     {"sequence", SCL_WORD, "sobol|halton", "sobol", 0, 0, 0, SCL_NO_WIDTH,
      "sobol: up to 1111 columns, best where T is a power of two; halton: any number of columns"},
-    {"scramble", SCL_BOOLEAN, NULL, "true", 0, 1, 0, SCL_NO_WIDTH, "true: random digits and a random shift; false: the random shift alone"},
+    {"scramble", SCL_BOOLEAN, NULL, "true", 0, 1, 0, SCL_NO_WIDTH,
+     "true: random digits and a random shift; false: the random shift alone"},
 };
 
 typedef struct qmc {
@@ -34,11 +39,13 @@ typedef struct target {
 } target;
 
 static void put(const target *to, size_t i, size_t column, double u) {
-  to->out->weights[(ptrdiff_t)i * to->out->stride + (ptrdiff_t)column] = to->self->rows.sigma * to->self->rows.random->inverse_normal(u);
+  to->out->weights[(ptrdiff_t)i * to->out->stride + (ptrdiff_t)column] =
+      to->self->rows.sigma * to->self->rows.random->inverse_normal(u);
 }
 
 static void column_bits(const target *to, size_t column, size_t count, uint64_t *out) {
-  to->self->rows.random->bits(to->address.seed, to->address.stream + GAUSSIAN_ROWS_WEIGHTS, column, 0, count, out);
+  to->self->rows.random->bits(to->address.seed, to->address.stream + GAUSSIAN_ROWS_WEIGHTS, column,
+                              0, count, out);
 }
 
 /* ---------------------------------------------------------------- Sobol */
@@ -118,8 +125,10 @@ typedef struct digit_map {
   uint64_t rest;  /* what the shifts from here on come to: an index's digits end in zeros */
 } digit_map;
 
-/* The maps of one column's digits, the first digit behind the point first; p^digits <= 2^HALTON_BITS. */
-static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_map *maps, double *rest) {
+/* The maps of one column's digits, the first digit behind the point first; p^digits <=
+ * 2^HALTON_BITS. */
+static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_map *maps,
+                        double *rest) {
   uint64_t bits[2 * HALTON_BITS + 1], whole = 1;
   size_t digits = 0;
   for (; whole <= ((uint64_t)1 << HALTON_BITS) / prime; whole *= prime)
@@ -128,8 +137,9 @@ static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_m
   *rest = ((double)(bits[0] >> (64 - REST_BITS)) + 0.5) * (1.0 / (1 << REST_BITS));
   for (size_t k = 0; k < digits; k++) {
     whole /= prime;
-    maps[k] = (digit_map){to->self->scramble ? 1 + (uint32_t)draw_below(bits[2 * k + 1], prime - 1) : 1,
-                          (uint32_t)draw_below(bits[2 * k + 2], prime), whole, 0};
+    maps[k] =
+        (digit_map){to->self->scramble ? 1 + (uint32_t)draw_below(bits[2 * k + 1], prime - 1) : 1,
+                    (uint32_t)draw_below(bits[2 * k + 2], prime), whole, 0};
   }
   uint64_t sum = 0;
   for (size_t k = digits; k-- > 0;)
@@ -162,7 +172,9 @@ static scl_status halton(const target *to, scl_error *error) {
   const scl_host *host = to->self->rows.host;
   const size_t bound = prime_bound(to->out->dim);
   char *composite = host->allocate(bound);
-  if (composite == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for the first %zu primes", to->out->dim);
+  if (composite == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the first %zu primes",
+                      to->out->dim);
   memset(composite, 0, bound);
   size_t column = 0;
   for (size_t n = 2; column < to->out->dim; n++) {
@@ -177,8 +189,10 @@ static scl_status halton(const target *to, scl_error *error) {
 
 /* ---------------------------------------------------------------- the plugin */
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  const scl_status status = gaussian_rows_create(host, values, SCL_DENSE, sizeof(qmc), instance, error);
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
+  const scl_status status =
+      gaussian_rows_create(host, values, SCL_DENSE, sizeof(qmc), instance, error);
   if (status != SCL_OK) return status;
   qmc *self = *instance;
   self->halton = strcmp(values[SEQUENCE].word, "halton") == 0;
@@ -191,22 +205,27 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   const size_t most = self->halton ? 100000000 : SOBOL_DIMENSIONS;
   if (!self->halton && dim > most)
     return self->rows.host->fail(error, SCL_BAD_SHAPE,
-                                 "sequence = \"sobol\" takes up to %zu columns, and the data have %zu: \"halton\" takes any number", most,
-                                 dim);
+                                 "sequence = \"sobol\" takes up to %zu columns, and the data have "
+                                 "%zu: \"halton\" takes any number",
+                                 most, dim);
   if (dim == 0 || dim > most)
-    return self->rows.host->fail(error, SCL_BAD_SHAPE, "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu", most, dim);
+    return self->rows.host->fail(
+        error, SCL_BAD_SHAPE, "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu",
+        most, dim);
   *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->rows.bias.law != SCL_BIAS_NONE};
   return SCL_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   const qmc *self = instance;
   const target to = {self, address, out};
   bias_draw(&self->rows.bias, self->rows.random, address, out);
   if (self->halton) return halton(&to, error);
   if (out->first + out->count >= (uint64_t)1 << (SOBOL_BITS - 1))
-    return self->rows.host->fail(error, SCL_BAD_OPTION, "a Sobol sequence has 2^%d points here, and point %zu was asked for",
-                                 SOBOL_BITS - 1, out->first + out->count);
+    return self->rows.host->fail(
+        error, SCL_BAD_OPTION, "a Sobol sequence has 2^%d points here, and point %zu was asked for",
+        SOBOL_BITS - 1, out->first + out->count);
   sobol(&to);
   return SCL_OK;
 }
@@ -220,11 +239,16 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Quasi-Monte Carlo Gaussian rows: scrambled Sobol or Halton points",
-    "w_t = sigma F^-1(u_t), F the normal distribution function, u_t point t of a sequence in [0,1]^d; z = <w, x> + b.\n"
-    "sobol: direction numbers of Joe and Kuo 2008, scrambled by random matrices and shifts (Matousek 1998);\n"
-    "halton: digits in prime bases, scrambled by random linear maps. Randomised by the seed, each row by itself\n"
-    "is N(0, sigma^2 I), so every kernel of Gaussian rows holds without bias; in few columns the error falls\n"
-    "faster than T^(-1/2) (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps).",
+    "w_t = sigma F^-1(u_t), F the normal distribution function, u_t point t of a sequence in "
+    "[0,1]^d; z = <w, x> + b.\n"
+    "sobol: direction numbers of Joe and Kuo 2008, scrambled by random matrices and shifts "
+    "(Matousek 1998);\n"
+    "halton: digits in prime bases, scrambled by random linear maps. Randomised by the seed, each "
+    "row by itself\n"
+    "is N(0, sigma^2 I), so every kernel of Gaussian rows holds without bias; in few columns the "
+    "error falls\n"
+    "faster than T^(-1/2) (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature "
+    "maps).",
     options,
     OPTIONS,
     &table,

@@ -4,7 +4,8 @@
 enum { SIGMA, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_FREQUENCY, "size of each weight"},
+    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_FREQUENCY,
+     "size of each weight"},
     BIAS_OPTION,
 };
 
@@ -16,8 +17,10 @@ static double factor(double z) {
   return cos(z);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
-  const independent like = {.family = SCL_LAW_RADEMACHER, .scale = values[SIGMA].number, .make = make, .factor = factor};
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
+  const independent like = {
+      .family = SCL_LAW_RADEMACHER, .scale = values[SIGMA].number, .make = make, .factor = factor};
   return independent_create(host, &like, &values[BIAS], instance, error);
 }
 
@@ -28,7 +31,8 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Rows of random signs: w_j = +-sigma",
-    "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; a row meets it as z = <w, x> + b.\n"
+    "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; a row meets it as z "
+    "= <w, x> + b.\n"
     "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",
     options,
     OPTIONS,

@@ -1,8 +1,9 @@
-/* Decision stumps' parameters: a column i, uniform over the d columns, and a threshold t, normal or uniform; a row meets them as z = x_i -
- * t.
+/* Decision stumps' parameters: a column i, uniform over the d columns, and a threshold t, normal or
+ * uniform; a row meets them as z = x_i - t.
  *
- * t ~ N(0, sigma^2): Rahimi and Recht 2008 (kitchen sinks), Dube and Marchand 2023 (RKHS weightings, instantiation 2);
- * t ~ U[-a, a]: Rahimi and Recht 2008 (random bases), the stump kernel. */
+ * t ~ N(0, sigma^2): Rahimi and Recht 2008 (kitchen sinks), Dube and Marchand 2023 (RKHS
+ * weightings, instantiation 2); t ~ U[-a, a]: Rahimi and Recht 2008 (random bases), the stump
+ * kernel. */
 #include <math.h>
 #include <scullery/plugin.h>
 #include <string.h>
@@ -23,9 +24,12 @@ typedef struct threshold {
   double scale; /* sigma or a */
 } threshold;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   if (values[SIGMA].form != 0 && values[A].form != 0)
-    return host->fail(error, SCL_BAD_OPTION, "'sigma' asks for normal thresholds and 'a' for uniform ones: give one of them");
+    return host->fail(
+        error, SCL_BAD_OPTION,
+        "'sigma' asks for normal thresholds and 'a' for uniform ones: give one of them");
   threshold *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
   const int uniform = values[A].form != 0;
@@ -45,12 +49,14 @@ static void destroy(void *instance) {
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const threshold *self = instance;
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_BAD_SHAPE, "thresholds need 1 to 2^31 - 1 columns, and the data have %zu", dim);
+    return self->host->fail(error, SCL_BAD_SHAPE,
+                            "thresholds need 1 to 2^31 - 1 columns, and the data have %zu", dim);
   *out = (scl_layout){SCL_THRESHOLD, 1, 1, 1, 0};
   return SCL_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   (void)error;
   const threshold *self = instance;
   for (size_t i = 0; i < out->count; i++) {
@@ -92,7 +98,8 @@ static double distribution(const void *instance, size_t column, double x) {
 
 static const void *ability(const void *instance, const char *id) {
   static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
-  static const scl_ability_distribution distribution_table = {SCL_HEAD(scl_ability_distribution), distribution};
+  static const scl_ability_distribution distribution_table = {SCL_HEAD(scl_ability_distribution),
+                                                              distribution};
   (void)instance;
   if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
   if (strcmp(id, SCL_ABILITY_DISTRIBUTION) == 0) return &distribution_table;
@@ -101,19 +108,20 @@ static const void *ability(const void *instance, const char *id) {
 
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
-                                    "threshold",
-                                    "1.0",
-                                    "The Scullery authors",
-                                    "Stumps: a column drawn uniformly and a threshold, normal or uniform",
-                                    "Draws (i, t): i uniform over the columns, t ~ N(0, sigma^2) or U[-a, a]; z = x_i - t.\n"
-                                    "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
-                                    "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"
-                                    "(Rahimi and Recht 2008, who print it without the 1/d).",
-                                    options,
-                                    OPTIONS,
-                                    &table,
-                                    create,
-                                    destroy,
-                                    ability};
+const scl_plugin scullery_plugin = {
+    SCL_HEAD(scl_plugin),
+    SCL_SAMPLER,
+    "threshold",
+    "1.0",
+    "The Scullery authors",
+    "Stumps: a column drawn uniformly and a threshold, normal or uniform",
+    "Draws (i, t): i uniform over the columns, t ~ N(0, sigma^2) or U[-a, a]; z = x_i - t.\n"
+    "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
+    "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"
+    "(Rahimi and Recht 2008, who print it without the 1/d).",
+    options,
+    OPTIONS,
+    &table,
+    create,
+    destroy,
+    ability};

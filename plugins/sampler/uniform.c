@@ -6,8 +6,10 @@ enum { LOW, HIGH, A, BIAS, OPTIONS };
 static const scl_option options[OPTIONS] = {
     {"low", SCL_NUMBER, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
      "lower end of each weight (default -1)"},
-    {"high", SCL_NUMBER, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "upper end (default 1)"},
-    {"a", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "instead of both: low = -a, high = a"},
+    {"high", SCL_NUMBER, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
+     SCL_NO_WIDTH, "upper end (default 1)"},
+    {"a", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "instead of both: low = -a, high = a"},
     BIAS_OPTION,
 };
 
@@ -19,15 +21,23 @@ static double factor(double z) {
   return fabs(z) < 1e-4 ? 1 - z * z / 6 : isinf(z) ? 0 : sin(z) / z;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   if (values[A].form != 0 && (values[LOW].form != 0 || values[HIGH].form != 0))
-    return host->fail(error, SCL_BAD_OPTION, "'a' = %g says both ends: give it, or 'low' and 'high'", values[A].number);
+    return host->fail(error, SCL_BAD_OPTION,
+                      "'a' = %g says both ends: give it, or 'low' and 'high'", values[A].number);
   const double a = values[A].form != 0 ? values[A].number : 1;
-  const double low = values[LOW].form != 0 ? values[LOW].number : -a, high = values[HIGH].form != 0 ? values[HIGH].number : a;
+  const double low = values[LOW].form != 0 ? values[LOW].number : -a,
+               high = values[HIGH].form != 0 ? values[HIGH].number : a;
   if (!(low < high) || !isfinite(high - low))
-    return host->fail(error, SCL_BAD_OPTION, "'low' = %g and 'high' = %g: low must be below high, and their distance finite", low, high);
-  const independent like = {
-      .family = SCL_LAW_UNIFORM, .mean = low + (high - low) / 2, .scale = (high - low) / 2, .make = make, .factor = factor};
+    return host->fail(
+        error, SCL_BAD_OPTION,
+        "'low' = %g and 'high' = %g: low must be below high, and their distance finite", low, high);
+  const independent like = {.family = SCL_LAW_UNIFORM,
+                            .mean = low + (high - low) / 2,
+                            .scale = (high - low) / 2,
+                            .make = make,
+                            .factor = factor};
   return independent_create(host, &like, &values[BIAS], instance, error);
 }
 
@@ -39,7 +49,8 @@ const scl_plugin scullery_plugin = {
     "The Scullery authors",
     "Rows in a box: w_j ~ U[low, high]",
     "Draws w_t with independent w_j ~ U[low, high]; a row meets it as z = <w, x> + b.\n"
-    "With nonlinearity.fourier the features estimate prod_j sin(a d_j)/(a d_j), d = x - y, for low = -a, high = a.",
+    "With nonlinearity.fourier the features estimate prod_j sin(a d_j)/(a d_j), d = x - y, for low "
+    "= -a, high = a.",
     options,
     OPTIONS,
     &independent_table,

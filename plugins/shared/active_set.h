@@ -1,10 +1,12 @@
-/* min_a (1/2) a'Ga - right'a + l1 ||a||_1 + (l2/2) ||a||^2 for a symmetric G that is already formed, by its active set.
+/* min_a (1/2) a'Ga - right'a + l1 ||a||_1 + (l2/2) ||a||^2 for a symmetric G that is already
+ * formed, by its active set.
  *
- * rest = right - G a is kept whole, so that looking at a coefficient is free and only those that become active ever need their column of G.
- * On the active ones, signs fixed, the minimum is a linear system; its factor gains and loses a row as they come and go. The way
- * there is searched exactly, through all changes of sign (feature-sign search; Lee, Battle, Raina and Ng 2007, with several
- * entering at once), so the objective only falls. Unlike coordinate descent, it does not slow down with the condition of G, which for
- * random features is as bad as it can be. */
+ * rest = right - G a is kept whole, so that looking at a coefficient is free and only those that
+ * become active ever need their column of G. On the active ones, signs fixed, the minimum is a
+ * linear system; its factor gains and loses a row as they come and go. The way there is searched
+ * exactly, through all changes of sign (feature-sign search; Lee, Battle, Raina and Ng 2007, with
+ * several entering at once), so the objective only falls. Unlike coordinate descent, it does not
+ * slow down with the condition of G, which for random features is as bad as it can be. */
 #ifndef SCULLERY_ACTIVE_SET_H
 #define SCULLERY_ACTIVE_SET_H
 
@@ -47,8 +49,12 @@ static inline void active_set_close(active_set *q) {
   memset(q, 0, sizeof *q);
 }
 
-static inline scl_status active_set_open(active_set *q, const scl_host *host, const scl_symmetric *gram, scl_error *error) {
-  *q = (active_set){.host = host, .algebra = host->service(SCL_SERVICE_SYMMETRIC), .gram = gram, .factor = {.host = host}};
+static inline scl_status active_set_open(active_set *q, const scl_host *host,
+                                         const scl_symmetric *gram, scl_error *error) {
+  *q = (active_set){.host = host,
+                    .algebra = host->service(SCL_SERVICE_SYMMETRIC),
+                    .gram = gram,
+                    .factor = {.host = host}};
   const size_t d = q->order = q->algebra->order(gram);
   q->columns = host->allocate(d * sizeof *q->columns);
   for (size_t j = 0; q->columns != NULL && j < d; j++)
@@ -57,9 +63,11 @@ static inline scl_status active_set_open(active_set *q, const scl_host *host, co
   q->crossings = host->allocate(d * sizeof *q->crossings);
   q->active = host->allocate(d * sizeof *q->active);
   q->sign = host->allocate(d);
-  if (q->columns == NULL || q->diagonal == NULL || q->crossings == NULL || q->active == NULL || q->sign == NULL) {
+  if (q->columns == NULL || q->diagonal == NULL || q->crossings == NULL || q->active == NULL ||
+      q->sign == NULL) {
     active_set_close(q);
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a problem in %zu coefficients", d);
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a problem in %zu coefficients",
+                      d);
   }
   q->image = q->diagonal + d;
   q->direction = q->image + d;
@@ -73,10 +81,13 @@ static inline scl_status active_set_open(active_set *q, const scl_host *host, co
   return SCL_OK;
 }
 
-static inline scl_status active_set_column(active_set *q, size_t j, const double **out, scl_error *error) {
+static inline scl_status active_set_column(active_set *q, size_t j, const double **out,
+                                           scl_error *error) {
   if (q->columns[j] == NULL) {
     q->columns[j] = q->host->allocate(q->order * sizeof **q->columns);
-    if (q->columns[j] == NULL) return q->host->fail(error, SCL_NO_MEMORY, "not enough memory for a column of %zu numbers", q->order);
+    if (q->columns[j] == NULL)
+      return q->host->fail(error, SCL_NO_MEMORY, "not enough memory for a column of %zu numbers",
+                           q->order);
     q->algebra->column(q->gram, j, q->columns[j]);
   }
   *out = q->columns[j];
@@ -84,7 +95,8 @@ static inline scl_status active_set_column(active_set *q, size_t j, const double
 }
 
 /* rest = right - G a, afresh: what rounding let it drift is gone. */
-static inline void active_set_refresh(const active_set *q, const double *right, const double *a, double *rest) {
+static inline void active_set_refresh(const active_set *q, const double *right, const double *a,
+                                      double *rest) {
   q->algebra->multiply(q->gram, a, 1, rest);
   for (size_t j = 0; j < q->order; j++)
     rest[j] = right[j] - rest[j];
@@ -103,8 +115,8 @@ static inline scl_status active_set_append(active_set *q, size_t j, int *fits, s
   return SCL_OK;
 }
 
-/* The factor of all active coefficients anew, with more on its diagonal until it is definite. It only steers the steps: their lengths and
- * the gap come from G itself. */
+/* The factor of all active coefficients anew, with more on its diagonal until it is definite. It
+ * only steers the steps: their lengths and the gap come from G itself. */
 static inline scl_status active_set_factor(active_set *q, scl_error *error) {
   scl_status status = SCL_OK;
   q->factor.order = 0;
@@ -112,7 +124,8 @@ static inline scl_status active_set_factor(active_set *q, scl_error *error) {
     int fits = 0;
     status = active_set_append(q, q->active[q->factor.order], &fits, error);
     if (status != SCL_OK || fits) continue;
-    if (!(q->jitter <= 10 * q->largest)) return q->host->fail(error, SCL_NUMERIC, "the normal equations are not finite");
+    if (!(q->jitter <= 10 * q->largest))
+      return q->host->fail(error, SCL_NUMERIC, "the normal equations are not finite");
     q->jitter *= 10;
     q->factor.order = 0;
   }
@@ -136,7 +149,8 @@ static inline void active_set_leave(active_set *q, size_t place) {
 }
 
 /* Start from the signs of a: another right-hand side, or another l2. */
-static inline scl_status active_set_restart(active_set *q, double l2, const double *a, scl_error *error) {
+static inline scl_status active_set_restart(active_set *q, double l2, const double *a,
+                                            scl_error *error) {
   q->count = 0;
   q->factor_l2 = l2;
   for (size_t j = 0; j < q->order; j++) {
@@ -153,7 +167,8 @@ static inline void active_set_image(active_set *q) {
   size_t k = 0;
   for (; k + 4 <= q->count; k += 4) {
     const size_t *at = q->active + k;
-    const double *c0 = q->columns[at[0]], *c1 = q->columns[at[1]], *c2 = q->columns[at[2]], *c3 = q->columns[at[3]];
+    const double *c0 = q->columns[at[0]], *c1 = q->columns[at[1]], *c2 = q->columns[at[2]],
+                 *c3 = q->columns[at[3]];
     for (size_t i = 0; i < q->order; i++)
       q->image[i] += (x[k] * c0[i] + x[k + 1] * c1[i]) + (x[k + 2] * c2[i] + x[k + 3] * c3[i]);
   }
@@ -164,8 +179,10 @@ static inline void active_set_image(active_set *q) {
   }
 }
 
-/* Newton's direction for the signs that hold. A coefficient that has just entered and would go the other way leaves again. */
-static inline void active_set_direct(active_set *q, const separable *r, const double *a, const double *rest) {
+/* Newton's direction for the signs that hold. A coefficient that has just entered and would go the
+ * other way leaves again. */
+static inline void active_set_direct(active_set *q, const separable *r, const double *a,
+                                     const double *rest) {
   for (int again = 1; again;) {
     again = 0;
     for (size_t k = 0; k < q->count; k++) {
@@ -187,8 +204,10 @@ static inline int crossing_order(const void *x, const void *y) {
   return (a->place > b->place) - (a->place < b->place);
 }
 
-/* The step length that minimises the objective along the direction; *stop: the place of the coefficient that becomes 0 there, or count. */
-static inline double active_set_length(active_set *q, const separable *r, const double *a, const double *rest, size_t *stop) {
+/* The step length that minimises the objective along the direction; *stop: the place of the
+ * coefficient that becomes 0 there, or count. */
+static inline double active_set_length(active_set *q, const separable *r, const double *a,
+                                       const double *rest, size_t *stop) {
   double slope = 0, curvature = 0;
   size_t n = 0;
   *stop = q->count;
@@ -197,7 +216,8 @@ static inline double active_set_length(active_set *q, const separable *r, const 
     const double d = q->direction[k];
     slope -= d * (rest[j] - r->l2 * a[j] - r->l1 * q->sign[j]);
     curvature += d * (q->image[j] + r->l2 * d);
-    if (r->l1 > 0 && a[j] * d < 0) q->crossings[n++] = (crossing){-a[j] / d, 2 * r->l1 * fabs(d), k};
+    if (r->l1 > 0 && a[j] * d < 0)
+      q->crossings[n++] = (crossing){-a[j] / d, 2 * r->l1 * fabs(d), k};
   }
   if (!(slope < 0)) return 0;
   qsort(q->crossings, n, sizeof *q->crossings, crossing_order);
@@ -213,8 +233,10 @@ static inline double active_set_length(active_set *q, const separable *r, const 
   return curvature > 0 ? fmin(-slope / curvature, 1) : 1;
 }
 
-/* Go there; returns whether no sign changed on the way, so that the active coefficients are at their minimum. */
-static inline int active_set_move(active_set *q, double length, size_t stop, double *a, double *rest) {
+/* Go there; returns whether no sign changed on the way, so that the active coefficients are at
+ * their minimum. */
+static inline int active_set_move(active_set *q, double length, size_t stop, double *a,
+                                  double *rest) {
   int settled = stop == q->count;
   for (size_t k = q->count; k-- > 0;) {
     const size_t j = q->active[k];
@@ -243,7 +265,8 @@ typedef struct active_state {
   size_t steps;
 } active_state;
 
-static inline double active_set_gap(const active_set *q, const separable *r, const active_state *s, const unsigned char *inside) {
+static inline double active_set_gap(const active_set *q, const separable *r, const active_state *s,
+                                    const unsigned char *inside) {
   double residual = s->square;
   for (size_t j = 0; j < q->order; j++)
     residual -= (s->right[j] + s->rest[j]) * s->a[j];
@@ -251,15 +274,17 @@ static inline double active_set_gap(const active_set *q, const separable *r, con
 }
 
 /* Let the worst violators in, those at least `share` as bad as the worst; returns how many. */
-static inline scl_status active_set_admit(active_set *q, const separable *r, active_state *s, double share, size_t *admitted,
-                                          scl_error *error) {
+static inline scl_status active_set_admit(active_set *q, const separable *r, active_state *s,
+                                          double share, size_t *admitted, scl_error *error) {
   scl_status status = SCL_OK;
   double worst = 0;
   *admitted = 0;
   for (size_t j = 0; j < q->order; j++)
-    if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat) worst = fmax(worst, fabs(s->rest[j]) - r->l1);
+    if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat)
+      worst = fmax(worst, fabs(s->rest[j]) - r->l1);
   for (size_t j = 0; status == SCL_OK && worst > 0 && j < q->order; j++)
-    if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat && fabs(s->rest[j]) - r->l1 >= share * worst) {
+    if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat &&
+        fabs(s->rest[j]) - r->l1 >= share * worst) {
       status = active_set_enter(q, j, s->rest[j] > 0 ? 1 : -1, error);
       ++*admitted;
     }
@@ -275,7 +300,8 @@ static inline int active_set_widen(const active_set *q, const separable *r, acti
 }
 
 /* Is the gap, over all coefficients and from a fresh residual, at most target? */
-static inline int active_set_reached(const active_set *q, const separable *r, double target, active_state *s) {
+static inline int active_set_reached(const active_set *q, const separable *r, double target,
+                                     active_state *s) {
   s->gap = active_set_gap(q, r, s, s->inside);
   if (s->gap > target) return 0;
   active_set_refresh(q, s->right, s->a, s->rest);
@@ -285,7 +311,8 @@ static inline int active_set_reached(const active_set *q, const separable *r, do
 }
 
 /* Steps until the gap is at most `target`, or `most` are done, or rounding lets none go further. */
-static inline scl_status active_set_solve(active_set *q, const separable *r, const scl_problem *problem, double target, size_t most,
+static inline scl_status active_set_solve(active_set *q, const separable *r,
+                                          const scl_problem *problem, double target, size_t most,
                                           active_state *s, scl_error *error) {
   scl_status status = SCL_OK;
   if (r->l2 != q->factor_l2) status = active_set_restart(q, r->l2, s->a, error);
@@ -294,7 +321,8 @@ static inline scl_status active_set_solve(active_set *q, const separable *r, con
   while (status == SCL_OK && !active_set_reached(q, r, target, s) && done < most && idle < 4) {
     size_t admitted = 0, stop;
     status = problem->progress(problem, (double)done / (double)most, "solving", error);
-    if (status == SCL_OK && settled) status = active_set_admit(q, r, s, r->l1 > 0 ? 0.3 : 0, &admitted, error);
+    if (status == SCL_OK && settled)
+      status = active_set_admit(q, r, s, r->l1 > 0 ? 0.3 : 0, &admitted, error);
     if (status != SCL_OK) break;
     if (settled && admitted == 0) {
       active_set_refresh(q, s->right, s->a, s->rest);

@@ -1,9 +1,14 @@
 /* Arc-cosine kernels of any order (Cho and Saul 2009), for unit vectors at angle theta:
- *   k_n(theta) = 2 E[ Theta(a) Theta(b) a^n b^n ] = J_n(theta)/pi,   (a, b) standard normal with correlation r = cos theta,
- * so that k(x, y) = |x|^n |y|^n k_n belongs to sqrt2 Theta(z) z^n on N(0, I) rows, and k_n(0) = 1 3 5 ... (2n - 1).
+ *   k_n(theta) = 2 E[ Theta(a) Theta(b) a^n b^n ] = J_n(theta)/pi,
+ *       (a, b) standard normal with correlation r = cos theta,
+ * so that k(x, y) = |x|^n |y|^n k_n belongs to sqrt2 Theta(z) z^n on N(0, I) rows, and k_n(0) = 1 3
+ * 5 ... (2n - 1).
  *
- * With E_n = E[a_+^n b_+^n] and G_n = E[a_+^(n-2) b_+^n], integration by parts (Stein) gives, from J_0 and J_1 on,
- *   G_2 = E_0 + r sin(theta)/(2 pi),   G_n = (n - 1) E_(n-2) + r (n - 2) G_(n-1),   E_n = (n - 1) G_n + n r E_(n-1). */
+ * With E_n = E[a_+^n b_+^n] and G_n = E[a_+^(n-2) b_+^n], integration by parts (Stein) gives, from
+ * J_0 and J_1 on,
+ *   G_2 = E_0 + r sin(theta)/(2 pi),   G_n = (n - 1) E_(n-2) + r (n - 2) G_(n-1),
+ *       E_n = (n - 1) G_n + n r
+ * E_(n-1). */
 #ifndef SCULLERY_SHARED_ARCCOS_H
 #define SCULLERY_SHARED_ARCCOS_H
 

@@ -1,5 +1,5 @@
-/* A batch of parameters cut at the blocks that a sampler draws as one: an orthogonal matrix, a Hadamard product, a deal of the columns. A
- * batch may begin and end inside a block. */
+/* A batch of parameters cut at the blocks that a sampler draws as one: an orthogonal matrix, a
+ * Hadamard product, a deal of the columns. A batch may begin and end inside a block. */
 #ifndef SCULLERY_SHARED_BLOCKS_H
 #define SCULLERY_SHARED_BLOCKS_H
 

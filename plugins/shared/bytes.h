@@ -1,5 +1,6 @@
-/* Models to bytes and back: whole numbers in 8 bytes and float64, little-endian on every machine. After a failure the rest does nothing, so
- * that one look at `status` at the end is enough. A reader trusts nothing: sizes come with their range, numbers are finite. */
+/* Models to bytes and back: whole numbers in 8 bytes and float64, little-endian on every machine.
+ * After a failure the rest does nothing, so that one look at `status` at the end is enough. A
+ * reader trusts nothing: sizes come with their range, numbers are finite. */
 #ifndef SCULLERY_SHARED_BYTES_H
 #define SCULLERY_SHARED_BYTES_H
 
@@ -81,7 +82,8 @@ static inline size_t bytes_get_size(byte_reader *r, size_t low, size_t high, con
   if (r->status != SCL_OK) return 0;
   const uint64_t value = bytes_decode(in);
   if (value >= low && value <= high) return (size_t)value;
-  r->status = r->host->fail(r->error, SCL_BAD_DATA, "the model's bytes are damaged: %s is %llu, and takes %zu to %zu", what,
+  r->status = r->host->fail(r->error, SCL_BAD_DATA,
+                            "the model's bytes are damaged: %s is %llu, and takes %zu to %zu", what,
                             (unsigned long long)value, low, high);
   return 0;
 }
@@ -95,7 +97,8 @@ static inline void bytes_get_numbers(byte_reader *r, double *out, size_t count) 
       const uint64_t bits = bytes_decode(chunk + 8 * i);
       memcpy(&out[at + i], &bits, sizeof bits);
       if (!isfinite(out[at + i]))
-        r->status = r->host->fail(r->error, SCL_BAD_DATA, "the model's bytes are damaged: a number is not finite");
+        r->status = r->host->fail(r->error, SCL_BAD_DATA,
+                                  "the model's bytes are damaged: a number is not finite");
     }
   }
 }
@@ -103,9 +106,11 @@ static inline void bytes_get_numbers(byte_reader *r, double *out, size_t count) 
 /* rows x cols numbers in fresh memory; NULL after a failure. */
 static inline double *bytes_get_array(byte_reader *r, size_t rows, size_t cols) {
   if (r->status != SCL_OK) return NULL;
-  double *out = cols > SIZE_MAX / 16 / (rows + 1) ? NULL : r->host->allocate((rows * cols + 1) * sizeof *out);
+  double *out =
+      cols > SIZE_MAX / 16 / (rows + 1) ? NULL : r->host->allocate((rows * cols + 1) * sizeof *out);
   if (out == NULL) {
-    r->status = r->host->fail(r->error, SCL_NO_MEMORY, "not enough memory for %zu x %zu numbers of a model", rows, cols);
+    r->status = r->host->fail(r->error, SCL_NO_MEMORY,
+                              "not enough memory for %zu x %zu numbers of a model", rows, cols);
     return NULL;
   }
   bytes_get_numbers(r, out, rows * cols);
@@ -120,8 +125,9 @@ static inline void bytes_expect_title(byte_reader *r, const char *title) {
   if (r->status != SCL_OK) return;
   memcpy(want, title, strlen(title) < BYTES_TITLE ? strlen(title) : BYTES_TITLE - 1);
   if (memcmp(in, want, sizeof in) != 0)
-    r->status =
-        r->host->fail(r->error, SCL_BAD_DATA, "the model's bytes are damaged, or of another solver: they do not begin with '%s'", title);
+    r->status = r->host->fail(
+        r->error, SCL_BAD_DATA,
+        "the model's bytes are damaged, or of another solver: they do not begin with '%s'", title);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The law of the in-degree of sparse parameters: fixed, binomial(d, p) or a table P(0), P(1), ...; as an option, as probabilities and as
- * draws. */
+/* The law of the in-degree of sparse parameters: fixed, binomial(d, p) or a table P(0), P(1), ...;
+ * as an option, as probabilities and as draws. */
 #ifndef SCULLERY_SHARED_DEGREES_H
 #define SCULLERY_SHARED_DEGREES_H
 
@@ -15,10 +15,12 @@ typedef struct degree_law {
   size_t length;
 } degree_law;
 
-#define DEGREE_OPTION                                                                                                                      \
-  {                                                                                                                                        \
-    "degree", SCL_INTEGER | SCL_LAW, "binomial|table", "1", 1, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,                                      \
-        "in-degree s, columns a parameter: s; {binomial = p}: s ~ B(d, p); {table = {P(0), P(1), ...}}"                                    \
+#define DEGREE_OPTION                                                                              \
+  {                                                                                                \
+    "degree", SCL_INTEGER | SCL_LAW, "binomial|table", "1", 1, INFINITY, SCL_HIGH_OPEN,            \
+        SCL_NO_WIDTH,                                                                              \
+        "in-degree s, columns a parameter: s; {binomial = p}: s ~ B(d, p); {table = {P(0), P(1), " \
+        "...}}"                                                                                    \
   }
 
 static inline void degree_release(const scl_host *host, degree_law *law) {
@@ -26,19 +28,24 @@ static inline void degree_release(const scl_host *host, degree_law *law) {
   law->table = NULL;
 }
 
-static inline scl_status degree_read_table(const scl_host *host, const scl_value *value, degree_law *out, scl_error *error) {
+static inline scl_status degree_read_table(const scl_host *host, const scl_value *value,
+                                           degree_law *out, scl_error *error) {
   double sum = 0;
   for (size_t s = 0; s < value->length; s++) {
     if (!(value->list[s] >= 0))
-      return host->fail(error, SCL_BAD_OPTION, "option 'degree': P(%zu) = %g in the table; probabilities are not negative", s,
-                        value->list[s]);
+      return host->fail(error, SCL_BAD_OPTION,
+                        "option 'degree': P(%zu) = %g in the table; probabilities are not negative",
+                        s, value->list[s]);
     sum += value->list[s];
   }
   if (!(fabs(sum - 1) <= 1e-9))
-    return host->fail(error, SCL_BAD_OPTION, "option 'degree': the %zu probabilities of the table sum to %.12g; it takes 1", value->length,
-                      sum);
+    return host->fail(
+        error, SCL_BAD_OPTION,
+        "option 'degree': the %zu probabilities of the table sum to %.12g; it takes 1",
+        value->length, sum);
   out->table = host->allocate(value->length * sizeof *out->table);
-  if (out->table == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
+  if (out->table == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
   for (size_t s = 0; s < value->length; s++) {
     out->table[s] = value->list[s] / sum;
     if (value->list[s] > 0) out->length = s + 1;
@@ -46,24 +53,30 @@ static inline scl_status degree_read_table(const scl_host *host, const scl_value
   return SCL_OK;
 }
 
-static inline scl_status degree_read(const scl_host *host, const scl_value *value, degree_law *out, scl_error *error) {
+static inline scl_status degree_read(const scl_host *host, const scl_value *value, degree_law *out,
+                                     scl_error *error) {
   memset(out, 0, sizeof *out);
   if (value->form != SCL_LAW) {
     if (value->number > INT32_MAX)
-      return host->fail(error, SCL_BAD_OPTION, "option 'degree' = %g is more columns than there can be (2^31 - 1)", value->number);
+      return host->fail(error, SCL_BAD_OPTION,
+                        "option 'degree' = %g is more columns than there can be (2^31 - 1)",
+                        value->number);
     out->fixed = (size_t)value->number;
     return SCL_OK;
   }
   if (strcmp(value->word, "table") == 0) return degree_read_table(host, value, out, error);
   if (value->length != 1 || !(value->list[0] >= 0 && value->list[0] <= 1))
-    return host->fail(error, SCL_BAD_OPTION, "option 'degree': {binomial = p} takes one probability in [0, 1], and got %g (of %zu numbers)",
+    return host->fail(error, SCL_BAD_OPTION,
+                      "option 'degree': {binomial = p} takes one probability in [0, 1], and got %g "
+                      "(of %zu numbers)",
                       value->length > 0 ? value->list[0] : NAN, value->length);
   out->binomial = 1;
   out->p = value->list[0];
   return SCL_OK;
 }
 
-/* In-degrees low .. high are all that have a probability of 1e-18 of the largest or more: a draw, made from 53 bits, meets no other. */
+/* In-degrees low .. high are all that have a probability of 1e-18 of the largest or more: a draw,
+ * made from 53 bits, meets no other. */
 typedef struct degree_range {
   size_t low, high;
 } degree_range;
@@ -86,16 +99,21 @@ static inline degree_range degree_binomial_range(double p, size_t dim) {
 }
 
 /* For `dim` columns; refuses in-degrees that they cannot have. */
-static inline scl_status degree_find_range(const scl_host *host, const degree_law *law, size_t dim, degree_range *out, scl_error *error) {
+static inline scl_status degree_find_range(const scl_host *host, const degree_law *law, size_t dim,
+                                           degree_range *out, scl_error *error) {
   const size_t most = law->fixed != 0 ? law->fixed : law->binomial ? dim : law->length - 1;
   if (most > dim)
-    return host->fail(error, SCL_BAD_SHAPE, "option 'degree' asks for %s%zu columns a parameter, and the data have %zu",
+    return host->fail(error, SCL_BAD_SHAPE,
+                      "option 'degree' asks for %s%zu columns a parameter, and the data have %zu",
                       law->fixed != 0 ? "" : "up to ", most, dim);
-  *out = law->binomial ? degree_binomial_range(law->p, dim) : law->fixed != 0 ? (degree_range){most, most} : (degree_range){0, most};
+  *out = law->binomial     ? degree_binomial_range(law->p, dim)
+         : law->fixed != 0 ? (degree_range){most, most}
+                           : (degree_range){0, most};
   return SCL_OK;
 }
 
-/* P(low), ..., P(high). The binomial ones by their ratios, from the largest on: no factorial, no underflow. */
+/* P(low), ..., P(high). The binomial ones by their ratios, from the largest on: no factorial, no
+ * underflow. */
 static inline void degree_fill(const degree_law *law, size_t dim, degree_range range, double *out) {
   const size_t count = range.high - range.low + 1;
   if (!law->binomial) {

@@ -1,11 +1,13 @@
-/* Squared Euclidean distances between rows of two sets: ||a||^2 + ||b||^2 - 2 <a, b>, the products by gemm. */
+/* Squared Euclidean distances between rows of two sets: ||a||^2 + ||b||^2 - 2 <a, b>, the products
+ * by gemm. */
 #ifndef SCULLERY_SHARED_DISTANCES_H
 #define SCULLERY_SHARED_DISTANCES_H
 
 #include <scullery/plugin.h>
 
 /* out[i] = ||x_i||^2 */
-static inline void distances_squares(const double *x, ptrdiff_t stride, size_t rows, size_t cols, double *out) {
+static inline void distances_squares(const double *x, ptrdiff_t stride, size_t rows, size_t cols,
+                                     double *out) {
   for (size_t i = 0; i < rows; i++) {
     const double *row = x + (ptrdiff_t)i * stride;
     double sum = 0;

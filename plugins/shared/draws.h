@@ -1,20 +1,23 @@
-/* Random draws that more than one sampler needs, made of the random service's bits alone, so that they are the same on every machine. */
+/* Random draws that more than one sampler needs, made of the random service's bits alone, so that
+ * they are the same on every machine. */
 #ifndef SCULLERY_SHARED_DRAWS_H
 #define SCULLERY_SHARED_DRAWS_H
 
 #include <math.h>
 #include <scullery/plugin.h>
 
-/* A whole number below `bound` from 64 random bits: the upper word of bits * bound, in halves to stay within 64 bits. Off uniform by at
- * most bound / 2^64. */
+/* A whole number below `bound` from 64 random bits: the upper word of bits * bound, in halves to
+ * stay within 64 bits. Off uniform by at most bound / 2^64. */
 static inline uint64_t draw_below(uint64_t bits, uint32_t bound) {
   const uint64_t high = (bits >> 32) * bound, low = (bits & 0xffffffffu) * bound;
   return (high + (low >> 32)) >> 32;
 }
 
-/* The length of a normal vector in R^freedom, chi distributed: sqrt(2 g), g ~ Gamma(freedom/2) by rejection (Marsaglia and Tsang 2000, A
- * simple method for generating gamma variables). Attempt a takes numbers 2a and 2a + 1 of the item. */
-static inline double draw_chi(const scl_random *random, scl_address address, uint64_t index, size_t freedom) {
+/* The length of a normal vector in R^freedom, chi distributed: sqrt(2 g), g ~ Gamma(freedom/2) by
+ * rejection (Marsaglia and Tsang 2000, A simple method for generating gamma variables). Attempt a
+ * takes numbers 2a and 2a + 1 of the item. */
+static inline double draw_chi(const scl_random *random, scl_address address, uint64_t index,
+                              size_t freedom) {
   double x, u;
   if (freedom == 1) {
     random->normal(address.seed, address.stream, index, 0, 1, &x);
@@ -26,18 +29,23 @@ static inline double draw_chi(const scl_random *random, scl_address address, uin
     random->uniform(address.seed, address.stream, index, offset + 1, 1, &u);
     const double root = 1 + c * x, v = root * root * root;
     if (v <= 0) continue;
-    if (u < 1 - 0.0331 * (x * x) * (x * x) || log(u) < x * x / 2 + d * (1 - v + log(v))) return sqrt(2 * d * v);
+    if (u < 1 - 0.0331 * (x * x) * (x * x) || log(u) < x * x / 2 + d * (1 - v + log(v)))
+      return sqrt(2 * d * v);
   }
 }
 
-/* Shuffle (Fisher and Yates) by the bits of one item, `offset` on. The first `few` places are dealt from the first `limit` entries alone.
- */
-static inline void draw_shuffle(const scl_random *random, scl_address address, uint64_t index, uint64_t offset, size_t few, size_t limit,
-                                size_t count, uint32_t *entries) {
+/* Shuffle (Fisher and Yates) by the bits of one item, `offset` on. The first `few` places are dealt
+ * from the first `limit` entries alone. */
+static inline void draw_shuffle(const scl_random *random, scl_address address, uint64_t index,
+                                uint64_t offset, size_t few, size_t limit, size_t count,
+                                uint32_t *entries) {
   uint64_t bits[64];
   for (size_t i = 0; i + 1 < count; i++) {
-    if (i % 64 == 0) random->bits(address.seed, address.stream, index, offset + i, count - i < 64 ? count - i : 64, bits);
-    const size_t other = i + (size_t)draw_below(bits[i % 64], (uint32_t)((i < few ? limit : count) - i));
+    if (i % 64 == 0)
+      random->bits(address.seed, address.stream, index, offset + i, count - i < 64 ? count - i : 64,
+                   bits);
+    const size_t other =
+        i + (size_t)draw_below(bits[i % 64], (uint32_t)((i < few ? limit : count) - i));
     const uint32_t kept = entries[i];
     entries[i] = entries[other];
     entries[other] = kept;

@@ -1,4 +1,5 @@
-/* Kernel expansions: models f(x) = f0 + sum_i b_i K(x_i, x) over kept rows x_i, c functions at once. */
+/* Kernel expansions: models f(x) = f0 + sum_i b_i K(x_i, x) over kept rows x_i, c functions at
+ * once. */
 #ifndef SCULLERY_SHARED_EXPANSION_H
 #define SCULLERY_SHARED_EXPANSION_H
 
@@ -18,7 +19,8 @@ typedef struct row_kernel {
   const scl_host *host;
   const scl_dense_algebra *algebra;
   const void *self;
-  scl_status (*gram)(const void *self, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride, scl_error *error);
+  scl_status (*gram)(const void *self, const scl_parameters *u, const scl_parameters *v,
+                     double *out, ptrdiff_t stride, scl_error *error);
 } row_kernel;
 
 enum { EXPANSION_TILE = 512 }; /* kept rows whose kernel values are made at once */
@@ -47,7 +49,8 @@ static inline scl_status expansion_reserve(const scl_host *host, expansion *e, s
   e->b = numbers / e->functions == e->rows + 1 ? host->allocate(numbers * sizeof *e->b) : NULL;
   e->f0 = host->allocate(e->functions * sizeof *e->f0);
   if (e->b == NULL || e->f0 == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu x %zu coefficients", e->rows, e->functions);
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu x %zu coefficients", e->rows,
+                      e->functions);
   memset(e->b, 0, numbers * sizeof *e->b);
   memset(e->f0, 0, e->functions * sizeof *e->f0);
   return SCL_OK;
@@ -56,7 +59,8 @@ static inline scl_status expansion_reserve(const scl_host *host, expansion *e, s
 /* ---------------------------------------------------------------- values */
 
 /* Rows as a kernel takes them; it only reads. */
-static inline scl_parameters expansion_batch(const double *x, ptrdiff_t stride, size_t count, size_t dim) {
+static inline scl_parameters expansion_batch(const double *x, ptrdiff_t stride, size_t count,
+                                             size_t dim) {
   return (scl_parameters){.head = SCL_HEAD(scl_parameters),
                           .space = SCL_DENSE,
                           .count = count,
@@ -65,13 +69,17 @@ static inline scl_parameters expansion_batch(const double *x, ptrdiff_t stride, 
                           .stride = stride};
 }
 
-/* out (count x functions at `stride`) = f0 + sum_i b_i K(x_i, x), the kept rows a tile at a time. */
-static inline scl_status expansion_values(const row_kernel *kernel, const expansion *e, const double *x, ptrdiff_t x_stride, size_t count,
+/* out (count x functions at `stride`) = f0 + sum_i b_i K(x_i, x), the kept rows a tile at a
+ * time. */
+static inline scl_status expansion_values(const row_kernel *kernel, const expansion *e,
+                                          const double *x, ptrdiff_t x_stride, size_t count,
                                           double *out, ptrdiff_t stride, scl_error *error) {
   const size_t d = e->cols, c = e->functions;
   const scl_parameters u = expansion_batch(x, x_stride, count, d);
   double *k = kernel->host->allocate((count + 1) * EXPANSION_TILE * sizeof *k);
-  if (k == NULL) return kernel->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values", count * EXPANSION_TILE);
+  if (k == NULL)
+    return kernel->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values",
+                              count * EXPANSION_TILE);
   for (size_t i = 0; i < count; i++)
     memcpy(out + (ptrdiff_t)i * stride, e->f0, c * sizeof *out);
   scl_status status = SCL_OK;
@@ -79,22 +87,29 @@ static inline scl_status expansion_values(const row_kernel *kernel, const expans
     const size_t kept = e->rows - first < EXPANSION_TILE ? e->rows - first : EXPANSION_TILE;
     const scl_parameters v = expansion_batch(e->x + first * d, (ptrdiff_t)d, kept, d);
     status = kernel->gram(kernel->self, &u, &v, k, EXPANSION_TILE, error);
-    if (status == SCL_OK) kernel->algebra->gemm(0, 0, count, c, kept, 1, k, EXPANSION_TILE, e->b + first * c, (ptrdiff_t)c, 1, out, stride);
+    if (status == SCL_OK)
+      kernel->algebra->gemm(0, 0, count, c, kept, 1, k, EXPANSION_TILE, e->b + first * c,
+                            (ptrdiff_t)c, 1, out, stride);
   }
   kernel->host->release(k);
   return status;
 }
 
 /* The same for rows in either dtype, as `decide` gets them. */
-static inline scl_status expansion_decide(const row_kernel *kernel, const expansion *e, const scl_block *rows, double *out,
-                                          ptrdiff_t stride, scl_error *error) {
+static inline scl_status expansion_decide(const row_kernel *kernel, const expansion *e,
+                                          const scl_block *rows, double *out, ptrdiff_t stride,
+                                          scl_error *error) {
   const scl_host *host = kernel->host;
   double *copy;
   ptrdiff_t x_stride;
-  if (rows->cols != e->cols) return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu", rows->cols, e->cols);
+  if (rows->cols != e->cols)
+    return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
+                      rows->cols, e->cols);
   const double *x = rows_wide(host, rows, &copy, &x_stride);
-  if (x == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
-  const scl_status status = expansion_values(kernel, e, x, x_stride, rows->rows, out, stride, error);
+  if (x == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
+  const scl_status status =
+      expansion_values(kernel, e, x, x_stride, rows->rows, out, stride, error);
   host->release(copy);
   return status;
 }

@@ -1,11 +1,15 @@
-/* Descent in the space of weight functions (Dube and Marchand 2023, sections 5.1 and 5.2): alpha = sum_t a_t K(w_t, .) begins at 0, and
- * step t brings parameter w_t, learning from a minibatch of its own,
+/* Descent in the space of weight functions (Dube and Marchand 2023, sections 5.1 and 5.2): alpha =
+ * sum_t a_t K(w_t, .) begins at 0, and step t brings parameter w_t, learning from a minibatch of
+ * its own,
  *
- *   alpha <- s alpha + a_t K(w_t, .),   f(x) = sum_t a_t Phi_t(x),   Phi_t(x) = E_{w~p} K(w_t, w) phi(w, x)
+ *   alpha <- s alpha + a_t K(w_t, .),   f(x) = sum_t a_t Phi_t(x),
+ *       Phi_t(x) = E_{w~p} K(w_t, w) phi(w, x)
  *
- * What the methods of this kind share: options, losses, scores of a minibatch, and ||alpha||^2 = a'Ga kept up by column t of G. A step
- * costs O(t) a row. With c targets a is T x c and the norm that of all columns together. Everything is in the problem's scale, where
- * features are exp(-log_scale) times the true ones and coefficients exp(log_scale) times: norms and scores are the true ones. */
+ * What the methods of this kind share: options, losses, scores of a minibatch, and ||alpha||^2 =
+ * a'Ga kept up by column t of G. A step costs O(t) a row. With c targets a is T x c and the norm
+ * that of all columns together. Everything is in the problem's scale, where features are
+ * exp(-log_scale) times the true ones and coefficients exp(log_scale) times: norms and scores are
+ * the true ones. */
 #ifndef SCULLERY_SHARED_FUNCTIONAL_DESCENT_H
 #define SCULLERY_SHARED_FUNCTIONAL_DESCENT_H
 
@@ -13,26 +17,51 @@
 #include "shared/minibatch.h"
 #include <string.h>
 
-/* ---------------------------------------------------------------- options: these rows follow the solver's own */
+/* ---------------------------------------------------------------- options: these rows follow the
+ * solver's own */
 
-enum { FUNCTIONAL_BATCH, FUNCTIONAL_ITERATIONS, FUNCTIONAL_SEED, FUNCTIONAL_LOSS, FUNCTIONAL_DELTA, FUNCTIONAL_OPTIONS };
+enum {
+  FUNCTIONAL_BATCH,
+  FUNCTIONAL_ITERATIONS,
+  FUNCTIONAL_SEED,
+  FUNCTIONAL_LOSS,
+  FUNCTIONAL_DELTA,
+  FUNCTIONAL_OPTIONS
+};
 
-#define FUNCTIONAL_ROWS                                                                                                                    \
-  {"batch", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH, "rows a step, drawn with replacement; at most all rows"},                   \
-      {"iterations", SCL_INTEGER, NULL, NULL, 1, 1e9, 0, SCL_NO_WIDTH, "steps, each of which takes the next parameter; absent: T"},        \
-      {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the minibatches"},                                        \
-      {"loss",                                                                                                                             \
-       SCL_WORD,                                                                                                                           \
-       "square|logistic|hinge|huber",                                                                                                      \
-       "square",                                                                                                                           \
-       0,                                                                                                                                  \
-       0,                                                                                                                                  \
-       0,                                                                                                                                  \
-       SCL_NO_WIDTH,                                                                                                                       \
-       "square: (f - y)^2/2; logistic (softmax for several classes) and hinge tell classes apart; huber"},                                 \
-  {                                                                                                                                        \
-    "delta", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,                                               \
-        "where huber's loss turns from square to absolute, in the target's units"                                                          \
+#define FUNCTIONAL_ROWS                                                                             \
+  {"batch",                                                                                         \
+   SCL_INTEGER,                                                                                     \
+   NULL,                                                                                            \
+   "100",                                                                                           \
+   1,                                                                                               \
+   1e9,                                                                                             \
+   0,                                                                                               \
+   SCL_NO_WIDTH,                                                                                    \
+   "rows a step, drawn with replacement; at most all rows"},                                        \
+      {"iterations",                                                                                \
+       SCL_INTEGER,                                                                                 \
+       NULL,                                                                                        \
+       NULL,                                                                                        \
+       1,                                                                                           \
+       1e9,                                                                                         \
+       0,                                                                                           \
+       SCL_NO_WIDTH,                                                                                \
+       "steps, each of which takes the next parameter; absent: T"},                                 \
+      {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the minibatches"}, \
+      {"loss",                                                                                      \
+       SCL_WORD,                                                                                    \
+       "square|logistic|hinge|huber",                                                               \
+       "square",                                                                                    \
+       0,                                                                                           \
+       0,                                                                                           \
+       0,                                                                                           \
+       SCL_NO_WIDTH,                                                                                \
+       "square: (f - y)^2/2; logistic (softmax for several classes) and hinge tell classes "        \
+       "apart; huber"},                                                                             \
+  {                                                                                                 \
+    "delta", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,        \
+        "where huber's loss turns from square to absolute, in the target's units"                   \
   }
 
 typedef struct functional_loss {
@@ -51,12 +80,17 @@ typedef struct functional {
 } functional;
 
 static inline functional functional_read(const scl_host *host, const scl_value *values) {
-  static const functional_loss losses[] = {
-      {"square", loss_square, 0}, {"logistic", loss_logistic, 1}, {"hinge", loss_hinge, 1}, {"huber", loss_huber, 0}};
-  functional self = {host, losses[0], values[FUNCTIONAL_DELTA].number, (size_t)values[FUNCTIONAL_BATCH].number, 0, 0};
+  static const functional_loss losses[] = {{"square", loss_square, 0},
+                                           {"logistic", loss_logistic, 1},
+                                           {"hinge", loss_hinge, 1},
+                                           {"huber", loss_huber, 0}};
+  functional self = {
+      host, losses[0], values[FUNCTIONAL_DELTA].number, (size_t)values[FUNCTIONAL_BATCH].number,
+      0,    0};
   for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
     if (strcmp(values[FUNCTIONAL_LOSS].word, losses[k].name) == 0) self.loss = losses[k];
-  if (values[FUNCTIONAL_ITERATIONS].form != 0) self.iterations = (size_t)values[FUNCTIONAL_ITERATIONS].number;
+  if (values[FUNCTIONAL_ITERATIONS].form != 0)
+    self.iterations = (size_t)values[FUNCTIONAL_ITERATIONS].number;
   self.seed = (uint64_t)values[FUNCTIONAL_SEED].number;
   return self;
 }
@@ -71,29 +105,38 @@ typedef struct functional_descent {
   const scl_symmetric *gram;
   size_t steps, columns, known; /* known: parameters that have coefficients */
   double square;                /* ||alpha||^2 */
-  double mean_row_weight;       /* of all rows, so that heavy rows count as heavy in a batch drawn evenly */
-  double *a;                    /* T x c */
-  double *between, *at;         /* column t of G (T); alpha(w_t) of each target (c) */
-  double *phi;                  /* batch x (t + 1) */
-  double *scores, *targets;     /* batch x c */
-  double *shares, *delta;       /* weight of each row of the batch in a mean; c times delta, the loss's context */
+  double
+      mean_row_weight;  /* of all rows, so that heavy rows count as heavy in a batch drawn evenly */
+  double *a;            /* T x c */
+  double *between, *at; /* column t of G (T); alpha(w_t) of each target (c) */
+  double *phi;          /* batch x (t + 1) */
+  double *scores, *targets; /* batch x c */
+  double *shares,
+      *delta; /* weight of each row of the batch in a mean; c times delta, the loss's context */
 } functional_descent;
 
-static inline scl_status functional_check(const functional *self, const scl_problem *problem, scl_error *error) {
+static inline scl_status functional_check(const functional *self, const scl_problem *problem,
+                                          scl_error *error) {
   const scl_host *host = self->host;
   if (!problem->has_kernel)
     return host->fail(error, SCL_UNSUPPORTED,
-                      "it learns a weight function in the space of a K, and these features have none: give sc.instantiation a K");
+                      "it learns a weight function in the space of a K, and these features have "
+                      "none: give sc.instantiation a K");
   if (problem->features != problem->parameters)
     return host->fail(error, SCL_UNSUPPORTED,
-                      "it takes one feature a parameter, and here %zu parameters make %zu: choose a nonlinearity with one output",
+                      "it takes one feature a parameter, and here %zu parameters make %zu: choose "
+                      "a nonlinearity with one output",
                       problem->parameters, problem->features);
   if (self->iterations > problem->parameters)
-    return host->fail(error, SCL_BAD_OPTION, "iterations = %zu is more than the T = %zu parameters, and each step takes a new one",
-                      self->iterations, problem->parameters);
+    return host->fail(
+        error, SCL_BAD_OPTION,
+        "iterations = %zu is more than the T = %zu parameters, and each step takes a new one",
+        self->iterations, problem->parameters);
   if (self->loss.classes && problem->task != SCL_CLASSIFICATION)
-    return host->fail(error, SCL_UNSUPPORTED, "loss = \"%s\" tells classes apart, and the targets are numbers: square and huber fit them",
-                      self->loss.name);
+    return host->fail(
+        error, SCL_UNSUPPORTED,
+        "loss = \"%s\" tells classes apart, and the targets are numbers: square and huber fit them",
+        self->loss.name);
   return batch_check(problem, self->batch, error);
 }
 
@@ -104,19 +147,21 @@ static inline void functional_close(functional_descent *d) {
 static inline scl_status functional_mean_weight(functional_descent *d, scl_error *error) {
   const size_t n = d->problem->rows;
   double *weights = d->self->host->allocate((n + 1) * sizeof *weights), sum = 0;
-  if (weights == NULL) return d->self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu row weights", n);
+  if (weights == NULL)
+    return d->self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu row weights", n);
   const scl_status status = d->problem->responses(d->problem, NULL, weights, error);
   for (size_t i = 0; status == SCL_OK && i < n; i++)
     sum += weights[i];
   d->mean_row_weight = sum / (double)n;
   d->self->host->release(weights);
-  if (status == SCL_OK && !(sum > 0)) return d->self->host->fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (status == SCL_OK && !(sum > 0))
+    return d->self->host->fail(error, SCL_BAD_DATA, "all row weights are 0");
   return status;
 }
 
 /* a: T x c numbers of the caller's, zeros. */
-static inline scl_status functional_open(functional_descent *d, const functional *self, const scl_problem *problem, double *a,
-                                         scl_error *error) {
+static inline scl_status functional_open(functional_descent *d, const functional *self,
+                                         const scl_problem *problem, double *a, scl_error *error) {
   const size_t T = problem->parameters, c = problem->targets;
   *d = (functional_descent){.self = self, .problem = problem, .a = a, .columns = c};
   scl_status status = functional_check(self, problem, error);
@@ -124,8 +169,11 @@ static inline scl_status functional_open(functional_descent *d, const functional
   d->steps = self->iterations == 0 ? T : self->iterations;
   d->symmetric = self->host->service(SCL_SERVICE_SYMMETRIC);
   d->algebra = self->host->service(SCL_SERVICE_DENSE_ALGEBRA);
-  d->between = self->host->allocate((T + 2 * c + self->batch * (T + 2 * c + 1)) * sizeof *d->between);
-  if (d->between == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for batches of %zu rows", self->batch);
+  d->between =
+      self->host->allocate((T + 2 * c + self->batch * (T + 2 * c + 1)) * sizeof *d->between);
+  if (d->between == NULL)
+    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for batches of %zu rows",
+                            self->batch);
   d->at = d->between + T;
   d->delta = d->at + c;
   d->scores = d->delta + c;
@@ -154,16 +202,20 @@ static inline scl_status functional_rows(void *context, const scl_rows *rows, sc
   if (d->known == 0)
     memset(d->scores, 0, rows->count * c * sizeof *d->scores);
   else
-    d->algebra->gemm(0, 0, rows->count, c, d->known, 1, d->phi, (ptrdiff_t)width, d->a, (ptrdiff_t)c, 0, d->scores, (ptrdiff_t)c);
+    d->algebra->gemm(0, 0, rows->count, c, d->known, 1, d->phi, (ptrdiff_t)width, d->a,
+                     (ptrdiff_t)c, 0, d->scores, (ptrdiff_t)c);
   return SCL_OK;
 }
 
 /* Step t (from 0): its rows with `count` features each, and where alpha stands at w_t. */
-static inline scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_error *error) {
+static inline scl_status functional_step(functional_descent *d, size_t t, size_t count,
+                                         scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t c = d->columns;
   scl_status status = problem->progress(problem, (double)t / (double)d->steps, "descending", error);
-  if (status == SCL_OK) status = problem->minibatch(problem, d->self->seed, t, d->self->batch, 0, count, 0, functional_rows, d, error);
+  if (status == SCL_OK)
+    status = problem->minibatch(problem, d->self->seed, t, d->self->batch, 0, count, 0,
+                                functional_rows, d, error);
   if (status != SCL_OK) return status;
   d->symmetric->column(d->gram, t, d->between);
   memset(d->at, 0, c * sizeof *d->at);
@@ -196,7 +248,8 @@ static inline void functional_scale(functional_descent *d, double factor) {
 
 /* ---------------------------------------------------------------- SCL_ABILITY_LOSS */
 
-static inline double functional_value(const void *instance, size_t c, const double *f, const double *y) {
+static inline double functional_value(const void *instance, size_t c, const double *f,
+                                      const double *y) {
   const functional *self = instance;
   double sum = 0, slope = 0;
   if (self->loss.of_row == loss_logistic && c > 1) return loss_log_sum(c, f) - f[loss_truth(c, y)];
@@ -205,7 +258,8 @@ static inline double functional_value(const void *instance, size_t c, const doub
   return sum;
 }
 
-static inline void functional_slope(const void *instance, size_t c, const double *f, const double *y, double *out) {
+static inline void functional_slope(const void *instance, size_t c, const double *f,
+                                    const double *y, double *out) {
   const functional *self = instance;
   if (self->loss.of_row == loss_logistic) {
     (void)loss_logistic(NULL, c, f, y, out);
@@ -228,15 +282,17 @@ static inline double functional_lipschitz(const void *instance, double reach) {
   return fabs(slope);
 }
 
-static inline int functional_probabilities(const void *instance, size_t c, const double *f, double *out) {
+static inline int functional_probabilities(const void *instance, size_t c, const double *f,
+                                           double *out) {
   if (((const functional *)instance)->loss.of_row != loss_logistic) return 0;
   loss_logistic_probabilities(c, f, out);
   return 1;
 }
 
 static inline const void *functional_ability(const void *instance, const char *id) {
-  static const scl_ability_loss table = {SCL_HEAD(scl_ability_loss), functional_value,     functional_slope,
-                                         functional_bound,           functional_lipschitz, functional_probabilities};
+  static const scl_ability_loss table = {SCL_HEAD(scl_ability_loss), functional_value,
+                                         functional_slope,           functional_bound,
+                                         functional_lipschitz,       functional_probabilities};
   (void)instance;
   return strcmp(id, SCL_ABILITY_LOSS) == 0 ? &table : NULL;
 }

@@ -1,4 +1,5 @@
-/* The Cholesky factor L L' of a matrix that gains and loses rows one at a time: O(k^2) each where a factorisation takes k^3/3. */
+/* The Cholesky factor L L' of a matrix that gains and loses rows one at a time: O(k^2) each where a
+ * factorisation takes k^3/3. */
 #ifndef SCULLERY_GROWING_CHOLESKY_H
 #define SCULLERY_GROWING_CHOLESKY_H
 
@@ -20,14 +21,17 @@ static inline void growing_cholesky_close(growing_cholesky *f) {
   memset(f, 0, sizeof *f);
 }
 
-static inline scl_status growing_cholesky_reserve(growing_cholesky *f, size_t order, scl_error *error) {
+static inline scl_status growing_cholesky_reserve(growing_cholesky *f, size_t order,
+                                                  scl_error *error) {
   if (order <= f->room) return SCL_OK;
   const size_t room = order + order / 2 + 32;
-  double *l = f->host->allocate(room * room * sizeof *l), *turns = f->host->allocate(2 * room * sizeof *turns);
+  double *l = f->host->allocate(room * room * sizeof *l),
+         *turns = f->host->allocate(2 * room * sizeof *turns);
   if (l == NULL || turns == NULL) {
     f->host->release(l);
     f->host->release(turns);
-    return f->host->fail(error, SCL_NO_MEMORY, "not enough memory for a factor of order %zu", order);
+    return f->host->fail(error, SCL_NO_MEMORY, "not enough memory for a factor of order %zu",
+                         order);
   }
   for (size_t i = 0; i < f->order; i++)
     memcpy(l + i * room, f->l + i * f->room, (i + 1) * sizeof *l);
@@ -51,9 +55,10 @@ static inline double growing_cholesky_dot(size_t count, const double *x, const d
   return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
 }
 
-/* One more row: `row` holds its entries with the rows there are. Returns 0, and adds none, where the pivot's square would be below `least`.
- * Room must have been reserved. */
-static inline int growing_cholesky_append(growing_cholesky *f, const double *row, double diagonal, double least) {
+/* One more row: `row` holds its entries with the rows there are. Returns 0, and adds none, where
+ * the pivot's square would be below `least`. Room must have been reserved. */
+static inline int growing_cholesky_append(growing_cholesky *f, const double *row, double diagonal,
+                                          double least) {
   double *x = f->l + f->order * f->room;
   for (size_t i = 0; i < f->order; i++) {
     const double *li = f->l + i * f->room;
@@ -65,7 +70,8 @@ static inline int growing_cholesky_append(growing_cholesky *f, const double *row
   return 1;
 }
 
-/* Leave out row `gone`: the rows below move up, and rotations of neighbouring columns make them triangular again. */
+/* Leave out row `gone`: the rows below move up, and rotations of neighbouring columns make them
+ * triangular again. */
 static inline void growing_cholesky_remove(growing_cholesky *f, size_t gone) {
   double *cosine = f->turns, *sine = f->turns + f->room;
   for (size_t r = gone; r + 1 < f->order; r++) {

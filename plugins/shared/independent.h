@@ -1,5 +1,6 @@
-/* What the samplers have in common whose coordinates are independent, w_j = mean + scale e_j with e_j of one standard law: options are each
- * sampler's own; drawing, law and characteristic function are here. A sampler's instance is an `independent`. */
+/* What the samplers have in common whose coordinates are independent, w_j = mean + scale e_j with
+ * e_j of one standard law: options are each sampler's own; drawing, law and characteristic function
+ * are here. A sampler's instance is an `independent`. */
 #ifndef SCULLERY_SHARED_INDEPENDENT_H
 #define SCULLERY_SHARED_INDEPENDENT_H
 
@@ -17,8 +18,8 @@ typedef struct independent {
   double (*factor)(double z);         /* E cos(z e), e symmetric */
 } independent;
 
-static inline scl_status independent_create(const scl_host *host, const independent *like, const scl_value *bias, void **out,
-                                            scl_error *error) {
+static inline scl_status independent_create(const scl_host *host, const independent *like,
+                                            const scl_value *bias, void **out, scl_error *error) {
   void *made = NULL;
   scl_status status = instance_new(host, sizeof *like, &made, error);
   if (status != SCL_OK) return status;
@@ -35,14 +36,16 @@ static inline scl_status independent_create(const scl_host *host, const independ
   return status;
 }
 
-static inline scl_status independent_layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+static inline scl_status independent_layout(const void *instance, size_t dim, scl_layout *out,
+                                            scl_error *error) {
   (void)error;
   const independent *self = instance;
   *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
   return SCL_OK;
 }
 
-static inline scl_status independent_draw(const void *instance, scl_address address, scl_parameters *out, scl_error *error) {
+static inline scl_status independent_draw(const void *instance, scl_address address,
+                                          scl_parameters *out, scl_error *error) {
   enum { MOST = 4 };
   (void)error;
   const independent *self = instance;
@@ -61,7 +64,8 @@ static inline scl_status independent_draw(const void *instance, scl_address addr
   return SCL_OK;
 }
 
-static inline scl_status independent_law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
+static inline scl_status independent_law(const void *instance, size_t dim, scl_law *out,
+                                         scl_error *error) {
   (void)error;
   const independent *self = instance;
   out->space = SCL_DENSE;
@@ -75,7 +79,8 @@ static inline scl_status independent_law(const void *instance, size_t dim, scl_l
 }
 
 /* Re E exp(i <w, delta>) = cos(mean sum delta_j) prod factor(scale delta_j) */
-static inline scl_status independent_characteristic(const void *instance, size_t rows, size_t dim, const double *delta, ptrdiff_t stride,
+static inline scl_status independent_characteristic(const void *instance, size_t rows, size_t dim,
+                                                    const double *delta, ptrdiff_t stride,
                                                     double *out, scl_error *error) {
   (void)error;
   const independent *self = instance;
@@ -93,13 +98,15 @@ static inline scl_status independent_characteristic(const void *instance, size_t
 
 static inline const void *independent_ability(const void *instance, const char *id) {
   static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), independent_law};
-  static const scl_ability_characteristic characteristic_table = {SCL_HEAD(scl_ability_characteristic), independent_characteristic};
+  static const scl_ability_characteristic characteristic_table = {
+      SCL_HEAD(scl_ability_characteristic), independent_characteristic};
   (void)instance;
   if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
   if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0) return &characteristic_table;
   return NULL;
 }
 
-static const scl_sampler independent_table = {SCL_HEAD(scl_sampler), independent_layout, independent_draw};
+static const scl_sampler independent_table = {SCL_HEAD(scl_sampler), independent_layout,
+                                              independent_draw};
 
 #endif

@@ -1,4 +1,5 @@
-/* Making and ending the instance of a sampler: a struct whose first two members are its host and the random service. */
+/* Making and ending the instance of a sampler: a struct whose first two members are its host and
+ * the random service. */
 #ifndef SCULLERY_SHARED_INSTANCE_H
 #define SCULLERY_SHARED_INSTANCE_H
 
@@ -11,9 +12,11 @@ typedef struct instance_head {
 } instance_head;
 
 /* `bytes` bytes, zero but for the head. */
-static inline scl_status instance_new(const scl_host *host, size_t bytes, void **out, scl_error *error) {
+static inline scl_status instance_new(const scl_host *host, size_t bytes, void **out,
+                                      scl_error *error) {
   const instance_head head = {host, host->service(SCL_SERVICE_RANDOM)};
-  if (head.random == NULL) return host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers");
+  if (head.random == NULL)
+    return host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers");
   *out = host->allocate(bytes);
   if (*out == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
   memset(*out, 0, bytes);

@@ -1,12 +1,14 @@
 /* Interior point for a convex loss on the box |a_j| <= bound, D coefficients:
  *
- *   grad loss(a) + upper - lower = 0,   upper (bound - a) = lower (bound + a) = mu,   mu -> 0    (Wright 1997, Primal-Dual Interior-Point
+ *   grad loss(a) + upper - lower = 0,   upper (bound - a) = lower (bound + a) = mu,   mu -> 0
+ *       (Wright 1997, Primal-Dual Interior-Point
  * Methods)
  *
- * Newton's step is (H + diag(upper/(bound - a) + lower/(bound + a))) da = -grad - mu/(bound - a) + mu/(bound + a): a Cholesky factorisation
- * each, some twenty whatever the condition of H. This is the part that the losses share: the point, the system, the step. Each product has
- * a goal of its own, so that a first step towards 0 tells what its second order would spoil, and the real step makes up for that (Mehrotra
- * 1992). */
+ * Newton's step is (H + diag(upper/(bound - a) + lower/(bound + a))) da = -grad - mu/(bound - a) +
+ * mu/(bound + a): a Cholesky factorisation each, some twenty whatever the condition of H. This is
+ * the part that the losses share: the point, the system, the step. Each product has a goal of its
+ * own, so that a first step towards 0 tells what its second order would spoil, and the real step
+ * makes up for that (Mehrotra 1992). */
 #ifndef SCULLERY_INTERIOR_BOX_H
 #define SCULLERY_INTERIOR_BOX_H
 
@@ -26,7 +28,7 @@ typedef struct interior_box {
   double *step, *work;
   double constant;                                  /* an intercept */
   double *best, best_constant, best_gap, first_gap; /* the point whose gap was the least */
-  int idle;                                         /* steps since it last fell by half, once it is small */
+  int idle; /* steps since it last fell by half, once it is small */
 } interior_box;
 
 static inline void interior_box_close(interior_box *b) {
@@ -36,11 +38,16 @@ static inline void interior_box_close(interior_box *b) {
   memset(b, 0, sizeof *b);
 }
 
-static inline scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order, double bound, scl_error *error) {
-  *b = (interior_box){.host = host, .algebra = host->service(SCL_SERVICE_SYMMETRIC), .order = order, .bound = bound};
+static inline scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order,
+                                           double bound, scl_error *error) {
+  *b = (interior_box){.host = host,
+                      .algebra = host->service(SCL_SERVICE_SYMMETRIC),
+                      .order = order,
+                      .bound = bound};
   scl_status status = b->algebra->create(order, &b->matrix, error);
   if (status == SCL_OK) b->a = host->allocate(9 * order * sizeof *b->a);
-  if (status == SCL_OK && b->a == NULL) status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
+  if (status == SCL_OK && b->a == NULL)
+    status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
   if (status != SCL_OK) {
     interior_box_close(b);
     return status;
@@ -67,7 +74,8 @@ static inline void interior_box_start(interior_box *b, double mu) {
   }
 }
 
-/* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress some time before a gap of 0. */
+/* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress
+ * some time before a gap of 0. */
 static inline int interior_box_note(interior_box *b, double gap) {
   if (b->best_gap == INFINITY) b->first_gap = gap;
   b->idle = gap < b->best_gap / 2 || b->best_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
@@ -80,7 +88,8 @@ static inline int interior_box_note(interior_box *b, double gap) {
 }
 
 /* Factor H + diag(...), with a little more where that is singular to working precision. */
-static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian, scl_error *error) {
+static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian,
+                                             scl_error *error) {
   double largest = DBL_MIN;
   scl_status status = SCL_NUMERIC;
   b->algebra->diagonal(hessian, b->work);
@@ -88,7 +97,8 @@ static inline scl_status interior_box_factor(interior_box *b, const scl_symmetri
     b->work[j] += b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
     largest = fmax(largest, fmin(b->work[j], DBL_MAX));
   }
-  for (double jitter = 0; status == SCL_NUMERIC && jitter <= 1; jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
+  for (double jitter = 0; status == SCL_NUMERIC && jitter <= 1;
+       jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
     size_t pivot;
     b->algebra->copy(hessian, b->matrix);
     for (size_t j = 0; j < b->order; j++) {
@@ -126,7 +136,8 @@ static inline void interior_box_correct(interior_box *b, double mu) {
 /* step = Newton's, from descent, the goals and the factor. */
 static inline void interior_box_direct(interior_box *b) {
   for (size_t j = 0; j < b->order; j++)
-    b->step[j] = b->descent[j] + b->lower_goal[j] / (b->bound + b->a[j]) - b->upper_goal[j] / (b->bound - b->a[j]);
+    b->step[j] = b->descent[j] + b->lower_goal[j] / (b->bound + b->a[j]) -
+                 b->upper_goal[j] / (b->bound - b->a[j]);
   b->algebra->solve(b->matrix, b->step, 1);
 }
 
@@ -134,7 +145,8 @@ static inline void interior_box_direct(interior_box *b) {
 static inline double interior_box_products(const interior_box *b, double primal, double dual) {
   double sum = 0;
   for (size_t j = 0; j < b->order; j++) {
-    const double up = dual == 0 ? 0 : dual * interior_box_upper_step(b, j), low = dual == 0 ? 0 : dual * interior_box_lower_step(b, j);
+    const double up = dual == 0 ? 0 : dual * interior_box_upper_step(b, j),
+                 low = dual == 0 ? 0 : dual * interior_box_lower_step(b, j);
     const double a = primal == 0 ? b->a[j] : b->a[j] + primal * b->step[j];
     sum += (b->upper[j] + up) * (b->bound - a) + (b->lower[j] + low) * (b->bound + a);
   }
@@ -165,7 +177,8 @@ static inline void interior_box_move(interior_box *b, double primal, double dual
   }
 }
 
-/* The next mu, as a share of the mean product, where no first step told: small after long steps, careful after short ones. */
+/* The next mu, as a share of the mean product, where no first step told: small after long steps,
+ * careful after short ones. */
 static inline double interior_share(double length) {
   return length > 0.95 ? 0.03 : length > 0.7 ? 0.15 : length > 0.3 ? 0.4 : 0.8;
 }

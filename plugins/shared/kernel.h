@@ -1,7 +1,8 @@
 /* What the kernels are made of. A kernel here is a function of one number of the pair (u_i, v_j),
  *   <u, v>,   ||u - v||^2   or   ||u - v||_1,
- * taken over all columns (dense), or over the support where the two have the same (sparse; thresholds, whose support is their column) and
- * with K = 0 where they have not. A kernel's instance begins with a `kernel` that names the number and the function; kernel_gram and
+ * taken over all columns (dense), or over the support where the two have the same (sparse;
+ * thresholds, whose support is their column) and with K = 0 where they have not. A kernel's
+ * instance begins with a `kernel` that names the number and the function; kernel_gram and
  * kernel_diagonal are then its slots. */
 #ifndef SCULLERY_SHARED_KERNEL_H
 #define SCULLERY_SHARED_KERNEL_H
@@ -35,12 +36,14 @@ typedef struct kernel {
 /* ---------------------------------------------------------------- instances */
 
 /* An instance of `size` bytes that begins with `form`, the rest zero. */
-static inline scl_status kernel_create(const scl_host *host, size_t size, kernel form, void **instance, scl_error *error) {
+static inline scl_status kernel_create(const scl_host *host, size_t size, kernel form,
+                                       void **instance, scl_error *error) {
   form.host = host;
   form.math = host->service(SCL_SERVICE_VECTOR_MATH);
   form.algebra = host->service(SCL_SERVICE_DENSE_ALGEBRA);
   if (form.math == NULL || form.algebra == NULL)
-    return host->fail(error, SCL_UNSUPPORTED, "this host has no vector functions or no dense algebra");
+    return host->fail(error, SCL_UNSUPPORTED,
+                      "this host has no vector functions or no dense algebra");
   void *self = host->allocate(size);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
   memset(self, 0, size);
@@ -66,7 +69,8 @@ static inline const double *kernel_row(const scl_parameters *p, size_t i) {
   return p->weights + (ptrdiff_t)i * p->stride;
 }
 
-/* How many numbers meet in parameter i: d, or its in-degree. The slots of sparse rows are as many as both strides allow. */
+/* How many numbers meet in parameter i: d, or its in-degree. The slots of sparse rows are as many
+ * as both strides allow. */
 static inline size_t kernel_degree(const scl_parameters *p, size_t i) {
   if (p->space == SCL_DENSE) return p->dim;
   if (p->space == SCL_THRESHOLD) return 1;
@@ -79,17 +83,21 @@ static inline size_t kernel_degree(const scl_parameters *p, size_t i) {
 }
 
 /* Whether v_j has the support of a parameter with these columns. */
-static inline int kernel_same_support(const int32_t *columns, size_t degree, const scl_parameters *v, size_t j) {
+static inline int kernel_same_support(const int32_t *columns, size_t degree,
+                                      const scl_parameters *v, size_t j) {
   const int32_t *support = v->support + (ptrdiff_t)j * v->support_stride;
   for (size_t k = 0; k < degree; k++)
     if (support[k] != columns[k]) return 0;
-  return v->space == SCL_THRESHOLD || (ptrdiff_t)degree == v->support_stride || (ptrdiff_t)degree == v->stride || support[degree] < 0;
+  return v->space == SCL_THRESHOLD || (ptrdiff_t)degree == v->support_stride ||
+         (ptrdiff_t)degree == v->stride || support[degree] < 0;
 }
 
-/* ---------------------------------------------------------------- the number of one pair, term by term */
+/* ---------------------------------------------------------------- the number of one pair, term by
+ * term */
 
 /* Where a product overflows on the way, the rows are first made of the order of 1. */
-static inline double kernel_scaled_dot(size_t count, const double *u, const double *v, double scale) {
+static inline double kernel_scaled_dot(size_t count, const double *u, const double *v,
+                                       double scale) {
   double high_u = 0, high_v = 0, sum = 0;
   for (size_t k = 0; k < count; k++) {
     high_u = fmax(high_u, fabs(u[k]));
@@ -101,19 +109,23 @@ static inline double kernel_scaled_dot(size_t count, const double *u, const doub
   return (high_u * scale) * sum * (high_v * scale);
 }
 
-static inline double kernel_pair(const kernel *self, size_t count, const double *u, const double *v) {
+static inline double kernel_pair(const kernel *self, size_t count, const double *u,
+                                 const double *v) {
   double sum = 0;
   for (size_t k = 0; k < count; k++) {
     const double gap = (u[k] - v[k]) * self->scale;
-    sum += self->number == KERNEL_DOT ? (u[k] * self->scale) * (v[k] * self->scale) : self->number == KERNEL_SQUARE ? gap * gap : fabs(gap);
+    sum += self->number == KERNEL_DOT      ? (u[k] * self->scale) * (v[k] * self->scale)
+           : self->number == KERNEL_SQUARE ? gap * gap
+                                           : fabs(gap);
   }
-  return self->number == KERNEL_DOT && !isfinite(sum) ? kernel_scaled_dot(count, u, v, self->scale) : sum;
+  return self->number == KERNEL_DOT && !isfinite(sum) ? kernel_scaled_dot(count, u, v, self->scale)
+                                                      : sum;
 }
 
 /* ---------------------------------------------------------------- sparse rows and thresholds */
 
-static inline void kernel_gram_supports(const void *instance, const scl_parameters *u, const scl_parameters *v, double *out,
-                                        ptrdiff_t stride) {
+static inline void kernel_gram_supports(const void *instance, const scl_parameters *u,
+                                        const scl_parameters *v, double *out, ptrdiff_t stride) {
   enum { CHUNK = 256 };
   const kernel *self = instance;
   unsigned char same[CHUNK];
@@ -125,7 +137,9 @@ static inline void kernel_gram_supports(const void *instance, const scl_paramete
       double *row = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
       for (size_t j = 0; j < count; j++) {
         same[j] = (unsigned char)kernel_same_support(columns, degree, v, first + j);
-        row[j] = same[j] && self->number != KERNEL_NONE ? kernel_pair(self, degree, kernel_row(u, i), kernel_row(v, first + j)) : 0;
+        row[j] = same[j] && self->number != KERNEL_NONE
+                     ? kernel_pair(self, degree, kernel_row(u, i), kernel_row(v, first + j))
+                     : 0;
       }
       self->finish(instance, u->dim, count, row);
       for (size_t j = 0; j < count; j++)
@@ -136,8 +150,9 @@ static inline void kernel_gram_supports(const void *instance, const scl_paramete
 
 /* ---------------------------------------------------------------- dense rows */
 
-/* The rows as they meet: copies where the kernel moves them, or where its scale is so far from 1 that the product of two of them must not
- * be formed without it; else the parameters' own, and products are to be scaled. */
+/* The rows as they meet: copies where the kernel moves them, or where its scale is so far from 1
+ * that the product of two of them must not be formed without it; else the parameters' own, and
+ * products are to be scaled. */
 typedef struct kernel_rows {
   const double *data;
   ptrdiff_t stride;
@@ -148,12 +163,15 @@ static inline int kernel_copies(const kernel *self) {
   return self->move != NULL || self->scale < 1e-50 || self->scale > 1e50;
 }
 
-static inline scl_status kernel_rows_make(const void *instance, const scl_parameters *p, kernel_rows *out, scl_error *error) {
+static inline scl_status kernel_rows_make(const void *instance, const scl_parameters *p,
+                                          kernel_rows *out, scl_error *error) {
   const kernel *self = instance;
   *out = (kernel_rows){p->weights, p->stride, NULL};
   if (!kernel_copies(self)) return SCL_OK;
   double *copy = self->host->allocate((p->count * p->dim + 1) * sizeof *copy);
-  if (copy == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", p->count);
+  if (copy == NULL)
+    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows",
+                            p->count);
   for (size_t i = 0; i < p->count; i++)
     for (size_t k = 0; k < p->dim; k++)
       copy[i * p->dim + k] = kernel_row(p, i)[k] * self->scale;
@@ -162,11 +180,13 @@ static inline scl_status kernel_rows_make(const void *instance, const scl_parame
   return SCL_OK;
 }
 
-/* out_ij = ||u_i - v_j||_1: 32 rows of v at a time, turned so that neighbours in memory are neighbours in j, their sums in registers. Terms
- * are added in the order of the columns whatever the instruction set and the batch. */
+/* out_ij = ||u_i - v_j||_1: 32 rows of v at a time, turned so that neighbours in memory are
+ * neighbours in j, their sums in registers. Terms are added in the order of the columns whatever
+ * the instruction set and the batch. */
 enum { KERNEL_PANEL = 32 };
-ISA_INLINE void kernel_absolute_panel(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride, const double *restrict panel,
-                                      size_t count, double *restrict out, ptrdiff_t stride) {
+ISA_INLINE void kernel_absolute_panel(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
+                                      const double *restrict panel, size_t count,
+                                      double *restrict out, ptrdiff_t stride) {
   for (size_t i = 0; i < rows; i++) {
     const double *x = u + (ptrdiff_t)i * u_stride;
     double sums[KERNEL_PANEL] = {0};
@@ -177,27 +197,34 @@ ISA_INLINE void kernel_absolute_panel(size_t rows, size_t dim, const double *u, 
   }
 }
 
-typedef void (*kernel_panel_function)(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride, const double *panel, size_t count,
-                                      double *out, ptrdiff_t stride);
-#define KERNEL_PANEL_FOR(target, isa)                                                                                                      \
-  target static inline void kernel_absolute_panel_##isa(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride, const double *panel, \
-                                                        size_t count, double *out, ptrdiff_t stride) {                                     \
-    kernel_absolute_panel(rows, dim, u, u_stride, panel, count, out, stride);                                                              \
+typedef void (*kernel_panel_function)(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
+                                      const double *panel, size_t count, double *out,
+                                      ptrdiff_t stride);
+#define KERNEL_PANEL_FOR(target, isa)                                                              \
+  target static inline void kernel_absolute_panel_##isa(                                           \
+      size_t rows, size_t dim, const double *u, ptrdiff_t u_stride, const double *panel,           \
+      size_t count, double *out, ptrdiff_t stride) {                                               \
+    kernel_absolute_panel(rows, dim, u, u_stride, panel, count, out, stride);                      \
   }
 KERNEL_PANEL_FOR(, plain)
 KERNEL_PANEL_FOR(ISA_AVX2, avx2)
 KERNEL_PANEL_FOR(ISA_AVX512, avx512)
 
-static inline scl_status kernel_absolute(const kernel *self, size_t rows, size_t cols, size_t dim, const kernel_rows *u,
-                                         const kernel_rows *v, double *out, ptrdiff_t stride, scl_error *error) {
-  const kernel_panel_function run = ISA_CHOOSE(kernel_absolute_panel_plain, kernel_absolute_panel_avx2, kernel_absolute_panel_avx512);
+static inline scl_status kernel_absolute(const kernel *self, size_t rows, size_t cols, size_t dim,
+                                         const kernel_rows *u, const kernel_rows *v, double *out,
+                                         ptrdiff_t stride, scl_error *error) {
+  const kernel_panel_function run = ISA_CHOOSE(
+      kernel_absolute_panel_plain, kernel_absolute_panel_avx2, kernel_absolute_panel_avx512);
   double *panel = self->host->allocate((dim + 1) * KERNEL_PANEL * sizeof *panel);
-  if (panel == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for distances over %zu columns", dim);
+  if (panel == NULL)
+    return self->host->fail(error, SCL_NO_MEMORY,
+                            "not enough memory for distances over %zu columns", dim);
   for (size_t first = 0; first < cols; first += KERNEL_PANEL) {
     const size_t count = cols - first < KERNEL_PANEL ? cols - first : KERNEL_PANEL;
     for (size_t k = 0; k < dim; k++)
       for (size_t j = 0; j < KERNEL_PANEL; j++)
-        panel[k * KERNEL_PANEL + j] = j < count ? v->data[(ptrdiff_t)(first + j) * v->stride + (ptrdiff_t)k] : 0;
+        panel[k * KERNEL_PANEL + j] =
+            j < count ? v->data[(ptrdiff_t)(first + j) * v->stride + (ptrdiff_t)k] : 0;
     run(rows, dim, u->data, u->stride, panel, count, out + first, stride);
   }
   self->host->release(panel);
@@ -211,9 +238,10 @@ static inline double kernel_square_of(size_t dim, const double *x) {
   return sum;
 }
 
-/* Row i of dots to squared distances, ||u||^2 + ||v||^2 - 2 <u, v>; term by term where that cancels (rows that are nearly the same) or
- * leaves the range of a double. */
-static inline void kernel_squares_from_dots(const kernel *self, const scl_parameters *u, const scl_parameters *v, size_t i, double square_u,
+/* Row i of dots to squared distances, ||u||^2 + ||v||^2 - 2 <u, v>; term by term where that cancels
+ * (rows that are nearly the same) or leaves the range of a double. */
+static inline void kernel_squares_from_dots(const kernel *self, const scl_parameters *u,
+                                            const scl_parameters *v, size_t i, double square_u,
                                             const double *squares_v, double *row) {
   const double cancelled = 1e-6, tiny = 1e-280;
   size_t doubtful = 0;
@@ -226,24 +254,32 @@ static inline void kernel_squares_from_dots(const kernel *self, const scl_parame
     if (row[j] < 0) row[j] = kernel_pair(self, u->dim, kernel_row(u, i), kernel_row(v, j));
 }
 
-static inline scl_status kernel_products(const kernel *self, const scl_parameters *u, const scl_parameters *v, const kernel_rows *left,
-                                         const kernel_rows *right, double *out, ptrdiff_t stride, scl_error *error) {
+static inline scl_status kernel_products(const kernel *self, const scl_parameters *u,
+                                         const scl_parameters *v, const kernel_rows *left,
+                                         const kernel_rows *right, double *out, ptrdiff_t stride,
+                                         scl_error *error) {
   const double alpha = kernel_copies(self) ? 1 : self->scale * self->scale;
   double *squares = NULL;
   if (self->number == KERNEL_SQUARE) {
     squares = self->host->allocate((v->count + 1) * sizeof *squares);
-    if (squares == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu squared lengths", v->count);
+    if (squares == NULL)
+      return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu squared lengths",
+                              v->count);
     for (size_t j = 0; j < v->count; j++)
       squares[j] = alpha * kernel_square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
   }
-  self->algebra->gemm(0, 1, u->count, v->count, u->dim, alpha, left->data, left->stride, right->data, right->stride, 0, out, stride);
+  self->algebra->gemm(0, 1, u->count, v->count, u->dim, alpha, left->data, left->stride,
+                      right->data, right->stride, 0, out, stride);
   for (size_t i = 0; i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
     if (self->number == KERNEL_SQUARE)
-      kernel_squares_from_dots(self, u, v, i, alpha * kernel_square_of(u->dim, left->data + (ptrdiff_t)i * left->stride), squares, row);
+      kernel_squares_from_dots(
+          self, u, v, i, alpha * kernel_square_of(u->dim, left->data + (ptrdiff_t)i * left->stride),
+          squares, row);
     else
       for (size_t j = 0; j < v->count; j++)
-        if (!isfinite(row[j])) row[j] = kernel_pair(self, u->dim, kernel_row(u, i), kernel_row(v, j));
+        if (!isfinite(row[j]))
+          row[j] = kernel_pair(self, u->dim, kernel_row(u, i), kernel_row(v, j));
   }
   self->host->release(squares);
   return SCL_OK;
@@ -254,7 +290,8 @@ static inline void kernel_zero(size_t rows, size_t cols, double *out, ptrdiff_t 
     memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
 }
 
-static inline scl_status kernel_numbers_dense(const void *instance, const scl_parameters *u, const scl_parameters *v, double *out,
+static inline scl_status kernel_numbers_dense(const void *instance, const scl_parameters *u,
+                                              const scl_parameters *v, double *out,
                                               ptrdiff_t stride, scl_error *error) {
   const kernel *self = instance;
   kernel_rows left, right;
@@ -276,7 +313,8 @@ static inline scl_status kernel_numbers_dense(const void *instance, const scl_pa
 
 /* ---------------------------------------------------------------- the slots */
 
-static inline scl_status kernel_gram(const void *instance, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride,
+static inline scl_status kernel_gram(const void *instance, const scl_parameters *u,
+                                     const scl_parameters *v, double *out, ptrdiff_t stride,
                                      scl_error *error) {
   const kernel *self = instance;
   if (u->space != SCL_DENSE) {
@@ -289,11 +327,14 @@ static inline scl_status kernel_gram(const void *instance, const scl_parameters 
   return status;
 }
 
-static inline scl_status kernel_diagonal(const void *instance, const scl_parameters *u, double *out, scl_error *error) {
+static inline scl_status kernel_diagonal(const void *instance, const scl_parameters *u, double *out,
+                                         scl_error *error) {
   const kernel *self = instance;
   (void)error;
   for (size_t i = 0; i < u->count; i++)
-    out[i] = self->number == KERNEL_DOT ? kernel_pair(self, kernel_degree(u, i), kernel_row(u, i), kernel_row(u, i)) : 0;
+    out[i] = self->number == KERNEL_DOT
+                 ? kernel_pair(self, kernel_degree(u, i), kernel_row(u, i), kernel_row(u, i))
+                 : 0;
   self->finish(instance, u->dim, u->count, out);
   return SCL_OK;
 }

@@ -1,6 +1,7 @@
-/* Sums over what a parameter consists of, for kernels that are a product over its coordinates: where f_j is the logarithm of coordinate j's
- * factor, the logarithm of the mean over parameters of prod_j exp(f_j), j in the parameter: all d columns (dense), s of them without
- * replacement (sparse), one (thresholds). */
+/* Sums over what a parameter consists of, for kernels that are a product over its coordinates:
+ * where f_j is the logarithm of coordinate j's factor, the logarithm of the mean over parameters of
+ * prod_j exp(f_j), j in the parameter: all d columns (dense), s of them without replacement
+ * (sparse), one (thresholds). */
 #ifndef SCULLERY_SHARED_KERNEL_TILT_H
 #define SCULLERY_SHARED_KERNEL_TILT_H
 
@@ -17,7 +18,8 @@ static inline double tilt_indicator(const scl_law *law) {
   return -subset_log_count(law->dim, tilt_degree(law));
 }
 
-/* log mean over supports of s columns of exp(sum of logs[j]); logs is spoilt, scratch has s + 1 numbers. */
+/* log mean over supports of s columns of exp(sum of logs[j]); logs is spoilt, scratch has s + 1
+ * numbers. */
 static inline double tilt_mean(size_t dim, size_t degree, double *logs, double *scratch) {
   double high = -INFINITY, low = INFINITY, sum = 0;
   for (size_t j = 0; j < dim; j++) {
@@ -36,7 +38,8 @@ static inline double tilt_mean(size_t dim, size_t degree, double *logs, double *
 typedef double (*tilt_factor)(const void *context, double mean, double scale);
 
 /* The logarithm of the mean for a law; `room` has 2 dim + 1 numbers. */
-static inline double tilt_total(const scl_law *law, tilt_factor factor, const void *context, double *room) {
+static inline double tilt_total(const scl_law *law, tilt_factor factor, const void *context,
+                                double *room) {
   for (size_t j = 0; j < law->dim; j++)
     room[j] = factor(context, law->mean[j], law->scale[j]);
   return tilt_mean(law->dim, tilt_degree(law), room, room + law->dim);

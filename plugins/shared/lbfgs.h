@@ -1,8 +1,10 @@
-/* L-BFGS (Liu and Nocedal 1989) on a risk (risk.h): the two-loop recursion over the last few pairs of steps and gradient changes.
+/* L-BFGS (Liu and Nocedal 1989) on a risk (risk.h): the two-loop recursion over the last few pairs
+ * of steps and gradient changes.
  *
- * One sweep an iteration: the trial x + p is evaluated at once, and is taken as it is where it meets the strong Wolfe conditions, as it
- * does nearly always. Where not, the scores of x and of the trial give the line x + t p for all t, the search looks at no features, and the
- * gradient at its end costs half a sweep. */
+ * One sweep an iteration: the trial x + p is evaluated at once, and is taken as it is where it
+ * meets the strong Wolfe conditions, as it does nearly always. Where not, the scores of x and of
+ * the trial give the line x + t p for all t, the search looks at no features, and the gradient at
+ * its end costs half a sweep. */
 #ifndef SCULLERY_SHARED_LBFGS_H
 #define SCULLERY_SHARED_LBFGS_H
 
@@ -25,8 +27,11 @@ typedef struct lbfgs {
 static inline scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   const size_t size = r->size;
   *l = (lbfgs){.risk = r};
-  l->memory = r->problem->host->allocate(((5 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
-  if (l->memory == NULL) return r->problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for %d pairs of steps", LBFGS_PAIRS);
+  l->memory = r->problem->host->allocate(
+      ((5 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
+  if (l->memory == NULL)
+    return r->problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for %d pairs of steps",
+                                  LBFGS_PAIRS);
   l->x = l->memory;
   l->trial = l->x + size;
   l->gradient = l->trial + size;
@@ -59,7 +64,8 @@ static inline void lbfgs_direct(lbfgs *l) {
   }
   if (l->pairs > 0) {
     const size_t last = (l->next + LBFGS_PAIRS - 1) % LBFGS_PAIRS;
-    const double *change = l->changes + last * size, scale = l->curvature[last] / risk_dot(size, change, change);
+    const double *change = l->changes + last * size,
+                 scale = l->curvature[last] / risk_dot(size, change, change);
     for (size_t i = 0; i < size; i++)
       p[i] *= scale;
   }
@@ -71,7 +77,8 @@ static inline void lbfgs_direct(lbfgs *l) {
   }
 }
 
-/* The pair of the step that was taken; one without positive curvature, rounding's work, is left out. */
+/* The pair of the step that was taken; one without positive curvature, rounding's work, is left
+ * out. */
 static inline void lbfgs_remember(lbfgs *l) {
   const size_t size = l->risk->size;
   double *step = l->steps + l->next * size, *change = l->changes + l->next * size;
@@ -92,8 +99,10 @@ static inline void lbfgs_swap(double **a, double **b) {
   *b = kept;
 }
 
-/* x + t p for the t of a search along the line, its scores and its gradient; *moved: 0 where there is none better than x. */
-static inline scl_status lbfgs_search(lbfgs *l, double first_step, double *value, int *moved, scl_error *error) {
+/* x + t p for the t of a search along the line, its scores and its gradient; *moved: 0 where there
+ * is none better than x. */
+static inline scl_status lbfgs_search(lbfgs *l, double first_step, double *value, int *moved,
+                                      scl_error *error) {
   const risk *r = l->risk;
   for (size_t i = 0; i < r->scores; i++)
     l->trial_scores[i] = (l->trial_scores[i] - l->scores[i]) / first_step;
@@ -105,7 +114,8 @@ static inline scl_status lbfgs_search(lbfgs *l, double first_step, double *value
     l->trial[i] = l->x[i] + t * l->direction[i];
   for (size_t i = 0; i < r->scores; i++)
     l->trial_scores[i] = l->scores[i] + t * l->trial_scores[i];
-  return risk_from_scores(r, l->trial, l->trial_scores, value, l->trial_gradient, l->slope_sum, error);
+  return risk_from_scores(r, l->trial, l->trial_scores, value, l->trial_gradient, l->slope_sum,
+                          error);
 }
 
 /* One iteration. *moved: 0 where no step lowers the value. */
@@ -114,12 +124,15 @@ static inline scl_status lbfgs_step(lbfgs *l, int *moved, scl_error *error) {
   double value = 0;
   lbfgs_direct(l);
   const double slope = risk_dot(size, l->gradient, l->direction);
-  const double first = l->pairs == 0 ? 1 / fmax(sqrt(-slope), 1e-300) : 1; /* no scale is known before the first pair */
+  const double first = l->pairs == 0 ? 1 / fmax(sqrt(-slope), 1e-300)
+                                     : 1; /* no scale is known before the first pair */
   for (size_t i = 0; i < size; i++)
     l->trial[i] = l->x[i] + first * l->direction[i];
-  scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores, l->slope_sum, error);
+  scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores,
+                                    l->slope_sum, error);
   if (status != SCL_OK) return status;
-  const int good = value <= l->value + 1e-4 * first * slope && fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
+  const int good = value <= l->value + 1e-4 * first * slope &&
+                   fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
   *moved = 1;
   if (!good || l->pairs == 0) status = lbfgs_search(l, first, &value, moved, error);
   if (status != SCL_OK || !*moved) return status;
@@ -137,10 +150,13 @@ static inline double lbfgs_residual(const lbfgs *l, double unit) {
   return unit > 0 ? norm / unit : norm;
 }
 
-/* Value, gradient and scores at 0 and then at `start` (NULL: 0). unit: the norm of the gradient at 0. */
-static inline scl_status lbfgs_start(lbfgs *l, const double *start, double *unit, scl_error *error) {
+/* Value, gradient and scores at 0 and then at `start` (NULL: 0). unit: the norm of the gradient at
+ * 0. */
+static inline scl_status lbfgs_start(lbfgs *l, const double *start, double *unit,
+                                     scl_error *error) {
   const risk *r = l->risk;
-  scl_status status = risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
+  scl_status status =
+      risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
   if (status != SCL_OK) return status;
   *unit = sqrt(risk_dot(r->size, l->gradient, l->gradient));
   if (start == NULL) return SCL_OK;
@@ -148,16 +164,18 @@ static inline scl_status lbfgs_start(lbfgs *l, const double *start, double *unit
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
 
-/* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at 0: fills in the account.
- * l->x ends as the solution. */
-static inline scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out, scl_error *error) {
+/* From out->coefficients (where the problem is warm) to a gradient of `tolerance` times the one at
+ * 0: fills in the account. l->x ends as the solution. */
+static inline scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most, scl_solution *out,
+                                        scl_error *error) {
   const scl_problem *problem = l->risk->problem;
   double unit = 0;
   int moved = 1;
   scl_status status = lbfgs_start(l, problem->warm ? out->coefficients : NULL, &unit, error);
   out->tolerance = tolerance;
   out->iterations = 0;
-  while (status == SCL_OK && lbfgs_residual(l, unit) > tolerance && moved && out->iterations < most) {
+  while (status == SCL_OK && lbfgs_residual(l, unit) > tolerance && moved &&
+         out->iterations < most) {
     status = problem->progress(problem, (double)out->iterations / (double)most, "solving", error);
     if (status == SCL_OK) status = lbfgs_step(l, &moved, error);
     out->iterations++;

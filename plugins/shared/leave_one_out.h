@@ -1,12 +1,14 @@
-/* What linear smoothers tell of their own risk without fitting anew. With the hat matrix H = Phi (Phi'R Phi + W lambda P)^-1 Phi' R, R the
- * row weights, W their sum, P = I or G, h_i its diagonal and e_i the residuals:
+/* What linear smoothers tell of their own risk without fitting anew. With the hat matrix H = Phi
+ * (Phi'R Phi + W lambda P)^-1 Phi' R, R the row weights, W their sum, P = I or G, h_i its diagonal
+ * and e_i the residuals:
  *
- *   leave-one-out   f_-i(x_i) - y_i = e_i / (1 - h_i), the penalty W lambda kept (Allen 1974): mean square, or share of wrong classes,
+ *   leave-one-out   f_-i(x_i) - y_i = e_i / (1 - h_i),
+ *                   the penalty W lambda kept (Allen 1974): mean square, or share of wrong classes,
  *                   of rows that count once, as where folds are judged
  *   GCV             (mean e^2) / (1 - tr H / n)^2 (Golub, Heath and Wahba 1979)
  *
- * With an intercept rows are centred and h_i has R_i/W besides. One decomposition serves all lambdas: rows t_j with
- * t_j' P t_k = [j = k], t_j' Phi'R Phi t_k = s_j [j = k], so that
+ * With an intercept rows are centred and h_i has R_i/W besides. One decomposition serves all
+ * lambdas: rows t_j with t_j' P t_k = [j = k], t_j' Phi'R Phi t_k = s_j [j = k], so that
  *
  *   h_i = R_i sum_j <t_j, phi_i>^2 / (s_j + W lambda),   tr H = sum_j s_j / (s_j + W lambda).
  *
@@ -21,7 +23,10 @@
 typedef enum loo_kind { LOO_NONE = 0, LOO_SQUARE, LOO_ERROR, LOO_GCV } loo_kind;
 
 static inline loo_kind loo_kind_of(const char *word) {
-  return strcmp(word, "loo") == 0 ? LOO_SQUARE : strcmp(word, "loo_error") == 0 ? LOO_ERROR : strcmp(word, "gcv") == 0 ? LOO_GCV : LOO_NONE;
+  return strcmp(word, "loo") == 0         ? LOO_SQUARE
+         : strcmp(word, "loo_error") == 0 ? LOO_ERROR
+         : strcmp(word, "gcv") == 0       ? LOO_GCV
+                                          : LOO_NONE;
 }
 
 /* ---------------------------------------------------------------- the decomposition */
@@ -38,11 +43,14 @@ static inline void loo_release(const scl_host *host, loo_spectrum *s) {
   *s = (loo_spectrum){0};
 }
 
-static inline scl_status loo_make(const scl_host *host, size_t order, loo_spectrum *out, scl_error *error) {
-  *out = (loo_spectrum){order, order, host->allocate((order + 1) * sizeof(double)), host->allocate((order * order + 1) * sizeof(double))};
+static inline scl_status loo_make(const scl_host *host, size_t order, loo_spectrum *out,
+                                  scl_error *error) {
+  *out = (loo_spectrum){order, order, host->allocate((order + 1) * sizeof(double)),
+                        host->allocate((order * order + 1) * sizeof(double))};
   if (out->values != NULL && out->directions != NULL) return SCL_OK;
   loo_release(host, out);
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for the directions of %zu features", order);
+  return host->fail(error, SCL_NO_MEMORY, "not enough memory for the directions of %zu features",
+                    order);
 }
 
 /* out (cols x rows) = in' */
@@ -52,8 +60,10 @@ static inline void loo_transpose(const double *in, size_t rows, size_t cols, dou
       out[j * rows + i] = in[i * cols + j];
 }
 
-/* Of M = S A S', r x r, with rows u_j / sqrt(g_j) in S: eigenvectors Q; the directions are Q S. `room` holds 2 D r numbers. */
-static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a, loo_spectrum *out, double *room, scl_error *error) {
+/* Of M = S A S', r x r, with rows u_j / sqrt(g_j) in S: eigenvectors Q; the directions are Q S.
+ * `room` holds 2 D r numbers. */
+static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a, loo_spectrum *out,
+                                    double *room, scl_error *error) {
   const scl_symmetric_algebra *algebra = host->service(SCL_SERVICE_SYMMETRIC);
   const scl_dense_algebra *dense = host->service(SCL_SERVICE_DENSE_ALGEBRA);
   const size_t d = out->order, r = out->count;
@@ -63,8 +73,9 @@ static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a
   scl_status status = algebra->create(r, &m, error);
   if (status != SCL_OK) return status;
   loo_transpose(out->directions, r, d, turned);
-  algebra->multiply(a, turned, r, product);                                                /* A S', D x r */
-  dense->gemm(0, 0, r, r, d, 1, out->directions, width, product, small, 0, turned, small); /* S A S' */
+  algebra->multiply(a, turned, r, product); /* A S', D x r */
+  dense->gemm(0, 0, r, r, d, 1, out->directions, width, product, small, 0, turned,
+              small); /* S A S' */
   algebra->set(m, 0, r, 0, r, turned, small);
   status = algebra->eigen(m, r, out->values, turned, error); /* Q, r x r */
   algebra->destroy(m);
@@ -75,7 +86,8 @@ static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a
 }
 
 /* Of A = Phi'R Phi against G (NULL: the identity). */
-static inline scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl_symmetric *g, loo_spectrum *out,
+static inline scl_status loo_decompose(const scl_host *host, const scl_symmetric *a,
+                                       const scl_symmetric *g, loo_spectrum *out,
                                        scl_error *error) {
   const scl_symmetric_algebra *algebra = host->service(SCL_SERVICE_SYMMETRIC);
   const size_t d = algebra->order(a);
@@ -89,8 +101,9 @@ static inline scl_status loo_decompose(const scl_host *host, const scl_symmetric
         out->directions[r * d + j] /= sqrt(out->values[r]);
     out->count = r;
     double *room = host->allocate((2 * d * r + 1) * sizeof *room);
-    status =
-        room == NULL ? host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu directions", r) : loo_rotate(host, a, out, room, error);
+    status = room == NULL
+                 ? host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu directions", r)
+                 : loo_rotate(host, a, out, room, error);
     host->release(room);
   }
   for (size_t j = 0; status == SCL_OK && j < out->count; j++)
@@ -116,7 +129,8 @@ static inline double loo_row(loo_kind kind, const double *y, const double *left,
   return said != true_class;
 }
 
-/* residual/(1-h); a row that the fit goes through whatever its target has none, not even where its residual is 0: infinite. */
+/* residual/(1-h); a row that the fit goes through whatever its target has none, not even where its
+ * residual is 0: infinite. */
 static inline double loo_left(double residual, double leverage) {
   return leverage < 1 - 1e-13 ? residual / (1 - leverage) : INFINITY;
 }
@@ -146,26 +160,33 @@ typedef struct loo_walk {
 static inline void loo_tile(void *context, size_t index) {
   loo_walk *w = context;
   const scl_dense_algebra *dense = w->host->service(SCL_SERVICE_DENSE_ALGEBRA);
-  const size_t d = w->spectrum->order, r = w->spectrum->count, c = w->problem->targets, k = w->count;
-  const size_t first = index * LOO_TILE, count = w->rows->count - first < LOO_TILE ? w->rows->count - first : LOO_TILE;
+  const size_t d = w->spectrum->order, r = w->spectrum->count, c = w->problem->targets,
+               k = w->count;
+  const size_t first = index * LOO_TILE,
+               count = w->rows->count - first < LOO_TILE ? w->rows->count - first : LOO_TILE;
   double *room = w->host->allocate(count * (d + r + k + k * c + c) * sizeof *room);
   if (room == NULL) {
     w->out_of_memory = 1;
     return;
   }
-  double *phi = room, *p = phi + count * d, *leverage = p + count * r, *scores = leverage + count * k, *left = scores + count * k * c;
+  double *phi = room, *p = phi + count * d, *leverage = p + count * r,
+         *scores = leverage + count * k, *left = scores + count * k * c;
   for (size_t i = 0; i < count; i++)
     rows_widen(&w->rows->features, first + i, phi + i * d);
-  dense->gemm(0, 1, count, r, d, 1, phi, (ptrdiff_t)d, w->spectrum->directions, (ptrdiff_t)d, 0, p, (ptrdiff_t)r);
+  dense->gemm(0, 1, count, r, d, 1, phi, (ptrdiff_t)d, w->spectrum->directions, (ptrdiff_t)d, 0, p,
+              (ptrdiff_t)r);
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < r; j++) {
       const double centred = p[i * r + j] - w->mean[d + j];
       p[i * r + j] = centred * centred;
     }
-  dense->gemm(0, 0, count, k, r, 1, p, (ptrdiff_t)r, w->inverse, (ptrdiff_t)k, 0, leverage, (ptrdiff_t)k);
-  dense->gemm(0, 0, count, k * c, d, 1, phi, (ptrdiff_t)d, w->coefficients, (ptrdiff_t)(k * c), 0, scores, (ptrdiff_t)(k * c));
+  dense->gemm(0, 0, count, k, r, 1, p, (ptrdiff_t)r, w->inverse, (ptrdiff_t)k, 0, leverage,
+              (ptrdiff_t)k);
+  dense->gemm(0, 0, count, k * c, d, 1, phi, (ptrdiff_t)d, w->coefficients, (ptrdiff_t)(k * c), 0,
+              scores, (ptrdiff_t)(k * c));
   for (size_t i = 0; i < count; i++) {
-    const double *y = w->rows->targets + (first + i) * c, weight = w->rows->weights == NULL ? 1 : w->rows->weights[first + i];
+    const double *y = w->rows->targets + (first + i) * c,
+                 weight = w->rows->weights == NULL ? 1 : w->rows->weights[first + i];
     for (size_t l = 0; l < k; l++) {
       const double h = weight * (leverage[i * k + l] + (w->intercept != NULL ? 1 / w->total : 0));
       for (size_t j = 0; j < c; j++) {
@@ -182,7 +203,8 @@ static inline scl_status loo_visit(void *context, const scl_rows *rows, scl_erro
   loo_walk *w = context;
   const size_t tiles = (rows->count + LOO_TILE - 1) / LOO_TILE;
   w->tile_sums = w->host->allocate((tiles * w->count + 1) * sizeof *w->tile_sums);
-  if (w->tile_sums == NULL) return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out");
+  if (w->tile_sums == NULL)
+    return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out");
   memset(w->tile_sums, 0, tiles * w->count * sizeof *w->tile_sums);
   w->rows = rows;
   w->host->parallel(tiles, loo_tile, w);
@@ -190,7 +212,9 @@ static inline scl_status loo_visit(void *context, const scl_rows *rows, scl_erro
     for (size_t l = 0; l < w->count; l++)
       w->sums[l] += w->tile_sums[i * w->count + l];
   w->host->release(w->tile_sums);
-  return w->out_of_memory ? w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out") : SCL_OK;
+  return w->out_of_memory
+             ? w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out")
+             : SCL_OK;
 }
 
 /* The means of features and targets, weighted: what an intercept needs. */
@@ -206,8 +230,9 @@ static inline scl_status loo_add_means(void *context, const scl_rows *rows, scl_
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
     const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride;
     for (size_t j = 0; j < m->features; j++)
-      m->phi[j] += weight * (rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at + (ptrdiff_t)j]
-                                                             : (double)((const float *)rows->features.data)[at + (ptrdiff_t)j]);
+      m->phi[j] += weight * (rows->features.dtype == SCL_F64
+                                 ? ((const double *)rows->features.data)[at + (ptrdiff_t)j]
+                                 : (double)((const float *)rows->features.data)[at + (ptrdiff_t)j]);
     for (size_t j = 0; j < m->targets; j++)
       m->y[j] += weight * rows->targets[i * m->targets + j];
   }
@@ -232,15 +257,21 @@ static inline scl_status loo_set_means(loo_walk *w, double *mean_y, scl_error *e
   return SCL_OK;
 }
 
-/* out[l]->score for each lambda from its coefficients, in two passes with an intercept, in one without. */
-static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum, loo_kind kind, double total,
-                                     const double *lambdas, size_t count, scl_solution *const *out, scl_error *error) {
+/* out[l]->score for each lambda from its coefficients, in two passes with an intercept, in one
+ * without. */
+static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum,
+                                     loo_kind kind, double total, const double *lambdas,
+                                     size_t count, scl_solution *const *out, scl_error *error) {
   const scl_host *host = problem->host;
-  const size_t d = spectrum->order, r = spectrum->count, c = problem->targets, size = r * count + (d + 1) * count * c + d + r + count + c;
+  const size_t d = spectrum->order, r = spectrum->count, c = problem->targets,
+               size = r * count + (d + 1) * count * c + d + r + count + c;
   double *room = host->allocate((size + 1) * sizeof *room);
-  if (room == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out over %zu values", count);
+  if (room == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out over %zu values",
+                      count);
   memset(room, 0, size * sizeof *room);
-  double *inverse = room, *coefficients = inverse + r * count, *intercept = coefficients + d * count * c, *mean = intercept + count * c;
+  double *inverse = room, *coefficients = inverse + r * count,
+         *intercept = coefficients + d * count * c, *mean = intercept + count * c;
   double *sums = mean + d + r, *mean_y = sums + count;
   for (size_t j = 0; j < r; j++)
     for (size_t l = 0; l < count; l++)
@@ -248,7 +279,12 @@ static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spect
   for (size_t l = 0; l < count; l++)
     for (size_t i = 0; i < d * c; i++)
       coefficients[i / c * count * c + l * c + i % c] = out[l]->coefficients[i];
-  loo_walk w = {.host = host, .problem = problem, .spectrum = spectrum, .kind = kind, .count = count, .inverse = inverse};
+  loo_walk w = {.host = host,
+                .problem = problem,
+                .spectrum = spectrum,
+                .kind = kind,
+                .count = count,
+                .inverse = inverse};
   w.coefficients = coefficients;
   w.intercept = problem->intercept ? intercept : NULL;
   w.mean = mean;
@@ -262,16 +298,19 @@ static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spect
   return status;
 }
 
-/* ---------------------------------------------------------------- generalised cross-validation, from sums alone */
+/* ---------------------------------------------------------------- generalised cross-validation,
+ * from sums alone */
 
 /* square: sum of y'y over targets, right Phi'Y (D x c); work: D c numbers. */
-static inline double loo_gcv(const scl_host *host, const loo_spectrum *spectrum, const scl_normal *normal, const scl_problem *problem,
-                             double lambda, const double *coefficients, double *work) {
+static inline double loo_gcv(const scl_host *host, const loo_spectrum *spectrum,
+                             const scl_normal *normal, const scl_problem *problem, double lambda,
+                             const double *coefficients, double *work) {
   const scl_symmetric_algebra *algebra = host->service(SCL_SERVICE_SYMMETRIC);
   const size_t d = spectrum->order, c = problem->targets;
   double trace = problem->intercept ? 1 : 0, rss = 0;
   for (size_t j = 0; j < spectrum->count; j++)
-    if (spectrum->values[j] > 0) trace += spectrum->values[j] / (spectrum->values[j] + normal->total * lambda);
+    if (spectrum->values[j] > 0)
+      trace += spectrum->values[j] / (spectrum->values[j] + normal->total * lambda);
   algebra->multiply(normal->gram, coefficients, c, work);
   for (size_t j = 0; j < c; j++)
     rss += normal->square[j];
@@ -281,11 +320,14 @@ static inline double loo_gcv(const scl_host *host, const loo_spectrum *spectrum,
   return left * left;
 }
 
-/* ---------------------------------------------------------------- the dual: b = (K + n lambda I)^-1 y, centred with an intercept */
+/* ---------------------------------------------------------------- the dual: b = (K + n lambda
+ * I)^-1 y, centred with an intercept */
 
-/* e_-i = n lambda b_i / (n lambda d_i - [intercept]/n), d the diagonal of the inverse; y: n x c targets as they are, left: c numbers. */
-static inline double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum, loo_kind kind, double lambda, const double *b,
-                              const double *y, double *left) {
+/* e_-i = n lambda b_i / (n lambda d_i - [intercept]/n), d the diagonal of the inverse; y: n x c
+ * targets as they are, left: c numbers. */
+static inline double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum,
+                              loo_kind kind, double lambda, const double *b, const double *y,
+                              double *left) {
   const size_t n = problem->rows, c = problem->targets;
   const double ridge = (double)n * lambda, constant = problem->intercept ? 1 / (double)n : 0;
   double sum = 0, rss = 0, trace = 0;
@@ -295,7 +337,8 @@ static inline double loo_dual(const scl_problem *problem, const loo_spectrum *sp
       const double v = spectrum->directions[j * n + i];
       diagonal += v * v / fmax(spectrum->values[j] + ridge, 1e-300);
     }
-    const double kept = ridge > 0 ? diagonal - constant / ridge : diagonal; /* (1 - h_i) / (n lambda) */
+    const double kept =
+        ridge > 0 ? diagonal - constant / ridge : diagonal; /* (1 - h_i) / (n lambda) */
     trace += kept * ridge;
     for (size_t j = 0; j < c; j++) {
       left[j] = kept > 0 ? -b[i * c + j] / kept : INFINITY;

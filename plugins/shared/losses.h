@@ -1,14 +1,15 @@
-/* Losses of a row with c scores f and targets y, as value and slope (a subgradient in f). Classes are coded +-1: one column for two
- * classes, else one a class with +1 at the true one. */
+/* Losses of a row with c scores f and targets y, as value and slope (a subgradient in f). Classes
+ * are coded +-1: one column for two classes, else one a class with +1 at the true one. */
 #ifndef SCULLERY_SHARED_LOSSES_H
 #define SCULLERY_SHARED_LOSSES_H
 
 #include <math.h>
 #include <stddef.h>
 
-/* Returns the value and fills in the slope; context is the loss's own (NULL where it has no parameter).
- * slope may be f itself: a score is read before its slope is written. */
-typedef double (*loss_of_row)(const void *context, size_t c, const double *f, const double *y, double *slope);
+/* Returns the value and fills in the slope; context is the loss's own (NULL where it has no
+ * parameter). slope may be f itself: a score is read before its slope is written. */
+typedef double (*loss_of_row)(const void *context, size_t c, const double *f, const double *y,
+                              double *slope);
 
 /* log(1 + exp(x)) without overflow */
 static inline double loss_softplus(double x) {
@@ -20,7 +21,8 @@ static inline double loss_sigmoid(double x) {
 }
 
 /* (1/2) sum (f - y)^2 */
-static inline double loss_square(const void *context, size_t c, const double *f, const double *y, double *slope) {
+static inline double loss_square(const void *context, size_t c, const double *f, const double *y,
+                                 double *slope) {
   double value = 0;
   (void)context;
   for (size_t j = 0; j < c; j++) {
@@ -57,7 +59,8 @@ static inline size_t loss_truth(size_t c, const double *y) {
 }
 
 /* log(1 + exp(-y f)); with a column a class, log sum exp f - f of the true one */
-static inline double loss_logistic(const void *context, size_t c, const double *f, const double *y, double *slope) {
+static inline double loss_logistic(const void *context, size_t c, const double *f, const double *y,
+                                   double *slope) {
   (void)context;
   if (c == 1) {
     const double margin = y[0] * f[0];
@@ -81,7 +84,8 @@ static inline void loss_logistic_probabilities(size_t c, const double *f, double
 }
 
 /* sum max(0, 1 - y f) */
-static inline double loss_hinge(const void *context, size_t c, const double *f, const double *y, double *slope) {
+static inline double loss_hinge(const void *context, size_t c, const double *f, const double *y,
+                                double *slope) {
   double value = 0;
   (void)context;
   for (size_t j = 0; j < c; j++) {
@@ -92,8 +96,10 @@ static inline double loss_hinge(const void *context, size_t c, const double *f, 
   return value;
 }
 
-/* sum r^2/2 where |r| <= delta, else delta |r| - delta^2/2, for r = f - y; context: delta of each column */
-static inline double loss_huber(const void *context, size_t c, const double *f, const double *y, double *slope) {
+/* sum r^2/2 where |r| <= delta, else delta |r| - delta^2/2, for r = f - y; context: delta of each
+ * column */
+static inline double loss_huber(const void *context, size_t c, const double *f, const double *y,
+                                double *slope) {
   const double *delta = context;
   double value = 0;
   for (size_t j = 0; j < c; j++) {

@@ -1,11 +1,14 @@
-/* The rows' side of an interior point method for  sum_i p_i l(y_i f_i),  f = Phi a + b, y_i = +-1, sum p = 1:
+/* The rows' side of an interior point method for  sum_i p_i l(y_i f_i),  f = Phi a + b, y_i = +-1,
+ * sum p = 1:
  *
  *   logistic  l(m) = log(1 + exp(-m)):   alpha_i = p_i / (1 + exp(y f)) is minus its slope
- *   hinge     l(m) = max(0, 1 - m), as sum p xi with xi >= 0 and t = xi - 1 + y f >= 0, whose multipliers are beta = p - alpha and alpha:
+ *   hinge     l(m) = max(0, 1 - m), as sum p xi with xi >= 0 and t = xi - 1 + y f >= 0,
+ *             whose multipliers are beta = p - alpha and alpha:
  *             alpha t = beta xi = mu
  *
- * Either way Newton's step has Hessian Phi'W Phi and descent Phi'(y (alpha + e)), and the dual value sum d(alpha) - bound ||Phi'(y
- * alpha)||_1. The scores are kept, so that judging a step takes no pass over the features. */
+ * Either way Newton's step has Hessian Phi'W Phi and descent Phi'(y (alpha + e)), and the dual
+ * value sum d(alpha) - bound ||Phi'(y alpha)||_1. The scores are kept, so that judging a step takes
+ * no pass over the features. */
 #ifndef SCULLERY_MARGIN_ROWS_H
 #define SCULLERY_MARGIN_ROWS_H
 
@@ -32,7 +35,8 @@ enum { MARGIN_DESCENT, MARGIN_WEIGHT, MARGIN_POSITIVE, MARGIN_NEGATIVE, MARGIN_C
 typedef struct margin_rows {
   margin_loss loss;
   size_t count;
-  double *y, *p, *f, *df, *alpha, *beta, *xi, *t, *weight, *alpha_goal, *beta_goal; /* count numbers each */
+  double *y, *p, *f, *df, *alpha, *beta, *xi, *t, *weight, *alpha_goal,
+      *beta_goal;  /* count numbers each */
   double *columns; /* count x MARGIN_COLUMNS: what is to be multiplied by Phi' */
 } margin_rows;
 
@@ -43,7 +47,8 @@ static inline size_t margin_rows_numbers(size_t count) {
 /* Lay them out in margin_rows_numbers(count) numbers. */
 static inline margin_rows margin_rows_in(double *memory, size_t count, margin_loss loss) {
   margin_rows r = {.loss = loss, .count = count};
-  double **const arrays[] = {&r.y, &r.p, &r.f, &r.df, &r.alpha, &r.beta, &r.xi, &r.t, &r.weight, &r.alpha_goal, &r.beta_goal, &r.columns};
+  double **const arrays[] = {&r.y,  &r.p, &r.f,      &r.df,         &r.alpha,     &r.beta,
+                             &r.xi, &r.t, &r.weight, &r.alpha_goal, &r.beta_goal, &r.columns};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
     *arrays[k] = memory + k * count;
   return r;
@@ -81,7 +86,8 @@ static inline double margin_rows_below(const margin_rows *r, size_t i) {
 /* Hinge: where alpha goes if y f rises by `rise`. */
 static inline double margin_rows_alpha_step(const margin_rows *r, size_t i, double rise) {
   const double a = r->alpha[i], b = r->beta[i];
-  return (b * r->alpha_goal[i] - a * r->beta_goal[i] + a * b * (r->xi[i] - r->t[i] - rise)) / margin_rows_below(r, i);
+  return (b * r->alpha_goal[i] - a * r->beta_goal[i] + a * b * (r->xi[i] - r->t[i] - rise)) /
+         margin_rows_below(r, i);
 }
 
 /* Fill `columns` and `weight` for a step towards the goals. */
@@ -105,10 +111,13 @@ static inline void margin_rows_prepare(margin_rows *r) {
 }
 
 /* Hinge: where alpha, xi and t of row i go, once df is known. */
-static inline void margin_rows_change(const margin_rows *r, size_t i, double *d_alpha, double *d_xi, double *d_t) {
+static inline void margin_rows_change(const margin_rows *r, size_t i, double *d_alpha, double *d_xi,
+                                      double *d_t) {
   const double a = r->alpha[i], t = r->t[i], xi = r->xi[i], rise = r->y[i] * r->df[i];
   *d_alpha = margin_rows_alpha_step(r, i, rise);
-  *d_xi = (t * (r->beta_goal[i] - r->beta[i] * xi) + xi * (r->alpha_goal[i] - a * t) - a * xi * rise) / margin_rows_below(r, i);
+  *d_xi =
+      (t * (r->beta_goal[i] - r->beta[i] * xi) + xi * (r->alpha_goal[i] - a * t) - a * xi * rise) /
+      margin_rows_below(r, i);
   *d_t = *d_xi + rise;
 }
 
@@ -130,7 +139,8 @@ static inline double margin_rows_products(const margin_rows *r, double primal, d
     double d_alpha = 0, d_xi = 0, d_t = 0;
     if (r->p[i] <= 0) continue;
     if (primal > 0 || dual > 0) margin_rows_change(r, i, &d_alpha, &d_xi, &d_t);
-    sum += (r->alpha[i] + dual * d_alpha) * (r->t[i] + primal * d_t) + (r->beta[i] - dual * d_alpha) * (r->xi[i] + primal * d_xi);
+    sum += (r->alpha[i] + dual * d_alpha) * (r->t[i] + primal * d_t) +
+           (r->beta[i] - dual * d_alpha) * (r->xi[i] + primal * d_xi);
   }
   return sum;
 }
@@ -165,11 +175,13 @@ static inline void margin_rows_move(margin_rows *r, double primal, double dual) 
 static inline double margin_rows_loss(const margin_rows *r, double length) {
   double sum = 0;
   for (size_t i = 0; i < r->count; i++)
-    if (r->p[i] > 0) sum += r->p[i] * margin_value(r->loss, r->y[i] * (r->f[i] + length * r->df[i]));
+    if (r->p[i] > 0)
+      sum += r->p[i] * margin_value(r->loss, r->y[i] * (r->f[i] + length * r->df[i]));
   return sum;
 }
 
-/* The two factors, at most 1, that make alpha of either class weigh the same: what a free intercept asks of a dual point. */
+/* The two factors, at most 1, that make alpha of either class weigh the same: what a free intercept
+ * asks of a dual point. */
 static inline void margin_rows_balance(const margin_rows *r, double *positive, double *negative) {
   double plus = 0, minus = 0;
   for (size_t i = 0; i < r->count; i++)
@@ -188,7 +200,9 @@ static inline double margin_rows_dual(const margin_rows *r, double positive, dou
   for (size_t i = 0; i < r->count; i++) {
     const double alpha = r->alpha[i] * (r->y[i] > 0 ? positive : negative);
     if (r->p[i] <= 0) continue;
-    sum += r->loss == MARGIN_HINGE ? alpha : r->p[i] * (entropy_term(alpha / r->p[i]) + entropy_term(1 - alpha / r->p[i]));
+    sum += r->loss == MARGIN_HINGE
+               ? alpha
+               : r->p[i] * (entropy_term(alpha / r->p[i]) + entropy_term(1 - alpha / r->p[i]));
   }
   return sum;
 }

@@ -1,9 +1,12 @@
 /* The Matern kernel of any smoothness nu > 0, as a function of r = distance / length:
  *   M(r) = 2^(1-nu)/Gamma(nu) a^nu K_nu(a),   a = sqrt(2 nu) r.
- * It is a mixture of Gaussian kernels, exp(-r^2/(2 v)) over v = exp(x), whose precision is Gamma(nu)/nu distributed:
- *   M(r) = N(r)/N(0),   N(r) = integral of exp(h(x)) dx,   h(x) = nu (x + 1 - exp(x)) - (r^2/2) exp(-x),
+ * It is a mixture of Gaussian kernels, exp(-r^2/(2 v)) over v = exp(x), whose precision is
+ * Gamma(nu)/nu distributed:
+ *   M(r) = N(r)/N(0),   N(r) = integral of exp(h(x)) dx,
+ *       h(x) = nu (x + 1 - exp(x)) - (r^2/2) exp(-x),
  *   N(0) = Gamma(nu) exp(nu) nu^-nu.
- * The integrand is analytic and falls off doubly exponentially, so the trapezoidal rule around its peak converges to the last digits. */
+ * The integrand is analytic and falls off doubly exponentially, so the trapezoidal rule around its
+ * peak converges to the last digits. */
 #ifndef SCULLERY_SHARED_MATERN_H
 #define SCULLERY_SHARED_MATERN_H
 
@@ -23,8 +26,8 @@ static inline double matern_excess(double x) {
   return x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6))));
 }
 
-/* The sum of exp(h(x) - h(peak)) over x = peak + k step, k = 1, 2, ...: away from the peak on one side. left and right are the weights of
- * exp(x) and exp(-x) there, whose slopes cancel. */
+/* The sum of exp(h(x) - h(peak)) over x = peak + k step, k = 1, 2, ...: away from the peak on one
+ * side. left and right are the weights of exp(x) and exp(-x) there, whose slopes cancel. */
 static inline double matern_side(double right, double left, double step) {
   const double least = -40;
   double sum = 0;
@@ -47,8 +50,10 @@ static inline double matern_kernel(double nu, double r) {
   if (!isfinite(half) || !isfinite(4 * half / nu)) return 0; /* below 1e-290, if not 0 */
   if (nu == 0.5 || nu == 1.5 || nu == 2.5) return matern_closed(nu, sqrt(2 * nu) * r);
   /* At the peak exp(x) = 1 + more. */
-  const double more = 2 * half / nu / (1 + sqrt(1 + 4 * half / nu)), right = nu * (1 + more), left = half / (1 + more);
-  const double step = fmin(coarse, share / sqrt(right + left)), peak = nu * (log1p(more) - more) - left;
+  const double more = 2 * half / nu / (1 + sqrt(1 + 4 * half / nu)), right = nu * (1 + more),
+               left = half / (1 + more);
+  const double step = fmin(coarse, share / sqrt(right + left)),
+               peak = nu * (log1p(more) - more) - left;
   const double sum = 1 + matern_side(right, left, step) + matern_side(right, left, -step);
   return fmin(exp(peak + log(step * sum) - matern_log_norm(nu)), 1);
 }

@@ -6,9 +6,11 @@
  *
  * Any q: integration by parts gives dM_q/dr = kappa_q(r), so one function is enough:
  *   M_q(theta) = E[max^2] - integral_0^theta kappa_q(t) sin t dt,
- *   kappa_q    = q E[ F2(s, t; r)^(q-1) ],  s, t = u cos(theta/2) +- w sin(theta/2),  u, w independent standard normals,
- * whose integrand is smooth down to theta = 0. (Hoeffding's identity, M_q = E[max]^2 + the integral of F2^q - F^q F^q, is the same number,
- * but its integrand has a ridge as r goes to 1.) kappa_q is smooth in theta on [0, pi]: a Chebyshev series holds it, made once. */
+ *   kappa_q    = q E[ F2(s, t; r)^(q-1) ],  s, t = u cos(theta/2) +- w sin(theta/2),  u,
+ *              w independent standard normals,
+ * whose integrand is smooth down to theta = 0. (Hoeffding's identity, M_q = E[max]^2 + the integral
+ * of F2^q - F^q F^q, is the same number, but its integrand has a ridge as r goes to 1.) kappa_q is
+ * smooth in theta on [0, pi]: a Chebyshev series holds it, made once. */
 #ifndef SCULLERY_SHARED_MAXOUT_H
 #define SCULLERY_SHARED_MAXOUT_H
 
@@ -18,20 +20,23 @@ enum { MAXOUT_LARGEST = 256, MAXOUT_TERMS = 48, MAXOUT_RULE = 12 };
 
 typedef struct maxout_table {
   size_t q, terms;
-  double mean, square;                                  /* E max, E max^2 */
-  double collision[MAXOUT_TERMS], moment[MAXOUT_TERMS]; /* Chebyshev coefficients in 2 theta/pi - 1 */
+  double mean, square; /* E max, E max^2 */
+  double collision[MAXOUT_TERMS],
+      moment[MAXOUT_TERMS]; /* Chebyshev coefficients in 2 theta/pi - 1 */
 } maxout_table;
 
 /* Gauss-Legendre, 12 nodes on [-1, 1]. */
 static inline double maxout_node(size_t i) {
-  static const double node[6] = {0.125233408511468915472, 0.367831498998180193753, 0.587317954286617447297,
-                                 0.769902674194304687037, 0.904117256370474856678, 0.981560634246719250691};
+  static const double node[6] = {0.125233408511468915472, 0.367831498998180193753,
+                                 0.587317954286617447297, 0.769902674194304687037,
+                                 0.904117256370474856678, 0.981560634246719250691};
   return i < 6 ? -node[5 - i] : node[i - 6];
 }
 
 static inline double maxout_weight(size_t i) {
-  static const double weight[6] = {0.249147045813402785001, 0.233492536538354808761, 0.203167426723065921749,
-                                   0.160078328543346226335, 0.106939325995318430960, 0.047175336386511827195};
+  static const double weight[6] = {0.249147045813402785001, 0.233492536538354808761,
+                                   0.203167426723065921749, 0.160078328543346226335,
+                                   0.106939325995318430960, 0.047175336386511827195};
   return i < 6 ? weight[5 - i] : weight[i - 6];
 }
 
@@ -42,13 +47,16 @@ static inline double maxout_power(double x, size_t n) {
   return value;
 }
 
-/* The inner integral over w in [0, 8.4], doubled: E[ F2(cu + dw, cu - dw; r)^(q-1) | u ]. Nodes that cannot matter are left out. */
-static inline double maxout_given(size_t q, double u, double density, double c, double d, double r) {
+/* The inner integral over w in [0, 8.4], doubled: E[ F2(cu + dw, cu - dw; r)^(q-1) | u ]. Nodes
+ * that cannot matter are left out. */
+static inline double maxout_given(size_t q, double u, double density, double c, double d,
+                                  double r) {
   const double panel = 2.1, least = 1e-16;
   double sum = 0;
   for (size_t p = 0; p < 4; p++)
     for (size_t i = 0; i < MAXOUT_RULE; i++) {
-      const double w = panel * ((double)p + (1 + maxout_node(i)) / 2), weight = panel / 2 * maxout_weight(i) * normal_density(w);
+      const double w = panel * ((double)p + (1 + maxout_node(i)) / 2),
+                   weight = panel / 2 * maxout_weight(i) * normal_density(w);
       if (density * weight * maxout_power(normal_cdf(c * u - d * w), q - 1) < least) return 2 * sum;
       sum += weight * maxout_power(bivariate_normal_cdf(c * u + d * w, c * u - d * w, r), q - 1);
     }
@@ -78,7 +86,8 @@ static inline void maxout_moments(size_t q, double *mean, double *square) {
   for (size_t p = 0; p < 40; p++)
     for (size_t i = 0; i < MAXOUT_RULE; i++) {
       const double t = panel * ((double)p + (1 + maxout_node(i)) / 2) - 10;
-      const double mass = (double)q * panel / 2 * maxout_weight(i) * normal_density(t) * maxout_power(normal_cdf(t), q - 1);
+      const double mass = (double)q * panel / 2 * maxout_weight(i) * normal_density(t) *
+                          maxout_power(normal_cdf(t), q - 1);
       *mean += mass * t;
       *square += mass * t * t;
     }
@@ -90,7 +99,8 @@ static inline void maxout_coefficients(size_t terms, const double *value, double
   for (size_t k = 0; k < terms; k++) {
     out[k] = 0;
     for (size_t i = 0; i < terms; i++)
-      out[k] += value[i] * cos(NORMAL_PI * (double)k * ((double)i + 0.5) / n) * (k == 0 ? 1 : 2) / n;
+      out[k] +=
+          value[i] * cos(NORMAL_PI * (double)k * ((double)i + 0.5) / n) * (k == 0 ? 1 : 2) / n;
   }
 }
 

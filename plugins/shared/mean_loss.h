@@ -1,4 +1,5 @@
-/* The mean over rows of a loss at scores Phi a + b, for SCL_ABILITY_OBJECTIVE, and the squared loss for SCL_ABILITY_LOSS. */
+/* The mean over rows of a loss at scores Phi a + b, for SCL_ABILITY_OBJECTIVE, and the squared loss
+ * for SCL_ABILITY_LOSS. */
 #ifndef SCULLERY_MEAN_LOSS_H
 #define SCULLERY_MEAN_LOSS_H
 
@@ -9,8 +10,9 @@
 typedef double (*row_loss)(const void *context, size_t c, const double *f, const double *y);
 
 /* sum of weights times loss over sum of weights; f is n x c and spoilt */
-static inline double mean_of_rows(const scl_problem *problem, double *f, const double *y, const double *weights, const double *intercept,
-                                  row_loss loss, const void *context) {
+static inline double mean_of_rows(const scl_problem *problem, double *f, const double *y,
+                                  const double *weights, const double *intercept, row_loss loss,
+                                  const void *context) {
   const size_t c = problem->targets;
   double sum = 0, total = 0;
   for (size_t i = 0; i < problem->rows; i++) {
@@ -22,11 +24,14 @@ static inline double mean_of_rows(const scl_problem *problem, double *f, const d
   return sum / total;
 }
 
-static inline scl_status mean_loss(const scl_problem *problem, const double *coefficients, const double *intercept, row_loss loss,
-                                   const void *context, double *value, scl_error *error) {
+static inline scl_status mean_loss(const scl_problem *problem, const double *coefficients,
+                                   const double *intercept, row_loss loss, const void *context,
+                                   double *value, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
   double *f = problem->host->allocate(n * (2 * c + 1) * sizeof *f);
-  if (f == NULL) return problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for the scores of %zu rows", n);
+  if (f == NULL)
+    return problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for the scores of %zu rows",
+                               n);
   double *y = f + n * c, *weights = y + n * c;
   scl_status status = problem->responses(problem, y, weights, error);
   if (status == SCL_OK) status = problem->product(problem, coefficients, c, f, error);
@@ -35,9 +40,11 @@ static inline scl_status mean_loss(const scl_problem *problem, const double *coe
   return status;
 }
 
-/* ---------------------------------------------------------------- (f - y)^2, summed over targets; |y| <= 1 for the bounds */
+/* ---------------------------------------------------------------- (f - y)^2, summed over targets;
+ * |y| <= 1 for the bounds */
 
-static inline double squared_value(const void *context, size_t c, const double *f, const double *y) {
+static inline double squared_value(const void *context, size_t c, const double *f,
+                                   const double *y) {
   double sum = 0;
   (void)context;
   for (size_t k = 0; k < c; k++)

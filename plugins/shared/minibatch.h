@@ -28,8 +28,10 @@ static inline double rows_weight(const scl_rows *rows, size_t i) {
 /* More rows a step than there are says that another method was meant. */
 static inline scl_status batch_check(const scl_problem *problem, size_t batch, scl_error *error) {
   if (batch <= problem->rows) return SCL_OK;
-  return problem->host->fail(error, SCL_BAD_OPTION, "batch = %zu is more than the %zu rows that there are: give at most that many", batch,
-                             problem->rows);
+  return problem->host->fail(
+      error, SCL_BAD_OPTION,
+      "batch = %zu is more than the %zu rows that there are: give at most that many", batch,
+      problem->rows);
 }
 
 #endif

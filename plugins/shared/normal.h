@@ -1,10 +1,13 @@
 /* The normal law in one and two variables.
  *
- * f(x) = exp(-x^2/2)/sqrt(2 pi), F its distribution function, F2(h, k; r) = P(A <= h, B <= k) for standard normals of correlation r.
- * F2 by Owen's function (Owen 1956, Tables for computing bivariate normal probabilities):
+ * f(x) = exp(-x^2/2)/sqrt(2 pi), F its distribution function, F2(h, k; r) = P(A <= h, B <= k) for
+ * standard normals of correlation r. F2 by Owen's function (Owen 1956, Tables for computing
+ * bivariate normal probabilities):
  *   T(h, a) = (1/2 pi) integral_0^a exp(-h^2 (1 + x^2)/2)/(1 + x^2) dx
- *   F2 = (F(h) + F(k))/2 - T(h, a_h) - T(k, a_k) - (1/2) 1[h, k on two sides of 0],   h a_h = (k - r h)/sqrt(1 - r^2), k a_k likewise.
- * Good to some 1e-15 for every h, k, r: T is needed for |a| <= 1 alone, where the integrand is smooth whatever r. */
+ *   F2 = (F(h) + F(k))/2 - T(h, a_h) - T(k, a_k) - (1/2) 1[h, k on two sides of 0],
+ *       h a_h = (k - r h)/sqrt(1 - r^2), k a_k likewise.
+ * Good to some 1e-15 for every h, k, r: T is needed for |a| <= 1 alone, where the integrand is
+ * smooth whatever r. */
 #ifndef SCULLERY_SHARED_NORMAL_H
 #define SCULLERY_SHARED_NORMAL_H
 
@@ -21,8 +24,9 @@ static inline double normal_cdf(double x) {
   return erfc(-x * sqrt(0.5)) / 2;
 }
 
-/* The correlation that goes with two variances and a covariance. Within rounding of +-1 it is +-1: functions of the angle feel a rounding
- * by its square root, and parallel rows have exactly this correlation. */
+/* The correlation that goes with two variances and a covariance. Within rounding of +-1 it is +-1:
+ * functions of the angle feel a rounding by its square root, and parallel rows have exactly this
+ * correlation. */
 static inline double normal_correlation(double var_a, double var_b, double covariance) {
   const double r = covariance / sqrt(var_a) / sqrt(var_b);
   return fabs(r) > 1 - 1e-15 ? copysign(1, r) : r;
@@ -35,11 +39,15 @@ static inline double normal_rest(double r) {
 
 /* T(h, a) for |a| <= 1: Gauss-Legendre with 20 nodes on [0, a]. */
 static inline double owen_near(double h, double a) {
-  static const double node[10] = {0.076526521133497333755, 0.227785851141645078080, 0.373706088715419560673, 0.510867001950827098004,
-                                  0.636053680726515025453, 0.746331906460150792614, 0.839116971822218823395, 0.912234428251325905868,
+  static const double node[10] = {0.076526521133497333755, 0.227785851141645078080,
+                                  0.373706088715419560673, 0.510867001950827098004,
+                                  0.636053680726515025453, 0.746331906460150792614,
+                                  0.839116971822218823395, 0.912234428251325905868,
                                   0.963971927277913791268, 0.993128599185094924786};
-  static const double weight[10] = {0.152753387130725850698, 0.149172986472603746788, 0.142096109318382051329, 0.131688638449176626898,
-                                    0.118194531961518417312, 0.101930119817240435037, 0.083276741576704748725, 0.062672048334109063570,
+  static const double weight[10] = {0.152753387130725850698, 0.149172986472603746788,
+                                    0.142096109318382051329, 0.131688638449176626898,
+                                    0.118194531961518417312, 0.101930119817240435037,
+                                    0.083276741576704748725, 0.062672048334109063570,
                                     0.040601429800386941331, 0.017614007139152118312};
   const double half = -h * h / 2;
   if (half < -700 || a == 0) return 0;
@@ -52,7 +60,8 @@ static inline double owen_near(double h, double a) {
   return sum * a / (4 * NORMAL_PI);
 }
 
-/* T(h, a) as a function of h and ah = a h, which stay finite where a does not. For |a| > 1, with Q = 1 - F and h, ah > 0:
+/* T(h, a) as a function of h and ah = a h, which stay finite where a does not. For |a| > 1, with Q
+ * = 1 - F and h, ah > 0:
  *   T(h, a) = (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a). */
 static inline double owen(double h, double ah) {
   const double x = fabs(h), y = fabs(ah), sign = (h < 0) != (ah < 0) ? -1 : 1;
@@ -61,7 +70,8 @@ static inline double owen(double h, double ah) {
   return sign * ((qx + qy) / 2 - qx * qy - owen_near(y, x / y));
 }
 
-/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h; 0 where k = r h, whatever r. */
+/* (k - r h)/sqrt(1 - r^2) without loss where r is near +-1 and k near +-h; 0 where k = r h,
+ * whatever r. */
 static inline double normal_given(double h, double k, double r) {
   const double rest = normal_rest(r), gap = r > 0 ? (k - h) + (1 - r) * h : (k + h) - (1 + r) * h;
   return gap == 0 ? 0 : gap / rest;
@@ -80,7 +90,8 @@ static inline double bivariate_normal_cdf(double h, double k, double r) {
   if (r <= -1) return h + k <= 0 ? 0 : h < k ? fh - normal_cdf(-k) : fk - normal_cdf(-h);
   if (h == 0 && k == 0) return 0.25 + atan2(r, normal_rest(r)) / (2 * NORMAL_PI);
   const int apart = (h < 0) != (k < 0);
-  const double value = (fh + fk) / 2 - owen(h, normal_given(h, k, r)) - owen(k, normal_given(k, h, r)) - (apart ? 0.5 : 0);
+  const double value = (fh + fk) / 2 - owen(h, normal_given(h, k, r)) -
+                       owen(k, normal_given(k, h, r)) - (apart ? 0.5 : 0);
   return value < 0 ? 0 : value > least ? least : value;
 }
 

@@ -1,9 +1,11 @@
-/* Moments of rectified normals, a_+ = max(0, a): what relu, abs and the arc-cosine features of order 1 need.
+/* Moments of rectified normals, a_+ = max(0, a): what relu, abs and the arc-cosine features of
+ * order 1 need.
  *
  *   E a_+     = m F(m/s) + s f(m/s)
- *   E a_+ b_+ = (m_a m_b + c) F2(h, k; r) + m_a s_b f(k) F((h - r k)/t) + m_b s_a f(h) F((k - r h)/t) + t s_a s_b f(h) f((k - r h)/t),
- * h = m_a/s_a, k = m_b/s_b, c the covariance, r = c/(s_a s_b), t = sqrt(1 - r^2). With zero means it is
- * (s_a s_b/2 pi)(sin theta + (pi - theta) cos theta). */
+ *   E a_+ b_+ = (m_a m_b + c) F2(h, k;
+ *       r) + m_a s_b f(k) F((h - r k)/t) + m_b s_a f(h) F((k - r h)/t) + t s_a s_b f(h) f((k - r
+ * h)/t), h = m_a/s_a, k = m_b/s_b, c the covariance, r = c/(s_a s_b), t = sqrt(1 - r^2). With zero
+ * means it is (s_a s_b/2 pi)(sin theta + (pi - theta) cos theta). */
 #ifndef SCULLERY_SHARED_RECTIFIED_H
 #define SCULLERY_SHARED_RECTIFIED_H
 
@@ -16,19 +18,23 @@ static inline double rectified_mean(double mean, double spread) {
   return mean * normal_cdf(h) + spread * normal_density(h);
 }
 
-static inline double rectified_pair(double mean_a, double mean_b, double var_a, double var_b, double covariance) {
+static inline double rectified_pair(double mean_a, double mean_b, double var_a, double var_b,
+                                    double covariance) {
   const double sa = sqrt(var_a), sb = sqrt(var_b);
   if (!(sa > 0) || !(sb > 0)) return rectified_mean(mean_a, sa) * rectified_mean(mean_b, sb);
-  const double h = normal_cut(mean_a / sa), k = normal_cut(mean_b / sb), r = normal_correlation(var_a, var_b, covariance);
+  const double h = normal_cut(mean_a / sa), k = normal_cut(mean_b / sb),
+               r = normal_correlation(var_a, var_b, covariance);
   const double given = normal_given(h, k, r);
-  const double value =
-      (mean_a * mean_b + covariance) * bivariate_normal_cdf(h, k, r) + mean_a * sb * normal_density(k) * normal_cdf(normal_given(k, h, r)) +
-      mean_b * sa * normal_density(h) * normal_cdf(given) + normal_rest(r) * sa * sb * normal_density(h) * normal_density(given);
+  const double value = (mean_a * mean_b + covariance) * bivariate_normal_cdf(h, k, r) +
+                       mean_a * sb * normal_density(k) * normal_cdf(normal_given(k, h, r)) +
+                       mean_b * sa * normal_density(h) * normal_cdf(given) +
+                       normal_rest(r) * sa * sb * normal_density(h) * normal_density(given);
   return value > 0 ? value : 0;
 }
 
 /* odd = erf(h/sqrt2) and even = exp(-h^2/2), h = m/v, a chunk. */
-static inline void rectified_parts(const pointwise *self, size_t count, const double *m, const double *v, double *odd, double *even) {
+static inline void rectified_parts(const pointwise *self, size_t count, const double *m,
+                                   const double *v, double *odd, double *even) {
   const double root = sqrt(0.5);
   for (size_t j = 0; j < count; j++) {
     odd[j] = m[j] / v[j] * root;
@@ -38,10 +44,10 @@ static inline void rectified_parts(const pointwise *self, size_t count, const do
   self->math->exp(count, even, even);
 }
 
-/* out = size E |N(m, v^2)| + drift m, a chunk: |z| is (1, 0), max(0, z) = (|z| + z)/2 is (1/2, 1/2). With h = m/v,
- * E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2). */
-static inline void rectified_smooth(const pointwise *self, size_t count, const double *m, const double *v, double size, double drift,
-                                    double *out) {
+/* out = size E |N(m, v^2)| + drift m, a chunk: |z| is (1, 0), max(0, z) = (|z| + z)/2 is (1/2,
+ * 1/2). With h = m/v, E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2). */
+static inline void rectified_smooth(const pointwise *self, size_t count, const double *m,
+                                    const double *v, double size, double drift, double *out) {
   const double peak = size * sqrt(2 / NORMAL_PI);
   double odd[POINTWISE_CHUNK] = {0}, even[POINTWISE_CHUNK] = {0};
   rectified_parts(self, count, m, v, odd, even);

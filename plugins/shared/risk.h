@@ -2,8 +2,9 @@
  *
  *   F(x) = sum_i w_i l(f_i, y_i) / sum_i w_i + (lambda/2) ||a||^2,   f = Phi a + 1 b'
  *
- * x holds a (D x c) and, where there is an intercept, b as one more row; w are the row weights. A value and its gradient cost one sweep.
- * Scores are linear in x, so whoever keeps those of a point and of a direction (n x c each) searches a line without any pass. */
+ * x holds a (D x c) and, where there is an intercept, b as one more row; w are the row weights. A
+ * value and its gradient cost one sweep. Scores are linear in x, so whoever keeps those of a point
+ * and of a direction (n x c each) searches a line without any pass. */
 #ifndef SCULLERY_SHARED_RISK_H
 #define SCULLERY_SHARED_RISK_H
 
@@ -28,13 +29,16 @@ static inline void risk_close(risk *r) {
   r->targets = NULL;
 }
 
-static inline scl_status risk_open(risk *r, const scl_problem *problem, loss_of_row loss, const void *context, double lambda,
-                                   scl_error *error) {
+static inline scl_status risk_open(risk *r, const scl_problem *problem, loss_of_row loss,
+                                   const void *context, double lambda, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
-  *r = (risk){problem, loss, context, lambda, problem->intercept != 0, c, 0, n * c, NULL, NULL, NULL, 0};
+  *r = (risk){problem, loss, context, lambda, problem->intercept != 0, c, 0, n * c,
+              NULL,    NULL, NULL,    0};
   r->size = (problem->features + (size_t)r->intercept) * c;
   r->targets = problem->host->allocate((2 * n * c + n + 1) * sizeof *r->targets);
-  if (r->targets == NULL) return problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for the targets of %zu rows", n);
+  if (r->targets == NULL)
+    return problem->host->fail(error, SCL_NO_MEMORY,
+                               "not enough memory for the targets of %zu rows", n);
   r->weights = r->targets + n * c;
   r->slopes = r->weights + n;
   const scl_status status = problem->responses(problem, r->targets, r->weights, error);
@@ -58,7 +62,8 @@ static inline double risk_penalty(const risk *r, const double *x) {
 }
 
 /* gradient of the penalty and of b, once the rows have been summed */
-static inline void risk_finish(const risk *r, const double *x, const double *slope_sum, double *gradient) {
+static inline void risk_finish(const risk *r, const double *x, const double *slope_sum,
+                               double *gradient) {
   const size_t count = r->problem->features * r->columns;
   for (size_t i = 0; i < count; i++)
     gradient[i] += r->lambda * x[i];
@@ -66,9 +71,10 @@ static inline void risk_finish(const risk *r, const double *x, const double *slo
     gradient[count + j] = slope_sum[j];
 }
 
-/* Slopes (times weight over total) of rows first .. first+count-1 at their scores, in place or apart; returns their part of the loss. */
-static inline double risk_slopes(const risk *r, size_t first, size_t count, const double *scores, double *slopes, double *slope_sum,
-                                 double value) {
+/* Slopes (times weight over total) of rows first .. first+count-1 at their scores, in place or
+ * apart; returns their part of the loss. */
+static inline double risk_slopes(const risk *r, size_t first, size_t count, const double *scores,
+                                 double *slopes, double *slope_sum, double value) {
   const size_t c = r->columns;
   for (size_t i = 0; i < count; i++) {
     const double share = r->weights[first + i] / r->total;
@@ -89,23 +95,28 @@ typedef struct risk_pass {
   double value;
 } risk_pass;
 
-static inline scl_status risk_turn(void *context, const scl_rows *rows, double *scores, scl_error *error) {
+static inline scl_status risk_turn(void *context, const scl_rows *rows, double *scores,
+                                   scl_error *error) {
   risk_pass *pass = context;
   const size_t c = pass->risk->columns;
   double *kept = pass->scores + rows->first * c;
   (void)error;
   for (size_t i = 0; i < rows->count * c; i++)
     kept[i] = scores[i] + (pass->b == NULL ? 0 : pass->b[i % c]);
-  pass->value = risk_slopes(pass->risk, rows->first, rows->count, kept, scores, pass->slope_sum, pass->value);
+  pass->value =
+      risk_slopes(pass->risk, rows->first, rows->count, kept, scores, pass->slope_sum, pass->value);
   return SCL_OK;
 }
 
 /* value, gradient (as x) and scores (n x c) at x, in one pass. slope_sum: c numbers of scratch. */
-static inline scl_status risk_evaluate(const risk *r, const double *x, double *value, double *gradient, double *scores, double *slope_sum,
+static inline scl_status risk_evaluate(const risk *r, const double *x, double *value,
+                                       double *gradient, double *scores, double *slope_sum,
                                        scl_error *error) {
-  risk_pass pass = {r, r->intercept ? x + r->problem->features * r->columns : NULL, scores, slope_sum, 0};
+  risk_pass pass = {r, r->intercept ? x + r->problem->features * r->columns : NULL, scores,
+                    slope_sum, 0};
   memset(slope_sum, 0, r->columns * sizeof *slope_sum);
-  const scl_status status = r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
+  const scl_status status =
+      r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
   if (status != SCL_OK) return status;
   *value = pass.value + risk_penalty(r, x);
   risk_finish(r, x, slope_sum, gradient);
@@ -113,10 +124,12 @@ static inline scl_status risk_evaluate(const risk *r, const double *x, double *v
 }
 
 /* The same where the scores at x are known already: half a pass. */
-static inline scl_status risk_from_scores(const risk *r, const double *x, const double *scores, double *value, double *gradient,
-                                          double *slope_sum, scl_error *error) {
+static inline scl_status risk_from_scores(const risk *r, const double *x, const double *scores,
+                                          double *value, double *gradient, double *slope_sum,
+                                          scl_error *error) {
   memset(slope_sum, 0, r->columns * sizeof *slope_sum);
-  *value = risk_slopes(r, 0, r->problem->rows, scores, r->slopes, slope_sum, 0) + risk_penalty(r, x);
+  *value =
+      risk_slopes(r, 0, r->problem->rows, scores, r->slopes, slope_sum, 0) + risk_penalty(r, x);
   const scl_status status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
   if (status == SCL_OK) risk_finish(r, x, slope_sum, gradient);
   return status;
@@ -124,16 +137,23 @@ static inline scl_status risk_from_scores(const risk *r, const double *x, const 
 
 /* ---------------------------------------------------------------- along a line */
 
-/* F(x + t p), from the scores of x and of p, and the parabola of the penalty: value + slope t + (bend/2) t^2 */
+/* F(x + t p), from the scores of x and of p, and the parabola of the penalty: value + slope t +
+ * (bend/2) t^2 */
 typedef struct risk_line {
   const risk *risk;
   const double *scores, *change;
   double value, slope, bend;
 } risk_line;
 
-static inline risk_line risk_line_of(const risk *r, const double *x, const double *p, const double *scores, const double *change) {
+static inline risk_line risk_line_of(const risk *r, const double *x, const double *p,
+                                     const double *scores, const double *change) {
   const size_t count = r->problem->features * r->columns;
-  return (risk_line){r, scores, change, risk_penalty(r, x), r->lambda * risk_dot(count, x, p), r->lambda * risk_dot(count, p, p)};
+  return (risk_line){r,
+                     scores,
+                     change,
+                     risk_penalty(r, x),
+                     r->lambda * risk_dot(count, x, p),
+                     r->lambda * risk_dot(count, p, p)};
 }
 
 /* Value at t, and the derivative. */
@@ -142,7 +162,8 @@ static inline double risk_at(const risk_line *line, double t, double *derivative
   const size_t c = r->columns;
   double value = 0, rate = 0;
   for (size_t i = 0; i < r->problem->rows; i++) {
-    double *f = r->slopes + i * c; /* scores first, then their slopes: losses read a score before they write its slope */
+    double *f = r->slopes + i * c; /* scores first, then their slopes: losses read a score before
+                                      they write its slope */
     for (size_t j = 0; j < c; j++)
       f[j] = line->scores[i * c + j] + t * line->change[i * c + j];
     value += r->weights[i] * r->loss(r->context, c, f, r->targets + i * c, f);
@@ -152,12 +173,15 @@ static inline double risk_at(const risk_line *line, double t, double *derivative
   return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
 }
 
-/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the start, but for rounding), by bracketing,
- * secants and halving. 0: none was found, as where rounding is all that is left. */
+/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the
+ * start, but for rounding), by bracketing, secants and halving. 0: none was found, as where
+ * rounding is all that is left. */
 static inline double risk_search(const risk_line *line, double fraction, double start) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
   const double value = risk_at(line, 0, &at_low), first = at_low;
-  const double ceiling = value + 1e-14 * fabs(value); /* near the minimum slopes still tell where values no longer do */
+  const double ceiling =
+      value +
+      1e-14 * fabs(value); /* near the minimum slopes still tell where values no longer do */
   if (!(first < 0)) return 0;
   for (int tries = 0; tries < 60; tries++) {
     const double here = risk_at(line, t, &derivative);
@@ -170,27 +194,34 @@ static inline double risk_search(const risk_line *line, double fraction, double 
       at_high = derivative;
     }
     const double secant = low + (high - low) * at_low / (at_low - at_high);
-    t = isinf(high) ? 4 * t : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2 : secant;
+    t = isinf(high)                                          ? 4 * t
+        : tries % 3 == 2 || !(secant > low && secant < high) ? low + (high - low) / 2
+                                                             : secant;
   }
   return risk_at(line, low, &derivative) < value ? low : 0;
 }
 
 /* ---------------------------------------------------------------- SCL_ABILITY_OBJECTIVE */
 
-static inline scl_status risk_objective(const scl_problem *problem, loss_of_row loss, const void *context, double lambda,
-                                        const double *coefficients, const double *intercept, double *value, scl_error *error) {
+static inline scl_status risk_objective(const scl_problem *problem, loss_of_row loss,
+                                        const void *context, double lambda,
+                                        const double *coefficients, const double *intercept,
+                                        double *value, scl_error *error) {
   risk r;
   scl_status status = risk_open(&r, problem, loss, context, lambda, error);
   if (status != SCL_OK) return status;
   double *scores = problem->host->allocate((r.scores + r.columns + 1) * sizeof *scores);
-  status = scores == NULL ? problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for the scores of %zu rows", problem->rows)
-                          : problem->product(problem, coefficients, r.columns, scores, error);
+  status = scores == NULL
+               ? problem->host->fail(error, SCL_NO_MEMORY,
+                                     "not enough memory for the scores of %zu rows", problem->rows)
+               : problem->product(problem, coefficients, r.columns, scores, error);
   for (size_t i = 0; status == SCL_OK && intercept != NULL && i < r.scores; i++)
     scores[i] += intercept[i % r.columns];
   if (status == SCL_OK) {
     double *slope_sum = scores + r.scores;
     memset(slope_sum, 0, r.columns * sizeof *slope_sum);
-    *value = risk_slopes(&r, 0, problem->rows, scores, r.slopes, slope_sum, 0) + risk_penalty(&r, coefficients);
+    *value = risk_slopes(&r, 0, problem->rows, scores, r.slopes, slope_sum, 0) +
+             risk_penalty(&r, coefficients);
   }
   problem->host->release(scores);
   risk_close(&r);

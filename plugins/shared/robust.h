@@ -22,7 +22,8 @@ static inline void ranked_sort(ranked *list, size_t count) {
   qsort(list, count, sizeof *list, ranked_compare);
 }
 
-/* The value that half of the weight lies below: where two share it, their mean. Whole weights count as so many rows. */
+/* The value that half of the weight lies below: where two share it, their mean. Whole weights count
+ * as so many rows. */
 static inline double ranked_median(const ranked *sorted, size_t count, const double *weights) {
   double total = 0, below = 0;
   for (size_t k = 0; k < count; k++)
@@ -38,9 +39,10 @@ static inline double ranked_median(const ranked *sorted, size_t count, const dou
   return count == 0 ? 0 : sorted[count - 1].value;
 }
 
-/* 1.4826 times the median distance from the median: the standard deviation, where values are normal, and deaf to almost half of them.
- * work: count of them. */
-static inline double robust_scale(size_t count, const double *x, const double *weights, ranked *work) {
+/* 1.4826 times the median distance from the median: the standard deviation, where values are
+ * normal, and deaf to almost half of them. work: count of them. */
+static inline double robust_scale(size_t count, const double *x, const double *weights,
+                                  ranked *work) {
   for (size_t i = 0; i < count; i++)
     work[i] = (ranked){x[i], i};
   ranked_sort(work, count);

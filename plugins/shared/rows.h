@@ -1,5 +1,5 @@
-/* The rows of a problem as one float64 matrix, for solvers that keep them: in the order of the data whatever the blocks, without those of
- * weight 0. */
+/* The rows of a problem as one float64 matrix, for solvers that keep them: in the order of the data
+ * whatever the blocks, without those of weight 0. */
 #ifndef SCULLERY_SHARED_ROWS_H
 #define SCULLERY_SHARED_ROWS_H
 
@@ -31,8 +31,10 @@ static inline void rows_widen(const scl_block *block, size_t i, double *out) {
     out[j] = (double)from[j];
 }
 
-/* The block in float64: its own memory, or a packed one that the caller releases (*copy; NULL where none was needed). NULL: no memory. */
-static inline const double *rows_wide(const scl_host *host, const scl_block *block, double **copy, ptrdiff_t *stride) {
+/* The block in float64: its own memory, or a packed one that the caller releases (*copy; NULL where
+ * none was needed). NULL: no memory. */
+static inline const double *rows_wide(const scl_host *host, const scl_block *block, double **copy,
+                                      ptrdiff_t *stride) {
   *copy = NULL;
   *stride = block->row_stride;
   if (block->dtype == SCL_F64) return block->data;
@@ -63,7 +65,8 @@ static inline scl_status rows_visit(void *context, const scl_rows *rows, scl_err
     if (!(weight > 0)) continue;
     const size_t to = set->rows++;
     rows_widen(&rows->features, i, set->x + to * set->cols);
-    memcpy(set->y + to * set->targets, rows->targets + i * set->targets, set->targets * sizeof *set->y);
+    memcpy(set->y + to * set->targets, rows->targets + i * set->targets,
+           set->targets * sizeof *set->y);
     set->weights[to] = weight;
     c->places[to] = (row_place){rows->index == NULL ? rows->first + i : rows->index[i], to};
   }
@@ -81,8 +84,8 @@ static inline void rows_move(row_set *set, size_t from, size_t to) {
   set->weights[to] = set->weights[from];
 }
 
-/* Put row places[i].position into place i, cycle by cycle. The set has room for one more row, which holds the one that a cycle begins with.
- */
+/* Put row places[i].position into place i, cycle by cycle. The set has room for one more row, which
+ * holds the one that a cycle begins with. */
 static inline void rows_arrange(row_set *set, row_place *places) {
   const size_t spare = set->rows;
   qsort(places, set->rows, sizeof *places, rows_compare);
@@ -113,10 +116,12 @@ static inline scl_status rows_collect(const scl_problem *problem, row_set *out, 
   row_collecting job = {out, host->allocate(n * sizeof(row_place))};
   scl_status status = SCL_OK;
   if (out->x == NULL || out->y == NULL || out->weights == NULL || job.places == NULL)
-    status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows of %zu numbers (%.3g GB)", problem->rows, d,
-                        (double)n * (double)d * 8e-9);
+    status =
+        host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows of %zu numbers (%.3g GB)",
+                   problem->rows, d, (double)n * (double)d * 8e-9);
   if (status == SCL_OK) status = problem->walk(problem, rows_visit, &job, error);
-  if (status == SCL_OK && out->rows == 0) status = host->fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (status == SCL_OK && out->rows == 0)
+    status = host->fail(error, SCL_BAD_DATA, "all row weights are 0");
   if (status == SCL_OK)
     rows_arrange(out, job.places);
   else
@@ -149,10 +154,12 @@ static inline size_t rows_classes(const row_set *set) {
 }
 
 /* Refuse rows of one class alone (a fold may leave one). */
-static inline scl_status rows_need_two_classes(const scl_host *host, const row_set *set, scl_error *error) {
+static inline scl_status rows_need_two_classes(const scl_host *host, const row_set *set,
+                                               scl_error *error) {
   for (size_t i = 1; i < set->rows; i++)
     if (rows_class(set, i) != rows_class(set, 0)) return SCL_OK;
-  return host->fail(error, SCL_BAD_DATA, "all %zu rows have one class: there is nothing to tell apart", set->rows);
+  return host->fail(error, SCL_BAD_DATA,
+                    "all %zu rows have one class: there is nothing to tell apart", set->rows);
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* R(a) = l1 ||a||_1 + (l2/2) ||a||^2 on the box ||a||_inf <= bound: what lasso (bound = infinity) and box (l1 = 0) put beside a smooth
- * loss. One coordinate's value, its minimiser against a parabola, its conjugate, and the duality gap that follows. */
+/* R(a) = l1 ||a||_1 + (l2/2) ||a||^2 on the box ||a||_inf <= bound: what lasso (bound = infinity)
+ * and box (l1 = 0) put beside a smooth loss. One coordinate's value, its minimiser against a
+ * parabola, its conjugate, and the duality gap that follows. */
 #ifndef SCULLERY_SEPARABLE_H
 #define SCULLERY_SEPARABLE_H
 
@@ -29,10 +30,12 @@ static inline double separable_conjugate(const separable *r, double v) {
 
 /* The gap of min (1/2) ||y - Phi a||^2 + R(a) between a and the dual point s (y - Phi a), s <= 1:
  *   (1/2) (1 - s)^2 ||y - Phi a||^2 + R(a) + R*(s v) - s v'a,   v = Phi'(y - Phi a),
- * a sum of terms that are none of them negative, so that nothing cancels. `inside` (NULL: all) leaves coefficients out.
- * A bound or l2 > 0 takes s = 1 (the gap coordinate by coordinate). Else, and where it is the smaller, l2 counts as rows of the
- * design (sqrt(l2) I against zeros) and s is the largest that the dual allows, |s (v_j - l2 a_j)| <= l1. */
-static inline double separable_gap(const separable *r, size_t count, const double *a, const double *v, double residual_square,
+ * a sum of terms that are none of them negative, so that nothing cancels. `inside` (NULL: all)
+ * leaves coefficients out. A bound or l2 > 0 takes s = 1 (the gap coordinate by coordinate). Else,
+ * and where it is the smaller, l2 counts as rows of the design (sqrt(l2) I against zeros) and s is
+ * the largest that the dual allows, |s (v_j - l2 a_j)| <= l1. */
+static inline double separable_gap(const separable *r, size_t count, const double *a,
+                                   const double *v, double residual_square,
                                    const unsigned char *inside) {
   double largest = 0, ridge = 0, plain = 0, scaled = 0;
   for (size_t j = 0; j < count; j++)
@@ -52,8 +55,9 @@ static inline double separable_gap(const separable *r, size_t count, const doubl
 
 /* What a solution says whose gap is still above its tolerance. */
 static inline void separable_note(scl_solution *out, const char *advice) {
-  (void)snprintf(out->note, sizeof out->note, "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: give %s", out->gap,
-                 out->tolerance, advice);
+  (void)snprintf(out->note, sizeof out->note,
+                 "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: give %s",
+                 out->gap, out->tolerance, advice);
 }
 
 #endif

@@ -1,7 +1,9 @@
-/* Means over the supports of s of d columns: p_s = (1 / C(d, s)) sum over |N| = s of prod_{j in N} c_j, a normalised elementary symmetric
- * polynomial. With p_k(j) the mean over the k-subsets of the first j columns,
+/* Means over the supports of s of d columns: p_s = (1 / C(d, s)) sum over |N| = s of prod_{j in N}
+ * c_j, a normalised elementary symmetric polynomial. With p_k(j) the mean over the k-subsets of the
+ * first j columns,
  *   p_k(j) = ((j-k)/j) p_k(j-1) + (k/j) c_j p_{k-1}(j-1),
- * means of means, so that |c_j| <= 1 never leaves [-1, 1] (Newton and Girard's sums divided by C(j, k)). */
+ * means of means, so that |c_j| <= 1 never leaves [-1, 1] (Newton and Girard's sums divided by C(j,
+ * k)). */
 #ifndef SCULLERY_SHARED_SUBSET_MEANS_H
 #define SCULLERY_SHARED_SUBSET_MEANS_H
 
@@ -9,7 +11,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* At column j of d (from 1) the p_k with k in [low, high] change, high first: those from which p_s can still be reached. */
+/* At column j of d (from 1) the p_k with k in [low, high] change, high first: those from which p_s
+ * can still be reached. */
 typedef struct subset_range {
   size_t low, high;
 } subset_range;
@@ -38,7 +41,9 @@ static inline double subset_log_count(size_t dim, size_t degree) {
   enum { FEW = 1000 };
   const size_t least = degree < dim - degree ? degree : dim - degree;
   double sum = 0;
-  if (least > FEW) return log_gamma((double)dim + 1) - log_gamma((double)degree + 1) - log_gamma((double)(dim - degree) + 1);
+  if (least > FEW)
+    return log_gamma((double)dim + 1) - log_gamma((double)degree + 1) -
+           log_gamma((double)(dim - degree) + 1);
   for (size_t k = 1; k <= least; k++)
     sum += log((double)(dim - least + k) / (double)k);
   return sum;

@@ -27,18 +27,21 @@ static inline void support_sort(int32_t *columns, size_t count) {
 }
 
 /* Of many: each column in turn is taken with the chance (still wanted) / (still left). O(d). */
-static inline void support_select(const scl_random *random, scl_address address, uint64_t index, size_t dim, size_t degree, int32_t *out) {
+static inline void support_select(const scl_random *random, scl_address address, uint64_t index,
+                                  size_t dim, size_t degree, int32_t *out) {
   uint64_t bits[64];
   size_t taken = 0;
   for (size_t j = 0; taken < degree; j++) {
-    if (j % 64 == 0) random->bits(address.seed, address.stream, index, j, dim - j < 64 ? dim - j : 64, bits);
+    if (j % 64 == 0)
+      random->bits(address.seed, address.stream, index, j, dim - j < 64 ? dim - j : 64, bits);
     if (draw_below(bits[j % 64], (uint32_t)(dim - j)) < degree - taken) out[taken++] = (int32_t)j;
   }
 }
 
-/* Of few: the first `degree` different ones of a row of independent columns; the missing ones are drawn anew after equal ones are taken
- * out. O(s log s), whatever d is. */
-static inline void support_collect(const scl_random *random, scl_address address, uint64_t index, size_t dim, size_t degree, int32_t *out) {
+/* Of few: the first `degree` different ones of a row of independent columns; the missing ones are
+ * drawn anew after equal ones are taken out. O(s log s), whatever d is. */
+static inline void support_collect(const scl_random *random, scl_address address, uint64_t index,
+                                   size_t dim, size_t degree, int32_t *out) {
   uint64_t bits[64], used = 0;
   for (size_t taken = 0; taken < degree;) {
     for (size_t i = taken; i < degree; i += 64) {
@@ -55,7 +58,8 @@ static inline void support_collect(const scl_random *random, scl_address address
   }
 }
 
-static inline void support_draw(const scl_random *random, scl_address address, uint64_t index, size_t dim, size_t degree, int32_t *out) {
+static inline void support_draw(const scl_random *random, scl_address address, uint64_t index,
+                                size_t dim, size_t degree, int32_t *out) {
   enum { FEW = 16 };
   if (degree >= dim / FEW)
     support_select(random, address, index, dim, degree, out);
@@ -63,9 +67,10 @@ static inline void support_draw(const scl_random *random, scl_address address, u
     support_collect(random, address, index, dim, degree, out);
 }
 
-/* Biregular supports: a block of lcm(d, s)/s parameters takes, s at a time, the columns of lcm(d, s)/d random orders of all columns, one
- * after the other, so that each column occurs equally often. Where a parameter needs the end of one order and the beginning of the next,
- * the next is a random one among those that begin with columns that it has not. By symmetry each support is uniform. */
+/* Biregular supports: a block of lcm(d, s)/s parameters takes, s at a time, the columns of lcm(d,
+ * s)/d random orders of all columns, one after the other, so that each column occurs equally often.
+ * Where a parameter needs the end of one order and the beginning of the next, the next is a random
+ * one among those that begin with columns that it has not. By symmetry each support is uniform. */
 typedef struct support_deal {
   const scl_random *random;
   scl_address address;
@@ -86,17 +91,20 @@ static inline size_t support_block(size_t dim, size_t degree) {
   return dim / a;
 }
 
-/* A new order; its first degree - had entries are none of the `had` columns that the parameter has already. */
+/* A new order; its first degree - had entries are none of the `had` columns that the parameter has
+ * already. */
 static inline void support_reorder(support_deal *deal, const int32_t *columns, size_t had) {
   for (size_t j = 0; j < deal->dim; j++)
     deal->order[j] = (uint32_t)j;
-  for (size_t k = had; k-- > 0;) { /* those go to the end; from the largest on, each still stands in its own place */
+  for (size_t k = had;
+       k-- >
+       0;) { /* those go to the end; from the largest on, each still stands in its own place */
     const size_t end = deal->dim - (had - k);
     deal->order[columns[k]] = deal->order[end];
     deal->order[end] = (uint32_t)columns[k];
   }
-  draw_shuffle(deal->random, deal->address, deal->block, deal->orders * deal->dim, deal->degree - had, deal->dim - had, deal->dim,
-               deal->order);
+  draw_shuffle(deal->random, deal->address, deal->block, deal->orders * deal->dim,
+               deal->degree - had, deal->dim - had, deal->dim, deal->order);
   deal->orders++;
   deal->next = 0;
 }

@@ -1,6 +1,7 @@
-/* (Phi'W Phi + weight I) x = right for row weights W that change from one solve to the next: what robust fits are made of. The matrix comes
- * from the problem; where it is singular to working precision, `jitter` goes on its diagonal, relative to its mean, ten times more each
- * time until it factors. */
+/* (Phi'W Phi + weight I) x = right for row weights W that change from one solve to the next: what
+ * robust fits are made of. The matrix comes from the problem; where it is singular to working
+ * precision, `jitter` goes on its diagonal, relative to its mean, ten times more each time until it
+ * factors. */
 #ifndef SCULLERY_SHARED_WEIGHTED_RIDGE_H
 #define SCULLERY_SHARED_WEIGHTED_RIDGE_H
 
@@ -15,7 +16,8 @@ typedef struct weighted_ridge {
   double jitter; /* the largest that was needed, absolute */
 } weighted_ridge;
 
-static inline scl_status weighted_open(weighted_ridge *w, const scl_problem *problem, scl_error *error) {
+static inline scl_status weighted_open(weighted_ridge *w, const scl_problem *problem,
+                                       scl_error *error) {
   *w = (weighted_ridge){problem->host, problem->host->service(SCL_SERVICE_SYMMETRIC), NULL, 0};
   return w->algebra->create(problem->features, &w->factor, error);
 }
@@ -24,7 +26,8 @@ static inline void weighted_close(weighted_ridge *w) {
   if (w->algebra != NULL) w->algebra->destroy(w->factor);
 }
 
-static inline double weighted_mean_diagonal(const weighted_ridge *w, const scl_symmetric *gram, double *diagonal) {
+static inline double weighted_mean_diagonal(const weighted_ridge *w, const scl_symmetric *gram,
+                                            double *diagonal) {
   const size_t order = w->algebra->order(gram);
   double sum = 0;
   w->algebra->diagonal(gram, diagonal);
@@ -34,11 +37,12 @@ static inline double weighted_mean_diagonal(const weighted_ridge *w, const scl_s
 }
 
 /* x (order x k) holds the right-hand side, and then the solution; it is scratch on the way. */
-static inline scl_status weighted_solve(weighted_ridge *w, const scl_symmetric *gram, double weight, double *x, size_t k,
-                                        scl_error *error) {
+static inline scl_status weighted_solve(weighted_ridge *w, const scl_symmetric *gram, double weight,
+                                        double *x, size_t k, scl_error *error) {
   const size_t order = w->algebra->order(gram);
   double *diagonal = w->host->allocate((order + 1) * sizeof *diagonal);
-  if (diagonal == NULL) return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
+  if (diagonal == NULL)
+    return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
   const double unit = weighted_mean_diagonal(w, gram, diagonal) + weight;
   w->host->release(diagonal);
   for (double jitter = 0; jitter < 1e-3 * unit; jitter = jitter == 0 ? 1e-13 * unit : 10 * jitter) {
@@ -52,7 +56,8 @@ static inline scl_status weighted_solve(weighted_ridge *w, const scl_symmetric *
     w->algebra->solve(w->factor, x, k);
     return SCL_OK;
   }
-  return w->host->fail(error, SCL_NUMERIC, "the system of order %zu stays singular: give a larger lambda", order);
+  return w->host->fail(error, SCL_NUMERIC,
+                       "the system of order %zu stays singular: give a larger lambda", order);
 }
 
 #endif

@@ -1,14 +1,19 @@
-/* AdaBoost on decision stumps (Freund and Schapire 1997), for several classes as SAMME (Zhu, Zou, Rosset and Hastie 2009):
+/* AdaBoost on decision stumps (Freund and Schapire 1997), for several classes as SAMME (Zhu, Zou,
+ * Rosset and Hastie 2009):
  *
- *   round t: the stump h_t(x) = x_j <= s ? a : b with the least error e_t = sum_i w_i [h_t(x_i) != y_i], w on the simplex;
- *            alpha_t = log((1 - e_t)/e_t) + log(K - 1);   w_i <- w_i exp(alpha_t [h_t(x_i) != y_i]), summing to 1 again
- *   f_k(x) = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1),    for two classes f = (1/2) sum_t alpha_t (+-1)
+ *   round t: the stump h_t(x) = x_j <= s ? a : b with the least error e_t = sum_i w_i [h_t(x_i) !=
+ *       y_i], w on the simplex;
+ *            alpha_t = log((1 - e_t)/e_t) + log(K - 1);
+ *                w_i <- w_i exp(alpha_t [h_t(x_i) != y_i]), summing to 1 again
+ *   f_k(x) = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1),
+ *       for two classes f = (1/2) sum_t alpha_t (+-1)
  *
- * which descends the mean of exp(-<y, f>/K), exp(-y f) for two classes, a coordinate a round. Among stumps within 1e-12 of the least error
- * the first column's with the lowest s is taken, so that rounding does not choose.
+ * which descends the mean of exp(-<y, f>/K), exp(-y f) for two classes, a coordinate a round. Among
+ * stumps within 1e-12 of the least error the first column's with the lowest s is taken, so that
+ * rounding does not choose.
  *
- * Columns are sorted once, and rows of one value make one bin. A round sums weights from both ends up to the largest bin, which is left
- * out: a column of indicators costs its ones. */
+ * Columns are sorted once, and rows of one value make one bin. A round sums weights from both ends
+ * up to the largest bin, which is left out: a column of indicators costs its ones. */
 #include "shared/bytes.h"
 #include "shared/rows.h"
 
@@ -18,7 +23,8 @@
 enum { STUMPS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"stumps", SCL_INTEGER, NULL, "50", 1, 1e7, 0, SCL_NO_WIDTH, "how many rounds, each of which adds a stump"},
+    {"stumps", SCL_INTEGER, NULL, "50", 1, 1e7, 0, SCL_NO_WIDTH,
+     "how many rounds, each of which adds a stump"},
 };
 
 static const double tie = 1e-12;
@@ -38,7 +44,8 @@ typedef struct ensemble {
   stump *list;
 } ensemble;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   adaboost *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
   *self = (adaboost){host, (size_t)values[STUMPS].number};
@@ -59,7 +66,8 @@ static void end(const void *instance, void *model) {
   host->release(m);
 }
 
-static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble **out, scl_error *error) {
+static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble **out,
+                                 scl_error *error) {
   ensemble *m = host->allocate(sizeof *m);
   stump *list = host->allocate((count + 1) * sizeof *list);
   if (m != NULL && list != NULL) {
@@ -110,7 +118,8 @@ typedef struct keyed {
   uint32_t row;
 } keyed;
 
-/* By the bytes of the keys, lowest first; a byte that all share is skipped. Returns which of the two holds the result. */
+/* By the bytes of the keys, lowest first; a byte that all share is skipped. Returns which of the
+ * two holds the result. */
 static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   for (unsigned shift = 0; shift < 64; shift += 8) {
     size_t start[257] = {0};
@@ -154,7 +163,8 @@ static void sort_column(void *context, size_t j) {
   keyed *keys = b->host->allocate(2 * n * sizeof *keys);
   for (size_t i = 0; keys != NULL && i < n; i++)
     keys[i] = (keyed){ordered_bits(b->set.x[i * b->set.cols + j]), (uint32_t)i};
-  const int made = keys != NULL && make_bins(b->host, sort_keys(keys, keys + n, n), n, &b->columns[j]);
+  const int made =
+      keys != NULL && make_bins(b->host, sort_keys(keys, keys + n, n), n, &b->columns[j]);
   if (!made) b->columns[j].bins = 0;
   b->host->release(keys);
 }
@@ -165,14 +175,17 @@ static scl_status sort_columns(boosting *b, scl_error *error) {
   for (size_t j = 0; j < b->set.cols; j++)
     sorted += b->columns[j].bins > 0;
   if (sorted == b->set.cols) return SCL_OK;
-  return b->host->fail(error, SCL_NO_MEMORY, "not enough memory for the order of %zu rows in %zu columns (%.3g GB)", b->set.rows,
-                       b->set.cols, 4e-9 * (double)b->set.rows * (double)b->set.cols);
+  return b->host->fail(error, SCL_NO_MEMORY,
+                       "not enough memory for the order of %zu rows in %zu columns (%.3g GB)",
+                       b->set.rows, b->set.cols, 4e-9 * (double)b->set.rows * (double)b->set.cols);
 }
 
 /* ---------------------------------------------------------------- the best stump */
 
-/* The heaviest class of one side, which has `side` of the totals; the other side has what remains. */
-static double heaviest(const double *totals, const double *side, size_t classes, int other, size_t *class) {
+/* The heaviest class of one side, which has `side` of the totals; the other side has what
+ * remains. */
+static double heaviest(const double *totals, const double *side, size_t classes, int other,
+                       size_t *class) {
   double most = -INFINITY;
   for (size_t k = 0; k < classes; k++) {
     const double here = other ? totals[k] - side[k] : side[k];
@@ -185,7 +198,8 @@ static double heaviest(const double *totals, const double *side, size_t classes,
 
 static double split_error(const boosting *b, const double *side) {
   size_t ignored;
-  return 1 - heaviest(b->totals, side, b->classes, 0, &ignored) - heaviest(b->totals, side, b->classes, 1, &ignored);
+  return 1 - heaviest(b->totals, side, b->classes, 0, &ignored) -
+         heaviest(b->totals, side, b->classes, 1, &ignored);
 }
 
 static void add_rows(const boosting *b, const column *c, size_t start, size_t stop, double *side) {
@@ -224,19 +238,22 @@ static candidate search_above(const boosting *b, const column *c, double *side) 
 static void search_column(void *context, size_t j) {
   boosting *b = context;
   double *side = b->sums + j * b->classes;
-  const candidate below = search_below(b, &b->columns[j], side), above = search_above(b, &b->columns[j], side);
+  const candidate below = search_below(b, &b->columns[j], side),
+                  above = search_above(b, &b->columns[j], side);
   b->found[j] = above.error < below.error - tie ? above : below;
 }
 
 /* Between the values on both sides; values next to each other leave the lower one. */
 static double threshold_of(const boosting *b, size_t j, size_t left) {
   const uint32_t *order = b->columns[j].order;
-  const double low = b->set.x[order[left - 1] * b->set.cols + j], high = b->set.x[order[left] * b->set.cols + j];
+  const double low = b->set.x[order[left - 1] * b->set.cols + j],
+               high = b->set.x[order[left] * b->set.cols + j];
   const double middle = low / 2 + high / 2;
   return middle >= low && middle < high ? middle : low;
 }
 
-/* The stump, and how many rows of its column's order are on the left: all, where no split beats the heaviest class. */
+/* The stump, and how many rows of its column's order are on the left: all, where no split beats the
+ * heaviest class. */
 static double best_stump(boosting *b, stump *out, size_t *left) {
   double *side = b->sums, error;
   memset(b->totals, 0, b->classes * sizeof *b->totals);
@@ -264,7 +281,8 @@ static double best_stump(boosting *b, stump *out, size_t *left) {
 
 /* ---------------------------------------------------------------- rounds */
 
-/* The weights of the rows that the stump gets wrong grow by exp(alpha); all are scaled to the sum 1. Returns the error, summed anew. */
+/* The weights of the rows that the stump gets wrong grow by exp(alpha); all are scaled to the sum
+ * 1. Returns the error, summed anew. */
 static double wrong_weight(const boosting *b, const stump *s, size_t left) {
   const uint32_t *order = b->columns[s->column].order;
   double wrong = 0;
@@ -290,14 +308,16 @@ static double shrinkage(double error, double alpha, double classes) {
   return (1 - error) * exp(-alpha * (classes - 1) / classes) + error * exp(alpha / classes);
 }
 
-static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, ensemble *m, scl_solution *out, scl_error *error) {
+static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
+                         scl_solution *out, scl_error *error) {
   const double classes = (double)b->classes, chance = 1 - 1 / classes;
   double loss = 1;
   out->outcome = SCL_STOPPED;
   for (size_t t = 0; t < count; t++) {
     stump *s = &m->list[m->count];
     size_t left;
-    const scl_status status = problem->progress(problem, (double)t / (double)count, "stumps", error);
+    const scl_status status =
+        problem->progress(problem, (double)t / (double)count, "stumps", error);
     if (status != SCL_OK) return status;
     if (!(best_stump(b, s, &left) < chance - tie)) {
       out->outcome = SCL_CONVERGED; /* no coordinate descends */
@@ -317,7 +337,9 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
   }
   out->iterations = m->count;
   if (m->count == 0)
-    return b->host->fail(error, SCL_BAD_DATA, "no split of a column does better than guessing: boosting has nothing to begin with");
+    return b->host->fail(
+        error, SCL_BAD_DATA,
+        "no split of a column does better than guessing: boosting has nothing to begin with");
   (void)snprintf(out->note, sizeof out->note, "%zu stumps, exponential loss %.4g", m->count, loss);
   return SCL_OK;
 }
@@ -326,7 +348,8 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
 
 static scl_status reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
-  if (n > INT32_MAX) return b->host->fail(error, SCL_UNSUPPORTED, "%zu rows are more than boosting counts", n);
+  if (n > INT32_MAX)
+    return b->host->fail(error, SCL_UNSUPPORTED, "%zu rows are more than boosting counts", n);
   b->class = b->host->allocate(n * sizeof *b->class);
   b->weights = b->host->allocate(n * sizeof *b->weights);
   b->columns = b->host->allocate(d * sizeof *b->columns);
@@ -334,7 +357,8 @@ static scl_status reserve(boosting *b, scl_error *error) {
   b->sums = b->host->allocate(d * k * sizeof *b->sums);
   b->found = b->host->allocate(d * sizeof *b->found);
   if (b->columns != NULL) memset(b->columns, 0, d * sizeof *b->columns);
-  if (b->class == NULL || b->weights == NULL || b->columns == NULL || b->totals == NULL || b->sums == NULL || b->found == NULL)
+  if (b->class == NULL || b->weights == NULL || b->columns == NULL || b->totals == NULL ||
+      b->sums == NULL || b->found == NULL)
     return b->host->fail(error, SCL_NO_MEMORY, "not enough memory to boost %zu rows", n);
   return SCL_OK;
 }
@@ -363,12 +387,15 @@ static void release(boosting *b) {
   rows_release(b->host, &b->set);
 }
 
-static scl_status fit(const void *instance, const scl_problem *problem, void **model, scl_solution *out, scl_error *error) {
+static scl_status fit(const void *instance, const scl_problem *problem, void **model,
+                      scl_solution *out, scl_error *error) {
   const adaboost *self = instance;
   boosting b = {.host = self->host};
   ensemble *m = NULL;
   if (problem->task != SCL_CLASSIFICATION)
-    return self->host->fail(error, SCL_UNSUPPORTED, "boosted stumps tell classes apart; for numbers take knn, svm or kernel_ridge");
+    return self->host->fail(
+        error, SCL_UNSUPPORTED,
+        "boosted stumps tell classes apart; for numbers take knn, svm or kernel_ridge");
   scl_status status = reserve_stumps(self->host, self->stumps, &m, error);
   if (status != SCL_OK) return status;
   status = rows_collect(problem, &b.set, error);
@@ -403,17 +430,21 @@ static void votes_to_scores(const ensemble *m, const double *votes, double *scor
     scores[j] = (k - 1) / k * (k * votes[m->targets == 1 ? 1 : j] - total);
 }
 
-static scl_status decide(const void *instance, const void *model, const scl_block *rows, double *scores, ptrdiff_t stride,
-                         scl_error *error) {
+static scl_status decide(const void *instance, const void *model, const scl_block *rows,
+                         double *scores, ptrdiff_t stride, scl_error *error) {
   const scl_host *host = ((const adaboost *)instance)->host;
   const ensemble *m = model;
   double *copy;
   ptrdiff_t x_stride;
-  if (rows->cols != m->cols) return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu", rows->cols, m->cols);
+  if (rows->cols != m->cols)
+    return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
+                      rows->cols, m->cols);
   const double *x = rows_wide(host, rows, &copy, &x_stride);
   double *votes = host->allocate((m->targets + 1) * sizeof *votes);
   scl_status status = SCL_OK;
-  if (x == NULL || votes == NULL) status = host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
+  if (x == NULL || votes == NULL)
+    status =
+        host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
   for (size_t i = 0; status == SCL_OK && i < rows->rows; i++, x += x_stride) {
     memset(votes, 0, (m->targets + 1) * sizeof *votes);
     for (size_t t = 0; t < m->count; t++) {
@@ -431,7 +462,8 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
 
 static const char title[] = "adaboost 1";
 
-static scl_status save(const void *instance, const void *model, scl_write write, void *context, scl_error *error) {
+static scl_status save(const void *instance, const void *model, scl_write write, void *context,
+                       scl_error *error) {
   (void)instance;
   const ensemble *m = model;
   byte_writer w = {write, context, error, SCL_OK};
@@ -460,7 +492,8 @@ static void get_stump(byte_reader *r, const ensemble *m, stump *out) {
   out->alpha = numbers[1];
 }
 
-static scl_status load(const void *instance, scl_read read, void *context, void **model, scl_error *error) {
+static scl_status load(const void *instance, scl_read read, void *context, void **model,
+                       scl_error *error) {
   const scl_host *host = ((const adaboost *)instance)->host;
   byte_reader r = {host, read, context, error, SCL_OK};
   ensemble *m = NULL;
@@ -488,10 +521,14 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "AdaBoost on decision stumps; several classes by SAMME",
-    "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with alpha = log((1 - e)/e) + log(K - 1), and\n"
-    "multiplies the weights of the rows that it gets wrong by exp(alpha). f_k = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1); for two\n"
-    "classes f = (1/2) sum_t alpha_t (+-1), and the mean of exp(-y f) descends (info().note says to what). Row weights are where it\n"
-    "begins. The search is exact, over all splits of all columns. Scaling of columns changes nothing. Freund and Schapire 1997; Zhu,\n"
+    "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with alpha = "
+    "log((1 - e)/e) + log(K - 1), and\n"
+    "multiplies the weights of the rows that it gets wrong by exp(alpha). f_k = ((K-1)/K) sum_t "
+    "alpha_t (K [h_t(x) = k] - 1); for two\n"
+    "classes f = (1/2) sum_t alpha_t (+-1), and the mean of exp(-y f) descends (info().note says "
+    "to what). Row weights are where it\n"
+    "begins. The search is exact, over all splits of all columns. Scaling of columns changes "
+    "nothing. Freund and Schapire 1997; Zhu,\n"
     "Zou, Rosset and Hastie 2009.",
     options,
     OPTIONS,

@@ -1,24 +1,33 @@
-/* Ridge regression by preconditioned conjugate gradients (Hestenes and Stiefel 1952), for more features than a matrix of D x D has room
- * for:
+/* Ridge regression by preconditioned conjugate gradients (Hestenes and Stiefel 1952), for more
+ * features than a matrix of D x D has room for:
  *
- *   (Phi'W Phi + N lambda I) a = Phi'W y,   W the row weights, N their sum; centred where there is an intercept
+ *   (Phi'W Phi + N lambda I) a = Phi'W y,
+ *       W the row weights, N their sum; centred where there is an intercept
  *
- * Phi'Phi is never formed: an iteration is one sweep over the rows for all targets together (Phi n x D, a D x c). The preconditioner is
- * made from a sample of the rows (shared/row_sample.h); for sparse rows it is the diagonal. Each target has a step of its own, as if solved
- * alone. The residual |Phi'W y - A a|/|Phi'W y|, the worst over targets, is computed anew from a before it is stated. */
+ * Phi'Phi is never formed: an iteration is one sweep over the rows for all targets together (Phi n
+ * x D, a D x c). The preconditioner is made from a sample of the rows (shared/row_sample.h); for
+ * sparse rows it is the diagonal. Each target has a step of its own, as if solved alone. The
+ * residual |Phi'W y - A a|/|Phi'W y|, the worst over targets, is computed anew from a before it is
+ * stated. */
 #include "shared/row_sample.h"
 #include <stdio.h>
 
 enum { LAMBDA, TOLERANCE, MAX_ITERATIONS, RANK, DAMPING, SEED, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-4", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "norm of the residual relative to the right-hand side"},
-    {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH, "sweeps over the rows at most"},
+    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "regularisation of the mean loss"},
+    {"tolerance", SCL_NUMBER, NULL, "1e-4", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+     "norm of the residual relative to the right-hand side"},
+    {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH,
+     "sweeps over the rows at most"},
     {"rank", SCL_INTEGER | SCL_WORD, "auto", "auto", 0, 1e9, 0, SCL_NO_WIDTH,
-     "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D = 2000, else 2000, in 400 MB"},
-    {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank >= D), at least lambda"},
+     "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D "
+     "= 2000, else 2000, in 400 MB"},
+    {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
+     SCL_NO_WIDTH,
+     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank "
+     ">= D), at least lambda"},
     {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the sample"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
@@ -31,10 +40,12 @@ typedef struct cg {
   uint64_t seed;
 } cg;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   cg *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
-  *self = (cg){.host = host, .lambda = values[LAMBDA].number, .tolerance = values[TOLERANCE].number};
+  *self =
+      (cg){.host = host, .lambda = values[LAMBDA].number, .tolerance = values[TOLERANCE].number};
   self->max_iterations = (size_t)values[MAX_ITERATIONS].number;
   self->auto_rank = values[RANK].form == SCL_WORD;
   self->rank = self->auto_rank ? 0 : (size_t)values[RANK].number;
@@ -51,7 +62,8 @@ static void destroy(void *instance) {
 
 enum { PATIENCE = 100 }; /* iterations without a smaller residual: rounding has taken over */
 
-/* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p), best (the a of the least residual). */
+/* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p),
+ * best (the a of the least residual). */
 typedef struct descent {
   const cg *self;
   const scl_problem *problem;
@@ -70,11 +82,13 @@ static void close_descent(descent *d) {
   if (d->sampled) sample_close(&d->sample);
 }
 
-static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem, scl_error *error) {
+static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
+                               scl_error *error) {
   const size_t features = problem->features, c = problem->targets, count = features * c;
   *d = (descent){.self = self, .problem = problem};
   d->right = self->host->allocate((7 * count + 3 * features + 4 * c + 1) * sizeof *d->right);
-  if (d->right == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
+  if (d->right == NULL)
+    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
   d->z = d->residual + count;
   d->p = d->z + count;
@@ -92,7 +106,8 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
 
 /* ---------------------------------------------------------------- the system */
 
-static scl_status turn_to_targets(void *context, const scl_rows *rows, double *scores, scl_error *error) {
+static scl_status turn_to_targets(void *context, const scl_rows *rows, double *scores,
+                                  scl_error *error) {
   descent *d = context;
   const size_t c = d->problem->targets;
   (void)error;
@@ -115,7 +130,8 @@ static scl_status assemble(descent *d, scl_error *error) {
   double *zero = d->right; /* D x (c + 1) zeros, where right and residual will be */
   memset(zero, 0, features * (c + 1) * sizeof *zero);
   memset(d->response, 0, c * sizeof *d->response);
-  const scl_status status = d->problem->sweep(d->problem, zero, c + 1, turn_to_targets, d, d->sums, error);
+  const scl_status status =
+      d->problem->sweep(d->problem, zero, c + 1, turn_to_targets, d, d->sums, error);
   if (status != SCL_OK) return status;
   if (!(d->total > 0)) return d->self->host->fail(error, SCL_BAD_DATA, "all row weights are 0");
   for (size_t j = 0; j < c; j++)
@@ -124,7 +140,8 @@ static scl_status assemble(descent *d, scl_error *error) {
   for (size_t t = 0; t < features; t++) {
     const double *sums = d->sums + t * (c + 1);
     d->mean[t] = d->problem->intercept ? sums[c] / d->total : 0;
-    d->diagonal[t] = d->value * sums[c] - d->total * d->mean[t] * d->mean[t] + d->total * d->self->lambda;
+    d->diagonal[t] =
+        d->value * sums[c] - d->total * d->mean[t] * d->mean[t] + d->total * d->self->lambda;
     for (size_t j = 0; j < c; j++) {
       d->right[t * c + j] = sums[j] - (d->problem->intercept ? sums[c] * d->response[j] : 0);
       d->size[j] += d->right[t * c + j] * d->right[t * c + j];
@@ -135,7 +152,8 @@ static scl_status assemble(descent *d, scl_error *error) {
   return SCL_OK;
 }
 
-static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores, scl_error *error) {
+static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
+                                   scl_error *error) {
   const size_t c = ((const descent *)context)->problem->targets;
   (void)error;
   for (size_t i = 0; rows->weights != NULL && i < rows->count * c; i++)
@@ -167,7 +185,8 @@ static size_t sample_rows_of(const descent *d) {
   size_t rows = d->self->rank;
   if (d->self->auto_rank) {
     rows = features <= 2000 ? 10 * features : 2000;
-    if (features > 2000 && (double)features * 16000 > 4e8) rows = (size_t)(4e8 / ((double)features * sizeof(double)));
+    if (features > 2000 && (double)features * 16000 > 4e8)
+      rows = (size_t)(4e8 / ((double)features * sizeof(double)));
   }
   return rows > n ? n : rows;
 }
@@ -175,8 +194,9 @@ static size_t sample_rows_of(const descent *d) {
 static scl_status precondition(descent *d, scl_error *error) {
   const size_t rows = d->problem->slots > 0 ? 0 : sample_rows_of(d);
   if (rows == 0) return SCL_OK;
-  const scl_status status = sample_open(&d->sample, d->problem, rows, d->self->seed, d->self->lambda, d->self->damping,
-                                        d->problem->intercept ? d->mean : NULL, d->total / (double)d->problem->rows, error);
+  const scl_status status = sample_open(
+      &d->sample, d->problem, rows, d->self->seed, d->self->lambda, d->self->damping,
+      d->problem->intercept ? d->mean : NULL, d->total / (double)d->problem->rows, error);
   d->sampled = status == SCL_OK;
   return status;
 }
@@ -189,7 +209,8 @@ static void apply_preconditioner(descent *d) {
     return;
   }
   for (size_t i = 0; i < features * c; i++)
-    d->z[i] = d->problem->slots > 0 && d->diagonal[i / c] > 0 ? d->residual[i] / d->diagonal[i / c] : d->residual[i];
+    d->z[i] = d->problem->slots > 0 && d->diagonal[i / c] > 0 ? d->residual[i] / d->diagonal[i / c]
+                                                              : d->residual[i];
 }
 
 /* ---------------------------------------------------------------- the iteration */
@@ -253,13 +274,18 @@ static scl_status advance(descent *d, double *a, scl_error *error) {
   return SCL_OK;
 }
 
-/* From a to the tolerance by the running residual, or out of iterations or patience; ends on the best a of its way. */
-static scl_status descend(descent *d, double *a, double worst, scl_solution *out, scl_error *error) {
-  const size_t most = d->self->max_iterations, bytes = d->problem->features * d->problem->targets * sizeof *a;
+/* From a to the tolerance by the running residual, or out of iterations or patience; ends on the
+ * best a of its way. */
+static scl_status descend(descent *d, double *a, double worst, scl_solution *out,
+                          scl_error *error) {
+  const size_t most = d->self->max_iterations,
+               bytes = d->problem->features * d->problem->targets * sizeof *a;
   double least = worst;
   memcpy(d->best, a, bytes);
-  for (int tries = 0; least > d->self->tolerance && out->iterations < most && tries < PATIENCE; tries++) {
-    scl_status status = d->problem->progress(d->problem, (double)out->iterations / (double)most, "conjugate gradients", error);
+  for (int tries = 0; least > d->self->tolerance && out->iterations < most && tries < PATIENCE;
+       tries++) {
+    scl_status status = d->problem->progress(d->problem, (double)out->iterations / (double)most,
+                                             "conjugate gradients", error);
     if (status != SCL_OK) return status;
     turn_direction(d, tries == 0);
     status = advance(d, a, error);
@@ -275,7 +301,8 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
   return SCL_OK;
 }
 
-/* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the running one drift away from it. */
+/* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
+ * running one drift away from it. */
 static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
   scl_status status = SCL_OK;
@@ -287,7 +314,8 @@ static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
     worst = judge(d);
   }
   out->iterations = 0;
-  while (status == SCL_OK && worst > d->self->tolerance && out->iterations < d->self->max_iterations && worst < before / 2) {
+  while (status == SCL_OK && worst > d->self->tolerance &&
+         out->iterations < d->self->max_iterations && worst < before / 2) {
     before = worst;
     status = descend(d, a, worst, out, error);
     if (status == SCL_OK) status = true_residual(d, a, &worst, error);
@@ -299,14 +327,18 @@ static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
 static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   if (!isfinite(out->residual))
-    return d->problem->host->fail(error, SCL_BAD_DATA, "products of the features, targets and weights are not finite: scale the data");
+    return d->problem->host->fail(
+        error, SCL_BAD_DATA,
+        "products of the features, targets and weights are not finite: scale the data");
   out->tolerance = d->self->tolerance;
   out->outcome = out->residual <= out->tolerance ? SCL_CONVERGED : SCL_LIMIT;
   if (out->outcome == SCL_LIMIT)
-    (void)snprintf(out->note, sizeof out->note, "the residual is %.1e of the right-hand side, %.1e was wanted: give %s", out->residual,
-                   out->tolerance,
-                   out->iterations < d->self->max_iterations ? "a larger lambda or tolerance, rounding leaves no smaller one"
-                                                             : "more max_iterations, a higher rank or a larger lambda");
+    (void)snprintf(out->note, sizeof out->note,
+                   "the residual is %.1e of the right-hand side, %.1e was wanted: give %s",
+                   out->residual, out->tolerance,
+                   out->iterations < d->self->max_iterations
+                       ? "a larger lambda or tolerance, rounding leaves no smaller one"
+                       : "more max_iterations, a higher rank or a larger lambda");
   for (size_t j = 0; d->problem->intercept && j < c; j++) {
     out->intercept[j] = d->response[j];
     for (size_t t = 0; t < features; t++)
@@ -315,7 +347,8 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
   return SCL_OK;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
   descent d;
   scl_status status = open_descent(&d, instance, problem, error);
   if (status != SCL_OK) return status;
@@ -342,10 +375,14 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Ridge regression by preconditioned conjugate gradients, for D too large to factor",
-    "(Phi'Phi + n lambda I) a = Phi'y, the problem of solver.ridge with penalty l2, without Phi'Phi: one sweep over the rows an\n"
-    "iteration, for all targets together. Preconditioned by (n/m) S'S + n mu I of a sample S of m = `rank` rows (mu = `damping`), through\n"
-    "a system of order min(m, D); sparse rows: by the diagonal. It ends when the residual is `tolerance` of the right-hand side for\n"
-    "every target; info().residual is computed anew from the coefficients. float32 features leave residuals of about 1e-6 at best.",
+    "(Phi'Phi + n lambda I) a = Phi'y, the problem of solver.ridge with penalty l2, without "
+    "Phi'Phi: one sweep over the rows an\n"
+    "iteration, for all targets together. Preconditioned by (n/m) S'S + n mu I of a sample S of m "
+    "= `rank` rows (mu = `damping`), through\n"
+    "a system of order min(m, D); sparse rows: by the diagonal. It ends when the residual is "
+    "`tolerance` of the right-hand side for\n"
+    "every target; info().residual is computed anew from the coefficients. float32 features leave "
+    "residuals of about 1e-6 at best.",
     options,
     OPTIONS,
     &table,

@@ -3,12 +3,14 @@
  *   min_{a,b} (1/N) sum_i w_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,   N = sum w
  *   h(r) = r^2/2 where |r| <= delta, else delta |r| - delta^2/2   (Huber 1964)
  *
- * Newton's method on a function that is a parabola wherever no residual crosses delta: with V the weights of the rows inside,
+ * Newton's method on a function that is a parabola wherever no residual crosses delta: with V the
+ * weights of the rows inside,
  *   (Phi'V Phi + N lambda I) p = -N gradient
- * and an exact search along p, in which no features are looked at. It ends in finitely many steps. While fewer than half of the rows are
- * inside, every other step has w delta/|r| outside (iteratively reweighted least squares: slower, never singular by lack of rows). Begins
- * at ridge.
- * scale = "mad": delta is in units of 1.4826 median |r - median r|, made anew from the robust fit until it changes by less than 1%. */
+ * and an exact search along p, in which no features are looked at. It ends in finitely many steps.
+ * While fewer than half of the rows are inside, every other step has w delta/|r| outside
+ * (iteratively reweighted least squares: slower, never singular by lack of rows). Begins at ridge.
+ * scale = "mad": delta is in units of 1.4826 median |r - median r|, made anew from the robust fit
+ * until it changes by less than 1%. */
 #include "shared/risk.h"
 #include "shared/robust.h"
 #include "shared/weighted_ridge.h"
@@ -17,13 +19,17 @@
 enum { LAMBDA, DELTA, SCALE, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
+    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "regularisation of the mean loss"},
     {"delta", SCL_NUMBER, NULL, "1.345", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
      "where the loss turns from square to absolute, in units of scale"},
     {"scale", SCL_WORD, "mad|none", "mad", 0, 0, 0, SCL_NO_WIDTH,
-     "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in the target's own units"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH, "gradient norm relative to the one at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH, "Newton steps at most, for each target"},
+     "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in the "
+     "target's own units"},
+    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+     "gradient norm relative to the one at a = 0"},
+    {"max_iterations", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH,
+     "Newton steps at most, for each target"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
 
@@ -36,7 +42,8 @@ typedef struct huber {
   int mad;
 } huber;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   huber *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
   *self = (huber){host,
@@ -81,7 +88,8 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, scl
   t->x = self->host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
   t->order = self->host->allocate(n * sizeof *t->order);
   if (status == SCL_OK && (t->x == NULL || t->order == NULL))
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for the residuals of %zu rows", n);
+    status = self->host->fail(error, SCL_NO_MEMORY,
+                              "not enough memory for the residuals of %zu rows", n);
   if (status != SCL_OK) {
     close_robust(t);
     return status;
@@ -124,7 +132,8 @@ static void best_constant(robust *t) {
     t->scores[i] += by;
 }
 
-/* V: the weights of the rows inside, and, at every other step while they are the most, of those outside. */
+/* V: the weights of the rows inside, and, at every other step while they are the most, of those
+ * outside. */
 static void choose_weights(const robust *t, double *weights) {
   const size_t n = t->risk.problem->rows;
   size_t inside = 0;
@@ -137,7 +146,8 @@ static void choose_weights(const robust *t, double *weights) {
   }
 }
 
-/* The Newton direction and what it does to the scores; with an intercept the constant follows along it as V would have it. */
+/* The Newton direction and what it does to the scores; with an intercept the constant follows along
+ * it as V would have it. */
 static scl_status choose_direction(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
@@ -148,7 +158,8 @@ static scl_status choose_direction(robust *t, scl_error *error) {
   if (status != SCL_OK) return status;
   for (size_t i = 0; i < d; i++)
     t->direction[i] = -t->risk.total * t->gradient[i];
-  status = weighted_solve(&t->ridge, normal.gram, t->risk.total * t->self->lambda, t->direction, 1, error);
+  status = weighted_solve(&t->ridge, normal.gram, t->risk.total * t->self->lambda, t->direction, 1,
+                          error);
   if (status == SCL_OK) status = problem->product(problem, t->direction, 1, t->change, error);
   if (status != SCL_OK) return status;
   for (size_t i = 0; i < n; i++)
@@ -179,7 +190,8 @@ static scl_status measure_unit(robust *t, scl_error *error) {
   double value, slope_sum;
   memset(t->direction, 0, (t->risk.problem->features + 1) * sizeof *t->direction);
   memset(t->change, 0, t->risk.problem->rows * sizeof *t->change);
-  const scl_status status = risk_from_scores(&t->risk, t->direction, t->change, &value, t->gradient, &slope_sum, error);
+  const scl_status status =
+      risk_from_scores(&t->risk, t->direction, t->change, &value, t->gradient, &slope_sum, error);
   t->unit = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient));
   if (!(t->unit > 0)) t->unit = 1;
   return status;
@@ -195,7 +207,8 @@ static scl_status minimise(robust *t, scl_error *error) {
   while (status == SCL_OK && moved) {
     t->residual = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient)) / t->unit;
     if (t->residual <= t->self->tolerance || t->steps >= t->self->max_iterations) break;
-    status = problem->progress(problem, (double)t->steps++ / (double)t->self->max_iterations, "Newton steps", error);
+    status = problem->progress(problem, (double)t->steps++ / (double)t->self->max_iterations,
+                               "Newton steps", error);
     if (status == SCL_OK) status = newton_step(t, &moved, error);
   }
   return status;
@@ -242,13 +255,16 @@ static scl_status fit(robust *t, scl_error *error) {
 
 /* A target that did not reach the tolerance. */
 static void note_limit(const robust *t, scl_solution *out) {
-  (void)snprintf(out->note, sizeof out->note, "the gradient is %.1e of the one at 0, %.1e was wanted: give %s", t->residual,
+  (void)snprintf(out->note, sizeof out->note,
+                 "the gradient is %.1e of the one at 0, %.1e was wanted: give %s", t->residual,
                  t->self->tolerance,
-                 t->steps < t->self->max_iterations ? "a larger lambda or tolerance, rounding leaves no smaller one"
-                                                    : "more max_iterations or a larger lambda");
+                 t->steps < t->self->max_iterations
+                     ? "a larger lambda or tolerance, rounding leaves no smaller one"
+                     : "more max_iterations or a larger lambda");
 }
 
-static scl_status solve_column(const huber *self, const risk *all, size_t j, scl_solution *out, double *delta, scl_error *error) {
+static scl_status solve_column(const huber *self, const risk *all, size_t j, scl_solution *out,
+                               double *delta, scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
   robust t;
   scl_status status = open_robust(&t, self, all, error);
@@ -268,7 +284,8 @@ static scl_status solve_column(const huber *self, const risk *all, size_t j, scl
   return status;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
   const huber *self = instance;
   risk all;
   double delta = 0;
@@ -287,7 +304,8 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   return status;
 }
 
-/* ---------------------------------------------------------------- the loss, where delta is known beforehand */
+/* ---------------------------------------------------------------- the loss, where delta is known
+ * beforehand */
 
 static double value(const void *instance, size_t c, const double *f, const double *y) {
   const double delta = ((const huber *)instance)->delta;
@@ -323,7 +341,8 @@ static int probabilities(const void *instance, size_t c, const double *f, double
 }
 
 static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_loss loss_table = {SCL_HEAD(scl_ability_loss), value, slope, bound, lipschitz, probabilities};
+  static const scl_ability_loss loss_table = {
+      SCL_HEAD(scl_ability_loss), value, slope, bound, lipschitz, probabilities};
   return strcmp(id, SCL_ABILITY_LOSS) == 0 && !((const huber *)instance)->mad ? &loss_table : NULL;
 }
 
@@ -336,11 +355,15 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Robust regression: Huber's loss with a ridge penalty",
-    "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2, h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2,\n"
-    "each target by itself, by Newton's method with an exact line search from the ridge solution. scale = \"mad\" takes delta in units of\n"
-    "the residuals' robust scale (1.345: 95% of least squares' efficiency on normal noise), found together with the fit; info().note "
+    "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2, h(r) = r^2/2 for |r| <= "
+    "delta, else delta |r| - delta^2/2,\n"
+    "each target by itself, by Newton's method with an exact line search from the ridge solution. "
+    "scale = \"mad\" takes delta in units of\n"
+    "the residuals' robust scale (1.345: 95% of least squares' efficiency on normal noise), found "
+    "together with the fit; info().note "
     "tells\n"
-    "delta in the target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
+    "delta in the target's units. It ends when the gradient's norm is `tolerance` of that at a = "
+    "0.",
     options,
     OPTIONS,
     &table,

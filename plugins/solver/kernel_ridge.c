@@ -1,10 +1,12 @@
 /* Exact kernel ridge regression, the model that random features approach as their number grows:
  *
- *   min_{f, f0} (1/2n) sum_i w_i (f(x_i) + f0 - y_i)^2 + (lambda/2) ||f||_K^2,    f = sum_i b_i K(x_i, .)
+ *   min_{f, f0} (1/2n) sum_i w_i (f(x_i) + f0 - y_i)^2 + (lambda/2) ||f||_K^2,
+ *       f = sum_i b_i K(x_i, .)
  *
- * so that (K + n lambda W^-1) b + f0 1 = y and, with an intercept, 1'b = 0 (Saunders, Gammerman and Vovk 1998). K n x n between the rows, W
- * the row weights w_i on a diagonal, n their sum, y n x c; all targets share one Cholesky factorisation, n^3/3 operations on n^2/2 numbers.
- * The residual is measured on kernel values made anew, and refines the solution once where it is not small. */
+ * so that (K + n lambda W^-1) b + f0 1 = y and, with an intercept, 1'b = 0 (Saunders, Gammerman and
+ * Vovk 1998). K n x n between the rows, W the row weights w_i on a diagonal, n their sum, y n x c;
+ * all targets share one Cholesky factorisation, n^3/3 operations on n^2/2 numbers. The residual is
+ * measured on kernel values made anew, and refines the solution once where it is not small. */
 #include "shared/expansion.h"
 #include "shared/failure.h"
 #include "shared/kernel_parts.h"
@@ -12,8 +14,10 @@
 enum { KERNEL, LAMBDA, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"kernel", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH, "the kernel on rows, as sc.kernel.gaussian{ gamma = 2 }"},
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
+    {"kernel", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+     "the kernel on rows, as sc.kernel.gaussian{ gamma = 2 }"},
+    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "regularisation of the mean loss"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
 
@@ -39,13 +43,17 @@ static void destroy(void *instance) {
 static scl_status check_kernel(const kernel_ridge *self, scl_error *error) {
   const scl_plugin *kernel = self->kernel.list[0].plugin;
   if (self->kernel.count > 1)
-    return self->host->fail(error, SCL_BAD_OPTION, "option 'kernel' got %zu kernels; it takes one, as sc.kernel.sum{} of them",
-                            self->kernel.count);
+    return self->host->fail(
+        error, SCL_BAD_OPTION,
+        "option 'kernel' got %zu kernels; it takes one, as sc.kernel.sum{} of them",
+        self->kernel.count);
   if (((const scl_kernel *)kernel->vtable)->spaces & SCL_IN(SCL_DENSE)) return SCL_OK;
-  return self->host->fail(error, SCL_UNSUPPORTED, "kernel.%s is not defined on rows of data", kernel->name);
+  return self->host->fail(error, SCL_UNSUPPORTED, "kernel.%s is not defined on rows of data",
+                          kernel->name);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   kernel_ridge *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
   *self = (kernel_ridge){.host = host,
@@ -63,7 +71,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   return status;
 }
 
-static scl_status kernel_values(const void *instance, const scl_parameters *u, const scl_parameters *v, double *out, ptrdiff_t stride,
+static scl_status kernel_values(const void *instance, const scl_parameters *u,
+                                const scl_parameters *v, double *out, ptrdiff_t stride,
                                 scl_error *error) {
   const kernel_ridge *self = instance;
   return part_gram(self->host, &self->kernel.list[0], u, v, out, stride, error);
@@ -80,13 +89,14 @@ static void end(const void *instance, void *model) {
   host->release(model);
 }
 
-static scl_status decide(const void *instance, const void *model, const scl_block *rows, double *scores, ptrdiff_t stride,
-                         scl_error *error) {
+static scl_status decide(const void *instance, const void *model, const scl_block *rows,
+                         double *scores, ptrdiff_t stride, scl_error *error) {
   const row_kernel kernel = row_kernel_of(instance);
   return expansion_decide(&kernel, model, rows, scores, stride, error);
 }
 
-/* ---------------------------------------------------------------- the system A = K + diag(shift) */
+/* ---------------------------------------------------------------- the system A = K + diag(shift)
+ */
 
 typedef struct linear_system {
   const kernel_ridge *self;
@@ -115,13 +125,16 @@ static int all_finite(const double *values, size_t rows, size_t cols) {
   return sum == 0;
 }
 
-static scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *k, scl_error *error) {
+static scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *k,
+                            scl_error *error) {
   const scl_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
   const scl_status status = kernel_values(s->self, &u, &v, k, TILE, error);
   if (status != SCL_OK) return status;
   if (!all_finite(k, u.count, v.count))
-    return s->self->host->fail(error, SCL_BAD_DATA, "kernel.%s gives a value that is not finite for a row of the data: standardize it",
-                               s->self->kernel.list[0].plugin->name);
+    return s->self->host->fail(
+        error, SCL_BAD_DATA,
+        "kernel.%s gives a value that is not finite for a row of the data: standardize it",
+        s->self->kernel.list[0].plugin->name);
   for (size_t r = 0; i == j && r < u.count; r++)
     k[r * TILE + r] += s->shift[i + r];
   s->self->symmetric->set(s->a, i, u.count, j, v.count, k, TILE);
@@ -133,8 +146,9 @@ static void fill_task(void *context, size_t index) {
   const scl_host *host = s->self->host;
   scl_error error = {0};
   double *k = host->allocate(sizeof *k * TILE * TILE);
-  const scl_status status = k == NULL ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for a tile of kernel values")
-                                      : fill_tile(s, s->strip, index * TILE, k, &error);
+  const scl_status status =
+      k == NULL ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for a tile of kernel values")
+                : fill_tile(s, s->strip, index * TILE, k, &error);
   failure_note(s->failed, status, &error);
   host->release(k);
 }
@@ -146,7 +160,8 @@ static scl_status fill(linear_system *s, scl_error *error) {
   s->failed = &failed;
   for (s->strip = 0; s->strip < n && failed.status == SCL_OK; s->strip += TILE) {
     const double done = (double)s->strip / (double)n;
-    const scl_status status = s->problem->progress(s->problem, done * done / 2, "the kernel matrix", error);
+    const scl_status status =
+        s->problem->progress(s->problem, done * done / 2, "the kernel matrix", error);
     if (status != SCL_OK) return status;
     s->self->host->parallel(s->strip / TILE + 1, fill_task, s);
   }
@@ -178,7 +193,8 @@ static void residual_task(void *context, size_t index) {
   const row_kernel kernel = row_kernel_of(s->self);
   double *out = s->residual + first * c;
   scl_error error = {0};
-  const scl_status status = expansion_values(&kernel, s->m, u.weights, u.stride, u.count, out, (ptrdiff_t)c, &error);
+  const scl_status status =
+      expansion_values(&kernel, s->m, u.weights, u.stride, u.count, out, (ptrdiff_t)c, &error);
   failure_note(s->failed, status, &error);
   for (size_t i = 0; status == SCL_OK && i < u.count * c; i++)
     out[i] = s->set.y[first * c + i] - out[i] - s->shift[first + i / c] * s->m->b[first * c + i];
@@ -221,7 +237,8 @@ static scl_status attempt(linear_system *s, double *relative, scl_error *error) 
   const size_t n = s->m->rows, c = s->m->functions;
   size_t pivot = 0;
   scl_status status = fill(s, error);
-  if (status == SCL_OK) status = s->problem->progress(s->problem, 0.5, "factoring the kernel matrix", error);
+  if (status == SCL_OK)
+    status = s->problem->progress(s->problem, 0.5, "factoring the kernel matrix", error);
   if (status == SCL_OK) status = s->self->symmetric->factor(s->a, &pivot, error);
   if (status != SCL_OK) return status;
   memset(s->right, 0, c * sizeof *s->right);
@@ -261,8 +278,10 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
       out->outcome = out->residual <= tolerance ? SCL_CONVERGED : SCL_LIMIT;
       out->jitter = jitter;
       if (jitter > 0)
-        (void)snprintf(out->note, sizeof out->note, "the kernel matrix is singular to working precision: %.1e was added to its diagonal",
-                       jitter);
+        (void)snprintf(
+            out->note, sizeof out->note,
+            "the kernel matrix is singular to working precision: %.1e was added to its diagonal",
+            jitter);
       return SCL_OK;
     }
     status = SCL_OK;
@@ -272,8 +291,10 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
     jitter += more;
   }
   if (status != SCL_OK) return status;
-  return s->self->host->fail(
-      error, SCL_NUMERIC, "the kernel matrix of %zu rows stays singular even with %.1e on its diagonal: give a larger lambda", n, jitter);
+  return s->self->host->fail(error, SCL_NUMERIC,
+                             "the kernel matrix of %zu rows stays singular even with %.1e on its "
+                             "diagonal: give a larger lambda",
+                             n, jitter);
 }
 
 /* ---------------------------------------------------------------- fitting */
@@ -282,10 +303,10 @@ static scl_status reserve(linear_system *s, scl_error *error) {
   const scl_host *host = s->self->host;
   const size_t n = s->m->rows, c = s->m->functions;
   if (s->self->symmetric->create(n, &s->a, NULL) != SCL_OK)
-    return host->fail(
-        error, SCL_NO_MEMORY,
-        "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory than there is: take fewer rows, or random features", n,
-        4e-9 * (double)n * (double)n);
+    return host->fail(error, SCL_NO_MEMORY,
+                      "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory than "
+                      "there is: take fewer rows, or random features",
+                      n, 4e-9 * (double)n * (double)n);
   s->shift = host->allocate(n * sizeof(double));
   s->ones = host->allocate(n * sizeof(double));
   s->residual = host->allocate(n * c * sizeof(double));
@@ -324,7 +345,8 @@ static void release(linear_system *s) {
   host->release(s->right);
 }
 
-static scl_status fit(const void *instance, const scl_problem *problem, void **model, scl_solution *out, scl_error *error) {
+static scl_status fit(const void *instance, const scl_problem *problem, void **model,
+                      scl_solution *out, scl_error *error) {
   linear_system s = {.self = instance, .problem = problem};
   s.m = expansion_new(problem->host, sizeof *s.m, error);
   if (s.m == NULL) return SCL_NO_MEMORY;
@@ -349,7 +371,8 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
 
 static const char title[] = "kernel ridge 1";
 
-static scl_status save(const void *instance, const void *model, scl_write write, void *context, scl_error *error) {
+static scl_status save(const void *instance, const void *model, scl_write write, void *context,
+                       scl_error *error) {
   byte_writer w = {write, context, error, SCL_OK};
   (void)instance;
   bytes_put_title(&w, title);
@@ -357,7 +380,8 @@ static scl_status save(const void *instance, const void *model, scl_write write,
   return w.status;
 }
 
-static scl_status load(const void *instance, scl_read read, void *context, void **model, scl_error *error) {
+static scl_status load(const void *instance, scl_read read, void *context, void **model,
+                       scl_error *error) {
   const scl_host *host = ((const kernel_ridge *)instance)->host;
   byte_reader r = {host, read, context, error, SCL_OK};
   expansion *m = expansion_new(host, sizeof *m, error);
@@ -380,10 +404,14 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Exact kernel ridge regression, for as many rows as a matrix of n^2/2 numbers allows",
-    "min_f (1/2n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/2) ||f||_K^2, f = sum_i b_i K(x_i, .), w_i the row weights and n their sum:\n"
-    "(K + n lambda W^-1) b = y (Saunders, Gammerman and Vovk 1998). It is what ridge on random features of the same kernel tends\n"
-    "to. Any kernel on rows, its width a number, \"scale\" or \"median\". Memory 4 n^2 bytes, n^3/3 operations; the model keeps\n"
-    "all rows. A singular system gets the least jitter (from 1e-12 of the mean diagonal, times ten) that makes it solvable.",
+    "min_f (1/2n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/2) ||f||_K^2, f = sum_i b_i K(x_i, .), w_i "
+    "the row weights and n their sum:\n"
+    "(K + n lambda W^-1) b = y (Saunders, Gammerman and Vovk 1998). It is what ridge on random "
+    "features of the same kernel tends\n"
+    "to. Any kernel on rows, its width a number, \"scale\" or \"median\". Memory 4 n^2 bytes, "
+    "n^3/3 operations; the model keeps\n"
+    "all rows. A singular system gets the least jitter (from 1e-12 of the mean diagonal, times "
+    "ten) that makes it solvable.",
     options,
     OPTIONS,
     &table,

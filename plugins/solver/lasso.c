@@ -1,12 +1,14 @@
 /* The lasso and the elastic net, on the accumulated normal equations:
  *
- *   min_a (1/2n) ||Phi a - y||^2 + lambda ( l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2 ),   a column of y at a time
+ *   min_a (1/2n) ||Phi a - y||^2 + lambda ( l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2 ),
+ *       a column of y at a time
  *
- * Phi n x D, y n x c (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005 for the l2 part), by the active set as
- * shared/active_set.h says, down a path of lambdas from the smallest that leaves all coefficients 0, each starting where the last ended.
- * A sequential strong rule (Tibshirani et al. 2012) leaves out the coefficients that the next lambda will hardly need; those it
- * should not have left out come back when the optimality conditions are checked over all. Ends on the duality gap, as a share of the
- * objective at a = 0. */
+ * Phi n x D, y n x c (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005 for the l2 part), by
+ * the active set as shared/active_set.h says, down a path of lambdas from the smallest that leaves
+ * all coefficients 0, each starting where the last ended. A sequential strong rule (Tibshirani et
+ * al. 2012) leaves out the coefficients that the next lambda will hardly need; those it should not
+ * have left out come back when the optimality conditions are checked over all. Ends on the duality
+ * gap, as a share of the objective at a = 0. */
 #include "shared/active_set.h"
 #include "shared/mean_loss.h"
 #include <stdlib.h>
@@ -14,16 +16,19 @@
 enum { LAMBDA, L1_RATIO, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "regularisation of the mean loss"},
+    {"lambda", SCL_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "regularisation of the mean loss"},
     {"l1_ratio", SCL_NUMBER, NULL, "1", 0, 1, 0, SCL_NO_WIDTH,
      "share of ||a||_1 in the penalty (1: lasso, 0: ridge); ||a||^2/2 has the rest"},
     {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
      "duality gap to stop at, as a share of the objective at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "10000", 1, 1e9, 0, SCL_NO_WIDTH, "steps from one active set to the next, at each lambda"},
+    {"max_iterations", SCL_INTEGER, NULL, "10000", 1, 1e9, 0, SCL_NO_WIDTH,
+     "steps from one active set to the next, at each lambda"},
     {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
 };
 
-static const double path_ratio = 0.3;      /* between the lambdas on the way to the first that is asked for */
+static const double path_ratio =
+    0.3; /* between the lambdas on the way to the first that is asked for */
 static const double path_tolerance = 1e-2; /* what they are solved to */
 
 typedef struct lasso {
@@ -32,10 +37,12 @@ typedef struct lasso {
   size_t most;
 } lasso;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   lasso *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
-  *self = (lasso){host, values[LAMBDA].number, values[L1_RATIO].number, values[TOLERANCE].number, (size_t)values[MAX_ITERATIONS].number};
+  *self = (lasso){host, values[LAMBDA].number, values[L1_RATIO].number, values[TOLERANCE].number,
+                  (size_t)values[MAX_ITERATIONS].number};
   *instance = self;
   return SCL_OK;
 }
@@ -47,7 +54,8 @@ static void destroy(void *instance) {
 
 /* R for sums over rows instead of means. */
 static separable penalty_of(const lasso *self, double total, double lambda) {
-  return (separable){total * lambda * self->l1_ratio, total * lambda * (1 - self->l1_ratio), INFINITY};
+  return (separable){total * lambda * self->l1_ratio, total * lambda * (1 - self->l1_ratio),
+                     INFINITY};
 }
 
 /* The strong rule: |rest_j| falls by at most as much as l1 does, for most j. */
@@ -57,13 +65,15 @@ static void screen(size_t order, double l1, double l1_before, active_state *s) {
 }
 
 /* From the penalty `before` to `after`. */
-static scl_status advance(const lasso *self, active_set *q, const scl_problem *problem, const separable *before, const separable *after,
-                          double target, active_state *s, scl_error *error) {
+static scl_status advance(const lasso *self, active_set *q, const scl_problem *problem,
+                          const separable *before, const separable *after, double target,
+                          active_state *s, scl_error *error) {
   screen(q->order, after->l1, before->l1, s);
   return active_set_solve(q, after, problem, target, self->most, s, error);
 }
 
-/* ||y - Phi a||^2 by the sums. Less than 0 says that they are no longer those of any rows: of features of rank below D in float32. */
+/* ||y - Phi a||^2 by the sums. Less than 0 says that they are no longer those of any rows: of
+ * features of rank below D in float32. */
 static double remainder_of(const active_state *s, size_t order) {
   double sum = s->square;
   for (size_t j = 0; j < order; j++)
@@ -71,7 +81,8 @@ static double remainder_of(const active_state *s, size_t order) {
   return sum;
 }
 
-static void keep(const lasso *self, const scl_problem *problem, size_t target, const active_state *s, scl_solution *out) {
+static void keep(const lasso *self, const scl_problem *problem, size_t target,
+                 const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
   for (size_t j = 0; j < problem->features; j++)
     out->coefficients[j * problem->targets + target] = s->a[j];
@@ -79,25 +90,34 @@ static void keep(const lasso *self, const scl_problem *problem, size_t target, c
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
   const int lost = remainder_of(s, problem->features) < -self->tolerance * s->square;
-  out->outcome = out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_CONVERGED) ? SCL_CONVERGED : SCL_LIMIT;
+  out->outcome =
+      out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_CONVERGED)
+          ? SCL_CONVERGED
+          : SCL_LIMIT;
   if (lost)
     (void)snprintf(out->note, sizeof out->note,
-                   "lambda is lost in the rounding of the sums over rows: give a larger one, a smaller l1_ratio or float64 features");
+                   "lambda is lost in the rounding of the sums over rows: give a larger one, a "
+                   "smaller l1_ratio or float64 features");
   else if (out->gap > self->tolerance)
-    separable_note(out, s->steps < self->most ? "a larger lambda or tolerance, rounding leaves no smaller one" : "more max_iterations");
+    separable_note(out, s->steps < self->most
+                            ? "a larger lambda or tolerance, rounding leaves no smaller one"
+                            : "more max_iterations");
 }
 
 /* One target, all lambdas, in descending order. */
-static scl_status solve_target(const lasso *self, active_set *q, const scl_problem *problem, double total, size_t target,
-                               const double *lambdas, size_t count, scl_solution *const *out, active_state *s, scl_error *error) {
+static scl_status solve_target(const lasso *self, active_set *q, const scl_problem *problem,
+                               double total, size_t target, const double *lambdas, size_t count,
+                               scl_solution *const *out, active_state *s, scl_error *error) {
   double largest = 0;
   const double goal = s->square / 2;
   for (size_t j = 0; j < q->order; j++)
     largest = fmax(largest, fabs(s->rest[j]));
-  const double top = self->l1_ratio > 0 && !problem->warm ? largest / total / self->l1_ratio : lambdas[0];
+  const double top =
+      self->l1_ratio > 0 && !problem->warm ? largest / total / self->l1_ratio : lambdas[0];
   separable now = penalty_of(self, total, top);
   scl_status status = SCL_OK;
-  for (double lambda = path_ratio * top; status == SCL_OK && lambda > lambdas[0]; lambda *= path_ratio) {
+  for (double lambda = path_ratio * top; status == SCL_OK && lambda > lambdas[0];
+       lambda *= path_ratio) {
     const separable next = penalty_of(self, total, lambda);
     status = advance(self, q, problem, &now, &next, path_tolerance * goal, s, error);
     now = next;
@@ -113,15 +133,17 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
 }
 
 /* All targets, lambdas from the largest down. */
-static scl_status solve_targets(const lasso *self, const scl_problem *problem, const scl_normal *normal, const double *lambdas,
-                                size_t count, scl_solution *const *out, scl_error *error) {
+static scl_status solve_targets(const lasso *self, const scl_problem *problem,
+                                const scl_normal *normal, const double *lambdas, size_t count,
+                                scl_solution *const *out, scl_error *error) {
   const size_t d = problem->features, c = problem->targets;
   active_set q;
   scl_status status = active_set_open(&q, self->host, normal->gram, error);
   if (status != SCL_OK) return status;
   double *numbers = self->host->allocate(3 * d * sizeof *numbers);
   unsigned char *inside = self->host->allocate(d);
-  if (numbers == NULL || inside == NULL) status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", d);
+  if (numbers == NULL || inside == NULL)
+    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", d);
   for (size_t target = 0; status == SCL_OK && target < c; target++) {
     double *right = numbers + 2 * d;
     active_state s = {right, normal->square[target], numbers, numbers + d, inside, 0, 0};
@@ -151,8 +173,8 @@ static int descending(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-static scl_status path(const void *instance, const scl_problem *problem, const double *values, size_t count, scl_solution *const *out,
-                       scl_error *error) {
+static scl_status path(const void *instance, const scl_problem *problem, const double *values,
+                       size_t count, scl_solution *const *out, scl_error *error) {
   const lasso *self = instance;
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   if (count == 0) return SCL_OK;
@@ -172,14 +194,16 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
     }
     status = problem->normal(problem, &normal, error);
   }
-  if (status == SCL_OK) status = solve_targets(self, problem, &normal, lambdas, count, sorted, error);
+  if (status == SCL_OK)
+    status = solve_targets(self, problem, &normal, lambdas, count, sorted, error);
   self->host->release(places);
   self->host->release(lambdas);
   self->host->release(sorted);
   return status;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
   return path(instance, problem, &((const lasso *)instance)->lambda, 1, &out, error);
 }
 
@@ -205,18 +229,22 @@ static int no_probabilities(const void *instance, size_t c, const double *f, dou
   return 0;
 }
 
-static scl_status objective(const void *instance, const scl_problem *problem, const double *coefficients, const double *intercept,
-                            double *value, scl_error *error) {
+static scl_status objective(const void *instance, const scl_problem *problem,
+                            const double *coefficients, const double *intercept, double *value,
+                            scl_error *error) {
   const lasso *self = instance;
   const separable r = penalty_of(self, 1, self->lambda);
-  const scl_status status = mean_loss(problem, coefficients, intercept, squared_value, NULL, value, error);
-  if (status == SCL_OK) *value = *value / 2 + separable_value(&r, problem->features * problem->targets, coefficients);
+  const scl_status status =
+      mean_loss(problem, coefficients, intercept, squared_value, NULL, value, error);
+  if (status == SCL_OK)
+    *value = *value / 2 + separable_value(&r, problem->features * problem->targets, coefficients);
   return status;
 }
 
 static const void *ability(const void *instance, const char *id) {
   static const scl_ability_path path_table = {SCL_HEAD(scl_ability_path), "lambda", path};
-  static const scl_ability_loss loss_table = {SCL_HEAD(scl_ability_loss), squared_value, slope, bound, lipschitz, no_probabilities};
+  static const scl_ability_loss loss_table = {
+      SCL_HEAD(scl_ability_loss), squared_value, slope, bound, lipschitz, no_probabilities};
   static const scl_ability_objective objective_table = {SCL_HEAD(scl_ability_objective), objective};
   (void)instance;
   if (strcmp(id, SCL_ABILITY_PATH) == 0) return &path_table;
@@ -226,21 +254,26 @@ static const void *ability(const void *instance, const char *id) {
 
 static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
-const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
-    "lasso",
-    "1.0",
-    "The Scullery authors",
-    "Least squares with an l1 or elastic net penalty, from streamed normal equations, to a duality gap",
-    "min_a (1/2n) ||Phi a - y||^2 + lambda (l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2), each target apart (Dube and Marchand\n"
-    "2023, algorithm 4; Zou and Hastie 2005). By its active set, on the sums over rows, which are made once; a path\n"
-    "of lambdas costs little more than its last. Converged means that the duality gap is at most `tolerance` of the objective\n"
-    "at a = 0, the mean of y^2 / 2 (centred with an intercept); info().gap says what it is, the largest of several targets.\n"
-    "lambda = 0 is refused: sc.solver.ridge{ lambda = 0 } is least squares. Bounds are for the squared loss (f - y)^2.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
+                                    SCL_SOLVER,
+                                    "lasso",
+                                    "1.0",
+                                    "The Scullery authors",
+                                    "Least squares with an l1 or elastic net penalty, from "
+                                    "streamed normal equations, to a duality gap",
+                                    "min_a (1/2n) ||Phi a - y||^2 + lambda (l1_ratio ||a||_1 + (1 "
+                                    "- l1_ratio)/2 ||a||^2), each target apart (Dube and Marchand\n"
+                                    "2023, algorithm 4; Zou and Hastie 2005). By its active set, "
+                                    "on the sums over rows, which are made once; a path\n"
+                                    "of lambdas costs little more than its last. Converged means "
+                                    "that the duality gap is at most `tolerance` of the objective\n"
+                                    "at a = 0, the mean of y^2 / 2 (centred with an intercept); "
+                                    "info().gap says what it is, the largest of several targets.\n"
+                                    "lambda = 0 is refused: sc.solver.ridge{ lambda = 0 } is least "
+                                    "squares. Bounds are for the squared loss (f - y)^2.",
+                                    options,
+                                    OPTIONS,
+                                    &table,
+                                    create,
+                                    destroy,
+                                    ability};

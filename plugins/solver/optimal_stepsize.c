@@ -1,13 +1,17 @@
-/* Optimal stepsize descent (Dube and Marchand 2023, algorithm 2): step t = 1 .. T takes parameter w_t and a minibatch,
+/* Optimal stepsize descent (Dube and Marchand 2023, algorithm 2): step t = 1 .. T takes parameter
+ * w_t and a minibatch,
  *
- *   alpha <- (1 - lambda) alpha + eta_t K(w_t, .),   eta_t = argmin mean l(f(x), y) + (lambda/2) ||alpha||^2 over the minibatch
+ *   alpha <- (1 - lambda) alpha + eta_t K(w_t, .),
+ *       eta_t = argmin mean l(f(x), y) + (lambda/2) ||alpha||^2 over the minibatch
  *
- * with the shrink of their equation (44), which the box of the algorithm omits. eta_t is the root of their equation (49),
+ * with the shrink of their equation (44), which the box of the algorithm omits. eta_t is the root
+ * of their equation (49),
  *
- *   mean l'((1 - lambda) f(x) + eta Phi_t(x), y) Phi_t(x) + lambda (1 - lambda) alpha(w_t) + lambda eta K(w_t, w_t),
+ *   mean l'((1 - lambda) f(x) + eta Phi_t(x),
+ *       y) Phi_t(x) + lambda (1 - lambda) alpha(w_t) + lambda eta K(w_t, w_t),
  *
- * which increases with eta. Several targets take a root each; where the loss couples them (softmax) the roots are gone through in turn
- * until none moves. */
+ * which increases with eta. Several targets take a root each; where the loss couples them (softmax)
+ * the roots are gone through in turn until none moves. */
 #include "shared/functional_descent.h"
 
 enum { LAMBDA, SHARED, OPTIONS = SHARED + FUNCTIONAL_OPTIONS };
@@ -23,7 +27,8 @@ typedef struct optimal_stepsize {
   double lambda;
 } optimal_stepsize;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   optimal_stepsize *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
   *self = (optimal_stepsize){functional_read(host, values + SHARED), values[LAMBDA].number};
@@ -60,16 +65,22 @@ static double derivative(const choice *s, size_t j, double eta) {
   return sum;
 }
 
-/* The root along column j, by secants (the first is exact for squares) and halving; returns by how much eta_j moved, over its size. */
+/* The root along column j, by secants (the first is exact for squares) and halving; returns by how
+ * much eta_j moved, over its size. */
 static double find_root(const choice *s, size_t j) {
-  const double start = s->eta[j], first = derivative(s, j, start), strong = s->lambda * s->d->between[s->t];
+  const double start = s->eta[j], first = derivative(s, j, start),
+               strong = s->lambda * s->d->between[s->t];
   if (first == 0 || !(strong > 0)) return 0;
-  double low = start, high = start - first / strong; /* the slope is at least `strong`: the root lies between */
+  double low = start,
+         high = start - first / strong; /* the slope is at least `strong`: the root lies between */
   double at_low = first, at_high = derivative(s, j, high);
-  for (int tries = 0; tries < 200 && at_high != 0 && fabs(high - low) > 1e-14 * (fabs(low) + fabs(high)); tries++) {
+  for (int tries = 0;
+       tries < 200 && at_high != 0 && fabs(high - low) > 1e-14 * (fabs(low) + fabs(high));
+       tries++) {
     const double secant = low - at_low * (high - low) / (at_high - at_low);
     const int inside = (secant - low) * (secant - high) < 0;
-    const double eta = tries % 3 == 2 || !inside ? low + (high - low) / 2 : secant, here = derivative(s, j, eta);
+    const double eta = tries % 3 == 2 || !inside ? low + (high - low) / 2 : secant,
+                 here = derivative(s, j, eta);
     if (fabs(here) <= 1e-13 * fabs(first)) {
       high = eta;
       break;
@@ -112,12 +123,15 @@ static scl_status descend(functional_descent *d, double lambda, double *slopes, 
   return SCL_OK;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
   const optimal_stepsize *self = instance;
   functional_descent d;
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
   double *slopes = self->shared.host->allocate((problem->targets + 1) * sizeof *slopes);
-  if (slopes == NULL) return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets", problem->targets);
+  if (slopes == NULL)
+    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets",
+                                   problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
   if (status == SCL_OK) {
     status = descend(&d, self->lambda, slopes, error);
@@ -138,10 +152,14 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Greedy descent of a weight function, each step as long as its minibatch likes best",
-    "alpha <- (1 - lambda) alpha + eta_t K(w_t, .), t = 1 .. T, where eta_t minimises mean l(f, y) + (lambda/2) ||alpha||^2 over a\n"
-    "minibatch: algorithm 2 of Dube and Marchand (2023), with the shrink of their equation (44) that its box omits. eta_t is the root of\n"
-    "their equation (49), found to rounding for any convex loss. A step costs O(t) a row. For features with K and one output a\n"
-    "parameter; `iterations` is at most T. Small batches overfit theirs. It does the steps that it was asked for and states no optimality.",
+    "alpha <- (1 - lambda) alpha + eta_t K(w_t, .), t = 1 .. T, where eta_t minimises mean l(f, y) "
+    "+ (lambda/2) ||alpha||^2 over a\n"
+    "minibatch: algorithm 2 of Dube and Marchand (2023), with the shrink of their equation (44) "
+    "that its box omits. eta_t is the root of\n"
+    "their equation (49), found to rounding for any convex loss. A step costs O(t) a row. For "
+    "features with K and one output a\n"
+    "parameter; `iterations` is at most T. Small batches overfit theirs. It does the steps that it "
+    "was asked for and states no optimality.",
     options,
     OPTIONS,
     &table,

@@ -1,13 +1,16 @@
 /* Stochastic functional gradient descent (Dube and Marchand 2023, algorithm 1) on
  *
- *   mean l(f(x), y) + (lambda/2) ||alpha||^2  over  ||alpha|| <= B,   f(x) = E_{w~p} alpha(w) phi(w, x)
+ *   mean l(f(x), y) + (lambda/2) ||alpha||^2  over  ||alpha|| <= B,
+ *       f(x) = E_{w~p} alpha(w) phi(w, x)
  *
- * Step t = 1 .. T takes parameter w_t and a minibatch, eta_t = 1/(lambda t), b_t = mean l'(f(x), y) phi(w_t, x):
+ * Step t = 1 .. T takes parameter w_t and a minibatch, eta_t = 1/(lambda t), b_t = mean l'(f(x), y)
+ * phi(w_t, x):
  *
- *   alpha <- (1 - eta_t lambda) alpha - eta_t b_t K(w_t, .),   then alpha <- min(1, B/||alpha||) alpha
+ *   alpha <- (1 - eta_t lambda) alpha - eta_t b_t K(w_t, .),
+ *       then alpha <- min(1, B/||alpha||) alpha
  *
- * and the result is the mean of alpha^(0) .. alpha^(T) (their theorem 11). phi(w_t, x) is the base predictor itself, of which the features
- * are expectations. */
+ * and the result is the mean of alpha^(0) .. alpha^(T) (their theorem 11). phi(w_t, x) is the base
+ * predictor itself, of which the features are expectations. */
 #include "shared/functional_descent.h"
 #include <stdio.h>
 
@@ -16,7 +19,8 @@ enum { LAMBDA, B, SHARED, OPTIONS = SHARED + FUNCTIONAL_OPTIONS };
 static const scl_option options[OPTIONS] = {
     {"lambda", SCL_NUMBER, NULL, "1e-2", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
      "regularisation of the mean loss; steps are 1/(lambda t)"},
-    {"B", SCL_NUMBER, NULL, "1000", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "largest norm of alpha"},
+    {"B", SCL_NUMBER, NULL, "1000", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "largest norm of alpha"},
     FUNCTIONAL_ROWS,
 };
 
@@ -25,7 +29,8 @@ typedef struct sfgd {
   double lambda, bound;
 } sfgd;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   sfgd *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
   *self = (sfgd){functional_read(host, values + SHARED), values[LAMBDA].number, values[B].number};
@@ -58,8 +63,11 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
   const double eta = 1 / (self->lambda * (double)(t + 1));
   scl_status status = functional_step(d, t, t == 0 ? 1 : t, error);
   for (size_t i = 0; status == SCL_OK && i < self->shared.batch; i++)
-    (void)self->shared.loss.of_row(d->delta, c, d->scores + i * c, d->targets + i * c, d->scores + i * c);
-  if (status == SCL_OK) status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1, 1, gradient, d, error);
+    (void)self->shared.loss.of_row(d->delta, c, d->scores + i * c, d->targets + i * c,
+                                   d->scores + i * c);
+  if (status == SCL_OK)
+    status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1, 1,
+                                gradient, d, error);
   if (status != SCL_OK) return status;
   for (size_t j = 0; j < c; j++)
     d->a[t * c + j] *= -eta * exp(problem->log_scale);
@@ -70,10 +78,13 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
 }
 
 /* The norm of the mean from G itself, and the last digits of the bound. */
-static scl_status settle(const functional_descent *d, const sfgd *self, double *mean, double *norm, scl_error *error) {
+static scl_status settle(const functional_descent *d, const sfgd *self, double *mean, double *norm,
+                         scl_error *error) {
   const size_t count = d->problem->features * d->columns;
   double *image = self->shared.host->allocate((count + 1) * sizeof *image), square = 0;
-  if (image == NULL) return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
+  if (image == NULL)
+    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
+                                   count);
   d->symmetric->multiply(d->gram, mean, d->columns, image);
   for (size_t i = 0; i < count; i++)
     square += mean[i] * image[i];
@@ -85,7 +96,8 @@ static scl_status settle(const functional_descent *d, const sfgd *self, double *
   return SCL_OK;
 }
 
-static scl_status descend(functional_descent *d, const sfgd *self, scl_solution *out, scl_error *error) {
+static scl_status descend(functional_descent *d, const sfgd *self, scl_solution *out,
+                          scl_error *error) {
   const size_t c = d->columns;
   size_t projected = 0;
   for (size_t t = 0; t < d->steps; t++) {
@@ -100,19 +112,23 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
   double norm = 0;
   const scl_status status = settle(d, self, out->coefficients, &norm, error);
   if (status == SCL_OK)
-    (void)snprintf(out->note, sizeof out->note, "||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound", norm,
+    (void)snprintf(out->note, sizeof out->note,
+                   "||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound", norm,
                    self->bound, projected, d->steps);
   out->outcome = SCL_STOPPED;
   out->iterations = d->steps;
   return status;
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
   const sfgd *self = instance;
   const size_t count = problem->features * problem->targets;
   functional_descent d;
   double *a = self->shared.host->allocate((count + 1) * sizeof *a);
-  if (a == NULL) return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
+  if (a == NULL)
+    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
+                                   count);
   memset(a, 0, count * sizeof *a);
   memset(out->coefficients, 0, count * sizeof *a);
   scl_status status = functional_open(&d, &self->shared, problem, a, error);
@@ -133,11 +149,16 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Stochastic functional gradient descent of a weight function, norm at most B",
-    "min mean l(f, y) + (lambda/2) ||alpha||^2 over ||alpha|| <= B, f(x) = E alpha(w) phi(w, x), by algorithm 1 of Dube and Marchand\n"
-    "(2023): step t takes parameter w_t and a minibatch, alpha <- (1 - 1/t) alpha - b_t/(lambda t) K(w_t, .) with b_t the mean of\n"
-    "l'(f, y) phi(w_t, x), then alpha shrinks to norm B where it is larger. The model is the mean of all iterates. A step costs O(t) a\n"
-    "row. For features with K and one output a parameter; `iterations` is at most T. Several targets: B bounds them together.\n"
-    "It does the steps that it was asked for and states no optimality; p:bound{theorem = \"rkhsw11\"} says how far it can be off.",
+    "min mean l(f, y) + (lambda/2) ||alpha||^2 over ||alpha|| <= B, f(x) = E alpha(w) phi(w, x), "
+    "by algorithm 1 of Dube and Marchand\n"
+    "(2023): step t takes parameter w_t and a minibatch, alpha <- (1 - 1/t) alpha - b_t/(lambda t) "
+    "K(w_t, .) with b_t the mean of\n"
+    "l'(f, y) phi(w_t, x), then alpha shrinks to norm B where it is larger. The model is the mean "
+    "of all iterates. A step costs O(t) a\n"
+    "row. For features with K and one output a parameter; `iterations` is at most T. Several "
+    "targets: B bounds them together.\n"
+    "It does the steps that it was asked for and states no optimality; p:bound{theorem = "
+    "\"rkhsw11\"} says how far it can be off.",
     options,
     OPTIONS,
     &table,

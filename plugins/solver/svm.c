@@ -1,13 +1,17 @@
 /* Support vector machines by LIBSVM (Chang and Lin 2011), in its forms:
  *
- *   classes, y_i = +-1       min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0))
- *   numbers (epsilon-SVR)    min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0, |f(x_i) + f0 - y_i| - epsilon)
+ *   classes, y_i = +-1       min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0,
+ *       1 - y_i (f(x_i) + f0))
+ *   numbers (epsilon-SVR)    min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0,
+ *       |f(x_i) + f0 - y_i| - epsilon)
  *
- * f = sum_i b_i K(x_i, .), K linear or exp(-gamma ||x - y||^2), |b_i| <= C w_i. Several classes are learnt in pairs and vote; several
- * targets one by one. LIBSVM weighs classes, so w_i may depend on the class alone.
+ * f = sum_i b_i K(x_i, .), K linear or exp(-gamma ||x - y||^2), |b_i| <= C w_i. Several classes are
+ * learnt in pairs and vote; several targets one by one. LIBSVM weighs classes, so w_i may depend on
+ * the class alone.
  *
- * LIBSVM finds the b_i. What is kept is an expansion over the support vectors, whose values need no LIBSVM; and how far the b_i are from
- * optimal is measured here: max over pairs (i up, j down) of v_i - v_j, where v = y - f, "up" can grow and "down" can shrink. */
+ * LIBSVM finds the b_i. What is kept is an expansion over the support vectors, whose values need no
+ * LIBSVM; and how far the b_i are from optimal is measured here: max over pairs (i up, j down) of
+ * v_i - v_j, where v = y - f, "up" can grow and "down" can shrink. */
 #include "shared/expansion.h"
 #include "shared/failure.h"
 #include "shared/kernel.h"
@@ -19,13 +23,18 @@
 enum { KERNEL, C, GAMMA, EPSILON, TOLERANCE, CACHE, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"kernel", SCL_WORD, "rbf|linear", "rbf", 0, 0, 0, SCL_NO_WIDTH, "rbf: exp(-gamma ||x-y||^2); linear: <x, y>"},
-    {"C", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH, "weight of each row's loss; larger fits closer"},
-    {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_GAMMA, "of rbf (default 1/d, d columns)"},
-    {"epsilon", SCL_NUMBER, NULL, "0.1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH, "regression: errors up to this cost nothing"},
+    {"kernel", SCL_WORD, "rbf|linear", "rbf", 0, 0, 0, SCL_NO_WIDTH,
+     "rbf: exp(-gamma ||x-y||^2); linear: <x, y>"},
+    {"C", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "weight of each row's loss; larger fits closer"},
+    {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_GAMMA,
+     "of rbf (default 1/d, d columns)"},
+    {"epsilon", SCL_NUMBER, NULL, "0.1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+     "regression: errors up to this cost nothing"},
     {"tolerance", SCL_NUMBER, NULL, "1e-3", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
      "stop at this violation of optimality"},
-    {"cache", SCL_NUMBER, NULL, "200", 0, 1e6, SCL_LOW_OPEN, SCL_NO_WIDTH, "megabytes of kernel values that are kept"},
+    {"cache", SCL_NUMBER, NULL, "200", 0, 1e6, SCL_LOW_OPEN, SCL_NO_WIDTH,
+     "megabytes of kernel values that are kept"},
 };
 
 typedef struct svm {
@@ -56,12 +65,16 @@ static void finish_linear(const void *instance, size_t dim, size_t count, double
   (void)instance, (void)dim, (void)count, (void)numbers;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   const int rbf = strcmp(values[KERNEL].word, "rbf") == 0, given = values[GAMMA].form != 0;
   const kernel linear = {.number = KERNEL_DOT, .scale = 1, .finish = finish_linear};
-  const kernel gaussian = {.number = KERNEL_SQUARE, .scale = given ? sqrt(values[GAMMA].number) : 0, .finish = finish_rbf};
+  const kernel gaussian = {.number = KERNEL_SQUARE,
+                           .scale = given ? sqrt(values[GAMMA].number) : 0,
+                           .finish = finish_rbf};
   if (!rbf && given) return host->fail(error, SCL_BAD_OPTION, "gamma goes with kernel = \"rbf\"");
-  const scl_status status = kernel_create(host, sizeof(svm), rbf ? gaussian : linear, instance, error);
+  const scl_status status =
+      kernel_create(host, sizeof(svm), rbf ? gaussian : linear, instance, error);
   if (status != SCL_OK) return status;
   svm *self = *instance;
   self->c = values[C].number;
@@ -98,10 +111,12 @@ static scl_status reserve_pairs(const scl_host *host, machines *m, scl_error *er
   m->plus = host->allocate((m->base.functions + 1) * sizeof *m->plus);
   m->minus = host->allocate((m->base.functions + 1) * sizeof *m->minus);
   if (m->plus != NULL && m->minus != NULL) return SCL_OK;
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu pairs of classes", m->base.functions);
+  return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu pairs of classes",
+                    m->base.functions);
 }
 
-/* The votes of a class, and within a third of a vote the sum of its functions, which decides where votes are equal. */
+/* The votes of a class, and within a third of a vote the sum of its functions, which decides where
+ * votes are equal. */
 static void vote(const machines *m, const double *values, double *sums, double *scores) {
   for (size_t j = 0; j < m->targets; j++)
     scores[j] = sums[j] = 0;
@@ -114,18 +129,22 @@ static void vote(const machines *m, const double *values, double *sums, double *
     scores[j] += sums[j] / (3 * (fabs(sums[j]) + 1));
 }
 
-static scl_status decide(const void *instance, const void *model, const scl_block *rows, double *scores, ptrdiff_t stride,
-                         scl_error *error) {
+static scl_status decide(const void *instance, const void *model, const scl_block *rows,
+                         double *scores, ptrdiff_t stride, scl_error *error) {
   const machines *m = model;
   const svm self = of_columns(instance, m->base.cols);
   const row_kernel k = row_kernel_of(&self);
   if (m->plus == NULL) return expansion_decide(&k, &m->base, rows, scores, stride, error);
   const size_t functions = m->base.functions;
   double *values = k.host->allocate((rows->rows * functions + m->targets) * sizeof *values);
-  if (values == NULL) return k.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu functions of a row", functions);
-  const scl_status status = expansion_decide(&k, &m->base, rows, values, (ptrdiff_t)functions, error);
+  if (values == NULL)
+    return k.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu functions of a row",
+                        functions);
+  const scl_status status =
+      expansion_decide(&k, &m->base, rows, values, (ptrdiff_t)functions, error);
   for (size_t i = 0; status == SCL_OK && i < rows->rows; i++)
-    vote(m, values + i * functions, values + rows->rows * functions, scores + (ptrdiff_t)i * stride);
+    vote(m, values + i * functions, values + rows->rows * functions,
+         scores + (ptrdiff_t)i * stride);
   k.host->release(values);
   return status;
 }
@@ -144,7 +163,8 @@ typedef struct training {
   double *labels; /* rows: the class, or the target at hand */
   double *b;      /* rows x functions, before those without support vectors go */
   size_t *kept;   /* their places among the rows */
-  double *ends;   /* the tasks': largest v that can grow, smallest that can shrink, for each function of each tile of rows */
+  double *ends; /* the tasks': largest v that can grow, smallest that can shrink, for each function
+                   of each tile of rows */
   failure *failed;
 } training;
 
@@ -156,13 +176,15 @@ static scl_status set_bounds(training *t, scl_error *error) {
   const scl_host *host = t->problem->host;
   const size_t count = t->classes == 0 ? 1 : t->classes;
   t->bound = host->allocate(count * sizeof *t->bound);
-  if (t->bound == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", count);
+  if (t->bound == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", count);
   for (size_t j = 0; j < count; j++)
     t->bound[j] = 0;
   for (size_t i = 0; i < t->set.rows; i++) {
     double *bound = &t->bound[class_of(t, i)], value = t->self.c * t->set.weights[i];
     if (*bound != 0 && *bound != value)
-      return host->fail(error, SCL_UNSUPPORTED, "LIBSVM takes no weights of rows, but of classes: here they differ %s",
+      return host->fail(error, SCL_UNSUPPORTED,
+                        "LIBSVM takes no weights of rows, but of classes: here they differ %s",
                         t->classes == 0 ? "from row to row" : "within a class");
     *bound = value;
   }
@@ -182,21 +204,25 @@ static void make_nodes(const training *t) {
   for (size_t i = 0; i < t->set.rows; i++) {
     t->row[i] = node;
     for (size_t j = 0; j < t->set.cols; j++)
-      if (t->set.x[i * t->set.cols + j] != 0) *node++ = (struct svm_node){(int)j + 1, t->set.x[i * t->set.cols + j]};
+      if (t->set.x[i * t->set.cols + j] != 0)
+        *node++ = (struct svm_node){(int)j + 1, t->set.x[i * t->set.cols + j]};
     *node++ = (struct svm_node){-1, 0};
   }
 }
 
-/* LIBSVM would go on with infinite products of rows, to a model of NaN: products themselves are kept in single precision, exponentials of
- * double ones. */
+/* LIBSVM would go on with infinite products of rows, to a model of NaN: products themselves are
+ * kept in single precision, exponentials of double ones. */
 static scl_status check_products(const training *t, scl_error *error) {
-  const double gamma = t->self.base.scale * t->self.base.scale, most = t->self.base.number == KERNEL_SQUARE ? DBL_MAX : FLT_MAX;
+  const double gamma = t->self.base.scale * t->self.base.scale,
+               most = t->self.base.number == KERNEL_SQUARE ? DBL_MAX : FLT_MAX;
   for (size_t i = 0; i < t->set.rows; i++) {
     double square = 0;
     for (size_t j = 0; j < t->set.cols; j++)
       square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
     if (!(4 * square * fmax(gamma, 1) <= most))
-      return t->problem->host->fail(error, SCL_BAD_DATA, "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
+      return t->problem->host->fail(
+          error, SCL_BAD_DATA, "row %zu is too long for LIBSVM's kernel values: scale the rows",
+          i + 1);
   }
   return SCL_OK;
 }
@@ -213,21 +239,26 @@ static scl_status prepare(training *t, scl_error *error) {
   const scl_host *host = t->problem->host;
   const size_t n = t->set.rows, nodes = count_nodes(&t->set);
   if (n > INT32_MAX / 2 || t->set.cols >= INT32_MAX)
-    return host->fail(error, SCL_UNSUPPORTED, "%zu x %zu numbers are more than LIBSVM counts", n, t->set.cols);
+    return host->fail(error, SCL_UNSUPPORTED, "%zu x %zu numbers are more than LIBSVM counts", n,
+                      t->set.cols);
   t->nodes = host->allocate(nodes * sizeof *t->nodes);
   t->row = host->allocate(n * sizeof(struct svm_node *));
   t->labels = host->allocate(n * sizeof *t->labels);
   t->kept = host->allocate(n * sizeof *t->kept);
-  if (t->nodes == NULL || t->row == NULL || t->labels == NULL || t->kept == NULL || !room_for_libsvm(t))
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows as LIBSVM takes them", n);
+  if (t->nodes == NULL || t->row == NULL || t->labels == NULL || t->kept == NULL ||
+      !room_for_libsvm(t))
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows as LIBSVM takes them",
+                      n);
   make_nodes(t);
   return SCL_OK;
 }
 
 /* ---------------------------------------------------------------- what LIBSVM gives back */
 
-/* Function `at` is class `plus` against class `minus` in LIBSVM's order of classes; of two classes the second is the one above 0. */
-static void take_pair(const training *t, const struct svm_model *found, size_t at, int plus, int minus) {
+/* Function `at` is class `plus` against class `minus` in LIBSVM's order of classes; of two classes
+ * the second is the one above 0. */
+static void take_pair(const training *t, const struct svm_model *found, size_t at, int plus,
+                      int minus) {
   const size_t functions = t->m->base.functions;
   const double sign = t->set.targets == 1 && found->label[plus] == 0 ? -1 : 1;
   int first = 0;
@@ -263,7 +294,8 @@ static scl_status reserve_functions(training *t, size_t functions, scl_error *er
   return status;
 }
 
-static scl_status train(const training *t, const struct svm_parameter *how, struct svm_model **out, scl_error *error) {
+static scl_status train(const training *t, const struct svm_parameter *how, struct svm_model **out,
+                        scl_error *error) {
   const struct svm_problem data = {(int)t->set.rows, t->labels, t->row};
   const char *wrong = svm_check_parameter(&data, how);
   if (wrong != NULL) return t->problem->host->fail(error, SCL_BAD_OPTION, "LIBSVM says: %s", wrong);
@@ -296,7 +328,8 @@ static scl_status train_classes(training *t, scl_error *error) {
     host->release(weights);
     return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", t->classes);
   }
-  for (size_t j = 0; j < t->classes; j++) /* of the classes that have rows: LIBSVM complains of others */
+  for (size_t j = 0; j < t->classes;
+       j++) /* of the classes that have rows: LIBSVM complains of others */
     if (t->bound[j] > 0) {
       names[how.nr_weight] = (int)j;
       weights[how.nr_weight++] = t->bound[j];
@@ -306,7 +339,8 @@ static scl_status train_classes(training *t, scl_error *error) {
   how.weight_label = names;
   how.weight = weights;
   scl_status status = train(t, &how, &found, error);
-  if (status == SCL_OK) status = reserve_functions(t, (size_t)(found->nr_class * (found->nr_class - 1) / 2), error);
+  if (status == SCL_OK)
+    status = reserve_functions(t, (size_t)(found->nr_class * (found->nr_class - 1) / 2), error);
   size_t at = 0;
   for (int i = 0; status == SCL_OK && i < found->nr_class; i++)
     for (int j = i + 1; j < found->nr_class; j++)
@@ -348,7 +382,8 @@ static scl_status keep_support(training *t, scl_error *error) {
   e->rows = kept;
   e->x = host->allocate((kept * e->cols + 1) * sizeof *e->x);
   e->b = host->allocate((kept * e->functions + 1) * sizeof *e->b);
-  if (e->x == NULL || e->b == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu support vectors", kept);
+  if (e->x == NULL || e->b == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu support vectors", kept);
   for (size_t i = 0; i < kept; i++) {
     memcpy(e->x + i * e->cols, t->set.x + t->kept[i] * e->cols, e->cols * sizeof *e->x);
     memcpy(e->b + i * e->functions, t->b + t->kept[i] * e->functions, e->functions * sizeof *e->b);
@@ -368,7 +403,8 @@ static void widen_ends(double *ends, double v, int grows, int shrinks) {
 /* Row i against one of several functions, f its value there. */
 static void meet_pair(const training *t, size_t i, size_t function, double f, double *ends) {
   const size_t class = rows_class(&t->set, i);
-  const size_t plus = t->m->plus == NULL ? 1 : t->m->plus[function], minus = t->m->plus == NULL ? 0 : t->m->minus[function];
+  const size_t plus = t->m->plus == NULL ? 1 : t->m->plus[function],
+               minus = t->m->plus == NULL ? 0 : t->m->minus[function];
   if (class != plus && class != minus) return;
   const double b = t->b[i * t->m->base.functions + function], bound = t->bound[class];
   if (class == plus)
@@ -379,7 +415,8 @@ static void meet_pair(const training *t, size_t i, size_t function, double f, do
 
 /* Two multipliers a row: b = max(b, 0) - max(-b, 0). */
 static void meet_target(const training *t, size_t i, size_t function, double f, double *ends) {
-  const double b = t->b[i * t->m->base.functions + function], bound = t->bound[0], v = t->set.y[i * t->set.targets + function] - f;
+  const double b = t->b[i * t->m->base.functions + function], bound = t->bound[0],
+               v = t->set.y[i * t->set.targets + function] - f;
   widen_ends(ends, v - t->self.epsilon, b<bound, b> 0);
   widen_ends(ends, v + t->self.epsilon, b<0, b> - bound);
 }
@@ -387,9 +424,11 @@ static void meet_target(const training *t, size_t i, size_t function, double f, 
 static scl_status meet_rows(const training *t, size_t index, double *values, scl_error *error) {
   const expansion *e = &t->m->base;
   const row_kernel k = row_kernel_of(&t->self);
-  const size_t first = index * STRIP, count = t->set.rows - first < STRIP ? t->set.rows - first : STRIP, c = e->functions;
+  const size_t first = index * STRIP,
+               count = t->set.rows - first < STRIP ? t->set.rows - first : STRIP, c = e->functions;
   double *ends = t->ends + 2 * index * c;
-  const scl_status status = expansion_values(&k, e, t->set.x + first * e->cols, (ptrdiff_t)e->cols, count, values, (ptrdiff_t)c, error);
+  const scl_status status = expansion_values(&k, e, t->set.x + first * e->cols, (ptrdiff_t)e->cols,
+                                             count, values, (ptrdiff_t)c, error);
   for (size_t j = 0; status == SCL_OK && j < c; j++) {
     ends[2 * j] = -INFINITY;
     ends[2 * j + 1] = INFINITY;
@@ -404,8 +443,10 @@ static void meet_task(void *context, size_t index) {
   const scl_host *host = t->problem->host;
   scl_error error = {0};
   double *values = host->allocate(STRIP * t->m->base.functions * sizeof *values);
-  const scl_status status = values == NULL ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for the values of %d rows", STRIP)
-                                           : meet_rows(t, index, values, &error);
+  const scl_status status =
+      values == NULL
+          ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for the values of %d rows", STRIP)
+          : meet_rows(t, index, values, &error);
   failure_note(t->failed, status, &error);
   host->release(values);
 }
@@ -431,7 +472,9 @@ static scl_status judge(training *t, scl_solution *out, scl_error *error) {
   failure_begin(&failed);
   t->failed = &failed;
   t->ends = host->allocate(2 * tiles * t->m->base.functions * sizeof *t->ends);
-  if (t->ends == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory to judge %zu functions", t->m->base.functions);
+  if (t->ends == NULL)
+    return host->fail(error, SCL_NO_MEMORY, "not enough memory to judge %zu functions",
+                      t->m->base.functions);
   host->parallel(tiles, meet_task, t);
   const scl_status status = failure_end(&failed, error);
   if (status != SCL_OK) return status;
@@ -439,8 +482,11 @@ static scl_status judge(training *t, scl_solution *out, scl_error *error) {
   out->tolerance = t->self.tolerance;
   out->outcome = out->residual <= out->tolerance ? SCL_CONVERGED : SCL_LIMIT;
   const int fewer = out->outcome == SCL_CONVERGED ? 0 : 1;
-  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are support vectors%s", t->m->base.rows, t->set.rows,
-                 fewer ? "; LIBSVM stopped before its condition held, or could not see it in single precision" : "");
+  (void)snprintf(
+      out->note, sizeof out->note, "%zu of %zu rows are support vectors%s", t->m->base.rows,
+      t->set.rows,
+      fewer ? "; LIBSVM stopped before its condition held, or could not see it in single precision"
+            : "");
   return SCL_OK;
 }
 
@@ -449,7 +495,8 @@ static scl_status judge(training *t, scl_solution *out, scl_error *error) {
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
   const scl_problem *problem = t->problem;
   scl_status status = rows_collect(problem, &t->set, error);
-  if (status == SCL_OK && t->classes > 0) status = rows_need_two_classes(problem->host, &t->set, error);
+  if (status == SCL_OK && t->classes > 0)
+    status = rows_need_two_classes(problem->host, &t->set, error);
   if (status == SCL_OK) status = set_bounds(t, error);
   if (status == SCL_OK) status = check_products(t, error);
   if (status == SCL_OK) status = prepare(t, error);
@@ -472,7 +519,8 @@ static void release(training *t) {
   host->release(t->ends);
 }
 
-static scl_status fit(const void *instance, const scl_problem *problem, void **model, scl_solution *out, scl_error *error) {
+static scl_status fit(const void *instance, const scl_problem *problem, void **model,
+                      scl_solution *out, scl_error *error) {
   training t = {.self = of_columns(instance, problem->features), .problem = problem};
   t.m = expansion_new(problem->host, sizeof *t.m, error);
   if (t.m == NULL) return SCL_NO_MEMORY;
@@ -491,7 +539,8 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
 
 static const char title[] = "svm 1";
 
-static scl_status save(const void *instance, const void *model, scl_write write, void *context, scl_error *error) {
+static scl_status save(const void *instance, const void *model, scl_write write, void *context,
+                       scl_error *error) {
   (void)instance;
   const machines *m = model;
   byte_writer w = {write, context, error, SCL_OK};
@@ -508,7 +557,8 @@ static scl_status save(const void *instance, const void *model, scl_write write,
 
 static void get_pairs(byte_reader *r, machines *m) {
   m->targets = bytes_get_size(r, 1, 65536, "the number of targets");
-  const size_t votes = bytes_get_size(r, m->targets != m->base.functions, m->targets > 2, "the vote of classes");
+  const size_t votes =
+      bytes_get_size(r, m->targets != m->base.functions, m->targets > 2, "the vote of classes");
   if (r->status == SCL_OK && votes) r->status = reserve_pairs(r->host, m, r->error);
   for (size_t p = 0; r->status == SCL_OK && votes && p < m->base.functions; p++) {
     m->plus[p] = bytes_get_size(r, 0, m->targets - 1, "a class");
@@ -516,7 +566,8 @@ static void get_pairs(byte_reader *r, machines *m) {
   }
 }
 
-static scl_status load(const void *instance, scl_read read, void *context, void **model, scl_error *error) {
+static scl_status load(const void *instance, scl_read read, void *context, void **model,
+                       scl_error *error) {
   const scl_host *host = ((const svm *)instance)->base.host;
   byte_reader r = {host, read, context, error, SCL_OK};
   machines *m = expansion_new(host, sizeof *m, error);
@@ -540,10 +591,14 @@ const scl_plugin scullery_plugin = {
     "1.0",
     "The Scullery authors",
     "Support vector machines by LIBSVM: classes (one against one) and numbers (epsilon-SVR)",
-    "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)); numbers: max(0, |f(x_i) + f0 - y_i| - epsilon) for the\n"
-    "loss; K linear or exp(-gamma ||x-y||^2). Scores of two classes are f(x) + f0; of several, the votes of all pairs, plus within a\n"
-    "third of a vote the sum of a class's functions, which decides where votes are equal. w_i: weights of classes (class_weights),\n"
-    "not of rows. residual is the largest violation of the dual's optimality, measured anew in double precision. Scale the rows first,\n"
+    "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)); numbers: max(0, "
+    "|f(x_i) + f0 - y_i| - epsilon) for the\n"
+    "loss; K linear or exp(-gamma ||x-y||^2). Scores of two classes are f(x) + f0; of several, the "
+    "votes of all pairs, plus within a\n"
+    "third of a vote the sum of a class's functions, which decides where votes are equal. w_i: "
+    "weights of classes (class_weights),\n"
+    "not of rows. residual is the largest violation of the dual's optimality, measured anew in "
+    "double precision. Scale the rows first,\n"
     "as in sc.standardize(). Ctrl-C is heard when LIBSVM is done. Chang and Lin 2011.",
     options,
     OPTIONS,

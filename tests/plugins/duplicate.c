@@ -2,7 +2,8 @@
 #include <scullery/plugin.h>
 #include <stddef.h>
 
-static scl_status create(const scl_host *host, const scl_value *values, void **self, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **self,
+                         scl_error *error) {
   (void)host;
   (void)values;
   (void)error;
@@ -23,7 +24,8 @@ static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_erro
   *out = (scl_layout){SCL_DENSE, dim, 0, 1, 0};
   return SCL_OK;
 }
-static scl_status draw(const void *self, scl_address address, scl_parameters *out, scl_error *error) {
+static scl_status draw(const void *self, scl_address address, scl_parameters *out,
+                       scl_error *error) {
   (void)self;
   (void)address;
   (void)out;

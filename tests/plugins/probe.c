@@ -1,5 +1,6 @@
-/* For plugin_test.lua: a solver that asks a problem for everything, compares the answers with sums over the rows that it walks, and fails
- * with a sentence where two differ. Its coefficients are 0. */
+/* For plugin_test.lua: a solver that asks a problem for everything, compares the answers with sums
+ * over the rows that it walks, and fails with a sentence where two differ. Its coefficients are
+ * 0. */
 #include <math.h>
 #include <scullery/plugin.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static scl_status residuals(void *context, const scl_rows *rows, double *scores,
   return SCL_OK;
 }
 
-/* sum: of all features; pair: of features `from` and from + 1, with signs that tell the rows apart */
+/* sum: of all features; pair: of features `from` and from + 1, with signs that tell the rows
+ * apart */
 typedef struct batch_kept {
   size_t from, rows, cols;
   double sum, pair;
@@ -57,18 +59,21 @@ static scl_status keep_batch(void *context, const scl_rows *rows, scl_error *err
     for (size_t j = 0; j < rows->features.cols; j++)
       b->sum += number(&rows->features, i, j);
   for (size_t i = 0; i < rows->count; i++)
-    b->pair += sin((double)i) * number(&rows->features, i, b->from) + cos((double)i) * number(&rows->features, i, b->from + 1);
+    b->pair += sin((double)i) * number(&rows->features, i, b->from) +
+               cos((double)i) * number(&rows->features, i, b->from + 1);
   return SCL_OK;
 }
 
-#define CHECK(holds, what)                                                                                                                 \
-  if (!(holds)) return self->host->fail(error, SCL_NUMERIC, "the verb " what " differs from the rows walked")
+#define CHECK(holds, what)                                                                         \
+  if (!(holds))                                                                                    \
+  return self->host->fail(error, SCL_NUMERIC, "the verb " what " differs from the rows walked")
 
 static int near(double a, double b) {
   return fabs(a - b) <= 1e-4 * (1 + fabs(a) + fabs(b));
 }
 
-static scl_status compare(const probe *self, const scl_problem *p, const rows_kept *k, double *work, scl_error *error) {
+static scl_status compare(const probe *self, const scl_problem *p, const rows_kept *k, double *work,
+                          scl_error *error) {
   const size_t n = p->rows, d = k->d, c = k->c;
   double *a = work, *out = a + d * c, *weights = out + (n > d ? n : d) * c;
   scl_status status;
@@ -129,26 +134,34 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
   batch_kept plain = {0};
   for (size_t f = 0; f < 3; f++) {
     batch_kept whole = {.from = firsts[f]}, again = {0}, part = {0};
-    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &whole, error)) != SCL_OK) return status;
-    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &again, error)) != SCL_OK) return status;
-    if ((status = p->minibatch(p, 5, 1, 40, firsts[f], 2, 0, keep_batch, &part, error)) != SCL_OK) return status;
+    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &whole, error)) != SCL_OK)
+      return status;
+    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &again, error)) != SCL_OK)
+      return status;
+    if ((status = p->minibatch(p, 5, 1, 40, firsts[f], 2, 0, keep_batch, &part, error)) != SCL_OK)
+      return status;
     CHECK(whole.rows == 40 && whole.cols == d && whole.sum == again.sum, "minibatch");
-    CHECK(part.rows == 40 && part.cols == 2 && near(part.pair, whole.pair), "minibatch of some features");
+    CHECK(part.rows == 40 && part.cols == 2 && near(part.pair, whole.pair),
+          "minibatch of some features");
   }
-  if ((status = p->minibatch(p, 5, 1, 40, 0, d, 1, keep_batch, &plain, error)) != SCL_OK) return status;
+  if ((status = p->minibatch(p, 5, 1, 40, 0, d, 1, keep_batch, &plain, error)) != SCL_OK)
+    return status;
   CHECK(plain.rows == 40, "minibatch, plain");
   /* phi is a sign where it has one output: plain sums are whole numbers */
   CHECK(d != p->parameters || fabs(plain.sum - round(plain.sum)) < 1e-2, "minibatch, plain");
   return p->progress(p, 1, "probing", error);
 }
 
-static scl_status solve(const void *instance, const scl_problem *p, scl_solution *out, scl_error *error) {
+static scl_status solve(const void *instance, const scl_problem *p, scl_solution *out,
+                        scl_error *error) {
   const probe *self = instance;
   rows_kept k = {p->features, p->targets, 0, NULL, NULL};
   const size_t most = p->rows > p->features ? p->rows : p->features;
   k.phi = self->host->allocate(p->rows * (k.d + k.c) * sizeof(double));
   double *work = self->host->allocate((k.d * k.c + most * k.c + p->rows + 1) * sizeof(double));
-  scl_status status = k.phi == NULL || work == NULL ? self->host->fail(error, SCL_NO_MEMORY, "not enough memory") : SCL_OK;
+  scl_status status = k.phi == NULL || work == NULL
+                          ? self->host->fail(error, SCL_NO_MEMORY, "not enough memory")
+                          : SCL_OK;
   if (status == SCL_OK) {
     k.y = k.phi + p->rows * k.d;
     status = p->walk(p, keep, &k, error);
@@ -162,9 +175,11 @@ static scl_status solve(const void *instance, const scl_problem *p, scl_solution
 }
 
 enum { INTERCEPT, OPTIONS };
-static const scl_option options[OPTIONS] = {{"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "centred sums"}};
+static const scl_option options[OPTIONS] = {
+    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "centred sums"}};
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   (void)values;
   probe *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory");

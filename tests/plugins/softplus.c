@@ -1,5 +1,6 @@
-/* For plugin_test.lua and the interface's documentation: a third party's nonlinearity, log(1 + exp(z)), with nothing optional: no float32,
- * no smoothing, no facts. option fail = true makes apply fail; nan = true makes it write NaN. */
+/* For plugin_test.lua and the interface's documentation: a third party's nonlinearity, log(1 +
+ * exp(z)), with nothing optional: no float32, no smoothing, no facts. option fail = true makes
+ * apply fail; nan = true makes it write NaN. */
 #include <math.h>
 #include <scullery/plugin.h>
 #include <string.h>
@@ -15,7 +16,8 @@ typedef struct softplus {
   int fail, nan;
 } softplus;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance, scl_error *error) {
+static scl_status create(const scl_host *host, const scl_value *values, void **instance,
+                         scl_error *error) {
   softplus *self = host->allocate(sizeof *self);
   if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory");
   *self = (softplus){host, values[FAIL].number != 0, values[WRITE_NAN].number != 0};
@@ -35,13 +37,17 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
   return SCL_OK;
 }
 
-static scl_status apply(const void *instance, const scl_block *z, scl_block *out, scl_error *error) {
+static scl_status apply(const void *instance, const scl_block *z, scl_block *out,
+                        scl_error *error) {
   const softplus *self = instance;
   if (self->fail) return self->host->fail(error, SCL_NUMERIC, "asked to fail");
   for (size_t i = 0; i < z->rows; i++)
     for (size_t j = 0; j < z->cols; j++) {
       const double x = ((const double *)z->data)[(ptrdiff_t)i * z->row_stride + (ptrdiff_t)j];
-      ((double *)out->data)[(ptrdiff_t)i * out->row_stride + (ptrdiff_t)j] = self->nan ? NAN : x > 30 ? x : log1p(exp(x));
+      ((double *)out->data)[(ptrdiff_t)i * out->row_stride + (ptrdiff_t)j] = self->nan ? NAN
+                                                                             : x > 30
+                                                                                 ? x
+                                                                                 : log1p(exp(x));
     }
   return SCL_OK;
 }

@@ -32,33 +32,36 @@ typedef __m256 vector_f32;
 #define VECTOR_F32(name) JOIN(_ZGVdN8v_, name)
 #endif
 
-/* The tail goes through the same vector function, so that a number's value does not depend on where it stands. */
-#define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function)                                                                       \
-  vector function(vector);                                                                                                                 \
-  static void array_##name(size_t count, const type *x, type *out) {                                                                       \
-    size_t i = 0;                                                                                                                          \
-    for (; i + WIDTH <= count; i += WIDTH)                                                                                                 \
-      STORE(out + i, function(LOAD(x + i)));                                                                                               \
-    if (i == count) return;                                                                                                                \
-    type rest[WIDTH] = {0};                                                                                                                \
-    for (size_t k = i; k < count; k++)                                                                                                     \
-      rest[k - i] = x[k];                                                                                                                  \
-    STORE(rest, function(LOAD(rest)));                                                                                                     \
-    for (size_t k = i; k < count; k++)                                                                                                     \
-      out[k] = rest[k - i];                                                                                                                \
+/* The tail goes through the same vector function, so that a number's value does not depend on where
+ * it stands. */
+#define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function)                               \
+  vector function(vector);                                                                         \
+  static void array_##name(size_t count, const type *x, type *out) {                               \
+    size_t i = 0;                                                                                  \
+    for (; i + WIDTH <= count; i += WIDTH)                                                         \
+      STORE(out + i, function(LOAD(x + i)));                                                       \
+    if (i == count) return;                                                                        \
+    type rest[WIDTH] = {0};                                                                        \
+    for (size_t k = i; k < count; k++)                                                             \
+      rest[k - i] = x[k];                                                                          \
+    STORE(rest, function(LOAD(rest)));                                                             \
+    for (size_t k = i; k < count; k++)                                                             \
+      out[k] = rest[k - i];                                                                        \
   }
-#define OVER_F64(name) OVER_ARRAY(name, double, vector_f64, WIDTH_F64, LOAD_F64, STORE_F64, VECTOR_F64(name))
-#define OVER_F32(name) OVER_ARRAY(name, float, vector_f32, WIDTH_F32, LOAD_F32, STORE_F32, VECTOR_F32(name))
+#define OVER_F64(name)                                                                             \
+  OVER_ARRAY(name, double, vector_f64, WIDTH_F64, LOAD_F64, STORE_F64, VECTOR_F64(name))
+#define OVER_F32(name)                                                                             \
+  OVER_ARRAY(name, float, vector_f32, WIDTH_F32, LOAD_F32, STORE_F32, VECTOR_F32(name))
 #else
-#define OVER_F64(name)                                                                                                                     \
-  static void array_##name(size_t count, const double *x, double *out) {                                                                   \
-    for (size_t i = 0; i < count; i++)                                                                                                     \
-      out[i] = name(x[i]);                                                                                                                 \
+#define OVER_F64(name)                                                                             \
+  static void array_##name(size_t count, const double *x, double *out) {                           \
+    for (size_t i = 0; i < count; i++)                                                             \
+      out[i] = name(x[i]);                                                                         \
   }
-#define OVER_F32(name)                                                                                                                     \
-  static void array_##name(size_t count, const float *x, float *out) {                                                                     \
-    for (size_t i = 0; i < count; i++)                                                                                                     \
-      out[i] = name(x[i]);                                                                                                                 \
+#define OVER_F32(name)                                                                             \
+  static void array_##name(size_t count, const float *x, float *out) {                             \
+    for (size_t i = 0; i < count; i++)                                                             \
+      out[i] = name(x[i]);                                                                         \
   }
 #endif
 
@@ -78,67 +81,70 @@ OVER_F32(logf)
 /* So many at a time through registers: a store between the loads would hold them up. */
 enum { GATHERED = 8 };
 
-#define GATHER(suffix, type)                                                                                                               \
-  static void gather_##suffix(size_t count, const type *x, const int32_t *column, const type *threshold, type *out) {                      \
-    size_t i = 0;                                                                                                                          \
-    for (; i + GATHERED <= count; i += GATHERED) {                                                                                         \
-      type z[GATHERED];                                                                                                                    \
-      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
-        z[k] = x[column[i + k]] - threshold[i + k];                                                                                        \
-      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
-        out[i + k] = z[k];                                                                                                                 \
-    }                                                                                                                                      \
-    for (; i < count; i++)                                                                                                                 \
-      out[i] = x[column[i]] - threshold[i];                                                                                                \
-  }                                                                                                                                        \
-  static void gather_sum_##suffix(size_t count, size_t slots, size_t stride, const type *x, const int32_t *column, const type *weight,     \
-                                  type *out) {                                                                                             \
-    size_t i = 0;                                                                                                                          \
-    for (; i + GATHERED <= count; i += GATHERED) {                                                                                         \
-      type z[GATHERED] = {0};                                                                                                              \
-      for (size_t s = 0; s < slots; s++)                                                                                                   \
-        for (size_t k = 0; k < GATHERED; k++)                                                                                              \
-          z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];                                                              \
-      for (size_t k = 0; k < GATHERED; k++)                                                                                                \
-        out[i + k] = z[k];                                                                                                                 \
-    }                                                                                                                                      \
-    for (; i < count; i++) {                                                                                                               \
-      type z = 0;                                                                                                                          \
-      for (size_t s = 0; s < slots; s++)                                                                                                   \
-        z += x[column[s * stride + i]] * weight[s * stride + i];                                                                           \
-      out[i] = z;                                                                                                                          \
-    }                                                                                                                                      \
-  }                                                                                                                                        \
-  static void plus_##suffix(size_t count, const type *shift, type *x) {                                                                    \
-    for (size_t i = 0; i < count; i++)                                                                                                     \
-      x[i] += shift[i];                                                                                                                    \
+#define GATHER(suffix, type)                                                                       \
+  static void gather_##suffix(size_t count, const type *x, const int32_t *column,                  \
+                              const type *threshold, type *out) {                                  \
+    size_t i = 0;                                                                                  \
+    for (; i + GATHERED <= count; i += GATHERED) {                                                 \
+      type z[GATHERED];                                                                            \
+      for (size_t k = 0; k < GATHERED; k++)                                                        \
+        z[k] = x[column[i + k]] - threshold[i + k];                                                \
+      for (size_t k = 0; k < GATHERED; k++)                                                        \
+        out[i + k] = z[k];                                                                         \
+    }                                                                                              \
+    for (; i < count; i++)                                                                         \
+      out[i] = x[column[i]] - threshold[i];                                                        \
+  }                                                                                                \
+  static void gather_sum_##suffix(size_t count, size_t slots, size_t stride, const type *x,        \
+                                  const int32_t *column, const type *weight, type *out) {          \
+    size_t i = 0;                                                                                  \
+    for (; i + GATHERED <= count; i += GATHERED) {                                                 \
+      type z[GATHERED] = {0};                                                                      \
+      for (size_t s = 0; s < slots; s++)                                                           \
+        for (size_t k = 0; k < GATHERED; k++)                                                      \
+          z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];                      \
+      for (size_t k = 0; k < GATHERED; k++)                                                        \
+        out[i + k] = z[k];                                                                         \
+    }                                                                                              \
+    for (; i < count; i++) {                                                                       \
+      type z = 0;                                                                                  \
+      for (size_t s = 0; s < slots; s++)                                                           \
+        z += x[column[s * stride + i]] * weight[s * stride + i];                                   \
+      out[i] = z;                                                                                  \
+    }                                                                                              \
+  }                                                                                                \
+  static void plus_##suffix(size_t count, const type *shift, type *x) {                            \
+    for (size_t i = 0; i < count; i++)                                                             \
+      x[i] += shift[i];                                                                            \
   }
 GATHER(f64, double)
 GATHER(f32, float)
 
-/* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises without leave to reorder. */
+/* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises
+ * without leave to reorder. */
 enum { LANES_F64 = SCL_LANES_F64, LANES_F32 = SCL_LANES_F32 };
-#define SCALE(suffix, type, LANES)                                                                                                         \
-  static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {                                                  \
-    type part[LANES] = {0}, sum = 0;                                                                                                       \
-    size_t i = 0;                                                                                                                          \
-    for (; i + LANES <= count; i += LANES)                                                                                                 \
-      for (size_t k = 0; k < LANES; k++) {                                                                                                 \
-        out[i + k] = x[i + k] * factor[i + k];                                                                                             \
-        part[k] += 0 * out[i + k];                                                                                                         \
-      }                                                                                                                                    \
-    for (; i < count; i++) {                                                                                                               \
-      out[i] = x[i] * factor[i];                                                                                                           \
-      sum += 0 * out[i];                                                                                                                   \
-    }                                                                                                                                      \
-    for (size_t k = 0; k < LANES; k++)                                                                                                     \
-      sum += part[k];                                                                                                                      \
-    return sum == 0;                                                                                                                       \
+#define SCALE(suffix, type, LANES)                                                                 \
+  static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {          \
+    type part[LANES] = {0}, sum = 0;                                                               \
+    size_t i = 0;                                                                                  \
+    for (; i + LANES <= count; i += LANES)                                                         \
+      for (size_t k = 0; k < LANES; k++) {                                                         \
+        out[i + k] = x[i + k] * factor[i + k];                                                     \
+        part[k] += 0 * out[i + k];                                                                 \
+      }                                                                                            \
+    for (; i < count; i++) {                                                                       \
+      out[i] = x[i] * factor[i];                                                                   \
+      sum += 0 * out[i];                                                                           \
+    }                                                                                              \
+    for (size_t k = 0; k < LANES; k++)                                                             \
+      sum += part[k];                                                                              \
+    return sum == 0;                                                                               \
   }
 SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)
 
-static void cell_f64(size_t count, double x, const double *shift, const double *pitch, double *out) {
+static void cell_f64(size_t count, double x, const double *shift, const double *pitch,
+                     double *out) {
   const double most = 2147483647;
   for (size_t i = 0; i < count; i++) {
     const double cell = floor((x - shift[i]) / pitch[i]), high = cell < most ? cell : most;
@@ -158,7 +164,8 @@ static void add_f32(size_t count, const float *x, double *sum) {
     sum[i] += (double)x[i];
 }
 
-static void affine_f64(size_t count, const double *x, const double *shift, const double *factor, double *out) {
+static void affine_f64(size_t count, const double *x, const double *shift, const double *factor,
+                       double *out) {
   for (size_t i = 0; i < count; i++)
     out[i] = (x[i] - shift[i]) * factor[i];
 }
@@ -193,9 +200,9 @@ static int finite_f64(size_t count, const double *x) {
   return sum == 0;
 }
 
-/* Thin products: accumulators of a panel stay in registers, sums over a stretch are added to float64. Rows of an adjoint lie too far apart
- * for the machine to foresee: it is told what comes. The order of sums does not depend on the panel, which is as large as the registers
- * allow. */
+/* Thin products: accumulators of a panel stay in registers, sums over a stretch are added to
+ * float64. Rows of an adjoint lie too far apart for the machine to foresee: it is told what comes.
+ * The order of sums does not depend on the panel, which is as large as the registers allow. */
 #if defined(SCL_ISA_avx512)
 enum { PANEL = 16 };
 #else
@@ -206,48 +213,50 @@ enum { STRETCH_COLUMNS = 512, STRETCH_ROWS = 32 };
 typedef double lanes_f64 __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float lanes_f32 __attribute__((vector_size(64), aligned(4), may_alias));
 
-#define THIN(suffix, type, LANES)                                                                                                          \
-  static void thin_product_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride, const type *a, double *sums) {            \
-    for (size_t from = 0; from < cols; from += STRETCH_COLUMNS) {                                                                          \
-      const size_t to = from + STRETCH_COLUMNS < cols ? from + STRETCH_COLUMNS : cols;                                                     \
-      for (size_t i = 0; i < rows; i += PANEL) {                                                                                           \
-        const type *row[PANEL]; /* past the end: the last one again */                                                                     \
-        lanes_##suffix part[PANEL] = {{0}};                                                                                                \
-        for (size_t k = 0; k < PANEL; k++)                                                                                                 \
-          row[k] = phi + (ptrdiff_t)(i + k < rows ? i + k : rows - 1) * stride;                                                            \
-        for (size_t j = from; j < to; j++) {                                                                                               \
-          const lanes_##suffix column = *(const lanes_##suffix *)(a + j * LANES);                                                          \
-          for (size_t k = 0; k < PANEL; k++)                                                                                               \
-            part[k] += row[k][j] * column;                                                                                                 \
-        }                                                                                                                                  \
-        for (size_t k = 0; k < PANEL && i + k < rows; k++)                                                                                 \
-          for (size_t l = 0; l < LANES; l++)                                                                                               \
-            sums[(i + k) * LANES + l] += (double)part[k][l];                                                                               \
-      }                                                                                                                                    \
-    }                                                                                                                                      \
-  }                                                                                                                                        \
-  static void thin_adjoint_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride, const type *r, double *sums) {            \
-    for (size_t from = 0; from < rows; from += STRETCH_ROWS) {                                                                             \
-      const size_t to = from + STRETCH_ROWS < rows ? from + STRETCH_ROWS : rows;                                                           \
-      for (size_t j = 0; j < cols; j += PANEL) {                                                                                           \
-        const size_t wide = j + PANEL <= cols ? PANEL : cols - j;                                                                          \
-        lanes_##suffix part[PANEL] = {{0}};                                                                                                \
-        for (size_t i = from; i < to; i++) {                                                                                               \
-          const type *at = phi + (ptrdiff_t)i * stride + j;                                                                                \
-          __builtin_prefetch(at + 4 * PANEL);                                                                                              \
-          const lanes_##suffix row = *(const lanes_##suffix *)(r + i * LANES);                                                             \
-          if (wide == PANEL)                                                                                                               \
-            for (size_t k = 0; k < PANEL; k++)                                                                                             \
-              part[k] += at[k] * row;                                                                                                      \
-          else                                                                                                                             \
-            for (size_t k = 0; k < wide; k++)                                                                                              \
-              part[k] += at[k] * row;                                                                                                      \
-        }                                                                                                                                  \
-        for (size_t k = 0; k < wide; k++)                                                                                                  \
-          for (size_t l = 0; l < LANES; l++)                                                                                               \
-            sums[(j + k) * LANES + l] += (double)part[k][l];                                                                               \
-      }                                                                                                                                    \
-    }                                                                                                                                      \
+#define THIN(suffix, type, LANES)                                                                  \
+  static void thin_product_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride,   \
+                                    const type *a, double *sums) {                                 \
+    for (size_t from = 0; from < cols; from += STRETCH_COLUMNS) {                                  \
+      const size_t to = from + STRETCH_COLUMNS < cols ? from + STRETCH_COLUMNS : cols;             \
+      for (size_t i = 0; i < rows; i += PANEL) {                                                   \
+        const type *row[PANEL]; /* past the end: the last one again */                             \
+        lanes_##suffix part[PANEL] = {{0}};                                                        \
+        for (size_t k = 0; k < PANEL; k++)                                                         \
+          row[k] = phi + (ptrdiff_t)(i + k < rows ? i + k : rows - 1) * stride;                    \
+        for (size_t j = from; j < to; j++) {                                                       \
+          const lanes_##suffix column = *(const lanes_##suffix *)(a + j * LANES);                  \
+          for (size_t k = 0; k < PANEL; k++)                                                       \
+            part[k] += row[k][j] * column;                                                         \
+        }                                                                                          \
+        for (size_t k = 0; k < PANEL && i + k < rows; k++)                                         \
+          for (size_t l = 0; l < LANES; l++)                                                       \
+            sums[(i + k) * LANES + l] += (double)part[k][l];                                       \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  static void thin_adjoint_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride,   \
+                                    const type *r, double *sums) {                                 \
+    for (size_t from = 0; from < rows; from += STRETCH_ROWS) {                                     \
+      const size_t to = from + STRETCH_ROWS < rows ? from + STRETCH_ROWS : rows;                   \
+      for (size_t j = 0; j < cols; j += PANEL) {                                                   \
+        const size_t wide = j + PANEL <= cols ? PANEL : cols - j;                                  \
+        lanes_##suffix part[PANEL] = {{0}};                                                        \
+        for (size_t i = from; i < to; i++) {                                                       \
+          const type *at = phi + (ptrdiff_t)i * stride + j;                                        \
+          __builtin_prefetch(at + 4 * PANEL);                                                      \
+          const lanes_##suffix row = *(const lanes_##suffix *)(r + i * LANES);                     \
+          if (wide == PANEL)                                                                       \
+            for (size_t k = 0; k < PANEL; k++)                                                     \
+              part[k] += at[k] * row;                                                              \
+          else                                                                                     \
+            for (size_t k = 0; k < wide; k++)                                                      \
+              part[k] += at[k] * row;                                                              \
+        }                                                                                          \
+        for (size_t k = 0; k < wide; k++)                                                          \
+          for (size_t l = 0; l < LANES; l++)                                                       \
+            sums[(j + k) * LANES + l] += (double)part[k][l];                                       \
+      }                                                                                            \
+    }                                                                                              \
   }
 THIN(f64, double, LANES_F64)
 THIN(f32, float, LANES_F32)
@@ -255,24 +264,25 @@ THIN(f32, float, LANES_F32)
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 extern const scl_loops JOIN(scl_loops_, SCL_ISA);
-const scl_loops JOIN(scl_loops_, SCL_ISA) = {TEXT(SCL_ISA),
-                                             {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp, array_erf, array_tanh, array_log,
-                                              array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
-                                             gather_f64,
-                                             gather_f32,
-                                             gather_sum_f64,
-                                             gather_sum_f32,
-                                             plus_f64,
-                                             plus_f32,
-                                             scale_f64,
-                                             scale_f32,
-                                             cell_f64,
-                                             hash_i32,
-                                             add_f32,
-                                             affine_f64,
-                                             square_f64,
-                                             finite_f64,
-                                             thin_product_f64,
-                                             thin_product_f32,
-                                             thin_adjoint_f64,
-                                             thin_adjoint_f32};
+const scl_loops JOIN(scl_loops_, SCL_ISA) = {
+    TEXT(SCL_ISA),
+    {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp, array_erf, array_tanh, array_log,
+     array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
+    gather_f64,
+    gather_f32,
+    gather_sum_f64,
+    gather_sum_f32,
+    plus_f64,
+    plus_f32,
+    scale_f64,
+    scale_f32,
+    cell_f64,
+    hash_i32,
+    add_f32,
+    affine_f64,
+    square_f64,
+    finite_f64,
+    thin_product_f64,
+    thin_product_f32,
+    thin_adjoint_f64,
+    thin_adjoint_f32};
