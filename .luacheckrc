@@ -1,7 +1,6 @@
 -- luacheck: Lua 5.4; scripts and tests name their own things.
 std = "lua54"
-max_line_length = 170
-max_comment_line_length = 180
+max_line_length = 100
 exclude_files = { "build*/**" }
 files["lua/scullery/catalog.lua"] = { max_line_length = false } -- addresses and checksums
 files["tests/**"] = { allow_defined_top = true, self = false, ignore = { "131" } } -- LuaUnit finds tests among the globals

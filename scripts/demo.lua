@@ -1,14 +1,17 @@
--- The main job, on the data set that ships with the project: a random kitchen sink and an RKHS weighting learn to tell malignant from benign tumours.
+-- The main job, on the data set that ships with the project: a random kitchen sink and an RKHS
+-- weighting learn to tell malignant from benign tumours.
 local sc = require "scullery"
 
-local ds = sc.data.load("wdbc") -- Breast Cancer Wisconsin (Diagnostic), UCI; W. Wolberg, N. Street, O. Mangasarian, 1995
+-- Breast Cancer Wisconsin (Diagnostic), UCI; W. Wolberg, N. Street, O. Mangasarian, 1995
+local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
 print(("%s: %d rows to learn from, %d to judge by\n"):format(tostring(ds), #train, #test))
 
 -- Weighted sums of random kitchen sinks: f(x) = sum_t a_t phi(w_t, x)
 local sinks = sc.pipeline{
   sc.standardize(),
-  sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = 500, seed = 1 },
+  sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = 500,
+    seed = 1 },
   sc.solver.ridge{ lambda = 1e-4 },
 }
 sinks:fit(train)
@@ -28,5 +31,6 @@ local best = weighting:search(train, { folds = 5, seed = 0 })
 print(best.table)
 local bound = best:bound{ delta = 0.05 }
 print(("\nRKHS weighting: test accuracy %.3f, norm %.1f"):format(best:score(test), best:norm()))
-print(("its squared loss is %.3f on the training rows, and with probability 0.95 at most %.2f on new ones"):format(bound.empirical, bound.total))
+print(("its squared loss is %.3f on the training rows, and with probability 0.95 at most %.2f on \z
+  new ones"):format(bound.empirical, bound.total))
 print(sc.metrics.confusion(best:predict(test), test.y, test.classes))

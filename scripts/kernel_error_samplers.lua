@@ -1,4 +1,5 @@
--- Which sampler to draw Fourier features with, and how many: the error of each against the Gaussian kernel exp(-gamma ||x - y||^2), as a table.
+-- Which sampler to draw Fourier features with, and how many: the error of each against the Gaussian
+-- kernel exp(-gamma ||x - y||^2), as a table.
 local sc = require "scullery"
 
 local d, gamma = tonumber(arg[1]) or 16, tonumber(arg[2])
@@ -23,8 +24,10 @@ local function gaussian_kernel(A, B)
   return k
 end
 
-local result = sc.kernel_error{ samplers = samplers, phi = sc.nonlinearity.fourier{ form = "pair" }, X = X, kernel = gaussian_kernel, T = { 64, 256, 1024, 4096 } }
+local result = sc.kernel_error{ samplers = samplers, phi = sc.nonlinearity.fourier{ form = "pair" },
+  X = X, kernel = gaussian_kernel, T = { 64, 256, 1024, 4096 } }
 print(result)
 for _, curve in ipairs(result.curves) do
-  print(("%s: an rms error of 0.005 takes T = %s"):format(curve.name, result:needed(0.005, curve.name) or "more than this sampler can give"))
+  print(("%s: an rms error of 0.005 takes T = %s"):format(curve.name,
+    result:needed(0.005, curve.name) or "more than this sampler can give"))
 end

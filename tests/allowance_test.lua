@@ -1,4 +1,5 @@
--- Blocks of features kept between passes: less work, the same numbers to the bit, and memory that comes back.
+-- Blocks of features kept between passes: less work, the same numbers to the bit, and memory that
+-- comes back.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -16,9 +17,13 @@ local binary = sc.dataset{ X = X, y = signs, classes = { -1, 1 } }
 local several = sc.dataset{ X = X, y = kinds, classes = { 0, 1, 2 }, weights = weights }
 
 local function sinks(dtype)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = T, seed = 3, dtype = dtype }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(),
+    T = T, seed = 3, dtype = dtype }
 end
-local function bins() return sc.features{ p = sc.sampler.grid{ gamma = 0.2 }, phi = sc.nonlinearity.bins(), T = 20, seed = 3 } end
+local function bins()
+  return sc.features{ p = sc.sampler.grid{ gamma = 0.2 }, phi = sc.nonlinearity.bins(), T = 20,
+    seed = 3 }
+end
 
 local s = sc.solver
 local solvers = {
@@ -60,7 +65,8 @@ function TestKeepingChangesNoBit()
       for _, allowance in ipairs(allowances) do
         for threads = 1, 2 do
           local got, got_b = with_threads(threads, learn, sinks(dtype), case, allowance, 64)
-          local tag = ("%s, %s, allowance %g, %d threads"):format(case[1], dtype, allowance, threads)
+          local tag = ("%s, %s, allowance %g, %d threads"):format(case[1], dtype, allowance,
+            threads)
           lu.assertTrue(got == want and got_b == want_b, tag)
         end
       end
@@ -72,7 +78,8 @@ function TestKeepingSparseRowsChangesNoBit()
   for _, case in ipairs{ solvers[1], solvers[4], solvers[6], solvers[8] } do
     local want = with_threads(1, learn, bins(), case, 0, 64)
     for _, allowance in ipairs(allowances) do
-      lu.assertTrue(with_threads(2, learn, bins(), case, allowance, 64) == want, ("%s, allowance %g"):format(case[1], allowance))
+      lu.assertTrue(with_threads(2, learn, bins(), case, allowance, 64) == want,
+        ("%s, allowance %g"):format(case[1], allowance))
     end
   end
 end
@@ -80,30 +87,37 @@ end
 function TestKeepingRowsWithoutAMapChangesNoBit()
   for _, case in ipairs(solvers) do
     if not case[1]:find("box", 1, true) then -- a box of five columns is another problem
-      local function fit(allowance) return sc.pipeline{ sc.standardize(), case[3], allowance = allowance, block = 64 }:fit(case[2]):weights() end
+      local function fit(allowance)
+        return sc.pipeline{ sc.standardize(), case[3], allowance = allowance, block = 64 }:fit(
+          case[2]):weights()
+      end
       lu.assertTrue(fit(0) == fit(1e9), case[1])
     end
   end
 end
 
 function TestBlocksChangeNothingBeyondRounding()
-  for _, case in ipairs{ { "cg", regression, s.cg{ lambda = 1e-2, tolerance = 1e-13 } }, { "logistic", binary, s.logistic{ lambda = 1e-2, tolerance = 1e-10 } } } do
+  for _, case in ipairs{ { "cg", regression, s.cg{ lambda = 1e-2, tolerance = 1e-13 } },
+    { "logistic", binary, s.logistic{ lambda = 1e-2, tolerance = 1e-10 } } } do
     local want = learn(sinks(), case, 0)
     for _, block in ipairs{ 1, 37, 400, 4000 } do
       for _, allowance in ipairs{ 0, 1e9 } do
-        lu.assertTrue((learn(sinks(), case, allowance, block) - want):abs():max() < 1e-8, ("%s, block %d"):format(case[1], block))
+        lu.assertTrue((learn(sinks(), case, allowance, block) - want):abs():max() < 1e-8,
+          ("%s, block %d"):format(case[1], block))
       end
     end
   end
 end
 
 function TestFoldsOfKeptBlocksAreTheSame()
-  for _, solver in ipairs{ s.cg{ lambda = sc.choose{ 1e-4, 1e-2 } }, s.hinge{ lambda = sc.choose{ 1e-3, 1e-2 } }, s.logistic{ lambda = sc.choose{ 1e-3, 1e-2 } } } do
+  for _, solver in ipairs{ s.cg{ lambda = sc.choose{ 1e-4, 1e-2 } },
+    s.hinge{ lambda = sc.choose{ 1e-3, 1e-2 } }, s.logistic{ lambda = sc.choose{ 1e-3, 1e-2 } } } do
     local want
     for _, allowance in ipairs{ 0, 1e9 } do
       for threads = 1, 2 do
         local found = with_threads(threads, function()
-          return sc.pipeline{ sinks(), solver, allowance = allowance, block = 64 }:search(several, { folds = 3, seed = 2 })
+          return sc.pipeline{ sinks(), solver, allowance = allowance, block = 64 }:search(several,
+            { folds = 3, seed = 2 })
         end)
         local cells = {}
         for k, row in ipairs(found.table) do cells[k] = row.mean end
@@ -120,7 +134,8 @@ local function measure(allowance)
   collectgarbage()
   collectgarbage()
   local before = core.memory(true)
-  local p = sc.pipeline{ sinks(), s.cg{ lambda = 1e-4, rank = 0 }, allowance = allowance, block = 16 }:fit(regression)
+  local p = sc.pipeline{ sinks(), s.cg{ lambda = 1e-4, rank = 0 }, allowance = allowance,
+    block = 16 }:fit(regression)
   local now, peak = core.memory()
   return peak - before, now - before, p:info().memory - before, p
 end
@@ -130,7 +145,8 @@ function TestAllowanceIsWhatIsKept()
   local streamed, kept = measure(0), measure(1e9)
   lu.assertTrue(kept - streamed >= features, ("%d and %d bytes"):format(streamed, kept))
   lu.assertTrue(kept - streamed <= 1.2 * features + 1e5)
-  lu.assertTrue(math.abs(measure(features - 1) - streamed) < 0.1 * features) -- not quite enough: not kept at all
+  -- not quite enough: not kept at all
+  lu.assertTrue(math.abs(measure(features - 1) - streamed) < 0.1 * features)
 end
 
 function TestAFitGivesItsMemoryBack()
@@ -144,7 +160,8 @@ function TestAFitGivesItsMemoryBack()
   core.memory(true)
   local peaks = {}
   for i = 1, 6 do
-    sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = 300, seed = i }, s.cg{ lambda = 1e-3 } }:fit(big, y)
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+      phi = sc.nonlinearity.fourier(), T = 300, seed = i }, s.cg{ lambda = 1e-3 } }:fit(big, y)
     peaks[i] = select(2, core.memory())
   end
   lu.assertTrue(peaks[6] < 1.5 * peaks[1], "fits pile up what they kept")
@@ -160,11 +177,16 @@ function TestMemoryComesBackFromAFitThatFails()
     if reads > 12 then error("the disk is gone") end
     return X:slice(first, first + count - 1), sc.matrix(numbers):slice(first, first + count - 1)
   end }
-  local ok, message = pcall(function() return sc.pipeline{ sinks(), s.cg{ lambda = 1e-4 }, allowance = 0, block = 64 }:fit(rows) end)
+  local ok, message = pcall(function()
+    return sc.pipeline{ sinks(), s.cg{ lambda = 1e-4 }, allowance = 0, block = 64 }:fit(rows)
+  end)
   lu.assertFalse(ok)
   lu.assertStrContains(message, "the disk is gone")
   reads = 0 -- kept: one walk is enough, and then there are no more reads to fail
-  lu.assertTrue(pcall(function() return sc.pipeline{ sinks(), s.cg{ lambda = 1e-4, rank = 0 }, allowance = 1e9, block = 64 }:fit(rows) end))
+  lu.assertTrue(pcall(function()
+    return sc.pipeline{ sinks(), s.cg{ lambda = 1e-4, rank = 0 }, allowance = 1e9, block = 64 }:fit(
+      rows)
+  end))
   rows = nil -- luacheck: ignore 311
   collectgarbage()
   collectgarbage()
@@ -172,7 +194,8 @@ function TestMemoryComesBackFromAFitThatFails()
 end
 
 function TestRunningOutOfMemoryKeepsNothingAndGoesOn()
-  -- an allocation that fails while blocks are kept: either the fit goes on from the rows with the same bits, or it says so
+  -- an allocation that fails while blocks are kept: either the fit goes on from the rows with the
+  -- same bits, or it says so
   local want = learn(sinks(), solvers[6], 0, 64)
   local went_on = 0
   for count = 0, 400, 3 do

@@ -1,5 +1,5 @@
--- Models that are not linear in the features, against plain computations of the same: exact kernel ridge, support vectors,
--- boosted stumps, nearest neighbours.
+-- Models that are not linear in the features, against plain computations of the same: exact kernel
+-- ridge, support vectors, boosted stumps, nearest neighbours.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -16,7 +16,9 @@ local function smooth(n, c)
   local y = sc.zeros(n, c or 1)
   for i = 1, n do
     w:set(i, 1, 0.5 + i % 3)
-    for j = 1, y:cols() do y:set(i, j, math.sin(j * x:get(i, 1)) + x:get(i, 2) * x:get(i, 3) + j) end
+    for j = 1, y:cols() do
+      y:set(i, j, math.sin(j * x:get(i, 1)) + x:get(i, 2) * x:get(i, 3) + j)
+    end
   end
   return x, y, w
 end
@@ -45,7 +47,8 @@ local function written_and_read(model, solver, X)
   local bytes = core.model_save(model.fitted.model)
   local copy = core.model_load(solver:instance(), bytes)
   local f = model.fitted
-  return core.model_decisions(core.source(X), f.stages, f.map, copy, model.dtype, model.block), bytes
+  return core.model_decisions(core.source(X), f.stages, f.map, copy, model.dtype, model.block),
+    bytes
 end
 
 -- ---------------------------------------------------------------- every solver of models
@@ -89,7 +92,8 @@ function TestBytesBringModelsBack()
     local m = fit({ sc.standardize(), solver }, train)
     local again, bytes = written_and_read(m, solver, test.X)
     lu.assertEquals(gap(again, m:decision(test)), 0, name)
-    for _, damaged in ipairs{ bytes:sub(1, -2), bytes .. "x", bytes:sub(1, 40), "", bytes:gsub("^........", "SCLWRONG") } do
+    for _, damaged in ipairs{ bytes:sub(1, -2), bytes .. "x", bytes:sub(1, 40), "",
+      bytes:gsub("^........", "SCLWRONG") } do
       lu.assertFalse(pcall(core.model_load, solver:instance(), damaged), name)
     end
   end)
@@ -102,7 +106,8 @@ function TestDamagedBytesAreSurvived()
     local bytes = core.model_save(m.fitted.model)
     for at = 1, #bytes, math.max(1, #bytes // 300) do
       for _, byte in ipairs{ 0, 127, 255 } do
-        pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. string.char(byte) .. bytes:sub(at + 1))
+        pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. string.char(byte)
+          .. bytes:sub(at + 1))
       end
     end
   end)
@@ -125,10 +130,12 @@ function TestFailingAllocationsAreSentences()
 end
 
 function TestModelsAreSearchedByFolds()
-  local found = sc.pipeline{ sc.standardize(), sc.solver.knn{ k = sc.choose{ 1, 7, 301 } } }:search(train, { folds = 4 })
+  local found = sc.pipeline{ sc.standardize(), sc.solver.knn{ k = sc.choose{ 1, 7, 301 } } }:search(
+    train, { folds = 4 })
   lu.assertEquals(#found.table, 3)
   lu.assertTrue(found.choice["solver.k"] ~= 301)
-  found = sc.pipeline{ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-3, kernel = sc.kernel.gaussian{ gamma = sc.choose{ 1e-3, 5 } } } }:search(train)
+  found = sc.pipeline{ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-3,
+    kernel = sc.kernel.gaussian{ gamma = sc.choose{ 1e-3, 5 } } } }:search(train)
   lu.assertEquals(found.choice["solver.kernel.gamma"], 5)
 end
 
@@ -155,12 +162,15 @@ end
 
 function TestKernelRidgeAgainstElimination()
   local x, y, w = smooth(60)
-  for _, kernel in ipairs{ sc.kernel.gaussian{ gamma = 1.5 }, sc.kernel.laplacian{}, sc.kernel.polynomial{ degree = 2 } } do
+  for _, kernel in ipairs{ sc.kernel.gaussian{ gamma = 1.5 }, sc.kernel.laplacian{},
+    sc.kernel.polynomial{ degree = 2 } } do
     for _, intercept in ipairs{ false, true } do
       for _, weights in ipairs{ w, sc.ones(60, 1) } do
         local data = sc.dataset{ X = x, y = y, weights = weights, task = "regression" }
-        local m = fit({ sc.solver.kernel_ridge{ kernel = kernel, lambda = 1e-3, intercept = intercept } }, data)
-        lu.assertTrue(gap(m:decision(x), direct(kernel:gram(x), y, weights, 1e-3, intercept)) < 1e-9)
+        local m = fit({ sc.solver.kernel_ridge{ kernel = kernel, lambda = 1e-3,
+          intercept = intercept } }, data)
+        lu.assertTrue(gap(m:decision(x), direct(kernel:gram(x), y, weights, 1e-3,
+          intercept)) < 1e-9)
       end
     end
   end
@@ -170,7 +180,9 @@ function TestKernelRidgeTakesTargetsTogether()
   local x, y = smooth(700, 3) -- two tiles of rows
   local solver = sc.solver.kernel_ridge{ lambda = 1e-4, intercept = true }
   local together = fit({ solver }, x, y):decision(x)
-  for j = 1, 3 do lu.assertTrue(gap(together:column(j), fit({ solver }, x, y:column(j)):decision(x)) < 1e-9) end
+  for j = 1, 3 do
+    lu.assertTrue(gap(together:column(j), fit({ solver }, x, y:column(j)):decision(x)) < 1e-9)
+  end
 end
 
 function TestRowWeightsAreRepeatedRows()
@@ -189,11 +201,15 @@ end
 
 -- Ridge on T Fourier features of the same kernel tends to it like T^(-1/2).
 function TestRandomFeaturesTendToKernelRidge()
-  local exact = fit({ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-2, kernel = sc.kernel.gaussian{ gamma = 5 } } }, train):decision(test)
+  local exact =
+    fit({ sc.standardize(), sc.solver.kernel_ridge{ lambda = 1e-2,
+      kernel = sc.kernel.gaussian{ gamma = 5 } } }, train):decision(test)
   local distance = {}
   for i, T in ipairs{ 500, 20000 } do
-    local map = sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 }, phi = sc.nonlinearity.fourier(), T = T, seed = 1 }
-    distance[i] = (fit({ sc.standardize(), map, sc.solver.ridge{ lambda = 1e-2 } }, train):decision(test) - exact):norm() / math.sqrt(#test)
+    local map = sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 },
+      phi = sc.nonlinearity.fourier(), T = T, seed = 1 }
+    distance[i] = (fit({ sc.standardize(), map, sc.solver.ridge{ lambda = 1e-2 } },
+      train):decision(test) - exact):norm() / math.sqrt(#test)
   end
   lu.assertTrue(distance[2] < 0.02)
   lu.assertTrue(distance[2] < distance[1] / 3)
@@ -221,16 +237,20 @@ function TestKernelRidgeRefuses()
   end
   refuses("solver.kernel_ridge: option 'lambda' got -1", sc.solver.kernel_ridge, { lambda = -1 })
   refuses("one", sc.solver.kernel_ridge, { kernel = { sc.kernel.gaussian{}, sc.kernel.linear{} } })
-  refuses("theta", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ theta = 0.1 } } }, x, y)
-  refuses("not finite", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.polynomial{ degree = 30 } } }, x * 1e20, y)
+  refuses("theta", fit, { sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ theta = 0.1 } } }, x,
+    y)
+  refuses("not finite", fit,
+    { sc.solver.kernel_ridge{ kernel = sc.kernel.polynomial{ degree = 30 } } }, x * 1e20, y)
   refuses("no weights", function() return fit({ sc.solver.kernel_ridge{} }, x, y):weights() end)
   local many = 2000000
-  refuses("takes a matrix of 16000.0 GB", fit, { sc.solver.kernel_ridge{} }, sc.zeros(many, 1), sc.zeros(many, 1))
+  refuses("takes a matrix of 16000.0 GB", fit, { sc.solver.kernel_ridge{} }, sc.zeros(many, 1),
+    sc.zeros(many, 1))
 end
 
 -- ---------------------------------------------------------------- support vectors
 
--- min (1/2) a'Qa + p'a, y'a = 0, 0 <= a_i <= C_i, by the pair that violates most, until none does by 1e-9: a and f0. Q_ij = y_i y_j K_ij.
+-- min (1/2) a'Qa + p'a, y'a = 0, 0 <= a_i <= C_i, by the pair that violates most, until none does
+-- by 1e-9: a and f0. Q_ij = y_i y_j K_ij.
 local function quadratic_program(K, y, p, C)
   local n, a, gradient = #y, {}, {}
   for i = 1, n do a[i], gradient[i] = 0, p[i] end
@@ -245,7 +265,8 @@ local function quadratic_program(K, y, p, C)
     end
     if most - least < 1e-9 then return a, (most + least) / 2 end
     local step = (most - least) / math.max(K(up, up) + K(down, down) - 2 * K(up, down), 1e-12)
-    step = math.min(step, y[up] > 0 and C[up] - a[up] or a[up], y[down] > 0 and a[down] or C[down] - a[down])
+    step = math.min(step, y[up] > 0 and C[up] - a[up] or a[up], y[down] > 0 and a[down]
+      or C[down] - a[down])
     for i, sign in pairs{ [up] = 1, [down] = -1 } do
       a[i] = a[i] + sign * y[i] * step
       if a[i] < 1e-15 then a[i] = 0 elseif a[i] > C[i] * (1 - 1e-13) then a[i] = C[i] end
@@ -265,7 +286,9 @@ end
 -- f of the rows themselves; weight[class] times C bounds the coefficients
 local function reference_classes(K, classes, C, weight)
   local y, p, bounds, b = {}, {}, {}, {}
-  for i, class in ipairs(classes) do y[i], p[i], bounds[i] = 2 * class - 1, -1, C * weight[class] end
+  for i, class in ipairs(classes) do
+    y[i], p[i], bounds[i] = 2 * class - 1, -1, C * weight[class]
+  end
   local a, f0 = quadratic_program(function(i, j) return K:get(i, j) end, y, p, bounds)
   for i = 1, #a do b[i] = a[i] * y[i] end
   return K * sc.matrix(b) + f0
@@ -278,7 +301,9 @@ local function reference_regression(K, targets, C, epsilon)
     p[i], p[n + i] = epsilon - targets:get(i, 1), epsilon + targets:get(i, 1)
     bounds[i], bounds[n + i] = C, C
   end
-  local a, f0 = quadratic_program(function(i, j) return K:get((i - 1) % n + 1, (j - 1) % n + 1) end, y, p, bounds)
+  local a, f0 = quadratic_program(function(i, j)
+    return K:get((i - 1) % n + 1, (j - 1) % n + 1)
+  end, y, p, bounds)
   for i = 1, n do b[i] = a[i] - a[n + i] end
   return K * sc.matrix(b) + f0
 end
@@ -293,7 +318,8 @@ function TestSupportVectorsOfClassesAgainstPlainQuadraticProgram()
       local solver = sc.solver.svm{ kernel = case[1], C = 2, gamma = case[3], tolerance = 1e-5 }
       local m = fit({ solver, class_weights = weight }, data)
       lu.assertEquals(m:info().status, "converged")
-      lu.assertTrue(gap(m:decision(x), reference_classes(case[2]:gram(x), classes, 2, weight)) < 1e-4)
+      lu.assertTrue(gap(m:decision(x), reference_classes(case[2]:gram(x), classes, 2,
+        weight)) < 1e-4)
     end
   end
 end
@@ -304,8 +330,11 @@ function TestSupportVectorsOfNumbersAgainstPlainQuadraticProgram()
   local K = sc.kernel.gaussian{ gamma = 1 / math.sqrt(2 / 3) }:gram(x) -- gamma = 1/d
   local m = fit({ sc.solver.svm{ C = 3, epsilon = 0.2, tolerance = 1e-5 } }, x, y)
   lu.assertEquals(m:info().status, "converged")
-  for j = 1, 2 do lu.assertTrue(gap(m:decision(x):column(j), reference_regression(K, y:column(j), 3, 0.2)) < 1e-4) end
-  local flat = fit({ sc.solver.svm{ epsilon = 100 } }, x, y):decision(x):column(1) -- no row costs anything
+  for j = 1, 2 do
+    lu.assertTrue(gap(m:decision(x):column(j), reference_regression(K, y:column(j), 3, 0.2)) < 1e-4)
+  end
+  -- no row costs anything
+  local flat = fit({ sc.solver.svm{ epsilon = 100 } }, x, y):decision(x):column(1)
   lu.assertEquals(gap(flat, sc.ones(50, 1) * flat:get(1, 1)), 0)
 end
 
@@ -314,9 +343,11 @@ function TestSupportVectorsOfTwoRows()
   -- two rows at -1 and 1: f(x) = 2 min(C, 1/2) x
   local x = sc.matrix{ { -1 }, { 1 } }
   for _, C in ipairs{ 0.1, 10 } do
-    local m = fit({ sc.solver.svm{ kernel = "linear", C = C } }, sc.dataset{ X = x, y = { "a", "b" }, task = "classification" })
+    local m = fit({ sc.solver.svm{ kernel = "linear", C = C } },
+      sc.dataset{ X = x, y = { "a", "b" }, task = "classification" })
     for _, at in ipairs{ -2, 0.5 } do
-      lu.assertAlmostEquals(m:decision(sc.matrix{ { at } }):get(1, 1), 2 * math.min(C, 0.5) * at, 1e-6)
+      lu.assertAlmostEquals(m:decision(sc.matrix{ { at } }):get(1, 1), 2 * math.min(C, 0.5) * at,
+        1e-6)
     end
   end
 end
@@ -329,16 +360,20 @@ function TestSeveralClassesVoteInPairs()
     y[i] = (x:get(i, 1) > 0 and 1 or 0) + (x:get(i, 2) > 0.3 and 2 or 0) + 1
     table.insert(where[y[i]], i)
   end
-  local data, solver = sc.dataset{ X = x, y = y, task = "classification" }, sc.solver.svm{ tolerance = 1e-5 }
+  local data, solver = sc.dataset{ X = x, y = y, task = "classification" },
+    sc.solver.svm{ tolerance = 1e-5 }
   local m = fit({ solver }, data)
   local votes, sums = sc.zeros(160, 4), sc.zeros(160, 4)
   for i = 1, 4 do
     for j = i + 1, 4 do
       local rows, labels = {}, {}
       for k = 1, 160 do
-        if y[k] == i or y[k] == j then rows[#rows + 1], labels[#labels + 1] = { x:get(k, 1), x:get(k, 2) }, y[k] == j and 1 or 0 end
+        if y[k] == i or y[k] == j then
+          rows[#rows + 1], labels[#labels + 1] = { x:get(k, 1), x:get(k, 2) }, y[k] == j and 1 or 0
+        end
       end
-      local f = fit({ solver }, sc.dataset{ X = sc.matrix(rows), y = labels, task = "classification" }):decision(x)
+      local f = fit({ solver }, sc.dataset{ X = sc.matrix(rows), y = labels,
+        task = "classification" }):decision(x)
       for k = 1, 160 do
         local to, v = f:get(k, 1) > 0 and j or i, f:get(k, 1)
         votes:set(k, to, votes:get(k, to) + 1)
@@ -347,11 +382,15 @@ function TestSeveralClassesVoteInPairs()
       end
     end
   end
-  lu.assertTrue(gap(m:decision(x), votes + sums:map(function(s) return s / (3 * (math.abs(s) + 1)) end)) < 1e-4)
+  lu.assertTrue(gap(m:decision(x), votes + sums:map(function(s)
+    return s / (3 * (math.abs(s) + 1))
+  end)) < 1e-4)
   lu.assertTrue(m:score(data) > 0.9)
   local again, bytes = written_and_read(m, solver, x)
   lu.assertEquals(gap(again, m:decision(x)), 0)
-  for at = 1, #bytes, 11 do pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. "\255" .. bytes:sub(at + 1)) end
+  for at = 1, #bytes, 11 do
+    pcall(core.model_load, solver:instance(), bytes:sub(1, at - 1) .. "\255" .. bytes:sub(at + 1))
+  end
 end
 
 function TestSupportVectorsRefuse()
@@ -366,10 +405,14 @@ function TestSupportVectorsRefuse()
   refuses("option 'C' got 0", sc.solver.svm, { C = 0 })
   refuses("option 'C' got -1", sc.solver.svm, { C = -1 })
   refuses("gamma goes with kernel = \"rbf\"", sc.solver.svm, { kernel = "linear", gamma = 1 })
-  refuses("scale the rows", fit, { sc.solver.svm{ kernel = "linear" } }, sc.dataset{ X = x * 1e150, y = classes, task = "classification" })
-  refuses("scale the rows", fit, { sc.solver.svm{} }, sc.dataset{ X = x * 1e200, y = classes, task = "classification" })
-  refuses("differ within a class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = classes, weights = w, task = "classification" })
-  refuses("one class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = sc.ones(20, 1), task = "classification" })
+  refuses("scale the rows", fit, { sc.solver.svm{ kernel = "linear" } },
+    sc.dataset{ X = x * 1e150, y = classes, task = "classification" })
+  refuses("scale the rows", fit, { sc.solver.svm{} }, sc.dataset{ X = x * 1e200, y = classes,
+    task = "classification" })
+  refuses("differ within a class", fit, { sc.solver.svm{} },
+    sc.dataset{ X = x, y = classes, weights = w, task = "classification" })
+  refuses("one class", fit, { sc.solver.svm{} }, sc.dataset{ X = x, y = sc.ones(20, 1),
+    task = "classification" })
 end
 
 -- ---------------------------------------------------------------- boosted stumps
@@ -380,7 +423,8 @@ local function heaviest(sums, classes)
   return sums[best], best
 end
 
--- The stump of least weighted error over all columns and thresholds, by trying each; the first of those within 1e-12.
+-- The stump of least weighted error over all columns and thresholds, by trying each; the first of
+-- those within 1e-12.
 local function best_stump(x, class, w, classes)
   local n, totals = x:rows(), {}
   for k = 1, classes do totals[k] = 0 end
@@ -401,7 +445,9 @@ local function best_stump(x, class, w, classes)
         end
         local l, a = heaviest(left, classes)
         local r, b = heaviest(right, classes)
-        if 1 - l - r < best.error - 1e-12 then best = { error = 1 - l - r, column = j, threshold = s, left = a, right = b } end
+        if 1 - l - r < best.error - 1e-12 then
+          best = { error = 1 - l - r, column = j, threshold = s, left = a, right = b }
+        end
       end
     end
   end
@@ -415,10 +461,14 @@ local function boosted(x, class, weights, classes, rounds, ask)
   for _ = 1, rounds do
     local s = best_stump(x, class, w, classes)
     if s.error >= 1 - 1 / classes - 1e-12 then break end
-    local alpha, sum = s.error <= 1e-15 and 1 or math.log((1 - s.error) / s.error) + math.log(classes - 1), 0
+    local alpha, sum = s.error <= 1e-15 and 1 or math.log((1 - s.error) / s.error) + math.log(
+      classes - 1), 0
     for i = 1, ask:rows() do
       local said = ask:get(i, s.column) <= s.threshold and s.left or s.right
-      for k = 1, classes do f:set(i, k, f:get(i, k) + (classes - 1) / classes * alpha * (k == said and classes - 1 or -1)) end
+      for k = 1, classes do
+        f:set(i, k, f:get(i, k) + (classes - 1) / classes * alpha * (k == said and classes - 1
+          or -1))
+      end
     end
     if s.error <= 1e-15 then break end
     for i = 1, n do
@@ -438,7 +488,8 @@ local function mixed_columns(n, classes)
   for i = 1, n do
     x:set(i, 2, math.floor(2 * x:get(i, 2)))
     x:set(i, 3, x:get(i, 3) > 0.5 and 1 or 0)
-    class[i] = math.floor(math.abs(x:get(i, 1) + x:get(i, 2) + 0.5 * noise:get(i, 1)) * 2) % classes + 1
+    class[i] =
+      math.floor(math.abs(x:get(i, 1) + x:get(i, 2) + 0.5 * noise:get(i, 1)) * 2) % classes + 1
   end
   return x, class
 end
@@ -468,7 +519,8 @@ function TestStumpsOnColumnsWithOneLargeBin()
     x:set(i, 3, i % 9 == 0 and -i or i % 4 == 0 and i or 0)
     class[i] = (i % 5 == 0 or i % 9 == 0 or i % 11 == 3) and 2 or 1
   end
-  local m = fit({ sc.solver.adaboost{ stumps = 10 } }, sc.dataset{ X = x, y = class, task = "classification" })
+  local m = fit({ sc.solver.adaboost{ stumps = 10 } },
+    sc.dataset{ X = x, y = class, task = "classification" })
   lu.assertTrue(gap(m:decision(x), boosted(x, class, sc.ones(40, 1), 2, 10, x):column(2)) < 1e-9)
 end
 
@@ -487,11 +539,13 @@ end
 
 function TestBoostingEnds()
   local x = sc.matrix{ { 0 }, { 1 }, { 2 }, { 3 } }
-  local apart = fit({ sc.solver.adaboost{} }, sc.dataset{ X = x, y = { 1, 1, 2, 2 }, task = "classification" })
+  local apart = fit({ sc.solver.adaboost{} }, sc.dataset{ X = x, y = { 1, 1, 2, 2 },
+    task = "classification" })
   lu.assertEquals(apart:info().iterations, 1) -- one stump is without error
   lu.assertEquals(apart:info().status, "converged")
   lu.assertEquals(apart:decision(sc.matrix{ { 1.4 }, { 1.6 } }):get(1, 1), -0.5)
-  local constant = fit({ sc.solver.adaboost{} }, sc.dataset{ X = sc.ones(3, 1), y = { 1, 1, 2 }, task = "classification" })
+  local constant = fit({ sc.solver.adaboost{} }, sc.dataset{ X = sc.ones(3, 1), y = { 1, 1, 2 },
+    task = "classification" })
   lu.assertEquals(constant:predict(sc.matrix{ { 7 } }):get(1, 1), 1) -- the heaviest class, once
   lu.assertEquals(constant:info().iterations, 1)
 end
@@ -504,9 +558,11 @@ function TestBoostingRefuses()
   end
   local square = sc.matrix{ { 0, 0 }, { 0, 1 }, { 1, 0 }, { 1, 1 } }
   refuses("option 'stumps' got 0", sc.solver.adaboost, { stumps = 0 })
-  refuses("better than guessing", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 2, 2, 1 }, task = "classification" })
+  refuses("better than guessing", fit, { sc.solver.adaboost{} },
+    sc.dataset{ X = square, y = { 1, 2, 2, 1 }, task = "classification" })
   refuses("tell classes apart", fit, { sc.solver.adaboost{} }, smooth(20))
-  refuses("one class", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 1, 1, 1 }, task = "classification" })
+  refuses("one class", fit, { sc.solver.adaboost{} }, sc.dataset{ X = square, y = { 1, 1, 1, 1 },
+    task = "classification" })
 end
 
 -- ---------------------------------------------------------------- nearest neighbours
@@ -534,11 +590,13 @@ function TestNeighboursAgainstSorting()
   local others = sc.randn{ 40, 3, seed = 9 }
   for _, rows in ipairs{ x, grid, x * 1e-3 + 1e3 } do
     for _, k in ipairs{ 1, 7, 600 } do
-      local m = fit({ sc.solver.knn{ k = k } }, sc.dataset{ X = rows, y = y, weights = w, task = "regression" })
+      local m = fit({ sc.solver.knn{ k = k } }, sc.dataset{ X = rows, y = y, weights = w,
+        task = "regression" })
       for _, ask in ipairs{ rows, others } do
         local got = m:decision(ask)
         for i = 1, 40 do
-          lu.assertAlmostEquals(got:get(i, 1), nearest(rows, y, w, k, { ask:get(i, 1), ask:get(i, 2), ask:get(i, 3) }), 1e-12)
+          lu.assertAlmostEquals(got:get(i, 1),
+            nearest(rows, y, w, k, { ask:get(i, 1), ask:get(i, 2), ask:get(i, 3) }), 1e-12)
         end
       end
     end
@@ -551,7 +609,9 @@ function TestNeighboursVote()
   local m = fit({ sc.solver.knn{ k = 3 } }, data)
   lu.assertEquals(m:score(data), 1)
   local shares = m:decision(sc.matrix{ { 15.4 } }) -- neighbours 12, 11, 20: votes 0, 2/3, 1/3
-  for j, share in ipairs{ 0, 2 / 3, 1 / 3 } do lu.assertAlmostEquals(shares:get(1, j), 2 * share - 1, 1e-12) end
+  for j, share in ipairs{ 0, 2 / 3, 1 / 3 } do
+    lu.assertAlmostEquals(shares:get(1, j), 2 * share - 1, 1e-12)
+  end
 end
 
 function TestNeighboursRefuse()

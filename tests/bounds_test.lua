@@ -1,4 +1,5 @@
--- Guarantees: every formula by hand, every ingredient on its own, and draws of small problems whose true risk is known.
+-- Guarantees: every formula by hand, every ingredient on its own, and draws of small problems whose
+-- true risk is known.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -18,25 +19,39 @@ local data = draw(n, 1)
 local g, sigma = 1.5, 0.8
 local function weighting(given)
   given = given or {}
-  return sc.instantiation{ K = sc.kernel.gaussian{ gamma = g }, p = sc.sampler.gaussian{ sigma = sigma }, phi = given.phi or sc.nonlinearity.sign() }
+  return sc.instantiation{ K = sc.kernel.gaussian{ gamma = g },
+    p = sc.sampler.gaussian{ sigma = sigma }, phi = given.phi or sc.nonlinearity.sign() }
     :features{ T = given.T or T, seed = given.seed or 2 }
 end
-local function sinks(phi, bias) return sc.features{ p = sc.sampler.gaussian{ sigma = sigma, bias = bias }, phi = phi or sc.nonlinearity.sin(), T = T, seed = 2 } end
-local function model(features, solver, ds) return sc.pipeline{ features, solver }:fit(ds or data) end
+local function sinks(phi, bias)
+  return sc.features{ p = sc.sampler.gaussian{ sigma = sigma, bias = bias }, phi = phi
+    or sc.nonlinearity.sin(), T = T, seed = 2 }
+end
+local function model(features, solver, ds)
+  return sc.pipeline{ features, solver }:fit(ds or data)
+end
 local function near(a, b, tag) lu.assertAlmostEquals(a, b, 1e-9 * (1 + abs(b)), tag) end
 
 local kernelled = {
-  { s.ridge{ lambda = 1e-3, penalty = "rkhs" }, "square" }, { s.lasso{ lambda = 1e-3 }, "square" }, { s.hinge{ lambda = 1e-2 }, "hinge" },
-  { s.logistic{ lambda = 1e-3 }, "logistic" }, { s.box{ C = 40 }, "square" }, { s.box{ C = 40, loss = "hinge" }, "hinge" },
+  { s.ridge{ lambda = 1e-3, penalty = "rkhs" }, "square" }, { s.lasso{ lambda = 1e-3 }, "square" },
+    { s.hinge{ lambda = 1e-2 }, "hinge" },
+  { s.logistic{ lambda = 1e-3 }, "logistic" }, { s.box{ C = 40 }, "square" },
+    { s.box{ C = 40, loss = "hinge" }, "hinge" },
   { s.box{ C = 40, loss = "logistic" }, "logistic" }, { s.cg{ lambda = 1e-3 }, "square" },
   { s.sfgd{ lambda = 1e-2, B = 30, batch = 20, iterations = T, seed = 3 }, "square" },
 }
 
 -- value at a margin, Lipschitz constant and largest value for |f| <= reach, |y| = 1
 local losses = {
-  square = { function(m) return (1 - m) ^ 2 end, function(r) return 2 * (r + 1) end, function(r) return (r + 1) ^ 2 end },
-  hinge = { function(m) return max(0, 1 - m) end, function() return 1 end, function(r) return 1 + r end },
-  logistic = { function(m) return log(1 + math.exp(-m)) end, function(r) return 1 / (1 + math.exp(-r)) end, function(r) return log(1 + math.exp(r)) end },
+  square = { function(m)
+    return (1 - m) ^ 2
+  end, function(r) return 2 * (r + 1) end, function(r) return (r + 1) ^ 2 end },
+  hinge = { function(m)
+    return max(0, 1 - m)
+  end, function() return 1 end, function(r) return 1 + r end },
+  logistic = { function(m)
+    return log(1 + math.exp(-m))
+  end, function(r) return 1 / (1 + math.exp(-r)) end, function(r) return log(1 + math.exp(r)) end },
 }
 
 local function mean_loss(kind, m, ds)
@@ -55,13 +70,15 @@ function TestLossesAreTheirSolversOwn()
         largest = max(largest, kind[1](m))
         steepest = max(steepest, abs(kind[1](m + h) - kind[1](m - h)) / (2 * h))
       end
-      -- no value and no slope in reach is above what is said, and both are attained (some halve the square)
+      -- no value and no slope in reach is above what is said, and both are attained (some halve the
+      -- square)
       local scale = l.bound / kind[3](reach)
       lu.assertTrue(abs(scale - 1) < 1e-9 or abs(scale - 0.5) < 1e-9, tostring(case[1]))
       near(l.at_zero, scale * kind[1](0), case[2])
       near(l.bound, scale * kind[3](reach))
       near(l.lipschitz, scale * kind[2](reach))
-      lu.assertTrue(scale * largest <= l.bound * (1 + 1e-9) and scale * steepest <= l.lipschitz * (1 + 1e-6) + 1e-6)
+      lu.assertTrue(scale * largest <= l.bound * (1 + 1e-9)
+        and scale * steepest <= l.lipschitz * (1 + 1e-6) + 1e-6)
       lu.assertTrue(l.bound <= scale * largest * (1 + 1e-9) + 1e-12, tostring(case[1]))
     end
   end
@@ -84,22 +101,27 @@ function TestTheorem10()
       near(b.empirical, scale * mean_loss(case[2], m, data))
       near(b.rho, scale * kind[2](b.B * theta))
       local function total(at)
-        return b.empirical + scale * (2 * b.B * kind[2](b.B * at) * at / sqrt(n) + kind[3](b.B * at) * sqrt(log(1 / delta) / (2 * n)))
+        return b.empirical + scale * (2 * b.B * kind[2](b.B * at) * at / sqrt(n) + kind[3](
+          b.B * at) * sqrt(log(1 / delta) / (2 * n)))
       end
       near(b.total, total(theta), tostring(case[1]))
       near(b.total_paper, total(paper), tostring(case[1]))
       lu.assertEquals({ b.theorem, b.delta, b.n }, { "rkhsw10", delta, n })
     end
-    near(m:bound().total, m:bound{ delta = 0.05, theorem = "rkhsw10" }.total) -- what comes without options
+    -- what comes without options
+    near(m:bound().total, m:bound{ delta = 0.05, theorem = "rkhsw10" }.total)
   end
 end
 
 function TestNoDecisionIsBeyondBTheta()
-  for _, phi in ipairs{ sc.nonlinearity.sign(), sc.nonlinearity.sin(), sc.nonlinearity.fourier{ form = "pair" }, sc.nonlinearity.erf() } do
+  for _, phi in ipairs{ sc.nonlinearity.sign(), sc.nonlinearity.sin(),
+    sc.nonlinearity.fourier{ form = "pair" }, sc.nonlinearity.erf() } do
     local m = model(weighting{ phi = phi }, s.ridge{ lambda = 1e-4, penalty = "rkhs" })
     local b = m:bound()
     for _, scale in ipairs{ 0.1, 1, 10, 1000 } do
-      lu.assertTrue(m:decision(sc.randn{ 300, d, seed = 9 } * scale):abs():max() <= b.B * b.theta * (1 + 1e-9), tostring(phi))
+      lu.assertTrue(
+        m:decision(sc.randn{ 300, d, seed = 9 } * scale):abs():max() <= b.B * b.theta * (1 + 1e-9),
+          tostring(phi))
     end
     lu.assertTrue(b.theta <= b.theta_paper * (1 + 1e-12) and b.total <= b.total_paper * (1 + 1e-12))
   end
@@ -107,20 +129,23 @@ end
 
 function TestTheorem11()
   local lambda, B = 0.02, 25
-  local m = model(weighting(), s.sfgd{ lambda = lambda, B = B, batch = 20, iterations = T, seed = 3 })
+  local m = model(weighting(), s.sfgd{ lambda = lambda, B = B, batch = 20, iterations = T,
+    seed = 3 })
   local b = m:bound{ theorem = "rkhsw11" }
   lu.assertEquals({ b.B, b.lambda, b.T, b.n }, { B, lambda, T, n })
   local function total(theta)
     local rho = 2 * (B * theta + 1)
     local scale = b.rho / (2 * (B * b.theta + 1))
     rho = rho * scale
-    return 2 * rho * theta * B / sqrt(n) + lambda * B ^ 2 + 8 * rho ^ 2 / (lambda * n) + (rho * b.kappa + lambda * B) ^ 2 * (1 + log(T)) / (2 * lambda * T)
+    return 2 * rho * theta * B / sqrt(n) + lambda * B ^ 2 + 8 * rho ^ 2 / (lambda * n) + (
+      rho * b.kappa + lambda * B) ^ 2 * (1 + log(T)) / (2 * lambda * T)
   end
   near(b.total, total(b.theta))
   near(b.total_paper, total(b.theta_paper))
   -- lambda of another solver may be given, and B is then its norm
   local ridge = model(weighting(), s.ridge{ lambda = 0.5, penalty = "rkhs" })
-  local own, given = ridge:bound{ theorem = "rkhsw11" }, ridge:bound{ theorem = "rkhsw11", lambda = 0.1 }
+  local own, given = ridge:bound{ theorem = "rkhsw11" },
+    ridge:bound{ theorem = "rkhsw11", lambda = 0.1 }
   lu.assertEquals({ own.lambda, given.lambda }, { 0.5, 0.1 })
   near(own.B, ridge:norm())
 end
@@ -160,7 +185,8 @@ function TestRandomKitchenSinks()
 end
 
 function TestCellsOfAGridAreOneAtATime()
-  local m = model(sc.features{ p = sc.sampler.grid{ gamma = 0.5 }, phi = sc.nonlinearity.bins(), T = T, seed = 2 }, s.ridge{ lambda = 1e-2 })
+  local m = model(sc.features{ p = sc.sampler.grid{ gamma = 0.5 }, phi = sc.nonlinearity.bins(),
+    T = T, seed = 2 }, s.ridge{ lambda = 1e-2 })
   local C = m:bound().C
   near(C, sqrt(T) * m:weights():abs():max())
   lu.assertTrue(m:decision(data.X):abs():max() <= C)
@@ -171,14 +197,16 @@ function TestRandomBases()
   for i = 1, n do radius = max(radius, data.X:row(i):norm()) end
   -- sampler's bias, phi, E b^2, |phi|, its Lipschitz constant
   local cases = {
-    { nil, sc.nonlinearity.sin(), 0, 1, 1 }, { { -1, 2 }, sc.nonlinearity.sin(), 1, 1, 1 }, { nil, sc.nonlinearity.fourier(), pi ^ 2 / 3, sqrt(2), sqrt(2) },
+    { nil, sc.nonlinearity.sin(), 0, 1, 1 }, { { -1, 2 }, sc.nonlinearity.sin(), 1, 1, 1 },
+      { nil, sc.nonlinearity.fourier(), pi ^ 2 / 3, sqrt(2), sqrt(2) },
     { nil, sc.nonlinearity.tanh(), 0, 1, 1 },
   }
   for _, case in ipairs(cases) do
     local m = model(sinks(case[2], case[1]), s.ridge{ lambda = 1e-2 })
     local C, second = box_of(m, 1, case[4]), d * sigma ^ 2 + case[3]
     for _, given in ipairs{ radius, 3 } do
-      local b = m:bound{ theorem = "bases", delta = delta, radius = given ~= radius and given or nil }
+      local b = m:bound{ theorem = "bases", delta = delta, radius = given ~= radius and given
+        or nil }
       local B = case[3] > 0 and sqrt(given ^ 2 + 1) or given
       near(b.B, B)
       near(b.second_moment, second)
@@ -188,7 +216,8 @@ function TestRandomBases()
 end
 
 function TestSecondMomentsOfRows() -- against draws
-  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.7 }, sc.sampler.rademacher{}, sc.sampler.uniform{}, sc.sampler.laplace{}, sc.sampler.spherical{} } do
+  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.7 }, sc.sampler.rademacher{},
+    sc.sampler.uniform{}, sc.sampler.laplace{}, sc.sampler.spherical{} } do
     local features = sc.features{ p = p, phi = sc.nonlinearity.sin(), T = 4000, seed = 5 }
     local W, sum, square = features:fit(data.X):parameters(), 0, 0
     for i = 1, W:rows() do
@@ -204,12 +233,16 @@ end
 
 function TestMaxout()
   local q, delta, wide = 3, 0.1, 2
-  local function features(sd) return sc.features{ p = sc.sampler.gaussian{ sigma = sd }, phi = sc.nonlinearity.maxout{ q = q }, T = T, seed = 2 } end
+  local function features(sd)
+    return sc.features{ p = sc.sampler.gaussian{ sigma = sd },
+      phi = sc.nonlinearity.maxout{ q = q }, T = T, seed = 2 }
+  end
   local second = 1 + sqrt(3) / (2 * pi) -- E max^2 of three normals
   for _, sd in ipairs{ 1, wide } do
     local m = model(features(sd), s.logistic{ lambda = 1e-2 })
     local b = m:bound{ theorem = "maxout", delta = delta, radius = 1.5 }
-    local C, longest, W = sqrt(T) * m:weights():abs():max(), 0, features(sd):fit(data.X):parameters()
+    local C, longest, W = sqrt(T) * m:weights():abs():max(), 0,
+      features(sd):fit(data.X):parameters()
     lu.assertEquals(W:rows(), q * T)
     for i = 1, W:rows() do longest = max(longest, W:row(i):norm()) end
     local reach = C * 1.5 * longest
@@ -218,7 +251,9 @@ function TestMaxout()
     near(b.C, C)
     near(b.L, losses.logistic[2](reach))
     near(b.M, reach + log(1 + math.exp(-reach)))
-    near(b.estimation, b.R * b.M * (4 * b.L * C * sqrt(b.sigma2 / n) + 2 * log(2) / sqrt(n) + 2 * sqrt(2 * log(1 / delta) / n)))
+    near(b.estimation,
+      b.R * b.M * (4 * b.L * C * sqrt(b.sigma2 / n) + 2 * log(2) / sqrt(n) + 2 * sqrt(
+        2 * log(1 / delta) / n)))
     near(b.total, mean_loss("logistic", m, data) + b.estimation)
     local far = sc.randn{ 200, d, seed = 6 }
     for i = 1, 200 do
@@ -233,7 +268,8 @@ end
 
 local DRAWS = (os.getenv("SCULLERY_SANITIZE") or "") ~= "" and 100 or 1000
 
--- How often the risk on a large sample is above the guarantee, of so many draws of data and parameters.
+-- How often the risk on a large sample is above the guarantee, of so many draws of data and
+-- parameters.
 local function violations(count, delta, learn)
   local big, misses, sum = draw(3000, 77), 0, 0
   for k = 1, count do
@@ -250,7 +286,8 @@ local function allowed(delta, count) return delta + 3 * sqrt(delta * (1 - delta)
 function TestTheorem10HoldsInSimulation()
   for _, delta in ipairs{ 0.05, 0.5 } do
     local share = violations(DRAWS, delta, function(k)
-      local m = sc.pipeline{ weighting{ T = 15, seed = k }, s.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(draw(25, 1000 + k))
+      local m = sc.pipeline{ weighting{ T = 15, seed = k },
+        s.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(draw(25, 1000 + k))
       return m, "square", m:bound{ delta = delta }.total
     end)
     lu.assertTrue(share <= allowed(delta, DRAWS))
@@ -259,7 +296,8 @@ end
 
 function TestRandomKitchenSinksHoldInSimulation()
   local share = violations(DRAWS, 0.3, function(k, delta)
-    local m = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sin(), T = 15, seed = k }, s.box{ C = 5, loss = "hinge" } }
+    local m = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.sin(), T = 15, seed = k }, s.box{ C = 5, loss = "hinge" } }
       :fit(draw(25, 1000 + k))
     return m, "hinge", m:bound{ delta = delta }.total
   end)
@@ -267,19 +305,24 @@ function TestRandomKitchenSinksHoldInSimulation()
 end
 
 function TestTheorem11HoldsInSimulation()
-  -- the mean risk of sfgd is at most that of any model in the ball plus the bound; the model is learnt on many rows
+  -- the mean risk of sfgd is at most that of any model in the ball plus the bound; the model is
+  -- learnt on many rows
   local B, lambda, steps = 5, 0.5, 15
   local _, mean = violations(100, 0.5, function(k)
-    local m = sc.pipeline{ weighting{ T = steps, seed = k }, s.sfgd{ lambda = lambda, B = B, batch = 10, iterations = steps, seed = k } }:fit(draw(25, 1000 + k))
+    local m = sc.pipeline{ weighting{ T = steps, seed = k },
+      s.sfgd{ lambda = lambda, B = B, batch = 10, iterations = steps, seed = k } }:fit(
+        draw(25, 1000 + k))
     lu.assertTrue(m:norm() <= B * (1 + 1e-9))
     return m, "square", math.huge
   end)
-  local best = sc.pipeline{ weighting{ T = 60, seed = 1 }, s.ridge{ lambda = 1e-2, penalty = "rkhs" } }:fit(draw(3000, 77))
+  local best = sc.pipeline{ weighting{ T = 60, seed = 1 },
+    s.ridge{ lambda = 1e-2, penalty = "rkhs" } }:fit(draw(3000, 77))
   local shrink = math.min(1, B / best:norm())
   lu.assertTrue(shrink > 0)
   local f, y, risk = best:decision(draw(3000, 77).X) * shrink, draw(3000, 77):targets(), 0
   for i = 1, 3000 do risk = risk + (f:get(i, 1) - y:get(i, 1)) ^ 2 / 3000 end
-  local total = sc.pipeline{ weighting{ T = steps, seed = 1 }, s.sfgd{ lambda = lambda, B = B, batch = 10, iterations = steps, seed = 1 } }:fit(draw(25, 1001))
+  local total = sc.pipeline{ weighting{ T = steps, seed = 1 },
+    s.sfgd{ lambda = lambda, B = B, batch = 10, iterations = steps, seed = 1 } }:fit(draw(25, 1001))
     :bound{ theorem = "rkhsw11" }.total
   lu.assertTrue(mean - risk <= total)
 end
@@ -292,7 +335,8 @@ function TestWeightsDoNotChangeWhatTheBoundIsOn()
   local weighted = sc.dataset{ X = data.X, y = data.y, classes = { -1, 1 }, weights = w }
   local m = model(weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs" }, weighted)
   near(m:bound().empirical, mean_loss("square", m, data))
-  local balanced = sc.pipeline{ weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs" }, class_weights = { [1] = 3 } }:fit(data)
+  local balanced = sc.pipeline{ weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs" },
+    class_weights = { [1] = 3 } }:fit(data)
   near(balanced:bound().empirical, mean_loss("square", balanced, data))
 end
 
@@ -304,33 +348,45 @@ end
 
 function TestWrongUseIsASentence()
   local m = model(weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs" })
-  for _, delta in ipairs{ 0, 1, -0.1, 1.5, 0 / 0, "small" } do refused({ "delta", "between 0 and 1" }, m, { delta = delta }) end
+  for _, delta in ipairs{ 0, 1, -0.1, 1.5, 0 / 0, "small" } do
+    refused({ "delta", "between 0 and 1" }, m, { delta = delta })
+  end
   refused({ "theorem", "rkhsw10", "maxout" }, m, { theorem = "rkhsw12" })
   refused({ "radius" }, m, { radius = -1 })
   refused({ "confidence" }, m, { confidence = 0.9 })
-  for _, name in ipairs{ "rks", "bases", "maxout" } do refused({ "without K" }, m, { theorem = name }) end
+  for _, name in ipairs{ "rks", "bases", "maxout" } do
+    refused({ "without K" }, m, { theorem = name })
+  end
   local plain = model(sinks(), s.ridge{ lambda = 1e-3 })
-  for _, name in ipairs{ "rkhsw10", "rkhsw11" } do refused({ "with K" }, plain, { theorem = name }) end
+  for _, name in ipairs{ "rkhsw10", "rkhsw11" } do
+    refused({ "with K" }, plain, { theorem = name })
+  end
   refused({ "nonlinearity.maxout" }, plain, { theorem = "maxout" })
   refused({ "lambda" }, model(weighting(), s.box{ C = 1 }), { theorem = "rkhsw11" })
   refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), s.ridge{ lambda = 1e-3 }), {})
-  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), s.ridge{ lambda = 1e-3 }), { theorem = "bases" })
+  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), s.ridge{ lambda = 1e-3 }),
+    { theorem = "bases" })
   refused({ "without K" }, sc.pipeline{ s.ridge{} }:fit(data), {})
   refused({ "not linear" }, sc.pipeline{ s.knn{} }:fit(data), {})
   refused({ "not fitted" }, sc.pipeline{ weighting(), s.ridge{} }, {})
-  local laplace = sc.features{ p = sc.sampler.laplace{}, phi = sc.nonlinearity.maxout{ q = 2 }, T = T }
+  local laplace = sc.features{ p = sc.sampler.laplace{}, phi = sc.nonlinearity.maxout{ q = 2 },
+    T = T }
   refused({ "Gaussian rows" }, model(laplace, s.ridge{ lambda = 1 }), { theorem = "maxout" })
 end
 
 function TestWhatTheTheoremsDoNotCoverIsRefused()
-  refused({ "intercept" }, model(weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true }), {})
-  local function values(scale) return sc.dataset{ X = data.X, y = data:targets() * scale, task = "regression" } end
+  refused({ "intercept" },
+    model(weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true }), {})
+  local function values(scale)
+    return sc.dataset{ X = data.X, y = data:targets() * scale, task = "regression" }
+  end
   refused({ "[-1, 1]", "7" }, model(weighting(), s.ridge{ lambda = 1e-3 }, values(7)), {})
   lu.assertTrue(model(weighting(), s.ridge{ lambda = 1e-3 }, values(0.5)):bound().total > 0)
   refused({ "classes" }, model(sinks(), s.ridge{ lambda = 1e-3 }, values(0.5)), {})
   local kinds = {}
   for i = 1, n do kinds[i] = i % 3 end
-  refused({ "one target", "3" }, model(weighting(), s.ridge{ lambda = 1e-3 }, sc.dataset{ X = data.X, y = kinds, classes = { 0, 1, 2 } }), {})
+  refused({ "one target", "3" }, model(weighting(), s.ridge{ lambda = 1e-3 },
+    sc.dataset{ X = data.X, y = kinds, classes = { 0, 1, 2 } }), {})
 end
 
 os.exit(lu.LuaUnit.run(), true)

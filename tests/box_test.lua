@@ -1,4 +1,5 @@
--- Learning in a box |a_t| <= C/T: closed forms, optimality conditions and dual bounds formed from the whole feature matrix.
+-- Learning in a box |a_t| <= C/T: closed forms, optimality conditions and dual bounds formed from
+-- the whole feature matrix.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -8,9 +9,12 @@ local train, test = ds:split{ test = 0.25, seed = 0 }
 local losses = { "square", "hinge", "logistic" }
 
 local function sinks(T, dtype)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = T or 120, seed = 1, dtype = dtype }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(),
+    T = T or 120, seed = 1, dtype = dtype }
 end
-local function fit(given, T, dtype) return sc.pipeline{ sc.standardize(), sinks(T, dtype), sc.solver.box(given) }:fit(train) end
+local function fit(given, T, dtype)
+  return sc.pipeline{ sc.standardize(), sinks(T, dtype), sc.solver.box(given) }:fit(train)
+end
 
 local function clip(x, by) return math.max(-by, math.min(by, x)) end
 
@@ -58,7 +62,8 @@ function TestAWideBoxIsLeastSquares()
   local y = x:column(2) * 3 + sc.randn{ 60, 1, seed = 2 }
   for _, intercept in ipairs{ false, true } do
     local ridge = sc.pipeline{ sc.solver.ridge{ lambda = 0, intercept = intercept } }:fit(x, y)
-    local box = sc.pipeline{ sc.solver.box{ C = 1e6, tolerance = 1e-13, intercept = intercept } }:fit(x, y)
+    local box = sc.pipeline{ sc.solver.box{ C = 1e6, tolerance = 1e-13,
+      intercept = intercept } }:fit(x, y)
     lu.assertTrue((ridge:weights() - box:weights()):abs():max() < 1e-5)
     lu.assertAlmostEquals(ridge:intercept():get(1, 1), box:intercept():get(1, 1), 1e-5)
   end
@@ -73,7 +78,8 @@ function TestStaysInTheBox()
 end
 
 function TestSmoothLossesMeetTheOptimalityConditions()
-  -- inside the gradient is 0, at a bound it pushes outwards: all of it in one sum, sum_j C/T |v_j| - v_j a_j
+  -- inside the gradient is 0, at a bound it pushes outwards: all of it in one sum, sum_j C/T |v_j|
+  -- - v_j a_j
   local y = train:targets()
   for _, loss in ipairs{ "square", "logistic" } do
     for _, case in ipairs{ { 60, 30 }, { 300, 300 }, { 600, 100 } } do
@@ -97,12 +103,15 @@ function TestSmoothLossesMeetTheOptimalityConditions()
   end
 end
 
--- The least mean hinge loss of one feature and a constant in a box: it is piecewise linear, so its minimum is at a corner, where two of
--- the lines y (a x + b) = 1 and a = +-c meet (b = any line's, for a at a bound).
+-- The least mean hinge loss of one feature and a constant in a box: it is piecewise linear, so its
+-- minimum is at a corner, where two of the lines y (a x + b) = 1 and a = +-c meet (b = any line's,
+-- for a at a bound).
 local function hinge_corners(x, y, c, with_intercept)
   local n, best = x:rows(), math.huge
   local function try(a, b)
-    if math.abs(a) <= c * (1 + 1e-12) then best = math.min(best, objective("hinge", x, y, sc.matrix{ a }, b)) end
+    if math.abs(a) <= c * (1 + 1e-12) then
+      best = math.min(best, objective("hinge", x, y, sc.matrix{ a }, b))
+    end
   end
   for i = 1, n do
     local xi, yi = x:get(i, 1), y:get(i, 1)
@@ -131,7 +140,8 @@ function TestHingeAgainstEveryCorner()
   y = sc.matrix(y)
   for _, c in ipairs{ 0.1, 0.7, 50 } do
     for _, intercept in ipairs{ false, true } do
-      local m = sc.pipeline{ sc.solver.box{ C = c, loss = "hinge", tolerance = 1e-9, intercept = intercept } }
+      local m = sc.pipeline{ sc.solver.box{ C = c, loss = "hinge", tolerance = 1e-9,
+        intercept = intercept } }
       m:fit(x, y, { task = "classification" })
       lu.assertEquals(m:info().status, "converged")
       local got = objective("hinge", x, y, m:weights(), m:intercept():get(1, 1))
@@ -141,8 +151,9 @@ function TestHingeAgainstEveryCorner()
 end
 
 function TestHingeMeetsItsDualBound()
-  -- any alpha in [0, 1/n] bounds the optimum from below by sum alpha - C/T |x'(y alpha)|_1. Complementarity tells it from the solution
-  -- but for the rows on the margin; those solve a least squares problem for the gradient's free part.
+  -- any alpha in [0, 1/n] bounds the optimum from below by sum alpha - C/T |x'(y alpha)|_1.
+  -- Complementarity tells it from the solution but for the rows on the margin; those solve a least
+  -- squares problem for the gradient's free part.
   local y, T, C = train:targets(), 60, 60
   local m = fit({ C = C, loss = "hinge", tolerance = 1e-11 }, T)
   local x, a = m:transform(train.X), m:weights()
@@ -165,8 +176,11 @@ function TestHingeMeetsItsDualBound()
   end
   local right = {}
   for k, j in ipairs(inside) do right[k] = -g:get(j, 1) end
-  local free = sc.pipeline{ sc.solver.ridge{ lambda = 0 } }:fit(sc.matrix(rows), sc.matrix(right)):weights()
-  for l, i in ipairs(margin) do alpha[i] = clip(free:get(l, 1) - 1 / (2 * n), 1 / (2 * n)) + 1 / (2 * n) end
+  local free = sc.pipeline{ sc.solver.ridge{ lambda = 0 } }:fit(sc.matrix(rows),
+    sc.matrix(right)):weights()
+  for l, i in ipairs(margin) do
+    alpha[i] = clip(free:get(l, 1) - 1 / (2 * n), 1 / (2 * n)) + 1 / (2 * n)
+  end
   local bound = sc.matrix(alpha):sum() - C / T * (x:t() * sc.matrix(alpha):mul(y)):abs():sum()
   lu.assertTrue(objective("hinge", x, y, a, 0) - bound < 1e-5)
 end
@@ -193,7 +207,8 @@ function TestSmallerBoxesAreNoBetter()
     for _, C in ipairs{ 1, 10, 100, 1000 } do
       local m = fit{ C = C, loss = loss, intercept = true }
       lu.assertEquals(m:info().status, "converged")
-      local now = objective(loss, m:transform(train.X), train:targets(), m:weights(), m:intercept():get(1, 1))
+      local now = objective(loss, m:transform(train.X), train:targets(), m:weights(),
+        m:intercept():get(1, 1))
       lu.assertTrue(now <= before + 1e-6)
       before = now
     end
@@ -226,8 +241,10 @@ function TestClassesAreSolvedApart()
   local four = sc.dataset{ X = x, y = y, task = "classification" }
   for _, loss in ipairs(losses) do
     local function solve(data, task)
-      local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 40, seed = 2 }
-      return sc.pipeline{ features, sc.solver.box{ C = 400, loss = loss, intercept = true } }:fit(data, task)
+      local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+        phi = sc.nonlinearity.fourier(), T = 40, seed = 2 }
+      return sc.pipeline{ features, sc.solver.box{ C = 400, loss = loss, intercept = true } }:fit(
+        data, task)
     end
     local m = solve(four)
     lu.assertEquals(m:info().status, "converged")
@@ -246,7 +263,8 @@ function TestDependentColumns()
   local y = x:column(1):map(function(v) return v > 0.2 and 1 or -1 end)
   for _, loss in ipairs(losses) do
     for _, intercept in ipairs{ false, true } do
-      local m = sc.pipeline{ sc.solver.box{ C = 5, loss = loss, intercept = intercept } }:fit(wide, y, { task = "classification" })
+      local m = sc.pipeline{ sc.solver.box{ C = 5, loss = loss, intercept = intercept } }:fit(wide,
+        y, { task = "classification" })
       lu.assertEquals(m:info().status, "converged")
     end
   end
@@ -258,10 +276,12 @@ function TestBlocksAndThreadsChangeNothing()
     local want, same
     for _, case in ipairs{ { nil, 1 }, { nil, 3 }, { 17, 4 } } do
       core.threads(case[2])
-      local stages = { sc.standardize(), sinks(60), sc.solver.box{ C = 60, loss = loss, tolerance = 1e-9 }, block = case[1] }
+      local stages = { sc.standardize(), sinks(60), sc.solver.box{ C = 60, loss = loss,
+        tolerance = 1e-9 }, block = case[1] }
       local p = sc.pipeline(stages):fit(train)
       want = want or p:decision(test)
-      lu.assertTrue((p:decision(test) - want):abs():max() < 1e-3) -- the gap leaves the flat directions this much
+      -- the gap leaves the flat directions this much
+      lu.assertTrue((p:decision(test) - want):abs():max() < 1e-3)
       if case[1] == nil then
         same = same or p:weights()
         lu.assertTrue(same == p:weights())
@@ -277,7 +297,8 @@ function TestFloat32StatesItsLoss()
     lu.assertEquals(m:info().status, "converged")
     local wide = fit({ C = 120, loss = loss, tolerance = 1e-4 })
     local x, y = wide:transform(train.X), train:targets()
-    lu.assertAlmostEquals(objective(loss, x, y, m:weights(), 0), objective(loss, x, y, wide:weights(), 0), 1e-3)
+    lu.assertAlmostEquals(objective(loss, x, y, m:weights(), 0),
+      objective(loss, x, y, wide:weights(), 0), 1e-3)
   end
 end
 
@@ -286,7 +307,8 @@ function TestBadInput()
   lu.assertErrorMsgContains("loss", sc.solver.box, { loss = "absolute" })
   lu.assertErrorMsgContains("tolerance", sc.solver.box, { tolerance = -1 })
   local regression = sc.pipeline{ sc.solver.box{ loss = "hinge" } }
-  lu.assertErrorMsgContains("is for classification", regression.fit, regression, sc.randn{ 9, 2 }, sc.randn{ 9, 1 })
+  lu.assertErrorMsgContains("is for classification", regression.fit, regression, sc.randn{ 9, 2 },
+    sc.randn{ 9, 1 })
 end
 
 os.exit(lu.LuaUnit.run(), true)

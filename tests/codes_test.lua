@@ -1,4 +1,5 @@
--- Packed codes: what is packed comes back, distances and neighbours are those of the plain definition, on every way of counting.
+-- Packed codes: what is packed comes back, distances and neighbours are those of the plain
+-- definition, on every way of counting.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -14,7 +15,8 @@ local function plain_distance(A, i, B, j)
   return differ / A:cols()
 end
 
--- f() with each way of counting that the machine has, and on 1 and 3 threads; then all is as before.
+-- f() with each way of counting that the machine has, and on 1 and 3 threads; then all is as
+-- before.
 local function on_every_way(f)
   local ways, threads = core.codes_ways(), sc.threads()
   for _, way in ipairs(ways) do
@@ -77,7 +79,8 @@ function TestHammingIsTheShareOfNumbersThatDiffer()
   for _, levels in ipairs{ 2, 4, 5, 300 } do
     local A, B = numbers(19, 130, levels, 2), numbers(37, 130, levels, 3)
     on_every_way(function(way)
-      local H, K = sc.codes(A, levels):hamming(sc.codes(B, levels)), sc.codes(A, levels):kernel(sc.codes(B, levels))
+      local H, K = sc.codes(A, levels):hamming(sc.codes(B, levels)),
+        sc.codes(A, levels):kernel(sc.codes(B, levels))
       for i = 1, 19 do
         for j = 1, 37 do
           lu.assertEquals(H:get(i, j), plain_distance(A, i, B, j), way)
@@ -127,7 +130,9 @@ function TestHammingEstimatesTheCollisionProbability()
       else
         for i = 1, 4 do
           for t = 1, T do
-            if Z:get(i, t) > best:get(i, t) then best:set(i, t, Z:get(i, t)) place:set(i, t, j - 1) end
+            if Z:get(i, t) > best:get(i, t) then
+              best:set(i, t, Z:get(i, t)) place:set(i, t, j - 1)
+            end
           end
         end
       end
@@ -136,7 +141,9 @@ function TestHammingEstimatesTheCollisionProbability()
     local function check(i, j, kappa)
       local stderr = math.sqrt(kappa * (1 - kappa) / T)
       local off = math.abs(K:get(i, j) - kappa) / stderr
-      lu.assertTrue(off < 5, ("q = %d, rows %d and %d: %.4f, expected %.4f, %.1f standard errors"):format(q, i, j, K:get(i, j), kappa, off))
+      lu.assertTrue(off < 5,
+        ("q = %d, rows %d and %d: %.4f, expected %.4f, %.1f standard errors"):format(q, i, j,
+          K:get(i, j), kappa, off))
     end
     check(1, 3, 1 / q)
     if q == 2 then
@@ -158,7 +165,8 @@ end
 local function assert_nearest(codes, queries, k, way)
   local index, distance = codes:nearest(queries, k)
   local H = queries:hamming(codes)
-  lu.assertEquals({ index:rows(), index:cols(), distance:rows(), distance:cols() }, { #queries, k, #queries, k })
+  lu.assertEquals({ index:rows(), index:cols(), distance:rows(), distance:cols() },
+    { #queries, k, #queries, k })
   for i = 1, #queries do
     for place, wanted in ipairs(plain_nearest(H, i, k)) do
       lu.assertEquals({ distance:get(i, place), index:get(i, place) }, wanted, way)
@@ -266,19 +274,23 @@ function TestBadInputIsRefusedWithASentence()
   local M = numbers(5, 6, 4)
   local codes = sc.codes(M, 4)
   local cases = {
-    { "codes: row 2, column 1 is 4; a code is a whole number from 0 to 3", sc.codes, sc.matrix{ { 0 }, { 4 } }, 4 },
+    { "codes: row 2, column 1 is 4; a code is a whole number from 0 to 3", sc.codes,
+      sc.matrix{ { 0 }, { 4 } }, 4 },
     { "row 1, column 2 is 0.5; a code is a whole number", sc.codes, sc.matrix{ { 0, 0.5 } } },
-    { "row 1, column 2 is -1; a code is a whole number from 0 to 1", sc.codes, sc.matrix{ { 0, -1 } }, 2 },
+    { "row 1, column 2 is -1; a code is a whole number from 0 to 1", sc.codes,
+      sc.matrix{ { 0, -1 } }, 2 },
     { "row 1, column 1 is NaN", sc.codes, sc.matrix{ { 0 / 0 } } },
     { "row 1, column 1 is inf", sc.codes, sc.matrix{ { 1 / 0 } }, 3 },
     { "'levels' got 0; it takes a whole number from 1 to 65536", sc.codes, M, 0 },
     { "'levels' got \"4\"", sc.codes, M, "4" },
     { "the matrix has no columns", sc.codes, sc.zeros(3, 0) },
     { "takes an n x T matrix of whole numbers, and got nil", sc.codes },
-    { "codes of 6 and of 5 numbers cannot be compared", codes.hamming, codes, sc.codes(M:slice(1, 5, 1, 5), 4) },
+    { "codes of 6 and of 5 numbers cannot be compared", codes.hamming, codes,
+      sc.codes(M:slice(1, 5, 1, 5), 4) },
     { "codes of 4 and of 5 levels cannot be compared", codes.kernel, codes, sc.codes(M, 5) },
     { "codes of 4 and of 5 levels cannot be compared", codes.nearest, codes, sc.codes(M, 5) },
-    { "takes codes, as sc.codes(matrix) or feats:codes(X) makes them, and got a 5 x 6 matrix", codes.hamming, codes, M },
+    { "takes codes, as sc.codes(matrix) or feats:codes(X) makes them, and got a 5 x 6 matrix",
+      codes.hamming, codes, M },
     { "'k' got 0; it takes a whole number from 1 to 5", codes.nearest, codes, codes, 0 },
     { "'k' got 6; it takes a whole number from 1 to 5", codes.nearest, codes, codes, 6 },
     { "'k' got \"2\"", codes.nearest, codes, codes, "2" },

@@ -1,4 +1,5 @@
--- The command: its forms, exit statuses and messages, Ctrl-C, the subcommands, help, and the prompt through a pipe and on a terminal.
+-- The command: its forms, exit statuses and messages, Ctrl-C, the subcommands, help, and the prompt
+-- through a pipe and on a terminal.
 local lu = require "luaunit"
 
 local binary = os.getenv("SCULLERY_BINARY") or arg[-1]
@@ -48,7 +49,9 @@ function TestArguments:test_version_and_help_go_to_standard_output()
   lu.assertStrMatches(out, "scullery %d+%.%d+%.%d+, Lua 5%.4.*")
   local help_status, help = scullery("--help")
   lu.assertEquals(help_status, 0)
-  for _, word in ipairs{ "usage: scullery", "plugin list", "data list", "bench", "-e CODE" } do lu.assertStrContains(help, word) end
+  for _, word in ipairs{ "usage: scullery", "plugin list", "data list", "bench", "-e CODE" } do
+    lu.assertStrContains(help, word)
+  end
 end
 
 function TestArguments:test_script_gets_its_arguments_as_in_lua()
@@ -102,15 +105,18 @@ function TestArguments:test_scripts_see_no_globals_of_the_library()
 end
 
 function TestArguments:test_library_is_there_in_code()
-  local status, out = scullery([[-e 'local sc = sc; print(sc == require "scullery", type(sc.version))']])
+  local status,
+    out = scullery([[-e 'local sc = sc; print(sc == require "scullery", type(sc.version))']])
   lu.assertEquals({ status, out }, { 0, "true\tstring\n" })
 end
 
 TestErrors = {}
 
 function TestErrors:test_bad_usage_is_a_sentence_and_status_1()
-  for arguments, message in pairs{ ["--frobnicate"] = "unknown option '--frobnicate'", ["-e"] = "a value is missing after '-e'",
-    ["-l"] = "a value is missing after '-l'", ["nosuch.lua"] = "cannot open the script 'nosuch.lua': No such file",
+  for arguments, message in pairs{ ["--frobnicate"] = "unknown option '--frobnicate'",
+    ["-e"] = "a value is missing after '-e'",
+    ["-l"] = "a value is missing after '-l'",
+      ["nosuch.lua"] = "cannot open the script 'nosuch.lua': No such file",
     ["plugins"] = "nor is it a subcommand", ["/"] = "cannot open the script '/': Is a directory",
     ["-l nosuchmodule"] = "module 'nosuchmodule' not found" } do
     local status, out, err = scullery(arguments)
@@ -120,7 +126,10 @@ function TestErrors:test_bad_usage_is_a_sentence_and_status_1()
 end
 
 function TestErrors:test_error_has_a_readable_traceback()
-  local status, _, err, path = run_script("local function inner() error('bad thing') end\nlocal function outer() inner() end\nouter()\n")
+  local status, _, err,
+    path = run_script(
+      "local function inner() error('bad thing') end\nlocal function outer() inner() \z
+        end\nouter()\n")
   lu.assertEquals(status, 1)
   lu.assertStrContains(err, "scullery: ")
   lu.assertStrContains(err, path:match("[^/]+$") .. ":1: bad thing\nstack traceback:\n")
@@ -129,7 +138,8 @@ function TestErrors:test_error_has_a_readable_traceback()
 end
 
 function TestErrors:test_any_value_can_be_raised()
-  for code, message in pairs{ ["error()"] = "nil", ["error({})"] = "table value", ["error(setmetatable({}, {__tostring = function() return \"mine\" end}))"] = "mine",
+  for code, message in pairs{ ["error()"] = "nil", ["error({})"] = "table value",
+    ["error(setmetatable({}, {__tostring = function() return \"mine\" end}))"] = "mine",
     ["error(setmetatable({}, {__tostring = function() return 1 end}))"] = "table value" } do
     local status, _, err = scullery("-e " .. quote(code))
     lu.assertEquals(status, 1)
@@ -162,12 +172,15 @@ end
 
 TestInterrupt = {}
 
--- The thread sanitizer delivers a signal when the program calls its runtime next, which a loop that allocates nothing never does.
-local forever = (os.getenv("SCULLERY_SANITIZE") or ""):find("thread") and "while true do local _ = {} end" or "while true do end"
+-- The thread sanitizer delivers a signal when the program calls its runtime next, which a loop that
+-- allocates nothing never does.
+local forever = (os.getenv("SCULLERY_SANITIZE") or ""):find("thread")
+  and "while true do local _ = {} end" or "while true do end"
 
 function TestInterrupt:test_ctrl_c_stops_pure_lua_once_and_can_be_caught()
   local status, out, err = run_script([[
-    local ok, message = pcall(function() io.popen("kill -INT $PPID"):close() ]] .. forever .. [[ end)
+    local function stop() io.popen("kill -INT $PPID"):close() ]] .. forever .. [[ end
+    local ok, message = pcall(stop)
     for _ = 1, 1000 do end
     print(ok, message)]])
   lu.assertEquals({ status, err }, { 0, "" })
@@ -184,7 +197,9 @@ function TestInterrupt:test_ctrl_c_stops_a_fit_and_raises_once()
   local status, out, err = run_script([[
     local sc = require "scullery"
     local X = sc.randn{ 4000, 10 }
-    local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 400 }, sc.solver.ridge{ lambda = 1 } }
+    local feats = sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+                               phi = sc.nonlinearity.fourier(), T = 400 }
+    local model = sc.pipeline{ feats, sc.solver.ridge{ lambda = 1 } }
     local sender = io.popen("sleep 0.2; kill -INT $PPID")
     local ok, message
     repeat ok, message = pcall(function() model:fit(X, X:column(1)) end) until not ok
@@ -227,8 +242,10 @@ function TestSubcommands:test_plugin_info_says_what_help_says()
 end
 
 function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
-  for arguments, message in pairs{ ["plugin info rigde"] = "did you mean 'ridge'", ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
-    ["plugin info"] = "missing argument 'name'", ["data get adlut"] = "did you mean 'adult'", ["data get"] = "missing argument 'name'",
+  for arguments, message in pairs{ ["plugin info rigde"] = "did you mean 'ridge'",
+    ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
+    ["plugin info"] = "missing argument 'name'", ["data get adlut"] = "did you mean 'adult'",
+      ["data get"] = "missing argument 'name'",
     ["plugin list more"] = "too many arguments" } do
     local status, out, err = scullery(arguments)
     lu.assertEquals({ arguments, status, out }, { arguments, 1, "" })
@@ -239,7 +256,8 @@ function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
 end
 
 function TestSubcommands:test_data_list_tells_the_shipped_set_from_one_that_is_nowhere()
-  local status, out = shell("SCULLERY_DATA= XDG_CACHE_HOME=/nonexistent " .. quote(binary) .. " data list")
+  local status, out = shell("SCULLERY_DATA= XDG_CACHE_HOME=/nonexistent " .. quote(binary)
+    .. " data list")
   lu.assertEquals(status, 0)
   lu.assertStrMatches(out, ".*wdbc +569 x 31 +classification +%S.*")
   lu.assertNil(out:match "wdbc +569 x 31 +classification +not here")
@@ -287,7 +305,8 @@ end
 function TestHelp:test_unknown_topics_get_the_nearest_name()
   lu.assertStrContains(help '"rigde"', "did you mean 'ridge'?")
   lu.assertStrContains(help "nil", "spelt")
-  for _, odd in ipairs{ "3", "{}", "io.stdout", "print", '""', "'%'", "function() end", "setmetatable({}, { __index = error })" } do
+  for _, odd in ipairs{ "3", "{}", "io.stdout", "print", '""', "'%'", "function() end",
+    "setmetatable({}, { __index = error })" } do
     local status, out, err = scullery("-e " .. quote("help(" .. odd .. ")"))
     lu.assertEquals({ odd, status, err }, { odd, 0, "" })
     lu.assertNotEquals(out, "")
@@ -304,12 +323,14 @@ function TestPrompt:test_expressions_print_all_their_values()
 end
 
 function TestPrompt:test_statements_and_expressions_go_on_over_lines()
-  local _, out, err = prompt("for i = 1, 2 do\nprint(i)\nend\n{1,\n2} == nil\n(2 +\n3)\nt = [[a\nb]]\n#t\n")
+  local _, out,
+    err = prompt("for i = 1, 2 do\nprint(i)\nend\n{1,\n2} == nil\n(2 +\n3)\nt = [[a\nb]]\n#t\n")
   lu.assertEquals({ out, err }, { "1\n2\nfalse\n5\n3\n", "" })
 end
 
 function TestPrompt:test_errors_do_not_leave_the_prompt()
-  local status, out, err = prompt("error('first')\n)\nsc.nosuch()\nlocal x <const> = 1; x = 2\nprint('still')\n")
+  local status, out,
+    err = prompt("error('first')\n)\nsc.nosuch()\nlocal x <const> = 1; x = 2\nprint('still')\n")
   lu.assertEquals({ status, out }, { 0, "still\n" })
   lu.assertStrContains(err, "first")
   lu.assertStrContains(err, "unexpected symbol near ')'")
@@ -351,7 +372,8 @@ function TestCompletion:test_names_complete_as_far_as_they_agree()
   lu.assertEquals(complete "sc.sam", "pler")
   lu.assertEquals(complete "x = coroutine.wr", "ap")
   lu.assertEquals({ complete "string.for" }, { "mat", {} })
-  lu.assertEquals({ complete "math.m" }, { "", { "max", "maxinteger", "min", "mininteger", "modf" } })
+  lu.assertEquals({ complete "math.m" },
+    { "", { "max", "maxinteger", "min", "mininteger", "modf" } })
   lu.assertEquals(complete "hel", "p")
   lu.assertEquals(complete "whi", "le")
 end
@@ -374,7 +396,8 @@ end
 
 function TestCompletion:test_nothing_is_called_and_nothing_fails()
   rawset(_G, "a_trap", setmetatable({}, { __index = function() error("touched") end }))
-  for _, text in ipairs{ "", " ", "f().x", "a_trap.b.c", "1.", "'a'.", "nosuch.x", "sc.nosuch.x", "a..b", ".", ":", "sc..", "t[1].x" } do
+  for _, text in ipairs{ "", " ", "f().x", "a_trap.b.c", "1.", "'a'.", "nosuch.x", "sc.nosuch.x",
+    "a..b", ".", ":", "sc..", "t[1].x" } do
     lu.assertEquals({ text, complete(text) }, { text, "", {} })
   end
   rawset(_G, "a_trap", nil)
@@ -386,7 +409,8 @@ TestTerminal = {}
 local function on_terminal(keys)
   local state = os.tmpname()
   os.remove(state)
-  local line = ("TERM=vt100 XDG_STATE_HOME=%s script -qec %s /dev/null"):format(state, quote(quote(binary)))
+  local line = ("TERM=vt100 XDG_STATE_HOME=%s script -qec %s /dev/null"):format(state,
+    quote(quote(binary)))
   local status, out = shell(line, keys)
   local file = io.open(state .. "/scullery/history")
   local history = file and file:read("a") or ""
@@ -395,10 +419,14 @@ local function on_terminal(keys)
   return status, out, history
 end
 
-function TestTerminal:setUp() lu.skipIf(not os.execute("command -v script >/dev/null"), "script(1) is not installed: no terminal to test on") end
+function TestTerminal:setUp()
+  lu.skipIf(not os.execute("command -v script >/dev/null"),
+    "script(1) is not installed: no terminal to test on")
+end
 
 function TestTerminal:test_tab_completes_and_history_is_kept()
-  local _, out, history = on_terminal("print(#math.hu\tx, 'mar'..'ker')\nprint(string.fo\t('%d', 42))\nexit\n")
+  local _, out,
+    history = on_terminal("print(#math.hu\tx, 'mar'..'ker')\nprint(string.fo\t('%d', 42))\nexit\n")
   lu.assertStrContains(out, "help() explains")
   lu.assertStrContains(out, "42")
   lu.assertStrContains(history, "string.format")
@@ -406,7 +434,9 @@ end
 
 function TestTerminal:test_tab_lists_plugins()
   local _, out = on_terminal("sc.sampler.\t\nexit\nnil\nexit\n")
-  for _, name in ipairs{ "gaussian", "hadamard", "sparse", "threshold" } do lu.assertStrContains(out, name) end
+  for _, name in ipairs{ "gaussian", "hadamard", "sparse", "threshold" } do
+    lu.assertStrContains(out, name)
+  end
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -1,6 +1,7 @@
---- Data sets: labels and their coding, splits and folds, parts, streams, named sets, named options; and what can be given wrongly.
--- luacheck: globals TestLabels TestCoercion TestSplits TestParts TestStreams TestNamedSets TestOptions TestDescribing
--- luacheck: ignore 212/self
+--- Data sets: labels and their coding, splits and folds, parts, streams, named sets, named options;
+--- and what can be given wrongly.
+-- luacheck: globals TestLabels TestCoercion TestSplits TestParts TestStreams TestNamedSets
+-- TestOptions TestDescribing luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -12,7 +13,9 @@ local fails = lu.assertErrorMsgContains
 local shared = os.getenv("SCULLERY_DATA")
 if shared == "" then shared = nil end
 
-local function need_shared() lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets") end
+local function need_shared()
+  lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
+end
 
 -- n rows whose only column is the row's number, with these labels.
 local function numbered(labels, given)
@@ -60,7 +63,8 @@ TestLabels = {}
 
 function TestLabels:test_text_labels_become_places_in_the_sorted_classes()
   local ds = numbered{ "pear", "apple", "pear" }
-  lu.assertEquals({ ds.classes, ds.task, ds.y:totable() }, { { "apple", "pear" }, "classification", { { 2 }, { 1 }, { 2 } } })
+  lu.assertEquals({ ds.classes, ds.task, ds.y:totable() }, { { "apple", "pear" }, "classification",
+    { { 2 }, { 1 }, { 2 } } })
   lu.assertEquals(ds:labels(), { "pear", "apple", "pear" })
 end
 
@@ -85,7 +89,8 @@ function TestLabels:test_given_classes_keep_their_order_which_decides_the_sign()
 end
 
 function TestLabels:test_targets_of_three_classes_are_one_against_all()
-  lu.assertEquals(numbered({ "b", "a", "c" }):targets():totable(), { { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } })
+  lu.assertEquals(numbered({ "b", "a", "c" }):targets():totable(),
+    { { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } })
 end
 
 function TestLabels:test_targets_of_a_regression_are_y_with_all_its_columns()
@@ -101,8 +106,10 @@ end
 
 function TestLabels:test_float32_labels_and_views_are_taken()
   local y = sc.matrix{ { 1, 9 }, { 2, 9 }, { 1, 9 } }
-  lu.assertEquals(numbered({ 1, 2, 3 }, { y = y:column(1), task = "classification" }):class_counts(), { 2, 1 })
-  lu.assertEquals(numbered({ 1, 2, 3 }, { y = y:column(1):astype "float32", task = "classification" }):labels(), { 1, 2, 1 })
+  lu.assertEquals(numbered({ 1, 2, 3 },
+    { y = y:column(1), task = "classification" }):class_counts(), { 2, 1 })
+  lu.assertEquals(numbered({ 1, 2, 3 }, { y = y:column(1):astype "float32",
+    task = "classification" }):labels(), { 1, 2, 1 })
 end
 
 function TestLabels:test_what_cannot_be_fitted_can_still_be_held()
@@ -116,25 +123,36 @@ end
 function TestLabels:test_mistakes_are_sentences()
   fails("dataset: X has 2 rows and y has 3", sc.dataset, { X = { { 1 }, { 2 } }, y = { 1, 2, 3 } })
   fails("y is an empty list", sc.dataset, { X = sc.zeros(0, 1), y = {} })
-  fails("y is not finite in row 2, column 1", sc.dataset, { X = { { 1 }, { 2 } }, y = { 1, 0 / 0 } })
-  fails("y holds a number in row 2 and a string in row 1", sc.dataset, { X = { { 1 }, { 2 } }, y = { "a", 1 } })
+  fails("y is not finite in row 2, column 1", sc.dataset,
+    { X = { { 1 }, { 2 } }, y = { 1, 0 / 0 } })
+  fails("y holds a number in row 2 and a string in row 1", sc.dataset,
+    { X = { { 1 }, { 2 } }, y = { "a", 1 } })
   fails("y holds a boolean in row 1", sc.dataset, { X = { { 1 } }, y = { true } })
-  fails("y takes a list of texts or numbers, or a matrix, and got \"a\"", sc.dataset, { X = { { 1 } }, y = "a" })
-  fails("y holds texts, and a regression takes numbers", sc.dataset, { X = { { 1 } }, y = { "a" }, task = "regression" })
-  fails("labels come as one column, and y has 2", sc.dataset, { X = { { 1 } }, y = { { 1, 2 } }, task = "classification" })
-  fails("row 2 has the label 3, which is not in classes", numbered, { 1, 3 }, { classes = { 1, 2 } })
-  fails("row 2 has the label \"c\", which is not in classes", numbered, { "a", "c" }, { classes = { "a", "b" } })
-  fails("classes are texts: y holds their places, 1 to 2", numbered, { 1, 3 }, { classes = { "a", "b" } })
+  fails("y takes a list of texts or numbers, or a matrix, and got \"a\"", sc.dataset,
+    { X = { { 1 } }, y = "a" })
+  fails("y holds texts, and a regression takes numbers", sc.dataset,
+    { X = { { 1 } }, y = { "a" }, task = "regression" })
+  fails("labels come as one column, and y has 2", sc.dataset, { X = { { 1 } }, y = { { 1, 2 } },
+    task = "classification" })
+  fails("row 2 has the label 3, which is not in classes", numbered, { 1, 3 },
+    { classes = { 1, 2 } })
+  fails("row 2 has the label \"c\", which is not in classes", numbered, { "a", "c" },
+    { classes = { "a", "b" } })
+  fails("classes are texts: y holds their places, 1 to 2", numbered, { 1, 3 },
+    { classes = { "a", "b" } })
   fails("holds 1 twice", numbered, { 1, 1 }, { classes = { 1, 1 } })
-  fails("holds a string in place 1 and a number in place 2", numbered, { "a" }, { classes = { "a", 2 } })
+  fails("holds a string in place 1 and a number in place 2", numbered, { "a" },
+    { classes = { "a", 2 } })
   fails("option 'classes' takes a list of texts or numbers", numbered, { "a" }, { classes = {} })
   fails("a regression takes no classes", numbered, { 1 }, { classes = { 1 }, task = "regression" })
   fails("2 names for 1 columns", numbered, { 1 }, { names = { "a", "b" } })
   fails("option 'names' holds 7 in place 1", numbered, { 1 }, { names = { 7 } })
   fails("option 'X' is missing", sc.dataset, { y = { 1 } })
   fails("option 'X' got \"x\"; it takes a matrix or a list of rows", sc.dataset, { X = "x" })
-  fails("unknown option 'clases' (did you mean 'classes'?)", sc.dataset, { X = { { 1 } }, clases = {} })
-  fails("takes one of", sc.dataset, { X = { { 1 } }, y = { 1 }, task = "ranking" }) -- luacheck: ignore
+  fails("unknown option 'clases' (did you mean 'classes'?)", sc.dataset,
+    { X = { { 1 } }, clases = {} })
+  -- luacheck: ignore
+  fails("takes one of", sc.dataset, { X = { { 1 } }, y = { 1 }, task = "ranking" })
 end
 
 -- ---------------------------------------------------------------- X and y as fit takes them
@@ -175,7 +193,8 @@ function TestCoercion:test_wrong_arguments_are_sentences()
   fails("not both", dataset.coerce, numbered{ 1, 2 }, { 1, 2 })
   fails("the data set has no y", dataset.coerce, sc.dataset{ X = { { 1 } } })
   fails("takes a data set, or a matrix X and y, and got 5", dataset.coerce, 5)
-  fails("unknown option 'tsk' (did you mean 'task'?)", dataset.coerce, sc.ones(1), { 1 }, { tsk = "regression" })
+  fails("unknown option 'tsk' (did you mean 'task'?)", dataset.coerce, sc.ones(1), { 1 },
+    { tsk = "regression" })
 end
 
 -- ---------------------------------------------------------------- splits and folds
@@ -204,7 +223,8 @@ end
 function TestSplits:test_the_size_is_the_share_rounded_up_or_the_count()
   for _, stratify in ipairs{ true, false } do
     local ds = of_sizes{ 37, 11, 53 }
-    for share, size in pairs{ [0.25] = 26, [0.01] = 2, [0.5] = 51, [0.999] = 100, [40] = 40, [1] = 1, [100] = 100 } do
+    for share, size in pairs{ [0.25] = 26, [0.01] = 2, [0.5] = 51, [0.999] = 100, [40] = 40,
+      [1] = 1, [100] = 100 } do
       local train, test = ds:split{ test = share, stratify = stratify }
       lu.assertEquals({ #train, #test }, { 101 - size, size })
     end
@@ -220,7 +240,9 @@ end
 function TestSplits:test_classes_are_in_proportion_to_within_a_row()
   local counts = { 100, 60, 41, 7 }
   local _, test = of_sizes(counts):split{ test = 0.25 }
-  for k, count in ipairs(test:class_counts()) do lu.assertTrue(math.abs(count - 52 * counts[k] / 208) < 1, k) end
+  for k, count in ipairs(test:class_counts()) do
+    lu.assertTrue(math.abs(count - 52 * counts[k] / 208) < 1, k)
+  end
 end
 
 function TestSplits:test_a_class_of_two_rows_or_more_is_on_both_sides_where_the_sizes_allow()
@@ -257,7 +279,10 @@ end
 
 function TestSplits:test_parts_keep_names_classes_and_task()
   local train, test = numbered({ "a", "b", "a", "b" }, { names = { "one" } }):split{ test = 0.5 }
-  for _, part in ipairs{ train, test } do lu.assertEquals({ part.names, part.classes, part.task }, { { "one" }, { "a", "b" }, "classification" }) end
+  for _, part in ipairs{ train, test } do
+    lu.assertEquals({ part.names, part.classes, part.task },
+      { { "one" }, { "a", "b" }, "classification" })
+  end
 end
 
 function TestSplits:test_fold_ids_are_balanced_over_all_and_in_each_class()
@@ -299,11 +324,16 @@ end
 
 function TestSplits:test_mistakes_are_sentences()
   local ds = of_sizes{ 5, 5 }
-  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes seed, stratify, test", ds.split, ds, { tset = 1 })
-  for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, "half" } do fails("option 'test' got", ds.split, ds, { test = bad }) end
+  fails("dataset:split: unknown option 'tset' (did you mean 'test'?); it takes seed, stratify, \z
+    test", ds.split, ds, { tset = 1 })
+  for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, "half" } do
+    fails("option 'test' got", ds.split, ds, { test = bad })
+  end
   fails("option 'test' got 10 of 10 rows", ds.split, ds, { test = 10 })
   fails("a data set of 1 row cannot be split", function() numbered({ 1 }):split{} end)
-  fails("stratify = true is for a classification", function() numbered({ 1, 2 }):split{ stratify = true } end)
+  fails("stratify = true is for a classification", function()
+    numbered({ 1, 2 }):split{ stratify = true }
+  end)
   fails("option 'seed' got 1.5; it takes a whole number", ds.split, ds, { seed = 1.5 })
   fails("option 'k' got 1; it takes a whole number of at least 2", ds.fold_ids, ds, { k = 1 })
   fails("dataset:folds: 11 folds of 10 rows", ds.folds, ds, { k = 11 })
@@ -332,7 +362,9 @@ function TestParts:test_filter_sees_row_number_row_and_label()
   lu.assertEquals(rows_of(ds:filter(function(i) return i > 2 end)), { 3, 4 })
   lu.assertEquals(ds:filter(function(_, _, y) return y == "a" end).classes, { "a", "b", "c" })
   local wide = sc.dataset{ X = { { 1, 5 }, { 2, 6 } }, y = { 1.5, 2 } }
-  lu.assertEquals(wide:filter(function(_, x, y) return x:get(1, 2) == 6 and y == 2 end).X:totable(), { { 2, 6 } })
+  lu.assertEquals(wide:filter(function(_, x, y)
+    return x:get(1, 2) == 6 and y == 2
+  end).X:totable(), { { 2, 6 } })
 end
 
 function TestParts:test_an_error_in_the_filter_is_the_users_own()
@@ -376,8 +408,10 @@ end
 
 function TestStreams:test_what_needs_all_rows_says_so()
   local ds = squares(10, { classes = { 0, 1 } })
-  for _, name in ipairs{ "targets", "labels", "class_counts", "split", "folds", "subset", "select", "filter", "describe", "parts" } do
-    fails("dataset:" .. name .. ": this data set streams; load it in memory", ds[name], ds, function() end)
+  for _, name in ipairs{ "targets", "labels", "class_counts", "split", "folds", "subset", "select",
+    "filter", "describe", "parts" } do
+    fails("dataset:" .. name .. ": this data set streams; load it in memory", ds[name], ds,
+      function() end)
   end
 end
 
@@ -392,18 +426,23 @@ function TestStreams:test_a_csv_streams_with_the_same_shape_and_classes_as_in_me
   local path = sc.data.path("wdbc")[1]
   local memory, stream = sc.data.csv(path), sc.data.csv(path, { stream = true })
   lu.assertEquals({ stream:size() }, { memory:size() })
-  lu.assertEquals({ stream.classes, stream.names, stream.task }, { memory.classes, memory.names, memory.task })
+  lu.assertEquals({ stream.classes, stream.names, stream.task },
+    { memory.classes, memory.names, memory.task })
   lu.assertNil(stream.X)
 end
 
 function TestStreams:test_mistakes_are_sentences()
-  fails("data.rows: a classification needs option 'classes'", squares, 5, { task = "classification" })
-  fails("data.rows: a regression takes no classes", squares, 5, { task = "regression", classes = { 0, 1 } })
+  fails("data.rows: a classification needs option 'classes'", squares, 5,
+    { task = "classification" })
+  fails("data.rows: a regression takes no classes", squares, 5,
+    { task = "regression", classes = { 0, 1 } })
   fails("data.rows: option 'n' got 0", squares, 0)
   fails("data.rows: option 'read' is missing", sc.data.rows, { n = 1, d = 1 })
-  fails("one column of labels, and option 'targets' got 2", squares, 5, { classes = { 0, 1 }, targets = 2 })
+  fails("one column of labels, and option 'targets' got 2", squares, 5,
+    { classes = { 0, 1 }, targets = 2 })
   fails("data.csv: stream = true takes one path", sc.data.csv, { "a", "b" }, { stream = true })
-  fails("data.npy: a streaming classification needs option 'classes'", sc.data.npy, "a", { stream = true, task = "classification" })
+  fails("data.npy: a streaming classification needs option 'classes'", sc.data.npy, "a",
+    { stream = true, task = "classification" })
 end
 
 -- ---------------------------------------------------------------- named sets
@@ -412,7 +451,8 @@ TestNamedSets = {}
 
 function TestNamedSets:test_wdbc_is_shipped()
   local ds = sc.data.load "wdbc"
-  lu.assertEquals({ #ds, ds.X:cols(), ds.classes, ds.task, ds.target }, { 569, 30, { "B", "M" }, "classification", "diagnosis" })
+  lu.assertEquals({ #ds, ds.X:cols(), ds.classes, ds.task, ds.target },
+    { 569, 30, { "B", "M" }, "classification", "diagnosis" })
   lu.assertEquals(ds:class_counts(), { 357, 212 })
   lu.assertEquals(ds.names[1] ~= nil and #ds.names, 30)
 end
@@ -423,7 +463,9 @@ function TestNamedSets:test_the_catalog_is_whole()
     for _, file in ipairs(entry.files) do
       lu.assertEquals(#file.sha256:match("^%x+$"), 64, name)
       if file.origin then lu.assertStrMatches(file.origin.url, "https://.*") end
-      if file.origin and file.origin.raw then lu.assertEquals(#file.content:match("^%x+$"), 64, name) end
+      if file.origin and file.origin.raw then
+        lu.assertEquals(#file.content:match("^%x+$"), 64, name)
+      end
     end
   end
 end
@@ -431,7 +473,9 @@ end
 function TestNamedSets:test_every_file_at_hand_is_the_one_that_the_catalog_describes()
   need_shared()
   for name, entry in pairs(require "scullery.catalog") do
-    for _, file in ipairs(entry.files) do lu.assertEquals(core.sha256(shared .. "/" .. file.name), file.sha256, name) end
+    for _, file in ipairs(entry.files) do
+      lu.assertEquals(core.sha256(shared .. "/" .. file.name), file.sha256, name)
+    end
   end
 end
 
@@ -440,7 +484,9 @@ function TestNamedSets:test_every_header_of_a_conversion_is_that_of_the_compact_
   for name, entry in pairs(require "scullery.catalog") do
     for _, file in ipairs(entry.files) do
       local header = file.origin and file.origin.header
-      if header then lu.assertEquals(core.read_text(shared .. "/" .. file.name):match("^[^\n]*"), header, name) end
+      if header then
+        lu.assertEquals(core.read_text(shared .. "/" .. file.name):match("^[^\n]*"), header, name)
+      end
     end
   end
 end
@@ -459,7 +505,8 @@ function TestNamedSets:test_adult_has_its_official_parts_encoded_alike()
   need_shared()
   local train, test = sc.data.load("adult"):parts()
   lu.assertEquals({ #train, #test, train.X:cols(), test.X:cols() }, { 32561, 16281, 108, 108 })
-  lu.assertEquals({ train:class_counts(), test:class_counts() }, { { 24720, 7841 }, { 12435, 3846 } })
+  lu.assertEquals({ train:class_counts(), test:class_counts() },
+    { { 24720, 7841 }, { 12435, 3846 } })
   lu.assertEquals(#sc.data.load("adult", "test"), 16281)
 end
 
@@ -474,7 +521,8 @@ end
 function TestNamedSets:test_mnist17_holds_the_digits_1_and_7_with_pixels_in_0_to_1()
   need_shared()
   local train, test = sc.data.load("mnist17", { dtype = "float32" }):parts()
-  lu.assertEquals({ train.classes, train:class_counts(), test:class_counts() }, { { 1, 7 }, { 6742, 6265 }, { 1135, 1028 } })
+  lu.assertEquals({ train.classes, train:class_counts(), test:class_counts() },
+    { { 1, 7 }, { 6742, 6265 }, { 1135, 1028 } })
   lu.assertEquals({ train.X:dtype(), train.X:min(), train.X:max() }, { "float32", 0, 1 })
 end
 
@@ -490,16 +538,19 @@ function TestNamedSets:test_the_list_says_what_is_where()
   for _, e in ipairs(list) do seen[e.name] = e end
   lu.assertTrue(seen.wdbc.here)
   lu.assertStrContains(seen.wdbc.path, "wdbc.csv")
-  lu.assertEquals({ seen.adult.rows, seen.adult.columns, seen.adult.task }, { 48842, 15, "classification" })
+  lu.assertEquals({ seen.adult.rows, seen.adult.columns, seen.adult.task },
+    { 48842, 15, "classification" })
   lu.assertStrContains(tostring(list), "kddcup10")
 end
 
 function TestNamedSets:test_mistakes_are_sentences()
   fails("data.load: no set \"wbdc\" (did you mean 'wdbc'?)", sc.data.load, "wbdc")
   fails("data.load: takes a set's name, and got nil", sc.data.load)
-  fails("part got \"validation\"; it takes \"train\" or \"test\"", sc.data.load, "wdbc", "validation")
+  fails("part got \"validation\"; it takes \"train\" or \"test\"", sc.data.load, "wdbc",
+    "validation")
   fails("the set 'wdbc' has no official parts", sc.data.load, "wdbc", "train")
-  fails("unknown option 'dtpye' (did you mean 'dtype'?)", sc.data.load, "wdbc", { dtpye = "float32" })
+  fails("unknown option 'dtpye' (did you mean 'dtype'?)", sc.data.load, "wdbc",
+    { dtpye = "float32" })
   fails("data.path: no set", sc.data.path, "nothing like it")
 end
 
@@ -511,7 +562,8 @@ function TestNamedSets:test_a_readers_sentence_comes_once_and_bare()
   fails("data.csv: takes a table of named options, and got 5", sc.data.csv, "a", 5)
   fails("unknown option 'tagret' (did you mean 'target'?)", sc.data.csv, "a", { tagret = 1 })
   fails("data.npy: takes a path, and got nil", sc.data.npy)
-  fails("data.npy: options 'task' and 'classes' are about labels", sc.data.npy, "a", { task = "regression" })
+  fails("data.npy: options 'task' and 'classes' are about labels", sc.data.npy, "a",
+    { task = "regression" })
   fails("data.libsvm: option 'features' got 0", sc.data.libsvm, "a", { features = 0 })
   fails("data.idx: option 'scale' got \"x\"", sc.data.idx, "a", "b", { scale = "x" })
 end
@@ -521,8 +573,10 @@ end
 TestOptions = {}
 
 local rules = {
-  count = { type = "integer", low = 1, high = 9, default = 3 }, width = { type = "number", above = 0 }, name = { type = "string" },
-  kind = { choices = { "a", "b" } }, flag = { type = "boolean" }, must = { type = "any", required = true },
+  count = { type = "integer", low = 1, high = 9, default = 3 },
+    width = { type = "number", above = 0 }, name = { type = "string" },
+  kind = { choices = { "a", "b" } }, flag = { type = "boolean" },
+    must = { type = "any", required = true },
 }
 
 local function check(given) return options.check("f", given, rules, 0) end
@@ -539,7 +593,8 @@ function TestOptions:test_whole_floats_become_integers()
 end
 
 function TestOptions:test_each_rule_refuses_with_a_sentence()
-  fails("f: option 'count' got 10; it takes a whole number from 1 to 9", check, { must = 1, count = 10 })
+  fails("f: option 'count' got 10; it takes a whole number from 1 to 9", check,
+    { must = 1, count = 10 })
   fails("f: option 'count' got 1.5", check, { must = 1, count = 1.5 })
   fails("f: option 'width' got 0; it takes a number above 0", check, { must = 1, width = 0 })
   fails("f: option 'width' got nan", check, { must = 1, width = 0 / 0 })
@@ -547,7 +602,8 @@ function TestOptions:test_each_rule_refuses_with_a_sentence()
   fails("f: option 'kind' got \"c\"; it takes one of a, b", check, { must = 1, kind = "c" })
   fails("f: option 'flag' got 1; it takes true or false", check, { must = 1, flag = 1 })
   fails("f: option 'must' is missing", check, {})
-  fails("f: unknown option 'cuont' (did you mean 'count'?); it takes count, flag, kind, must, name, width", check, { must = 1, cuont = 1 })
+  fails("f: unknown option 'cuont' (did you mean 'count'?); it takes count, flag, kind, must, \z
+    name, width", check, { must = 1, cuont = 1 })
   fails("f: takes named options, and got 7 without a name", check, { must = 1, 7 })
   fails("f: takes a table of named options, and got \"x\"", check, "x")
 end
@@ -568,15 +624,18 @@ function TestOptions:test_any_value_can_be_shown_in_short()
   loop[1] = loop
   lu.assertEquals(options.show(loop), "{{{...}}}")
   lu.assertEquals(options.show("a\nb"), "\"a\\nb\"")
-  lu.assertEquals({ options.show(0.1), options.show(3), options.show(nil), options.show(0 / 0) }, { "0.1", "3", "nil", "nan" })
+  lu.assertEquals({ options.show(0.1), options.show(3), options.show(nil), options.show(0 / 0) },
+    { "0.1", "3", "nil", "nan" })
   lu.assertTrue(#options.show(("x"):rep(1000)) < 80)
   lu.assertStrContains(options.show(count_to(100)), "8, ...")
 end
 
 function TestOptions:test_guard_points_at_the_line_of_the_user()
-  local _, message = pcall(load("local sc = ...\n\nsc.dataset{ X = { { 1 } }, y = { 1, 2 } }", "=script.lua"), sc)
+  local _, message = pcall(load("local sc = ...\n\nsc.dataset{ X = { { 1 } }, y = { 1, 2 } }",
+    "=script.lua"), sc)
   lu.assertEquals(message, "script.lua:3: dataset: X has 1 rows and y has 2")
-  _, message = pcall(load("local ds = ...\nlocal a = ds:split{ test = -1 }\nreturn a", "=script.lua"), of_sizes{ 2, 2 })
+  _, message = pcall(load("local ds = ...\nlocal a = ds:split{ test = -1 }\nreturn a",
+    "=script.lua"), of_sizes{ 2, 2 })
   lu.assertStrContains(message, "script.lua:2: dataset:split: option 'test' got -1")
 end
 
@@ -585,15 +644,18 @@ end
 TestDescribing = {}
 
 function TestDescribing:test_it_tells_sizes_classes_ranges_and_constant_columns()
-  local ds = sc.dataset{ X = { { 1, 5 }, { 2, 5 }, { 6, 5 } }, y = { "a", "b", "b" }, names = { "first", "second" } }
+  local ds = sc.dataset{ X = { { 1, 5 }, { 2, 5 }, { 6, 5 } }, y = { "a", "b", "b" },
+    names = { "first", "second" } }
   local text = ds:describe()
-  for _, part in ipairs{ "dataset 3 x 2, 2 classes", "class b", "66.7%%", "first +1 +3 +6", "second +5 +5 +5  constant", "1 constant column, no missing value" } do
+  for _, part in ipairs{ "dataset 3 x 2, 2 classes", "class b", "66.7%%", "first +1 +3 +6",
+    "second +5 +5 +5  constant", "1 constant column, no missing value" } do
     lu.assertStrMatches(text:gsub("\n", " ") .. "", ".*" .. part .. ".*")
   end
 end
 
 function TestDescribing:test_a_value_that_is_not_finite_is_told_with_its_place()
-  lu.assertStrContains(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe(), "not finite first in row 2, column 2")
+  lu.assertStrContains(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe(),
+    "not finite first in row 2, column 2")
 end
 
 function TestDescribing:test_a_regression_tells_the_range_of_its_target()

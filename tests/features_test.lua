@@ -27,15 +27,19 @@ end
 
 local function rms_error(inst, x, T)
   local exact, sum = inst:kernel(x, x), 0
-  for seed = 1, 6 do sum = sum + (inst:features{ T = T, seed = 100 + seed }:fit(x):kernel(x, x) - exact):norm() ^ 2 end
+  for seed = 1, 6 do
+    sum = sum + (inst:features{ T = T, seed = 100 + seed }:fit(x):kernel(x, x) - exact):norm() ^ 2
+  end
   return math.sqrt(sum / 6 / exact:rows() ^ 2)
 end
 
 local declared = {
   { "phase", X, sc.sampler.gaussian{ gamma = 0.3, bias = "uniform" }, sc.nonlinearity.fourier() },
-  { "phase drawn by the features", X, sc.sampler.gaussian{ gamma = 0.3 }, sc.nonlinearity.fourier() },
+  { "phase drawn by the features", X, sc.sampler.gaussian{ gamma = 0.3 },
+    sc.nonlinearity.fourier() },
   { "pair", X, sc.sampler.gaussian{ gamma = 0.3 }, sc.nonlinearity.fourier{ form = "pair" } },
-  { "diagonal scales", X, sc.sampler.gaussian{ sigma = { 0.1, 0.2, 0.4, 0.8, 1 } }, sc.nonlinearity.fourier{ form = "pair" } },
+  { "diagonal scales", X, sc.sampler.gaussian{ sigma = { 0.1, 0.2, 0.4, 0.8, 1 } },
+    sc.nonlinearity.fourier{ form = "pair" } },
   { "stumps, uniform", U, sc.sampler.threshold{ a = 1 }, sc.nonlinearity.sign() },
   { "stumps, normal", X, sc.sampler.threshold{ sigma = 1 }, sc.nonlinearity.sign() },
   { "sign", X, sc.sampler.gaussian{ sigma = 1 }, sc.nonlinearity.sign() },
@@ -51,13 +55,15 @@ end
 function TestErrorFallsLikeOneOverRootT()
   for _, case in ipairs(declared) do
     local inst = sc.instantiation{ p = case[3], phi = case[4] }
-    local slope = math.log(rms_error(inst, case[2], 8192) / rms_error(inst, case[2], 128)) / math.log(8192 / 128)
+    local slope = math.log(rms_error(inst, case[2], 8192) / rms_error(inst, case[2],
+      128)) / math.log(8192 / 128)
     lu.assertTrue(math.abs(slope + 0.5) < 0.1, ("%s: slope %.3f"):format(case[1], slope))
   end
 end
 
 function TestGaussianKernelInClosedForm()
-  local k = sc.instantiation{ p = sc.sampler.gaussian{ gamma = 0.3 }, phi = sc.nonlinearity.fourier() }:kernel(X, X)
+  local k = sc.instantiation{ p = sc.sampler.gaussian{ gamma = 0.3 },
+    phi = sc.nonlinearity.fourier() }:kernel(X, X)
   for i = 1, 12 do
     for j = 1, 12 do
       local gap = X:row(i) - X:row(j)
@@ -67,12 +73,18 @@ function TestGaussianKernelInClosedForm()
 end
 
 local weightings = {
-  { "I1", sc.sampler.gaussian{ sigma = 1 }, sc.kernel.gaussian{ theta = 0.5 }, sc.nonlinearity.sign() },
-  { "I1, coefficient", sc.sampler.gaussian{ sigma = 0.7 }, sc.kernel.gaussian{ coefficient = 0.3 }, sc.nonlinearity.sign() },
-  { "I1, diagonal scales", sc.sampler.gaussian{ sigma = { 0.3, 1, 2, 0.5, 1 } }, sc.kernel.gaussian{ gamma = 1.5 }, sc.nonlinearity.sign() },
-  { "I2", sc.sampler.threshold{ sigma = 1 }, sc.kernel.gaussian{ gamma = 0.8 }, sc.nonlinearity.sign() },
-  { "fourier pair", sc.sampler.gaussian{ sigma = 0.6 }, sc.kernel.gaussian{ gamma = 1 }, sc.nonlinearity.fourier{ form = "pair" } },
-  { "fourier on thresholds", sc.sampler.threshold{ sigma = 2 }, sc.kernel.gaussian{ gamma = 1 }, sc.nonlinearity.fourier() },
+  { "I1", sc.sampler.gaussian{ sigma = 1 }, sc.kernel.gaussian{ theta = 0.5 },
+    sc.nonlinearity.sign() },
+  { "I1, coefficient", sc.sampler.gaussian{ sigma = 0.7 }, sc.kernel.gaussian{ coefficient = 0.3 },
+    sc.nonlinearity.sign() },
+  { "I1, diagonal scales", sc.sampler.gaussian{ sigma = { 0.3, 1, 2, 0.5, 1 } },
+    sc.kernel.gaussian{ gamma = 1.5 }, sc.nonlinearity.sign() },
+  { "I2", sc.sampler.threshold{ sigma = 1 }, sc.kernel.gaussian{ gamma = 0.8 },
+    sc.nonlinearity.sign() },
+  { "fourier pair", sc.sampler.gaussian{ sigma = 0.6 }, sc.kernel.gaussian{ gamma = 1 },
+    sc.nonlinearity.fourier{ form = "pair" } },
+  { "fourier on thresholds", sc.sampler.threshold{ sigma = 2 }, sc.kernel.gaussian{ gamma = 1 },
+    sc.nonlinearity.fourier() },
 }
 
 function TestExpectationExactAgainstMonteCarlo()
@@ -81,10 +93,12 @@ function TestExpectationExactAgainstMonteCarlo()
     local u = inst:sample{ T = 6, seed = 4, d = 5 }
     local exact, info = inst:expectation(u, X)
     lu.assertEquals(info.method, "exact")
-    local simulated, about = inst:expectation(u, X, { method = "monte-carlo", tolerance = 5e-3, samples = 1 << 17, seed = 9 })
+    local simulated, about = inst:expectation(u, X, { method = "monte-carlo", tolerance = 5e-3,
+      samples = 1 << 17, seed = 9 })
     lu.assertEquals(about.method, "monte-carlo")
     local worst = (exact - simulated):abs():max() / about.stderr
-    lu.assertTrue(worst < 5, ("%s: %.1f standard errors with %d samples"):format(case[1], worst, about.samples))
+    lu.assertTrue(worst < 5, ("%s: %.1f standard errors with %d samples"):format(case[1], worst,
+      about.samples))
   end
 end
 
@@ -92,14 +106,16 @@ function TestQuadratureMeetsTheClosedForm()
   for _, case in ipairs(weightings) do
     local inst = sc.instantiation{ p = case[2], K = case[3], phi = case[4] }
     local u = inst:sample{ T = 6, seed = 4, d = 5 }
-    local exact, quadrature = inst:expectation(u, X), inst:expectation(u, X, { method = "quadrature" })
+    local exact, quadrature = inst:expectation(u, X),
+      inst:expectation(u, X, { method = "quadrature" })
     local gap = (exact - quadrature):abs():max() / exact:abs():max()
     lu.assertTrue(gap < 1e-9, ("%s: %.2g"):format(case[1], gap))
   end
 end
 
 function TestMonteCarloFeaturesApproachTheExactOnes()
-  local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
   local exact = inst:features{ T = 8, seed = 1 }:transform(X)
   local feats = inst:features{ T = 8, seed = 1, method = "monte-carlo", samples = 200000 }
   lu.assertEquals(feats:fit(X):info().method, "monte-carlo")
@@ -107,7 +123,8 @@ function TestMonteCarloFeaturesApproachTheExactOnes()
 end
 
 function TestZeroRowsAreTheLimit()
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
   local u = inst:sample{ T = 3, seed = 1, d = 5 }
   local at_zero = inst:expectation(u, sc.zeros(1, 5))
   for t = 1, 3 do -- sign(0) = +1 for every w: E = c(u)
@@ -119,12 +136,14 @@ end
 
 function TestHighDimensionDoesNotUnderflow()
   local d = 785
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
   local x = sc.randn{ 30, d, seed = 1 }
   local y = {}
   for i = 1, 30 do y[i] = x:get(i, 1) > 0 and 1 or -1 end
   for _, dtype in ipairs{ "float64", "float32" } do
-    local p = sc.pipeline{ inst:features{ T = 50, seed = 0, dtype = dtype }, sc.solver.ridge{ lambda = 1e-6 } }:fit(x, sc.matrix(y))
+    local p = sc.pipeline{ inst:features{ T = 50, seed = 0, dtype = dtype },
+      sc.solver.ridge{ lambda = 1e-6 } }:fit(x, sc.matrix(y))
     local scores = p:decision(x)
     lu.assertTrue(scores:abs():max() > 0 and scores:isfinite())
     lu.assertTrue(p:info().log_scale < -250) -- c(u) is about exp(-272)
@@ -132,9 +151,11 @@ function TestHighDimensionDoesNotUnderflow()
 end
 
 function TestSameParametersInAnyBatch()
-  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.5, bias = "uniform" }, sc.sampler.threshold{ sigma = 2 }, sc.sampler.threshold{ a = 3 } } do
+  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 0.5, bias = "uniform" },
+    sc.sampler.threshold{ sigma = 2 }, sc.sampler.threshold{ a = 3 } } do
     local inst = sc.instantiation{ p = p, phi = sc.nonlinearity.sign() }
-    local few, many = inst:sample{ T = 10, seed = 5, d = 7 }, inst:sample{ T = 1000, seed = 5, d = 7 }
+    local few, many = inst:sample{ T = 10, seed = 5, d = 7 },
+      inst:sample{ T = 1000, seed = 5, d = 7 }
     lu.assertTrue(few == many:slice(1, 10))
     lu.assertFalse(few == inst:sample{ T = 10, seed = 6, d = 7 })
     local before = core.threads()
@@ -145,22 +166,28 @@ function TestSameParametersInAnyBatch()
 end
 
 function TestKnownParameters() -- written down once: the same bits on every machine
-  local w = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }:sample{ T = 2, seed = 1, d = 3 }
+  local w = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign() }:sample{ T = 2, seed = 1, d = 3 }
   lu.assertEquals(("%a"):format(w:get(1, 1)), ("%a"):format(core.normal(1, 0, 0, 0)))
 end
 
 function TestMomentsOfSamplers()
   local n = 20000
-  local w = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 2, bias = "uniform" }, phi = sc.nonlinearity.sign() }:sample{ T = n, seed = 3, d = 2 }
+  local w = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 2, bias = "uniform" },
+    phi = sc.nonlinearity.sign() }:sample{ T = n, seed = 3, d = 2 }
   lu.assertTrue(math.abs(w:column(1):mean()) < 5 * 2 / math.sqrt(n))
   lu.assertTrue(math.abs(w:column(2):std() ^ 2 - 4) < 5 * 4 * math.sqrt(2 / n))
   local b = w:column(3)
-  lu.assertTrue(math.abs(b:mean()) < 5 * math.pi / math.sqrt(3 * n) and b:max() <= math.pi and b:min() >= -math.pi)
-  local t = sc.instantiation{ p = sc.sampler.threshold{ a = 2 }, phi = sc.nonlinearity.sign() }:sample{ T = n, seed = 3, d = 4 }
+  lu.assertTrue(math.abs(b:mean()) < 5 * math.pi / math.sqrt(3 * n) and b:max() <= math.pi
+    and b:min() >= -math.pi)
+  local t = sc.instantiation{ p = sc.sampler.threshold{ a = 2 },
+    phi = sc.nonlinearity.sign() }:sample{ T = n, seed = 3, d = 4 }
   lu.assertTrue(math.abs(t:column(2):mean()) < 5 * 2 / math.sqrt(3 * n) and t:column(2):max() <= 2)
   local counts = { 0, 0, 0, 0 }
   for i = 1, n do counts[math.tointeger(t:get(i, 1))] = counts[math.tointeger(t:get(i, 1))] + 1 end
-  for _, count in ipairs(counts) do lu.assertTrue(math.abs(count - n / 4) < 5 * math.sqrt(n * 3 / 16)) end
+  for _, count in ipairs(counts) do
+    lu.assertTrue(math.abs(count - n / 4) < 5 * math.sqrt(n * 3 / 16))
+  end
 end
 
 function TestGramIsSymmetricAndPositive()
@@ -177,16 +204,20 @@ end
 
 function TestFeaturesStayWithinTheirBound()
   local big = sc.randn{ 50, 5, seed = 3 } * 100
-  for _, case in ipairs{ { sc.nonlinearity.sign(), 1 }, { sc.nonlinearity.fourier(), math.sqrt(2) }, { sc.nonlinearity.fourier{ form = "pair" }, 1 } } do
-    local phi = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = case[1], T = 64 }:transform(big) * math.sqrt(64)
+  for _, case in ipairs{ { sc.nonlinearity.sign(), 1 }, { sc.nonlinearity.fourier(), math.sqrt(2) },
+    { sc.nonlinearity.fourier{ form = "pair" }, 1 } } do
+    local phi = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = case[1],
+      T = 64 }:transform(big) * math.sqrt(64)
     lu.assertTrue(phi:abs():max() <= case[2] * (1 + 1e-12))
   end
 end
 
 function TestThetaAgainstSimulation()
-  -- theta^2 = sup_x E E K(u,w) phi(u,x) phi(w,x); for sign on Gaussian rows every x gives the same value
+  -- theta^2 = sup_x E E K(u,w) phi(u,x) phi(w,x); for sign on Gaussian rows every x gives the same
+  -- value
   local d, n = 6, 4000
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
   local theta, paper, exact = inst:theta(d)
   lu.assertTrue(exact and theta < paper)
   lu.assertAlmostEquals(paper, (1 + 2 / 4) ^ (-d / 4), 1e-12)
@@ -205,17 +236,20 @@ function TestThetaAgainstSimulation()
 end
 
 function TestThetaOfThresholds()
-  local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
   lu.assertAlmostEquals(inst:theta(109), 109 ^ -0.5 * 3 ^ -0.25, 1e-12)
 end
 
 function TestWidthChosenByThetaAndCoefficient()
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 }, K = sc.kernel.gaussian{ theta = 0.5 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 },
+    K = sc.kernel.gaussian{ theta = 0.5 }, phi = sc.nonlinearity.sign() }
   local g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("gamma = (.*)"))
   lu.assertAlmostEquals(g, math.sqrt(2) * 1.3 / math.sqrt(0.5 ^ (-4 / 5) - 1), 1e-4)
   local _, paper = inst:theta(5)
   lu.assertAlmostEquals(paper, 0.5, 1e-10)
-  inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 }, K = sc.kernel.gaussian{ coefficient = 0.5 }, phi = sc.nonlinearity.sign() }
+  inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 },
+    K = sc.kernel.gaussian{ coefficient = 0.5 }, phi = sc.nonlinearity.sign() }
   g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("gamma = (.*)"))
   lu.assertAlmostEquals(g, 1.3 / math.sqrt(0.5 ^ (-2 / 5) - 1), 1e-4)
 end
@@ -235,7 +269,8 @@ function TestWidthsFromTheData()
   table.sort(gaps)
   lu.assertAlmostEquals(scale, 1 / (3 * sum / 900), 1e-12)
   lu.assertAlmostEquals(median, 2 / (gaps[#gaps // 2] + gaps[#gaps // 2 + 1]), 1e-12)
-  local k = sc.features{ p = sc.sampler.gaussian{ gamma = "scale" }, phi = sc.nonlinearity.fourier(), T = 4096 }:fit(x):kernel(x:slice(1, 5))
+  local k = sc.features{ p = sc.sampler.gaussian{ gamma = "scale" },
+    phi = sc.nonlinearity.fourier(), T = 4096 }:fit(x):kernel(x:slice(1, 5))
   local gap = x:row(1) - x:row(2)
   lu.assertAlmostEquals(k:get(1, 2), math.exp(-scale * gap:dot(gap)), 0.1)
 end
@@ -258,18 +293,28 @@ end
 
 function TestPartsThatDoNotFit()
   local sign = sc.nonlinearity.sign()
-  fails({ "space.threshold", "sampler.gaussian" }, sc.instantiation, { W = sc.space.threshold(), p = sc.sampler.gaussian{ sigma = 1 }, phi = sign })
+  fails({ "space.threshold", "sampler.gaussian" }, sc.instantiation,
+    { W = sc.space.threshold(), p = sc.sampler.gaussian{ sigma = 1 }, phi = sign })
   fails({ "bias", "add_bias" }, function()
-    sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1, bias = "uniform" }, phi = sign }:features{ T = 3 }:fit(X)
+    sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1,
+      bias = "uniform" }, phi = sign }:features{ T = 3 }:fit(X)
   end)
   fails({ "theta", "below" }, function()
-    sc.instantiation{ K = sc.kernel.gaussian{ theta = 0.9 }, p = sc.sampler.threshold{ sigma = 1 }, phi = sign }:features{ T = 3 }:fit(X)
+    sc.instantiation{ K = sc.kernel.gaussian{ theta = 0.9 }, p = sc.sampler.threshold{ sigma = 1 },
+      phi = sign }:features{ T = 3 }:fit(X)
   end)
-  fails({ "sigma", "lists 2", "5 columns" }, function() sc.features{ p = sc.sampler.gaussian{ sigma = { 1, 2 } }, phi = sign, T = 3 }:fit(X) end)
+  fails({ "sigma", "lists 2", "5 columns" }, function()
+    sc.features{ p = sc.sampler.gaussian{ sigma = { 1, 2 } }, phi = sign, T = 3 }:fit(X)
+  end)
 end
 
 function TestBadNumbersOfParameters()
-  local function features(T) return function() sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = T }:fit(X) end end
+  local function features(T)
+    return function()
+      sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+        T = T }:fit(X)
+    end
+  end
   fails({ "'T'", "0", "at least 1" }, features(0))
   fails({ "'T'", "2.5" }, features(2.5))
   fails({ "'T'", "missing" }, features(nil))
@@ -277,28 +322,43 @@ function TestBadNumbersOfParameters()
   fails({ "row 2", "column 3" }, function()
     local bad = X:copy()
     bad:set(2, 3, math.huge)
-    sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 3 }:fit(bad)
+    sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+      T = 3 }:fit(bad)
   end)
 end
 
 function TestBadRowsAndColumns()
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
-  fails({ "option 'T'", '"x"', "at least 1" }, function() sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = "x" } end)
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  fails({ "option 'T'", '"x"', "at least 1" }, function()
+    sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = "x" }
+  end)
   fails({ "instantiation:kappa", '"x"', "at least 1" }, function() inst:kappa("x") end)
-  fails({ "instantiation:expectation", "U is not finite in row 1, column 3" }, function() inst:expectation(sc.matrix{ { 1, 2, 0 / 0 } }, sc.matrix{ { 1, 2, 3 } }) end)
+  fails({ "instantiation:expectation", "U is not finite in row 1, column 3" }, function()
+    inst:expectation(sc.matrix{ { 1, 2, 0 / 0 } }, sc.matrix{ { 1, 2, 3 } })
+  end)
   local erf = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.erf() }
-  fails({ "instantiation:kernel", "too large for double precision", "row 1 of X", "scale the data" }, function() erf:kernel(X * 1e200) end)
+  fails({ "instantiation:kernel", "too large for double precision", "row 1 of X",
+    "scale the data" }, function()
+    erf:kernel(X * 1e200)
+  end)
 end
 
 function TestRowsWhoseSquaresLeaveTheRange()
-  local sign = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
-  for _, scale in ipairs{ 1e200, 1e-200 } do lu.assertTrue((sign:kernel(X * scale) - sign:kernel(X)):norm() < 1e-12) end
+  local sign = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign() }
+  for _, scale in ipairs{ 1e200, 1e-200 } do
+    lu.assertTrue((sign:kernel(X * scale) - sign:kernel(X)):norm() < 1e-12)
+  end
   local function features(scale)
     local p, K = sc.sampler.gaussian{ sigma = 1 / scale }, sc.kernel.gaussian{ gamma = 1 / scale }
-    return sc.features{ p = p, K = K, phi = sc.nonlinearity.fourier(), T = 5, seed = 2 }:fit(X * scale):transform(X * scale)
+    return sc.features{ p = p, K = K, phi = sc.nonlinearity.fourier(), T = 5,
+      seed = 2 }:fit(X * scale):transform(X * scale)
   end
   lu.assertTrue((features(1e-150) - features(1)):norm() < 1e-6)
-  fails({ "gamma = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function() features(1e-170) end)
+  fails({ "gamma = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function()
+    features(1e-170)
+  end)
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -1,4 +1,5 @@
---- Fetching: files come whole and checked, or not at all; the named sets from a mirror and from their public form. All on 127.0.0.1.
+--- Fetching: files come whole and checked, or not at all; the named sets from a mirror and from
+--- their public form. All on 127.0.0.1.
 -- luacheck: globals TestFetching TestConverting TestGetting
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
@@ -52,7 +53,9 @@ local function stop_server()
   os.execute("rm -rf '" .. folder .. "'")
 end
 
-local function need_server() lu.skipIf(not server, "no C compiler `cc` to build the loopback server with") end
+local function need_server()
+  lu.skipIf(not server, "no C compiler `cc` to build the loopback server with")
+end
 
 -- The fetch fails with all these texts in its sentence, and leaves nothing.
 local function refused(address, sha256, ...)
@@ -129,7 +132,8 @@ function TestFetching:test_other_protocols_are_refused()
 end
 
 function TestFetching:test_without_a_server_the_sentence_says_what_to_do()
-  refused("http://127.0.0.1:1/x", nil, "http://127.0.0.1:1/x", "put the file by hand at " .. folder .. "got/refused")
+  refused("http://127.0.0.1:1/x", nil, "http://127.0.0.1:1/x", "put the file by hand at "
+    .. folder .. "got/refused")
 end
 
 function TestFetching:test_a_folder_that_is_not_there_is_a_sentence()
@@ -154,7 +158,8 @@ end
 TestConverting = {}
 
 function TestConverting:test_header_drop_and_replace()
-  local text = fetch.convert("|a remark\n1, x, no.\n2, y, yes.\n\n", { header = "n,t,label", drop = "|", replace = { { ", ", "," }, { "%.\n", "\n" } } })
+  local text = fetch.convert("|a remark\n1, x, no.\n2, y, yes.\n\n",
+    { header = "n,t,label", drop = "|", replace = { { ", ", "," }, { "%.\n", "\n" } } })
   lu.assertEquals(text, "n,t,label\n1,x,no\n2,y,yes\n")
 end
 
@@ -163,7 +168,8 @@ function TestConverting:test_only_lines_that_begin_with_the_mark_are_dropped()
 end
 
 function TestConverting:test_windows_line_ends_blank_lines_and_a_missing_last_line_end()
-  lu.assertEquals(fetch.convert("\n1\t2\r\n\r\n3\t4", { replace = { { "\t", "," } } }), "1,2\n3,4\n")
+  lu.assertEquals(fetch.convert("\n1\t2\r\n\r\n3\t4", { replace = { { "\t", "," } } }),
+    "1,2\n3,4\n")
 end
 
 function TestConverting:test_first_lines()
@@ -173,7 +179,8 @@ end
 
 function TestConverting:test_columns_in_another_order_keep_empty_fields()
   lu.assertEquals(fetch.convert("a,,c\n1,2,3\n", { order = { 1, 3, 2 } }), "a,c,\n1,3,2\n")
-  lu.assertErrorMsgContains("line 2 has 2 columns", fetch.convert, "a,b,c\n1,2\n", { order = { 1, 3, 2 } })
+  lu.assertErrorMsgContains("line 2 has 2 columns", fetch.convert, "a,b,c\n1,2\n",
+    { order = { 1, 3, 2 } })
 end
 
 -- The whole way: fetched, converted, shape and digest checked.
@@ -188,16 +195,20 @@ local function get_small(text, origin, content)
   local said = {}
   local file, entry = entry_for(text, origin)
   file.content = content or file.content
-  local ok, result = pcall(fetch.file, file, entry, folder .. "got/", function(line) said[#said + 1] = line end)
+  local ok, result = pcall(fetch.file, file, entry, folder .. "got/", function(line)
+    said[#said + 1] = line
+  end)
   return ok, result, said
 end
 
 function TestConverting:test_what_was_converted_is_kept_unpacked_and_the_raw_file_goes()
   need_server()
   write("site/expected", "a,b\n1,2\n3,4\n")
-  local ok, path, said = get_small("1 2\n3 4\n", { header = "a,b", replace = { { " ", "," } } }, core.sha256(folder .. "site/expected"))
+  local ok, path, said = get_small("1 2\n3 4\n", { header = "a,b", replace = { { " ", "," } } },
+    core.sha256(folder .. "site/expected"))
   lu.assertTrue(ok)
-  lu.assertEquals({ path, read(path), said, #files_left() }, { folder .. "got/small.csv", "a,b\n1,2\n3,4\n", {}, 1 })
+  lu.assertEquals({ path, read(path), said, #files_left() },
+    { folder .. "got/small.csv", "a,b\n1,2\n3,4\n", {}, 1 })
   os.remove(path)
 end
 
@@ -211,7 +222,8 @@ end
 
 function TestConverting:test_another_shape_is_refused_and_nothing_stays()
   need_server()
-  for text, words in pairs{ ["1,2\n"] = "1 rows came where 2 are expected", ["1,2,3\n4,5,6\n"] = "3 columns came where 2 are expected" } do
+  for text, words in pairs{ ["1,2\n"] = "1 rows came where 2 are expected",
+    ["1,2,3\n4,5,6\n"] = "3 columns came where 2 are expected" } do
     local ok, message = get_small(text, { header = text:find("3") and "a,b,c" or "a,b" })
     lu.assertFalse(ok)
     lu.assertStrContains(message, words)
@@ -233,17 +245,21 @@ function TestConverting:test_a_raw_file_put_there_by_hand_is_used_when_its_diges
   os.remove(folder .. "got/raw.txt")
 end
 
--- ---------------------------------------------------------------- named sets, in a process of their own with its environment
+-- ---------------------------------------------------------------- named sets, in a process of
+-- their own with its environment
 
 TestGetting = {}
 
 local shared = os.getenv("SCULLERY_DATA")
 if shared == "" then shared = nil end
 
--- Runs code where no set is here but the shipped ones; mirror: the address to fetch from. Returns what it printed.
+-- Runs code where no set is here but the shipped ones; mirror: the address to fetch from. Returns
+-- what it printed.
 local function run(code, mirror)
   local binary = os.getenv("SCULLERY_BINARY") or arg[-1]
-  local command = ("SCULLERY_DATA= XDG_CACHE_HOME='%sgot' SCULLERY_DATA_URL='%s' '%s' -e '%s' 2>&1"):format(folder, mirror or "", binary, code)
+  local command =
+    ("SCULLERY_DATA= XDG_CACHE_HOME='%sgot' SCULLERY_DATA_URL='%s' '%s' -e '%s' 2>&1"):format(
+      folder, mirror or "", binary, code)
   local pipe = io.popen(command)
   local text = pipe:read("a")
   pipe:close()
@@ -272,14 +288,16 @@ end
 
 function TestGetting:test_without_a_network_nothing_stays()
   local said = run("sc.data.get(\"letter\")", "http://127.0.0.1:1")
-  lu.assertStrContains(said, "put the file by hand at " .. folder .. "got/scullery/letter.libsvm.gz")
+  lu.assertStrContains(said, "put the file by hand at " .. folder
+    .. "got/scullery/letter.libsvm.gz")
   lu.assertEquals(files_left(), {})
 end
 
 function TestGetting:test_a_mirror_that_serves_something_else_is_refused()
   need_server()
   write("site/skin.csv.gz", "not the file\n")
-  lu.assertStrContains(run("sc.data.get(\"skin\")", base), "3cc798156e98ebad45f7ca0d85810be386c04eed642cd69993198afbe22dc180")
+  lu.assertStrContains(run("sc.data.get(\"skin\")", base),
+    "3cc798156e98ebad45f7ca0d85810be386c04eed642cd69993198afbe22dc180")
   lu.assertEquals(files_left(), {})
 end
 
@@ -288,22 +306,30 @@ function TestGetting:test_a_set_comes_from_a_mirror_and_loads()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
   core.make_folder(folder .. "site/salsa")
   write("site/salsa/airfoil.csv.gz", read(shared .. "/salsa/airfoil.csv.gz"))
-  local said = run("sc.data.get(\"salsa_airfoil\") local a, b = sc.data.load(\"salsa_airfoil\"):parts() print(#a, #b, a.X:cols())", base .. "/")
+  local said =
+    run("sc.data.get(\"salsa_airfoil\") local a, b = sc.data.load(\"salsa_airfoil\"):parts() \z
+      print(#a, #b, a.X:cols())", base .. "/")
   lu.assertStrContains(said, "750\t750\t5")
 end
 
--- The public form of adult, made from the compact one: its digest is the published one of the original, and it converts back to the same bytes.
+-- The public form of adult, made from the compact one: its digest is the published one of the
+-- original, and it converts back to the same bytes.
 function TestGetting:test_adult_in_its_public_form_gives_the_very_bytes_of_the_compact_file()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
   local catalog = require "scullery.catalog"
   local train, test = table.unpack(catalog.adult.files)
-  local function lines(file) return (core.read_text(shared .. "/" .. file.name):gsub("^[^\n]*\n", ""):gsub(",", ", ")) end
+  local function lines(file)
+    return (core.read_text(shared .. "/" .. file.name):gsub("^[^\n]*\n", ""):gsub(",", ", "))
+  end
   core.make_folder(folder .. "got/scullery")
   write("got/scullery/adult.data", lines(train) .. "\n")
-  write("got/scullery/adult.test", "|1x3 Cross validator\n" .. lines(test):gsub("\n", ".\n") .. "\n")
+  write("got/scullery/adult.test", "|1x3 Cross validator\n" .. lines(test):gsub("\n", ".\n")
+    .. "\n")
   lu.assertEquals(core.sha256(folder .. "got/scullery/adult.data"), train.origin.sha256)
   lu.assertEquals(core.sha256(folder .. "got/scullery/adult.test"), test.origin.sha256)
-  local said = run("sc.data.get(\"adult\") local a, b = sc.data.load(\"adult\"):parts() print(#a, #b, a.X:cols(), b.X:cols())")
+  local said =
+    run("sc.data.get(\"adult\") local a, b = sc.data.load(\"adult\"):parts() print(#a, #b, \z
+      a.X:cols(), b.X:cols())")
   lu.assertEquals(said, "32561\t16281\t108\t108\n")
   lu.assertEquals(core.sha256(folder .. "got/scullery/adult.train.csv"), train.content)
   lu.assertEquals(core.sha256(folder .. "got/scullery/adult.test.csv"), test.content)

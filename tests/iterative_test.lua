@@ -1,5 +1,5 @@
--- Solvers that go step by step, against computations of their own in Lua: Newton's method, dual bounds, stationarity, elimination, and the
--- stochastic descents with the same draws.
+-- Solvers that go step by step, against computations of their own in Lua: Newton's method, dual
+-- bounds, stationarity, elimination, and the stochastic descents with the same draws.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -121,7 +121,9 @@ local function fit(solver, ds, given)
 end
 
 local function each_weighting(run)
-  for _, w in ipairs{ ones, heavy } do for _, intercept in ipairs{ false, true } do run(w, intercept) end end
+  for _, w in ipairs{ ones, heavy } do
+    for _, intercept in ipairs{ false, true } do run(w, intercept) end
+  end
 end
 
 -- ---------------------------------------------------------------- logistic
@@ -145,9 +147,11 @@ end
 function TestLogisticIsNewtons()
   each_weighting(function(w, intercept)
     for _, lambda in ipairs{ 1e-4, 0.1 } do
-      local m = fit(sc.solver.logistic{ lambda = lambda, intercept = intercept, tolerance = 1e-9 }, data_of(labels, "classification", w))
+      local m = fit(sc.solver.logistic{ lambda = lambda, intercept = intercept, tolerance = 1e-9 },
+        data_of(labels, "classification", w))
       lu.assertEquals(m:info().status, "converged")
-      lu.assertTrue(farthest(found(m, intercept), logistic_newton(rows_of(x4, intercept), labels, w, lambda, 4)) < 1e-6)
+      lu.assertTrue(farthest(found(m, intercept), logistic_newton(rows_of(x4, intercept), labels, w,
+        lambda, 4)) < 1e-6)
     end
   end)
 end
@@ -156,11 +160,13 @@ function TestClassWeightsAreRowWeights()
   local scaled = {}
   for i = 1, 60 do scaled[i] = heavy[i] * (labels[i] == 1 and 3 or 0.5) end
   local by_class = { class_weights = { [1] = 3, [-1] = 0.5 } }
-  local m = fit(sc.solver.logistic{ lambda = 0.01, tolerance = 1e-9 }, data_of(labels, "classification", heavy), by_class)
+  local m = fit(sc.solver.logistic{ lambda = 0.01, tolerance = 1e-9 },
+    data_of(labels, "classification", heavy), by_class)
   lu.assertTrue(farthest(found(m), logistic_newton(rows_of(x4), labels, scaled, 0.01, 4)) < 1e-6)
   for _, name in ipairs{ "hinge", "cg", "huber", "trimmed" } do
     local solver = sc.solver[name]{ lambda = 0.1, tolerance = name ~= "trimmed" and 1e-9 or nil }
-    local a = fit(solver, data_of(labels, "classification", heavy), { class_weights = { [1] = 3, [-1] = 0.5 } })
+    local a = fit(solver, data_of(labels, "classification", heavy),
+      { class_weights = { [1] = 3, [-1] = 0.5 } })
     local b = fit(solver, data_of(labels, "classification", scaled))
     lu.assertTrue((a:weights() - b:weights()):abs():max() < 1e-4, name)
   end
@@ -170,7 +176,8 @@ end
 function TestSoftmaxIsStationary()
   local y, lambda, w = {}, 0.01, heavy
   for i = 1, 60 do y[i] = i % 3 end
-  local m = fit(sc.solver.logistic{ lambda = lambda, tolerance = 1e-9, intercept = true }, data_of(y, "classification", w))
+  local m = fit(sc.solver.logistic{ lambda = lambda, tolerance = 1e-9, intercept = true },
+    data_of(y, "classification", w))
   lu.assertEquals(m:info().status, "converged")
   local f, a, n = m:decision(x4), m:weights(), total(w)
   lu.assertEquals(a:cols(), 3)
@@ -189,7 +196,8 @@ end
 
 function TestLogisticBySteps()
   local exact = fit(sc.solver.logistic{ lambda = 0.1 }, data_of(labels, "classification", heavy))
-  local steps = fit(sc.solver.logistic{ lambda = 0.1, method = "sgd", batch = 20, epochs = 200, seed = 2 }, data_of(labels, "classification", heavy))
+  local steps = fit(sc.solver.logistic{ lambda = 0.1, method = "sgd", batch = 20, epochs = 200,
+    seed = 2 }, data_of(labels, "classification", heavy))
   lu.assertEquals(steps:info().status, "stopped")
   lu.assertTrue((exact:weights() - steps:weights()):norm() < 0.1 * exact:weights():norm())
 end
@@ -221,14 +229,18 @@ end
 function TestHingeMeetsADualBound()
   for _, w in ipairs{ ones, heavy } do
     for _, lambda in ipairs{ 1e-2, 0.3 } do
-      local m = fit(sc.solver.hinge{ lambda = lambda, tolerance = 1e-8 }, data_of(labels, "classification", w))
+      local m = fit(sc.solver.hinge{ lambda = lambda, tolerance = 1e-8 },
+        data_of(labels, "classification", w))
       lu.assertEquals(m:info().status, "converged")
       local a, rows, value = found(m), rows_of(x4), 0
-      for i = 1, 60 do value = value + w[i] * math.max(0, 1 - labels[i] * dot(rows[i], a)) / total(w) end
+      for i = 1, 60 do
+        value = value + w[i] * math.max(0, 1 - labels[i] * dot(rows[i], a)) / total(w)
+      end
       value = value + lambda / 2 * dot(a, a)
       local bound = hinge_bound(rows, labels, w, lambda, 3000)
       lu.assertTrue(value >= bound - 1e-12)
-      lu.assertTrue(value - bound <= 1e-6 * value, ("lambda %g: %g above %g"):format(lambda, value - bound, bound))
+      lu.assertTrue(value - bound <= 1e-6 * value, ("lambda %g: %g above %g"):format(lambda,
+        value - bound, bound))
     end
   end
 end
@@ -238,7 +250,9 @@ end
 -- sum w psi(r) x + N lambda a = 0, psi cut at delta
 local function huber_fails(m, w, delta, lambda, intercept)
   local rows, a, slopes = rows_of(x4, intercept), found(m, intercept), {}
-  for i = 1, 60 do slopes[i] = w[i] * math.max(-delta, math.min(delta, dot(rows[i], a) - numbers[i])) / total(w) end
+  for i = 1, 60 do
+    slopes[i] = w[i] * math.max(-delta, math.min(delta, dot(rows[i], a) - numbers[i])) / total(w)
+  end
   local g, worst = sums(rows, slopes), 0
   for j = 1, #g do worst = math.max(worst, math.abs(g[j] + (j <= 4 and lambda * a[j] or 0))) end
   return worst
@@ -255,7 +269,8 @@ end
 function TestHuberIsStationary()
   each_weighting(function(w, intercept)
     for _, delta in ipairs{ 0.05, 0.5, 5 } do
-      local m = fit(sc.solver.huber{ lambda = 1e-3, delta = delta, scale = "none", intercept = intercept, tolerance = 1e-11 }, data_of(numbers, "regression", w))
+      local m = fit(sc.solver.huber{ lambda = 1e-3, delta = delta, scale = "none",
+        intercept = intercept, tolerance = 1e-11 }, data_of(numbers, "regression", w))
       lu.assertEquals(m:info().status, "converged")
       lu.assertTrue(huber_fails(m, w, delta, 1e-3, intercept) < 1e-9)
     end
@@ -265,7 +280,8 @@ end
 function TestHuberFindsItsScale()
   local w = {}
   for i = 1, 60 do w[i] = i % 4 end -- as if rows came so many times
-  local m = fit(sc.solver.huber{ lambda = 1e-3, intercept = true }, data_of(numbers, "regression", w))
+  local m = fit(sc.solver.huber{ lambda = 1e-3, intercept = true },
+    data_of(numbers, "regression", w))
   local r, rows, a = {}, rows_of(x4, true), found(m, true)
   for i = 1, 60 do r[i] = dot(rows[i], a) - numbers[i] end
   local middle, far = median(r, w), {}
@@ -273,15 +289,18 @@ function TestHuberFindsItsScale()
   local delta = tonumber(m:info().note:match("delta = (%S+)"))
   lu.assertAlmostEquals(delta / (1.345 * 1.4826 * median(far, w)), 1, 0.02)
   lu.assertTrue(huber_fails(m, w, delta, 1e-3, true) < 1e-7)
-  local least = fit(sc.solver.ridge{ lambda = 1e-3, intercept = true }, data_of(numbers, "regression", w))
-  lu.assertTrue(math.abs(a[1] - 1) < 0.2 and math.abs(a[5] - 2) < 0.2) -- the outliers pull at least squares, not at this
+  local least = fit(sc.solver.ridge{ lambda = 1e-3, intercept = true },
+    data_of(numbers, "regression", w))
+  -- the outliers pull at least squares, not at this
+  lu.assertTrue(math.abs(a[1] - 1) < 0.2 and math.abs(a[5] - 2) < 0.2)
   lu.assertTrue(math.abs(least:intercept():get(1, 1) - 2) > 1)
 end
 
 function TestTrimmedKeepsTheBestRowsOfItsFit()
   for _, intercept in ipairs{ false, true } do
     for _, fraction in ipairs{ 0, 0.15, 0.5 } do
-      local m = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = fraction, intercept = intercept }, data_of(numbers, "regression"))
+      local m = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = fraction, intercept = intercept },
+        data_of(numbers, "regression"))
       lu.assertEquals(m:info().status, "converged")
       local rows, a, order, keep = rows_of(x4, intercept), found(m, intercept), {}, zeros(60)
       for i = 1, 60 do order[i] = { math.abs(dot(rows[i], a) - numbers[i]), i } end
@@ -303,8 +322,10 @@ function TestTrimmedCountsWeight()
     end
   end
   -- 0.2 of 60 rows are 12, of 90 rows 18: as much weight
-  local a = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true }, data_of(numbers, "regression", twice))
-  local b = sc.pipeline{ sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true } }:fit(sc.matrix(x), sc.matrix(y))
+  local a = fit(sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true },
+    data_of(numbers, "regression", twice))
+  local b = sc.pipeline{ sc.solver.trimmed{ lambda = 1e-3, fraction = 0.2, intercept = true } }:fit(
+    sc.matrix(x), sc.matrix(y))
   lu.assertTrue((a:weights() - b:weights()):abs():max() < 1e-9)
   lu.assertAlmostEquals(a:intercept():get(1, 1), b:intercept():get(1, 1), 1e-9)
 end
@@ -314,32 +335,41 @@ end
 function TestConjugateGradientsAreElimination()
   each_weighting(function(w, intercept)
     for _, rank in ipairs{ "auto", 0, 3, 20 } do
-      local m = fit(sc.solver.cg{ lambda = 1e-3, rank = rank, intercept = intercept, tolerance = 1e-13 }, data_of(numbers, "regression", w))
+      local m = fit(sc.solver.cg{ lambda = 1e-3, rank = rank, intercept = intercept,
+        tolerance = 1e-13 }, data_of(numbers, "regression", w))
       lu.assertEquals(m:info().status, "converged")
-      lu.assertTrue(farthest(found(m, intercept), ridge(rows_of(x4, intercept), numbers, w, 1e-3, 4)) < 1e-9)
+      lu.assertTrue(farthest(found(m, intercept), ridge(rows_of(x4, intercept), numbers, w, 1e-3,
+        4)) < 1e-9)
     end
   end)
 end
 
 local function sinks(T, dtype)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = T or 120, seed = 1, dtype = dtype }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(),
+    T = T or 120, seed = 1, dtype = dtype }
 end
 
 function TestConjugateGradientsOnFeatures()
   local w = {}
   for i = 1, train.X:rows() do w[i] = 0.1 + (i % 5) ^ 2 end
-  local weighted = sc.dataset{ X = train.X, y = train:targets(), task = "classification", weights = w }
+  local weighted = sc.dataset{ X = train.X, y = train:targets(), task = "classification",
+    weights = w }
   for _, T in ipairs{ 60, 600 } do -- fewer features than rows, and more
     for _, intercept in ipairs{ false, true } do
-      local exact = fit(sc.solver.ridge{ lambda = 1e-4, intercept = intercept, form = "primal" }, weighted, { sc.standardize(), sinks(T) })
-      local m = fit(sc.solver.cg{ lambda = 1e-4, intercept = intercept, tolerance = 1e-11 }, weighted, { sc.standardize(), sinks(T) })
+      local exact = fit(sc.solver.ridge{ lambda = 1e-4, intercept = intercept, form = "primal" },
+        weighted, { sc.standardize(), sinks(T) })
+      local m = fit(sc.solver.cg{ lambda = 1e-4, intercept = intercept, tolerance = 1e-11 },
+        weighted, { sc.standardize(), sinks(T) })
       lu.assertEquals(m:info().status, "converged")
       lu.assertTrue((m:weights() - exact:weights()):norm() < 1e-6 * exact:weights():norm())
       -- the residual that it states is the one that its coefficients have
-      local phi, loose = m:transform(train.X), fit(sc.solver.cg{ lambda = 1e-4, rank = 5, tolerance = 1e-3 }, weighted, { sc.standardize(), sinks(T) })
+      local phi, loose = m:transform(train.X),
+        fit(sc.solver.cg{ lambda = 1e-4, rank = 5, tolerance = 1e-3 }, weighted,
+          { sc.standardize(), sinks(T) })
       local scale = sc.matrix(w)
       local right = phi:t() * train:targets():mul(scale)
-      local left = phi:t() * (phi * loose:weights()):mul(scale) + loose:weights() * (total(w) * 1e-4)
+      local left = phi:t() * (phi * loose:weights()):mul(scale) + loose:weights() * (
+        total(w) * 1e-4)
       lu.assertAlmostEquals((right - left):norm() / right:norm(), loose:info().residual, 1e-9)
     end
   end
@@ -348,7 +378,8 @@ end
 function TestConjugateGradientsOnSparseRows()
   for _, intercept in ipairs{ false, true } do
     local function learn(solver)
-      return fit(solver, data_of(numbers, "regression", heavy), { sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 20 } })
+      return fit(solver, data_of(numbers, "regression", heavy),
+        { sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 20 } })
     end
     local exact = learn(sc.solver.ridge{ lambda = 1e-2, intercept = intercept, form = "primal" })
     local m = learn(sc.solver.cg{ lambda = 1e-2, intercept = intercept, tolerance = 1e-11 })
@@ -362,7 +393,8 @@ function TestConjugateGradientsInFloat32()
   local m = fit(sc.solver.cg{ lambda = 1e-3 }, train, { sc.standardize(), sinks(200, "float32") })
   lu.assertEquals(m:info().status, "converged")
   lu.assertTrue((m:decision(test.X) - exact:decision(test.X)):abs():max() < 1e-3)
-  local none = fit(sc.solver.cg{ lambda = 1e-12, tolerance = 1e-9, max_iterations = 400 }, train, { sc.standardize(), sinks(200, "float32") })
+  local none = fit(sc.solver.cg{ lambda = 1e-12, tolerance = 1e-9, max_iterations = 400 }, train,
+    { sc.standardize(), sinks(200, "float32") })
   lu.assertEquals(none:info().status, "iterations exhausted")
   lu.assertTrue(none:info().residual > none:info().tolerance and none:info().residual < 1)
 end
@@ -383,13 +415,17 @@ end
 local MINIBATCH = 34 -- the stream that rows of minibatches are drawn from
 local function drawn(seed, step, size, n)
   local list = {}
-  for i = 1, size do list[i] = math.floor(normal_cdf(core.normal(seed, MINIBATCH, step, i - 1)) * n) + 1 end
+  for i = 1, size do
+    list[i] = math.floor(normal_cdf(core.normal(seed, MINIBATCH, step, i - 1)) * n) + 1
+  end
   return list
 end
 
--- Thresholds: phi = sign(x_i - t), p uniform on i and normal with deviation s on t, K = 1[i = j] exp(-(t - u)^2/(2 g^2)).
+-- Thresholds: phi = sign(x_i - t), p uniform on i and normal with deviation s on t, K = 1[i = j]
+-- exp(-(t - u)^2/(2 g^2)).
 local s, g = 1, 1.5
-local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = g }, p = sc.sampler.threshold{ sigma = s }, phi = sc.nonlinearity.sign() }
+local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = g },
+  p = sc.sampler.threshold{ sigma = s }, phi = sc.nonlinearity.sign() }
 
 local function stumps(T)
   local list, feats = {}, inst:features{ T = T, seed = 5 }
@@ -431,7 +467,10 @@ local function plain_sfgd(o, w)
   local unit, touched = total(w) / 60, 0
   for t = 1, o.T do
     local b, list = 0, drawn(o.seed, t - 1, o.batch, 60)
-    for _, i in ipairs(list) do b = b + w[i] / unit * slopes[o.loss](score_of(ws, a, rows[i]), labels[i]) * phi(ws[t], rows[i]) / o.batch end
+    for _, i in ipairs(list) do
+      b = b + w[i] / unit * slopes[o.loss](score_of(ws, a, rows[i]), labels[i]) * phi(ws[t],
+        rows[i]) / o.batch
+    end
     for k = 1, t do a[k] = a[k] * (1 - 1 / t) end
     a[t] = -b / (o.lambda * t)
     local norm = norm_of(ws, a)
@@ -450,11 +489,15 @@ local function plain_optimal(o, w)
   local unit = total(w) / 60
   for t = 1, o.T do
     local list, f, own, at = drawn(o.seed, t - 1, o.batch, 60), {}, {}, 0
-    for k, i in ipairs(list) do f[k], own[k] = (1 - o.lambda) * score_of(ws, a, rows[i]), expected(ws[t], rows[i]) end
+    for k, i in ipairs(list) do
+      f[k], own[k] = (1 - o.lambda) * score_of(ws, a, rows[i]), expected(ws[t], rows[i])
+    end
     for k = 1, t - 1 do at = at + a[k] * K(ws[k], ws[t]) end
     local function derivative(eta)
       local sum = o.lambda * ((1 - o.lambda) * at + eta * K(ws[t], ws[t]))
-      for k, i in ipairs(list) do sum = sum + w[i] / unit / o.batch * slopes[o.loss](f[k] + eta * own[k], labels[i]) * own[k] end
+      for k, i in ipairs(list) do
+        sum = sum + w[i] / unit / o.batch * slopes[o.loss](f[k] + eta * own[k], labels[i]) * own[k]
+      end
       return sum
     end
     local low, high = -1e6, 1e6
@@ -483,7 +526,8 @@ function TestSfgdIsAlgorithm1()
     for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
       for _, B in ipairs{ 1000, 0.2 } do
         local o = { lambda = 0.05, B = B, batch = 15, seed = 9, loss = loss, T = 25 }
-        local m = fit(sc.solver.sfgd{ lambda = 0.05, B = B, batch = 15, seed = 9, loss = loss, delta = 0.3 }, data_of(labels, "classification", w),
+        local m = fit(sc.solver.sfgd{ lambda = 0.05, B = B, batch = 15, seed = 9, loss = loss,
+          delta = 0.3 }, data_of(labels, "classification", w),
           { inst:features{ T = 25, seed = 5 } })
         lu.assertEquals(m:info().status, "stopped")
         local ws, a, touched = plain_sfgd(o, w)
@@ -499,7 +543,8 @@ function TestOptimalStepsizeIsAlgorithm2()
   for _, w in ipairs{ ones, heavy } do
     for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
       local o = { lambda = 1e-3, batch = 15, seed = 9, loss = loss, T = 25 }
-      local m = fit(sc.solver.optimal_stepsize{ lambda = 1e-3, batch = 15, seed = 9, loss = loss, delta = 0.3 }, data_of(labels, "classification", w),
+      local m = fit(sc.solver.optimal_stepsize{ lambda = 1e-3, batch = 15, seed = 9, loss = loss,
+        delta = 0.3 }, data_of(labels, "classification", w),
         { inst:features{ T = 25, seed = 5 } })
       lu.assertEquals(m:info().status, "stopped")
       local ws, a = plain_optimal(o, w)
@@ -512,17 +557,23 @@ function TestSeveralColumns()
   -- square: classes and targets do not meet, but for the bound of sfgd
   local y = {}
   for i = 1, 60 do y[i] = i % 3 end
-  for name, given in pairs{ sfgd = { batch = 20, seed = 1 }, optimal_stepsize = { batch = 20, seed = 1 } } do
-    local m = fit(sc.solver[name](given), data_of(y, "classification"), { inst:features{ T = 30, seed = 5 } })
+  for name, given in pairs{ sfgd = { batch = 20, seed = 1 },
+    optimal_stepsize = { batch = 20, seed = 1 } } do
+    local m = fit(sc.solver[name](given), data_of(y, "classification"),
+      { inst:features{ T = 30, seed = 5 } })
     lu.assertEquals(m:weights():cols(), 3)
     for c = 0, 2 do
       local one = {}
       for i = 1, 60 do one[i] = y[i] == c and 1 or -1 end
-      local alone = fit(sc.solver[name](given), data_of(one, "classification"), { inst:features{ T = 30, seed = 5 } })
-      lu.assertTrue((m:decision(x4):column(c + 1) - alone:decision(x4)):abs():max() < 1e-8 * alone:decision(x4):abs():max(), name)
+      local alone = fit(sc.solver[name](given), data_of(one, "classification"),
+        { inst:features{ T = 30, seed = 5 } })
+      lu.assertTrue(
+        (m:decision(x4):column(c + 1) - alone:decision(x4)):abs():max() < 1e-8 * alone:decision(
+          x4):abs():max(), name)
     end
   end
-  local joint = fit(sc.solver.sfgd{ B = 0.5, lambda = 1e-3, loss = "logistic", batch = 20 }, data_of(y, "classification"), { inst:features{ T = 30, seed = 5 } })
+  local joint = fit(sc.solver.sfgd{ B = 0.5, lambda = 1e-3, loss = "logistic", batch = 20 },
+    data_of(y, "classification"), { inst:features{ T = 30, seed = 5 } })
   lu.assertTrue(joint:norm() <= 0.5 and joint:norm() > 0)
 end
 
@@ -530,13 +581,17 @@ function TestSoftmaxStepsAreStationary()
   -- one step from 0: the gradient in all three etas vanishes
   local y, lambda = {}, 0.01
   for i = 1, 60 do y[i] = i % 3 end
-  local m = fit(sc.solver.optimal_stepsize{ lambda = lambda, batch = 20, seed = 4, loss = "logistic", iterations = 1 }, data_of(y, "classification"),
+  local m = fit(sc.solver.optimal_stepsize{ lambda = lambda, batch = 20, seed = 4,
+    loss = "logistic", iterations = 1 }, data_of(y, "classification"),
     { inst:features{ T = 3, seed = 5 } })
   local w, rows, f, gradient = stumps(3)[1], rows_of(x4), m:decision(x4), { 0, 0, 0 }
   for _, i in ipairs(drawn(4, 0, 20, 60)) do
     local all = 0
     for c = 1, 3 do all = all + math.exp(f:get(i, c)) end
-    for c = 1, 3 do gradient[c] = gradient[c] + (math.exp(f:get(i, c)) / all - (y[i] == c - 1 and 1 or 0)) * expected(w, rows[i]) / 20 end
+    for c = 1, 3 do
+      gradient[c] = gradient[c] + (math.exp(f:get(i, c)) / all - (y[i] == c - 1 and 1
+        or 0)) * expected(w, rows[i]) / 20
+    end
   end
   for c = 1, 3 do
     local eta = f:get(1, c) / expected(w, rows[1])
@@ -546,8 +601,12 @@ function TestSoftmaxStepsAreStationary()
 end
 
 function TestDescentsLowerTheRisk()
-  for name, given in pairs{ sfgd = { lambda = 1e-3, batch = 50 }, optimal_stepsize = { batch = 50 } } do
-    local function error_of(T) return fit(sc.solver[name](given), train, { sc.standardize(), inst:features{ T = T, seed = 1 } }):error(test) end
+  for name, given in pairs{ sfgd = { lambda = 1e-3, batch = 50 },
+    optimal_stepsize = { batch = 50 } } do
+    local function error_of(T)
+      return fit(sc.solver[name](given), train,
+        { sc.standardize(), inst:features{ T = T, seed = 1 } }):error(test)
+    end
     lu.assertTrue(error_of(400) < 0.1)
     lu.assertTrue(error_of(400) <= error_of(3))
   end
@@ -563,26 +622,33 @@ function TestDescentsRefuse()
     lu.assertErrorMsgContains("batch = 61", tries(make{ batch = 61 }))
     lu.assertErrorMsgContains("iterations = 21", tries(make{ iterations = 21, batch = 10 }))
     lu.assertErrorMsgContains("these features have none", tries(make{ batch = 10 }, sinks(20)))
-    lu.assertErrorMsgContains("tells classes apart", tries(make{ batch = 10, loss = "logistic" }, nil, numbers, "regression"))
+    lu.assertErrorMsgContains("tells classes apart", tries(make{ batch = 10, loss = "logistic" },
+      nil, numbers, "regression"))
     lu.assertErrorMsgContains("lambda", make, { lambda = 0 })
     lu.assertErrorMsgContains("loss", make, { loss = "absolute" })
-    local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1 },
+    local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ gamma = 1 },
+      p = sc.sampler.gaussian{ sigma = 1 },
                                    phi = sc.nonlinearity.fourier{ form = "pair" } }
-    lu.assertErrorMsgContains("one feature a parameter", tries(make{ batch = 10 }, pair:features{ T = 10 }))
+    lu.assertErrorMsgContains("one feature a parameter",
+      tries(make{ batch = 10 }, pair:features{ T = 10 }))
   end
   lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = 0 })
   lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = -1 })
   lu.assertErrorMsgContains("lambda", sc.solver.optimal_stepsize, { lambda = 1 })
-  lu.assertErrorMsgContains("batch = 61", tries(sc.solver.logistic{ method = "sgd", batch = 61 }, sinks(20)))
+  lu.assertErrorMsgContains("batch = 61", tries(sc.solver.logistic{ method = "sgd", batch = 61 },
+    sinks(20)))
 end
 
 -- ---------------------------------------------------------------- all of them
 
 local function everyone()
   return {
-    logistic = sc.solver.logistic{ lambda = 1e-3, tolerance = 1e-8 }, steps = sc.solver.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 3 },
-    hinge = sc.solver.hinge{ lambda = 1e-2, tolerance = 1e-7 }, huber = sc.solver.huber{ lambda = 1e-3, intercept = true },
-    trimmed = sc.solver.trimmed{ lambda = 1e-3 }, cg = sc.solver.cg{ lambda = 1e-3, tolerance = 1e-12 }, sfgd = sc.solver.sfgd{ batch = 40 },
+    logistic = sc.solver.logistic{ lambda = 1e-3, tolerance = 1e-8 },
+      steps = sc.solver.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 3 },
+    hinge = sc.solver.hinge{ lambda = 1e-2, tolerance = 1e-7 },
+      huber = sc.solver.huber{ lambda = 1e-3, intercept = true },
+    trimmed = sc.solver.trimmed{ lambda = 1e-3 },
+      cg = sc.solver.cg{ lambda = 1e-3, tolerance = 1e-12 }, sfgd = sc.solver.sfgd{ batch = 40 },
     optimal_stepsize = sc.solver.optimal_stepsize{ batch = 40 },
   }
 end
@@ -593,7 +659,8 @@ function TestThreadsBlocksAndMemoryChangeNothing()
     local want, same
     for _, case in ipairs{ { nil, 1 }, { nil, 3 }, { 17, 2 }, { 17, 2, 0 } } do
       core.threads(case[2])
-      local p = sc.pipeline{ sc.standardize(), inst:features{ T = 80, seed = 1 }, solver, block = case[1], allowance = case[3] }:fit(train)
+      local p = sc.pipeline{ sc.standardize(), inst:features{ T = 80, seed = 1 }, solver,
+        block = case[1], allowance = case[3] }:fit(train)
       want = want or p:decision(test.X)
       lu.assertTrue((p:decision(test.X) - want):abs():max() < 1e-4 * want:abs():max(), name)
       if case[1] == nil then
@@ -606,11 +673,13 @@ function TestThreadsBlocksAndMemoryChangeNothing()
 end
 
 function TestExhaustedIterationsAreSaid()
-  for name, given in pairs{ logistic = { tolerance = 1e-9 }, hinge = { tolerance = 1e-9 }, huber = { tolerance = 1e-12, delta = 0.01 },
+  for name, given in pairs{ logistic = { tolerance = 1e-9 }, hinge = { tolerance = 1e-9 },
+    huber = { tolerance = 1e-12, delta = 0.01 },
                             trimmed = { fraction = 0.3 }, cg = { rank = 0, tolerance = 1e-9 } } do
     given.max_iterations, given.lambda = 1, 1e-4
     local regression = name == "huber" or name == "trimmed"
-    local m = fit(sc.solver[name](given), data_of(regression and numbers or labels, regression and "regression" or "classification"))
+    local m = fit(sc.solver[name](given), data_of(regression and numbers or labels, regression
+      and "regression" or "classification"))
     lu.assertEquals(m:info().status, "iterations exhausted", name)
     lu.assertTrue((m:info().gap or m:info().residual) > m:info().tolerance, name)
   end
@@ -627,7 +696,8 @@ function TestConstantTargets()
     lu.assertEquals(nothing:weights():norm(), 0)
   end
   for _, name in ipairs{ "sfgd", "optimal_stepsize" } do
-    local m = sc.pipeline{ inst:features{ T = 20 }, sc.solver[name]{ batch = 10 } }:fit(x4, sc.zeros(60, 1))
+    local m = sc.pipeline{ inst:features{ T = 20 }, sc.solver[name]{ batch = 10 } }:fit(x4,
+      sc.zeros(60, 1))
     lu.assertEquals(m:weights():norm(), 0)
   end
 end
@@ -635,7 +705,8 @@ end
 function TestOneClassIsRefused()
   for name, solver in pairs(everyone()) do
     local p = sc.pipeline{ inst:features{ T = 20 }, solver }
-    lu.assertErrorMsgContains("one class", p.fit, p, x4, sc.ones(60, 1), { task = "classification" })
+    lu.assertErrorMsgContains("one class", p.fit, p, x4, sc.ones(60, 1),
+      { task = "classification" })
     lu.assertStrContains(tostring(p), name == "steps" and "logistic" or name)
   end
 end
@@ -643,15 +714,21 @@ end
 function TestHuberEndsInSinglePrecisionToo()
   local x = sc.randn{ 200, 3, seed = 1 }
   local y = x * sc.matrix{ 1, -2, 0.5 } + sc.randn{ 200, 1, seed = 2 }
-  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = 40, seed = 1, dtype = "float32" }
-  lu.assertEquals(sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4 } }:fit(x, y):info().status, "converged")
-  local strict = sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4, tolerance = 1e-14 } }:fit(x, y):info()
+  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+    phi = sc.nonlinearity.fourier(), T = 40, seed = 1, dtype = "float32" }
+  lu.assertEquals(sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4 } }:fit(x, y):info().status,
+    "converged")
+  local strict = sc.pipeline{ features, sc.solver.huber{ lambda = 1e-4, tolerance = 1e-14 } }:fit(x,
+    y):info()
   lu.assertEquals(strict.status, "iterations exhausted")
   lu.assertStrContains(strict.note, "rounding")
 end
 
 function TestProductsThatOverflowAreSaid()
-  local ok, message = pcall(function() sc.pipeline{ sc.solver.cg{} }:fit(sc.randn{ 20, 3, seed = 1 } * 1e200, sc.randn{ 20, 1, seed = 2 }) end)
+  local ok, message = pcall(function()
+    sc.pipeline{ sc.solver.cg{} }:fit(sc.randn{ 20, 3, seed = 1 } * 1e200,
+      sc.randn{ 20, 1, seed = 2 })
+  end)
   lu.assertFalse(ok)
   lu.assertStrContains(message, "scale the data")
 end

@@ -54,14 +54,17 @@ function TestBlocksOfRowsAddUp()
   end
 end
 
--- T rms^2 is the variance of one parameter's cos<w, x - y>: (1 + k(2x, 2y))/2 - k(x, y)^2, k(2x, 2y) = k^4.
+-- T rms^2 is the variance of one parameter's cos<w, x - y>: (1 + k(2x, 2y))/2 - k(x, y)^2, k(2x,
+-- 2y) = k^4.
 function TestTheConstantIsTheVarianceOfOneParameter()
   local k = sc.instantiation{ p = gaussian, phi = pair }:kernel(X)
   local variance = k:map(function(v) return (1 + v ^ 4) / 2 - v ^ 2 end):mean()
-  local result = sc.kernel_error{ p = gaussian, phi = pair, X = X, T = { 32, 128, 512 }, seeds = 40 }
+  local result = sc.kernel_error{ p = gaussian, phi = pair, X = X, T = { 32, 128, 512 },
+    seeds = 40 }
   for _, row in ipairs(result.rows) do
     local off = math.abs(row.constant - variance) / (2 * row.T * row.rms * row.stderr)
-    lu.assertTrue(off < 5, ("T = %d: %.4f where theory says %.4f, %.1f standard errors"):format(row.T, row.constant, variance, off))
+    lu.assertTrue(off < 5, ("T = %d: %.4f where theory says %.4f, %.1f standard errors"):format(
+      row.T, row.constant, variance, off))
   end
   lu.assertTrue(math.abs(result.slope + 0.5) < 0.1)
   lu.assertTrue(math.abs(result.slope + 0.5) < 5 * result.slope_stderr + 0.02)
@@ -87,7 +90,8 @@ end
 
 -- Compared with another kernel, the error comes to rest.
 function TestAnErrorThatDoesNotFallIsSaid()
-  local result = sc.kernel_error{ p = gaussian, phi = pair, X = X, T = { 64, 256, 1024 }, seeds = 2, kernel = sc.ones(12, 12) }
+  local result = sc.kernel_error{ p = gaussian, phi = pair, X = X, T = { 64, 256, 1024 }, seeds = 2,
+    kernel = sc.ones(12, 12) }
   local T, why = result:needed(0.01)
   lu.assertNil(T)
   lu.assertStrContains(why, "the error does not fall with T")
@@ -109,14 +113,17 @@ end
 
 function TestAnExactMapHasNoError()
   local point = sc.ones(2, 5) -- k(x, x) = cos^2 + sin^2
-  local result = sc.kernel_error{ p = gaussian, phi = pair, X = point, T = { 4, 16 }, seeds = 2, kernel = sc.ones(2, 2) }
+  local result = sc.kernel_error{ p = gaussian, phi = pair, X = point, T = { 4, 16 }, seeds = 2,
+    kernel = sc.ones(2, 2) }
   lu.assertAlmostEquals(result.rows[2].rms, 0, 1e-12)
   lu.assertStrContains(tostring(result), "2 x 2 points")
 end
 
 function TestSamplersStandSideBySide()
   local wide = sc.sampler.gaussian{ gamma = 1 }
-  local result = sc.kernel_error{ p = gaussian, samplers = { wide, sc.sampler.threshold{ sigma = 1 } }, phi = sign, X = X, T = { 16, 64 }, seeds = 2 }
+  local result = sc.kernel_error{ p = gaussian,
+    samplers = { wide, sc.sampler.threshold{ sigma = 1 } }, phi = sign, X = X, T = { 16, 64 },
+      seeds = 2 }
   lu.assertEquals(#result.curves, 3)
   lu.assertStrContains(result.curves[2].name, "gamma = 1")
   lu.assertEquals(result.curves[3].name, "threshold")
@@ -126,7 +133,8 @@ function TestSamplersStandSideBySide()
   lu.assertEquals(result.curves[2].rows, alone.rows)
   local lines = {}
   for line in tostring(result):gmatch("[^\n]+") do lines[#lines + 1] = line end
-  lu.assertEquals(#lines, 3 + 2 + 3) -- what it is, names, headings; two sizes; slope, constant, T for the target
+  -- what it is, names, headings; two sizes; slope, constant, T for the target
+  lu.assertEquals(#lines, 3 + 2 + 3)
   lu.assertStrContains(lines[2], "threshold")
 end
 
@@ -157,10 +165,15 @@ function TestBadInputIsRefusedWithASentence()
     { "did you mean 'samplers'?", { X = X, phi = sign, sampler = gaussian } },
     { "X has 5 columns and Y has 2", { X = X, Y = sc.zeros(3, 2), phi = sign, p = gaussian } },
     { "there are no points", { X = sc.zeros(0, 5), phi = sign, p = gaussian } },
-    { "the exact kernel is 3 x 2 where there are 12 and 12 points", { X = X, phi = sign, p = gaussian, kernel = sc.zeros(3, 2) } },
-    { "the function 'kernel' gave 3", { X = X, phi = sign, p = gaussian, kernel = function() return 3 end } },
-    { "the exact kernel is not finite in row 1, column 1", { X = X, phi = sign, p = gaussian, kernel = sc.ones(12, 12) * (0 / 0) } },
-    { "option 'p' stands in the instantiation already", { X = X, p = gaussian, inst = sc.instantiation{ p = gaussian, phi = sign } } },
+    { "the exact kernel is 3 x 2 where there are 12 and 12 points",
+      { X = X, phi = sign, p = gaussian, kernel = sc.zeros(3, 2) } },
+    { "the function 'kernel' gave 3", { X = X, phi = sign, p = gaussian, kernel = function()
+      return 3
+    end } },
+    { "the exact kernel is not finite in row 1, column 1", { X = X, phi = sign, p = gaussian,
+      kernel = sc.ones(12, 12) * (0 / 0) } },
+    { "option 'p' stands in the instantiation already",
+      { X = X, p = gaussian, inst = sc.instantiation{ p = gaussian, phi = sign } } },
     { "no closed form is declared", { X = X, p = sc.sampler.threshold{}, phi = pair } },
   }
   for _, case in ipairs(cases) do
@@ -169,8 +182,10 @@ function TestBadInputIsRefusedWithASentence()
     lu.assertStrContains(message, case[1])
   end
   local result = sc.kernel_error{ p = gaussian, phi = pair, X = X, T = { 8 }, seeds = 1 }
-  lu.assertStrContains(refusal(result.needed, result, 0), "takes an error, a number above 0, and got 0")
-  lu.assertStrContains(refusal(result.needed, result, 1, "halton"), "there is no sampler \"halton\"; there are gaussian")
+  lu.assertStrContains(refusal(result.needed, result, 0),
+    "takes an error, a number above 0, and got 0")
+  lu.assertStrContains(refusal(result.needed, result, 1, "halton"),
+    "there is no sampler \"halton\"; there are gaussian")
 end
 
 os.exit(lu.LuaUnit.run(), true)

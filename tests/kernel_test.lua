@@ -1,4 +1,5 @@
--- Kernels: against their formulas written out pair by pair, on rows of data, thresholds and sparse rows; their tilts against Monte Carlo.
+-- Kernels: against their formulas written out pair by pair, on rows of data, thresholds and sparse
+-- rows; their tilts against Monte Carlo.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -21,7 +22,8 @@ local function close(A, B, tolerance, name)
       worst = gap <= worst and worst or gap
     end
   end
-  lu.assertTrue(worst <= tolerance, ("%s: off by %.3g (tolerance %.3g)"):format(name, worst, tolerance))
+  lu.assertTrue(worst <= tolerance, ("%s: off by %.3g (tolerance %.3g)"):format(name, worst,
+    tolerance))
 end
 
 -- ---------------------------------------------------------------- formulas
@@ -50,7 +52,9 @@ local function dot(x, y) return sum(x, y, function(a, b) return a * b end) end
 local function l1(x, y) return sum(x, y, function(a, b) return math.abs(a - b) end) end
 local function l2(x, y) return math.sqrt(sum(x, y, function(a, b) return (a - b) ^ 2 end)) end
 local function length(x) return math.sqrt(dot(x, x)) end
-local function cosine(x, y) return math.max(-1, math.min(1, dot(x, y) / (length(x) * length(y)))) end
+local function cosine(x, y)
+  return math.max(-1, math.min(1, dot(x, y) / (length(x) * length(y))))
+end
 local function clip(v, a) return math.max(-a, math.min(a, v)) end
 
 -- The normal distribution function to 1e-14 by its series; |x| < 6.
@@ -67,12 +71,14 @@ local function arc_cosine(order)
   return function(x, y)
     local r = cosine(x, y)
     local t, s = math.acos(r), math.sqrt(1 - r * r)
-    local J = ({ [0] = math.pi - t, s + (math.pi - t) * r, 3 * s * r + (math.pi - t) * (1 + 2 * r * r) })[order]
+    local J = ({ [0] = math.pi - t, s + (math.pi - t) * r,
+      3 * s * r + (math.pi - t) * (1 + 2 * r * r) })[order]
     return (length(x) * length(y)) ^ order * J / math.pi
   end
 end
 
--- 2^(1-nu)/Gamma(nu) a^nu K_nu(a) for whole nu, K_nu(a) the integral of exp(-a cosh t) cosh(nu t) over t > 0.
+-- 2^(1-nu)/Gamma(nu) a^nu K_nu(a) for whole nu, K_nu(a) the integral of exp(-a cosh t) cosh(nu t)
+-- over t > 0.
 local function matern_whole(nu, distance)
   local a, factorial = math.sqrt(2 * nu) * distance, 1
   if a == 0 then return 1 end
@@ -93,7 +99,9 @@ local function additive(s, k1, mean)
         return product
       end
       local total = 0
-      for j = first, #x - left + 1 do total = total + over(j + 1, left - 1, product * k1(x[j], y[j])) end
+      for j = first, #x - left + 1 do
+        total = total + over(j + 1, left - 1, product * k1(x[j], y[j]))
+      end
       return total
     end
     local total = over(1, s, 1)
@@ -105,7 +113,9 @@ local formulas = {
   { k.gaussian{ gamma = 1.3 }, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2)) end },
   { k.laplacian{ gamma = 0.4 }, function(x, y) return math.exp(-0.4 * l1(x, y)) end },
   { k.matern{ nu = 0.5, length = 1.4 }, function(x, y) return math.exp(-l2(x, y) / 1.4) end },
-  { k.matern{}, function(x, y) return (1 + math.sqrt(3) * l2(x, y)) * math.exp(-math.sqrt(3) * l2(x, y)) end },
+  { k.matern{}, function(x, y)
+    return (1 + math.sqrt(3) * l2(x, y)) * math.exp(-math.sqrt(3) * l2(x, y))
+  end },
   { k.matern{ nu = 2.5, length = 2 }, function(x, y)
     local a = math.sqrt(5) * l2(x, y) / 2
     return (1 + a + a * a / 3) * math.exp(-a)
@@ -115,13 +125,24 @@ local formulas = {
   { k.exponential{ gamma = 2 }, function(x, y) return math.exp(dot(x, y) / 4) end },
   { k.linear{}, dot },
   { k.linear{ offset = 0.5 }, function(x, y) return dot(x, y) + 0.5 end },
-  { k.polynomial{ degree = 5, scale = 0.3, offset = 0.7 }, function(x, y) return (0.3 * dot(x, y) + 0.7) ^ 5 end },
+  { k.polynomial{ degree = 5, scale = 0.3, offset = 0.7 }, function(x, y)
+    return (0.3 * dot(x, y) + 0.7) ^ 5
+  end },
   { k.hat{ length = 3 }, function(x, y) return 1 - l1(x, y) / 3 end },
-  { k.stump{ a = 0.9 }, function(x, y) return 1 - sum(x, y, function(a, b) return math.abs(clip(a, 0.9) - clip(b, 0.9)) end) / (0.9 * #x) end },
-  { k.stump{ sigma = 0.8 }, function(x, y) return 1 - 2 / #x * sum(x, y, function(a, b) return math.abs(normal(a / 0.8) - normal(b / 0.8)) end) end },
+  { k.stump{ a = 0.9 }, function(x, y)
+    return 1 - sum(x, y, function(a, b)
+      return math.abs(clip(a, 0.9) - clip(b, 0.9))
+    end) / (0.9 * #x)
+  end },
+  { k.stump{ sigma = 0.8 }, function(x, y)
+    return 1 - 2 / #x * sum(x, y, function(a, b)
+      return math.abs(normal(a / 0.8) - normal(b / 0.8))
+    end)
+  end },
   { k.angular{}, function(x, y) return 1 - 2 / math.pi * math.acos(cosine(x, y)) end },
   { k.erf{ sigma = 0.6 }, function(x, y)
-    return 2 / math.pi * math.asin(0.72 * dot(x, y) / math.sqrt((1 + 0.72 * dot(x, x)) * (1 + 0.72 * dot(y, y))))
+    return 2 / math.pi * math.asin(
+      0.72 * dot(x, y) / math.sqrt((1 + 0.72 * dot(x, x)) * (1 + 0.72 * dot(y, y))))
   end },
   { k.arccos{ order = 0 }, arc_cosine(0) },
   { k.arccos{}, arc_cosine(1) },
@@ -129,20 +150,31 @@ local formulas = {
   { k.maxout{ q = 1, sigma = 2 }, function(x, y) return 4 * dot(x, y) end },
   { k.maxout{ q = 2 }, arc_cosine(1) }, -- max(a, b) = (a + b)/2 + |a - b|/2: the rectifier's kernel
   { k.indicator{}, function() return 1 end },
-  { k.additive{ degree = 1, base = k.laplacian{ gamma = 0.5 } }, additive(1, function(a, b) return math.exp(-0.5 * math.abs(a - b)) end, true) },
-  { k.additive{ degree = 2, base = k.gaussian{ gamma = 2 }, normalise = false }, additive(2, function(a, b) return math.exp(-(a - b) ^ 2 / 8) end) },
-  { k.additive{ degree = 3, base = k.linear{ offset = 1 } }, additive(3, function(a, b) return a * b + 1 end, true) },
-  { k.additive{ degree = 4, base = k.gaussian{ gamma = 1.3 } }, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2)) end },
+  { k.additive{ degree = 1, base = k.laplacian{ gamma = 0.5 } }, additive(1, function(a, b)
+    return math.exp(-0.5 * math.abs(a - b))
+  end, true) },
+  { k.additive{ degree = 2, base = k.gaussian{ gamma = 2 }, normalise = false },
+    additive(2, function(a, b)
+    return math.exp(-(a - b) ^ 2 / 8)
+  end) },
+  { k.additive{ degree = 3, base = k.linear{ offset = 1 } }, additive(3, function(a, b)
+    return a * b + 1
+  end, true) },
+  { k.additive{ degree = 4, base = k.gaussian{ gamma = 1.3 } }, function(x, y)
+    return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2))
+  end },
   { k.product{ factors = { k.gaussian{ gamma = 2 }, k.polynomial{ degree = 3 }, k.laplacian{} } },
     function(x, y) return math.exp(-l2(x, y) ^ 2 / 8 - l1(x, y)) * (dot(x, y) + 1) ^ 3 end },
-  { k.sum{ terms = { k.gaussian{ gamma = 2 }, k.linear{}, k.hat{ length = 2 } }, weights = { 0.5, 2, 0 } },
+  { k.sum{ terms = { k.gaussian{ gamma = 2 }, k.linear{}, k.hat{ length = 2 } },
+    weights = { 0.5, 2, 0 } },
     function(x, y) return 0.5 * math.exp(-l2(x, y) ^ 2 / 8) + 2 * dot(x, y) end },
 }
 
 function TestKernelsAreTheirFormulas()
   for _, case in ipairs(formulas) do
     close(case[1]:gram(X, Y), between(X, Y, case[2]), 1e-12, tostring(case[1]))
-    lu.assertEquals(case[1]:gram(X:slice(1, 1), Y:slice(2, 2)):get(1, 1), case[1]:gram(X, Y):get(1, 2))
+    lu.assertEquals(case[1]:gram(X:slice(1, 1), Y:slice(2, 2)):get(1, 1),
+      case[1]:gram(X, Y):get(1, 2))
   end
 end
 
@@ -192,7 +224,8 @@ end
 
 function TestOneOnTheDiagonal()
   local huge = sc.vcat(X, X * 1e300, X * 1e-300, X * 1e8)
-  local list = { k.gaussian{}, k.gaussian{ gamma = 1e-3 }, k.laplacian{}, k.matern{}, k.matern{ nu = 0.7 }, k.stump{}, k.stump{ a = 1 }, k.hat{}, k.angular{} }
+  local list = { k.gaussian{}, k.gaussian{ gamma = 1e-3 }, k.laplacian{}, k.matern{},
+    k.matern{ nu = 0.7 }, k.stump{}, k.stump{ a = 1 }, k.hat{}, k.angular{} }
   for _, kernel in ipairs(list) do
     local G = kernel:gram(huge)
     for i = 1, huge:rows() do lu.assertEquals(G:get(i, i), 1, tostring(kernel)) end
@@ -201,13 +234,15 @@ end
 
 function TestBlocksAndThreadsChangeNothing()
   local A = sc.randn{ 300, 7, seed = 4 }
-  for _, kernel in ipairs{ k.gaussian{}, k.laplacian{}, k.stump{}, k.arccos{}, k.additive{ degree = 3 }, k.sum{ terms = { k.linear{}, k.hat{} } } } do
+  for _, kernel in ipairs{ k.gaussian{}, k.laplacian{}, k.stump{}, k.arccos{},
+    k.additive{ degree = 3 }, k.sum{ terms = { k.linear{}, k.hat{} } } } do
     local all = kernel:gram(A)
     local before = core.threads()
     core.threads(1)
     lu.assertTrue(kernel:gram(A) == all, tostring(kernel))
     core.threads(before)
-    close(kernel:gram(A:slice(130, 260), A:slice(3, 90)), all:slice(130, 260, 3, 90), 1e-14, tostring(kernel))
+    close(kernel:gram(A:slice(130, 260), A:slice(3, 90)), all:slice(130, 260, 3, 90), 1e-14,
+      tostring(kernel))
   end
 end
 
@@ -219,10 +254,12 @@ function TestAnyLayoutAndDtype()
   end
 end
 
--- The closed form of nu = p + 1/2 and the quadrature of its neighbours; both tend to the Gaussian kernel as nu grows.
+-- The closed form of nu = p + 1/2 and the quadrature of its neighbours; both tend to the Gaussian
+-- kernel as nu grows.
 function TestMaternIsContinuousInItsSmoothness()
   for _, nu in ipairs{ 0.5, 3.5, 12.5, 20.5 } do
-    close(k.matern{ nu = nu }:gram(X, Y), k.matern{ nu = nu * (1 + 1e-13) }:gram(X, Y), 1e-12, "nu = " .. nu)
+    close(k.matern{ nu = nu }:gram(X, Y), k.matern{ nu = nu * (1 + 1e-13) }:gram(X, Y), 1e-12,
+      "nu = " .. nu)
   end
   close(k.matern{ nu = 1e6 }:gram(X, Y), k.matern{ nu = 1.001e6 }:gram(X, Y), 1e-8, "nu = 1e6")
   close(k.matern{ nu = 1e9 }:gram(X, Y), k.gaussian{}:gram(X, Y), 1e-8, "nu = 1e9")
@@ -250,7 +287,8 @@ function TestHugeAndTinyRows()
   local same = X:slice(1, 1) * 1e300
   for _, kernel in ipairs(all_kernels()) do
     if kernel.name ~= "product" and kernel.name ~= "sum" and kernel.name ~= "additive" then
-      for _, pair in ipairs{ { huge, huge }, { huge, X }, { huge, tiny }, { tiny, tiny }, { tiny, X } } do
+      for _, pair in ipairs{ { huge, huge }, { huge, X }, { huge, tiny }, { tiny, tiny },
+        { tiny, X } } do
         kernel:gram(pair[1], pair[2]) -- refuses what is not a number
       end
     end
@@ -268,7 +306,8 @@ function TestHugeAndTinyRows()
   for _, unit in ipairs{ 1e300, 1e-300 } do
     close(k.gaussian{ gamma = unit }:gram(X * unit), k.gaussian{}:gram(X), 1e-14, "gaussian")
     close(k.matern{ length = unit }:gram(X * unit), k.matern{}:gram(X), 1e-14, "matern")
-    close(k.exponential{ gamma = unit }:gram(X * unit), k.exponential{}:gram(X), 1e-13, "exponential")
+    close(k.exponential{ gamma = unit }:gram(X * unit), k.exponential{}:gram(X), 1e-13,
+      "exponential")
     close(k.laplacian{ gamma = 1 / unit }:gram(X * unit), k.laplacian{}:gram(X), 1e-13, "laplacian")
     close(k.stump{ a = unit }:gram(X * unit), k.stump{ a = 1 }:gram(X), 1e-14, "stump")
     close(k.erf{ sigma = 1 / unit }:gram(X * unit), k.erf{}:gram(X), 1e-13, "erf")
@@ -285,8 +324,10 @@ end
 -- ---------------------------------------------------------------- the kernels that maps have
 
 function TestAdditiveIsTheKernelOfSparseMaps()
-  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3, sigma = 0.8 }, phi = sc.nonlinearity.fourier{ form = "pair" } }
-  close(k.additive{ degree = 3, base = k.gaussian{ gamma = math.sqrt(3) / 0.8 } }:gram(X, Y), inst:kernel(X, Y), 1e-12, "additive")
+  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3, sigma = 0.8 },
+    phi = sc.nonlinearity.fourier{ form = "pair" } }
+  close(k.additive{ degree = 3, base = k.gaussian{ gamma = math.sqrt(3) / 0.8 } }:gram(X, Y),
+    inst:kernel(X, Y), 1e-12, "additive")
 end
 
 function TestKernelsOfMaps()
@@ -301,16 +342,21 @@ function TestKernelsOfMaps()
     { k.matern{ nu = 2.5, length = 0.5 }, sc.sampler.student{ nu = 2.5, scale = 2 }, pair },
     { k.matern{ nu = 3.2, length = 0.5 }, sc.sampler.student{ nu = 3.2, scale = 2 }, pair },
     { k.erf{ sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.erf() },
-    { k.arccos{ order = 0 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 0 } },
-    { k.arccos{ order = 3, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.arccos{ order = 3 } },
-    { k.maxout{ q = 4, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.maxout{ q = 4 } },
+    { k.arccos{ order = 0 }, sc.sampler.gaussian{ sigma = 0.7 },
+      sc.nonlinearity.arccos{ order = 0 } },
+    { k.arccos{ order = 3, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 },
+      sc.nonlinearity.arccos{ order = 3 } },
+    { k.maxout{ q = 4, sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 },
+      sc.nonlinearity.maxout{ q = 4 } },
   }
   for _, case in ipairs(cases) do
-    close(case[1]:gram(X, Y), sc.instantiation{ p = case[2], phi = case[3] }:kernel(X, Y), 1e-12, tostring(case[1]))
+    close(case[1]:gram(X, Y), sc.instantiation{ p = case[2], phi = case[3] }:kernel(X, Y), 1e-12,
+      tostring(case[1]))
   end
 end
 
--- Theorem 1 of the maxout paper has <x, y> kappa_q in place of |x| |y| M_q. Measured on maxima of normals with correlation r.
+-- Theorem 1 of the maxout paper has <x, y> kappa_q in place of |x| |y| M_q. Measured on maxima of
+-- normals with correlation r.
 function TestMaxoutKernelAndTheTheorem()
   local n = 200000
   for _, case in ipairs{ { q = 2, r = 0 }, { q = 4, r = 0.3 }, { q = 7, r = -0.6 } } do
@@ -320,29 +366,43 @@ function TestMaxoutKernelAndTheTheorem()
     local mean, error = products:mean(), products:std() / math.sqrt(n)
     local u, v = sc.matrix{ { 1, 0 } }, sc.matrix{ { case.r, math.sqrt(1 - case.r ^ 2) } }
     local value = k.maxout{ q = case.q }:gram(u, v):get(1, 1)
-    lu.assertTrue(math.abs(value - mean) < 5 * error, ("q = %d, r = %g: %.4f, measured %.4f +- %.4f"):format(case.q, case.r, value, mean, error))
+    lu.assertTrue(math.abs(value - mean) < 5 * error,
+      ("q = %d, r = %g: %.4f, measured %.4f +- %.4f"):format(case.q, case.r, value, mean, error))
     local agree = 0
     for i = 1, n // 10 do
-      if A:slice(i, i):argmax(2):get(1, 1) == B:slice(i, i):argmax(2):get(1, 1) then agree = agree + 1 end
+      if A:slice(i, i):argmax(2):get(1, 1) == B:slice(i, i):argmax(2):get(1, 1) then
+        agree = agree + 1
+      end
     end
     local theorem = case.r * agree / (n // 10)
     lu.assertTrue(math.abs(theorem - mean) > 50 * error, "the theorem's value must not fit")
   end
-  lu.assertAlmostEquals(k.maxout{ q = 2 }:gram(sc.matrix{ { 1, 0 } }, sc.matrix{ { 0, 1 } }):get(1, 1), 1 / math.pi, 1e-14)
+  lu.assertAlmostEquals(k.maxout{ q = 2 }:gram(sc.matrix{ { 1, 0 } }, sc.matrix{ { 0, 1 } }):get(1,
+    1), 1 / math.pi, 1e-14)
 end
 
--- ---------------------------------------------------------------- parameters: thresholds and sparse rows
+-- ---------------------------------------------------------------- parameters: thresholds and
+-- sparse rows
 
 local on_supports = {
   { k.gaussian{ gamma = 0.7 }, function(u, w) return math.exp(-l2(u, w) ^ 2 / (2 * 0.49)) end },
   { k.laplacian{ gamma = 1.2 }, function(u, w) return math.exp(-1.2 * l1(u, w)) end },
-  { k.matern{ length = 0.8 }, function(u, w) return (1 + math.sqrt(3) * l2(u, w) / 0.8) * math.exp(-math.sqrt(3) * l2(u, w) / 0.8) end },
+  { k.matern{ length = 0.8 }, function(u, w)
+    return (1 + math.sqrt(3) * l2(u, w) / 0.8) * math.exp(-math.sqrt(3) * l2(u, w) / 0.8)
+  end },
   { k.exponential{ gamma = 3 }, function(u, w) return math.exp(dot(u, w) / 9) end },
   { k.linear{ offset = 0.3 }, function(u, w) return dot(u, w) + 0.3 end },
-  { k.polynomial{ degree = 3, scale = 2, offset = 0.1 }, function(u, w) return (2 * dot(u, w) + 0.1) ^ 3 end },
+  { k.polynomial{ degree = 3, scale = 2, offset = 0.1 }, function(u, w)
+    return (2 * dot(u, w) + 0.1) ^ 3
+  end },
   { k.indicator{}, function() return 1 end },
-  { k.product{ factors = { k.gaussian{ gamma = 0.7 }, k.indicator{}, k.linear{} } }, function(u, w) return math.exp(-l2(u, w) ^ 2 / 0.98) * dot(u, w) end },
-  { k.sum{ terms = { k.gaussian{ gamma = 0.7 }, k.indicator{} }, weights = { 2, 3 } }, function(u, w) return 2 * math.exp(-l2(u, w) ^ 2 / 0.98) + 3 end },
+  { k.product{ factors = { k.gaussian{ gamma = 0.7 }, k.indicator{}, k.linear{} } }, function(u, w)
+    return math.exp(-l2(u, w) ^ 2 / 0.98) * dot(u, w)
+  end },
+  { k.sum{ terms = { k.gaussian{ gamma = 0.7 }, k.indicator{} }, weights = { 2, 3 } },
+    function(u, w)
+    return 2 * math.exp(-l2(u, w) ^ 2 / 0.98) + 3
+  end },
 }
 
 -- A row as inst:sample shows it, to support (a text) and weights on it.
@@ -390,19 +450,25 @@ end
 -- ---------------------------------------------------------------- tilts
 
 local tilted = {
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.gaussian{ sigma = { 0.5, 0.8, 0.3, 0.6 }, mean = { 0.3, -0.2, 0, 0.5 } } },
+  { k.gaussian{ gamma = 1.1 }, sc.sampler.gaussian{ sigma = { 0.5, 0.8, 0.3, 0.6 },
+    mean = { 0.3, -0.2, 0, 0.5 } } },
   { k.gaussian{ gamma = 1.1 }, sc.sampler.threshold{ sigma = 0.8 } },
   { k.gaussian{ gamma = 1.1 }, sc.sampler.sparse{ degree = 2, sigma = 1.2 } },
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } }, sigma = 1.2 } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.gaussian{ sigma = { 0.5, 0.6, 0.3, 0.6 }, mean = { 0.3, -0.2, 0, 0.5 } } },
+  { k.gaussian{ gamma = 1.1 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
+    sigma = 1.2 } },
+  { k.exponential{ gamma = 1.6 }, sc.sampler.gaussian{ sigma = { 0.5, 0.6, 0.3, 0.6 },
+    mean = { 0.3, -0.2, 0, 0.5 } } },
   { k.exponential{ gamma = 1.6 }, sc.sampler.threshold{ sigma = 0.7 } },
   { k.exponential{ gamma = 1.6 }, sc.sampler.sparse{ degree = 2, sigma = 1 } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } }, sigma = 0.7 } },
+  { k.exponential{ gamma = 1.6 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
+    sigma = 0.7 } },
   { k.indicator{}, sc.sampler.gaussian{ sigma = 0.5, mean = 0.2 } },
   { k.indicator{}, sc.sampler.threshold{ sigma = 0.7 } },
   { k.indicator{}, sc.sampler.sparse{ degree = 2, sigma = 1 } },
-  { k.product{ factors = { k.indicator{}, k.gaussian{ gamma = 1.1 } } }, sc.sampler.threshold{ sigma = 0.7 } },
-  { k.product{ factors = { k.gaussian{ gamma = 1.1 } } }, sc.sampler.sparse{ degree = 2, sigma = 1 } },
+  { k.product{ factors = { k.indicator{}, k.gaussian{ gamma = 1.1 } } },
+    sc.sampler.threshold{ sigma = 0.7 } },
+  { k.product{ factors = { k.gaussian{ gamma = 1.1 } } },
+    sc.sampler.sparse{ degree = 2, sigma = 1 } },
 }
 
 function TestExactExpectationIsMonteCarlo()
@@ -411,11 +477,13 @@ function TestExactExpectationIsMonteCarlo()
       local inst = sc.instantiation{ p = case[2], K = case[1], phi = phi }
       local U = inst:sample{ T = 6, seed = 3, d = 4 }
       local exact, how = inst:expectation(U, X)
-      local measured, info = inst:expectation(U, X, { method = "monte-carlo", tolerance = 2e-3, samples = 1 << 17 })
+      local measured, info = inst:expectation(U, X, { method = "monte-carlo", tolerance = 2e-3,
+        samples = 1 << 17 })
       local name = ("%s, %s, %s"):format(case[1], case[2], phi)
       lu.assertEquals(how.method, "exact", name)
       local worst = (exact - measured):map(math.abs):max()
-      lu.assertTrue(worst < 5 * info.stderr, ("%s: off by %.4g, standard error %.4g"):format(name, worst, info.stderr))
+      lu.assertTrue(worst < 5 * info.stderr, ("%s: off by %.4g, standard error %.4g"):format(name,
+        worst, info.stderr))
     end
   end
 end
@@ -430,43 +498,50 @@ function TestMassesAreMonteCarlo()
     local _, paper = inst:theta(d)
     local mean, error = rows:mean(), rows:std() / math.sqrt(n) * math.sqrt(2) -- rows share the v
     local name = ("%s, %s"):format(case[1], case[2])
-    lu.assertTrue(math.abs(mean - paper ^ 2) < 5 * error + 1e-12, ("%s: E E K = %.5g, measured %.5g +- %.2g"):format(name, paper ^ 2, mean, error))
+    lu.assertTrue(math.abs(mean - paper ^ 2) < 5 * error + 1e-12,
+      ("%s: E E K = %.5g, measured %.5g +- %.2g"):format(name, paper ^ 2, mean, error))
     local own, diagonal = inst:gram(U, U), sc.zeros(n, 1)
     for i = 1, n do diagonal:set(i, 1, own:get(i, i)) end
     mean, error = diagonal:mean(), diagonal:std() / math.sqrt(n)
     local kappa = inst:kappa(d)
-    lu.assertTrue(math.abs(mean - kappa ^ 2) < 5 * error + 1e-12, ("%s: E K(w,w) = %.5g, measured %.5g +- %.2g"):format(name, kappa ^ 2, mean, error))
+    lu.assertTrue(math.abs(mean - kappa ^ 2) < 5 * error + 1e-12,
+      ("%s: E K(w,w) = %.5g, measured %.5g +- %.2g"):format(name, kappa ^ 2, mean, error))
   end
 end
 
 function TestExponentialConstants()
   local s, g, d = 0.4, 1.3, 6
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = s }, K = k.exponential{ gamma = g }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = s },
+    K = k.exponential{ gamma = g }, phi = sc.nonlinearity.sign() }
   local q = s * s / (g * g)
   local theta, paper, exact = inst:theta(d)
   lu.assertAlmostEquals(inst:kappa(d), (1 - 2 * q) ^ (-d / 4), 1e-12)
   lu.assertAlmostEquals(paper, (1 - q * q) ^ (-d / 4), 1e-12)
   lu.assertTrue(exact)
-  lu.assertAlmostEquals(theta, paper * math.sqrt(2 / math.pi * math.asin(q)), 1e-12) -- (u, w) have correlation q under K p p
+  -- (u, w) have correlation q under K p p
+  lu.assertAlmostEquals(theta, paper * math.sqrt(2 / math.pi * math.asin(q)), 1e-12)
   -- theta itself: E E K(u,w) sign<u,x> sign<w,x>, the same for every x
   local n, x = 2000, sc.randn{ d, 1, seed = 6 }
   local U, V = inst:sample{ T = n, seed = 7, d = d }, inst:sample{ T = n, seed = 8, d = d }
   local function sign(v) return v >= 0 and 1 or -1 end
   local rows = (inst:gram(U, V) * (V * x):map(sign)):mul((U * x):map(sign)) * (1 / n)
   local mean, error = rows:mean(), rows:std() / math.sqrt(n) * math.sqrt(2)
-  lu.assertTrue(math.abs(mean - theta ^ 2) < 5 * error, ("theta^2 = %.5g, measured %.5g +- %.2g"):format(theta ^ 2, mean, error))
+  lu.assertTrue(math.abs(mean - theta ^ 2) < 5 * error,
+    ("theta^2 = %.5g, measured %.5g +- %.2g"):format(theta ^ 2, mean, error))
 end
 
 function TestGaussianWidthsThroughTheLaw()
   local sign = sc.nonlinearity.sign()
-  for _, p in ipairs{ sc.sampler.gaussian{ sigma = { 1, 2, 0.5, 1 } }, sc.sampler.threshold{ sigma = 2 }, sc.sampler.sparse{ degree = 2, sigma = 3 },
+  for _, p in ipairs{ sc.sampler.gaussian{ sigma = { 1, 2, 0.5, 1 } },
+    sc.sampler.threshold{ sigma = 2 }, sc.sampler.sparse{ degree = 2, sigma = 3 },
                       sc.sampler.sparse{ degree = { table = { 0, 0.5, 0.2, 0.3 } } } } do
     local inst = sc.instantiation{ p = p, K = k.gaussian{ theta = 0.05 }, phi = sign }
     local _, paper = inst:theta(4)
     lu.assertAlmostEquals(paper, 0.05, 1e-12)
   end
   -- coefficient: (1 + s^2/(2 g^2))^(-2/2) = 0.3 for in-degree 2 with variance s^2/2 each
-  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 2, sigma = 3 }, K = k.gaussian{ coefficient = 0.3 }, phi = sign }
+  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 2, sigma = 3 },
+    K = k.gaussian{ coefficient = 0.3 }, phi = sign }
   local U = sc.matrix{ { 1, 2, 0, 0 }, { 1, 2, 0.4, 0.2 } }
   local g2 = 4.5 / (1 / 0.3 - 1)
   inst:features{ T = 2, seed = 0 }:fit(X)
@@ -479,37 +554,56 @@ function TestWidthsFromTheData()
   local variance = 0
   local mean = X:mean()
   for i = 1, X:rows() do
-    for j = 1, X:cols() do variance = variance + (X:get(i, j) - mean) ^ 2 / (X:rows() * X:cols()) end
+    for j = 1, X:cols() do
+      variance = variance + (X:get(i, j) - mean) ^ 2 / (X:rows() * X:cols())
+    end
   end
   local gamma = core.widths(core.source(X), {})
-  close(k.gaussian{ gamma = "scale" }:gram(X, Y), k.gaussian{ gamma = 1 / math.sqrt(2 * gamma) }:gram(X, Y), 1e-14, "gaussian")
-  close(k.laplacian{ gamma = "scale" }:gram(X, Y), k.laplacian{ gamma = math.sqrt(gamma / 4) }:gram(X, Y), 1e-14, "laplacian")
-  lu.assertAlmostEquals(gamma, 1 / (4 * variance), 0.3 / (4 * variance)) -- whichever variance: of all numbers, or by column
+  close(k.gaussian{ gamma = "scale" }:gram(X, Y),
+    k.gaussian{ gamma = 1 / math.sqrt(2 * gamma) }:gram(X, Y), 1e-14, "gaussian")
+  close(k.laplacian{ gamma = "scale" }:gram(X, Y),
+    k.laplacian{ gamma = math.sqrt(gamma / 4) }:gram(X, Y), 1e-14, "laplacian")
+  -- whichever variance: of all numbers, or by column
+  lu.assertAlmostEquals(gamma, 1 / (4 * variance), 0.3 / (4 * variance))
 end
 
 function TestRefusals()
   local sign = sc.nonlinearity.sign()
-  local function compose(K, p) return function() sc.instantiation{ K = K, p = p, phi = sign }:features{ T = 3 }:fit(X) end end
-  fails({ "exponential", "s = 1", "g = 1", "2 s^2 < g^2" }, compose(k.exponential{}, sc.sampler.gaussian{ sigma = 1 }))
-  fails({ "s = 0.70710", "gamma above" }, compose(k.exponential{}, sc.sampler.gaussian{ sigma = math.sqrt(0.5) }))
+  local function compose(K, p)
+    return function() sc.instantiation{ K = K, p = p, phi = sign }:features{ T = 3 }:fit(X) end
+  end
+  fails({ "exponential", "s = 1", "g = 1", "2 s^2 < g^2" },
+    compose(k.exponential{}, sc.sampler.gaussian{ sigma = 1 }))
+  fails({ "s = 0.70710", "gamma above" },
+    compose(k.exponential{}, sc.sampler.gaussian{ sigma = math.sqrt(0.5) }))
   fails({ "stump", "not defined" }, compose(k.stump{}, sc.sampler.threshold{}))
   fails({ "additive", "not defined" }, compose(k.additive{}, sc.sampler.sparse{ degree = 2 }))
-  fails({ "stump", "not defined on thresholds" }, compose(k.product{ factors = { k.gaussian{}, k.stump{} } }, sc.sampler.threshold{}))
-  fails({ "theta", "below 0.408248" }, compose(k.gaussian{ theta = 0.9 }, sc.sampler.sparse{ degree = 2 })) -- C(4, 2)^(-1/2)
-  fails({ "theta", "above" }, compose(k.gaussian{ theta = 0.05 }, sc.sampler.sparse{ degree = { binomial = 0.5 } })) -- P(in-degree 0)
+  fails({ "stump", "not defined on thresholds" },
+    compose(k.product{ factors = { k.gaussian{}, k.stump{} } }, sc.sampler.threshold{}))
+  -- C(4, 2)^(-1/2)
+  fails({ "theta", "below 0.408248" }, compose(k.gaussian{ theta = 0.9 },
+    sc.sampler.sparse{ degree = 2 }))
+  -- P(in-degree 0)
+  fails({ "theta", "above" }, compose(k.gaussian{ theta = 0.05 },
+    sc.sampler.sparse{ degree = { binomial = 0.5 } }))
   fails({ "sigma", "give one" }, k.stump, { a = 1, sigma = 1 })
   fails({ "order", "17" }, k.arccos, { order = 17 })
   fails({ "degree", "5", "4 columns" }, function() k.additive{ degree = 5 }:gram(X) end)
   fails({ "base", "one kernel" }, k.additive, { base = { k.gaussian{}, k.linear{} } })
-  fails({ "weights", "3", "2 terms" }, k.sum, { terms = { k.gaussian{}, k.linear{} }, weights = { 1, 2, 3 } })
+  fails({ "weights", "3", "2 terms" }, k.sum, { terms = { k.gaussian{}, k.linear{} },
+    weights = { 1, 2, 3 } })
   fails({ "weights" }, k.sum, { terms = { k.gaussian{}, k.linear{} }, weights = { 1, -2 } })
   fails({ "factors" }, k.product, { factors = { sc.sampler.gaussian{} } })
   fails({ "gamma" }, k.laplacian, { gamma = 0 })
   fails({ "offset" }, k.polynomial, { offset = -1 })
   fails({ "give gamma" }, function() k.gaussian{ theta = 0.5 }:gram(X) end)
-  fails({ "give gamma" }, function() k.product{ factors = { k.gaussian{ theta = 0.5 } } }:gram(X) end)
+  fails({ "give gamma" }, function()
+    k.product{ factors = { k.gaussian{ theta = 0.5 } } }:gram(X)
+  end)
   fails({ "Y has 3" }, function() k.linear{}:gram(X, sc.zeros(2, 3)) end)
-  fails({ "row 2, column 1" }, function() k.linear{}:gram(X, sc.matrix{ { 0, 0, 0, 0 }, { 0 / 0, 0, 0, 0 } }) end)
+  fails({ "row 2, column 1" }, function()
+    k.linear{}:gram(X, sc.matrix{ { 0, 0, 0, 0 }, { 0 / 0, 0, 0, 0 } })
+  end)
   fails({ "kernels have" }, function() sc.sampler.gaussian{}:gram(X) end)
 end
 

@@ -1,4 +1,5 @@
--- Lasso and elastic net: closed forms, optimality conditions formed from the whole feature matrix, paths, honest gaps.
+-- Lasso and elastic net: closed forms, optimality conditions formed from the whole feature matrix,
+-- paths, honest gaps.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -7,9 +8,12 @@ local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
 
 local function sinks(T, dtype)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = T or 120, seed = 1, dtype = dtype }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(),
+    T = T or 120, seed = 1, dtype = dtype }
 end
-local function fit(given, T, dtype) return sc.pipeline{ sc.standardize(), sinks(T, dtype), sc.solver.lasso(given) }:fit(train) end
+local function fit(given, T, dtype)
+  return sc.pipeline{ sc.standardize(), sinks(T, dtype), sc.solver.lasso(given) }:fit(train)
+end
 
 local function soft(x, by) return x > by and x - by or x < -by and x + by or 0 end
 local function nonzeros(a) return a:map(function(v) return v ~= 0 and 1 or 0 end):sum() end
@@ -17,10 +21,12 @@ local function nonzeros(a) return a:map(function(v) return v ~= 0 and 1 or 0 end
 -- (1/2n) ||X a + b - y||^2 + lambda (ratio |a|_1 + (1 - ratio)/2 |a|^2)
 local function objective(x, y, a, b, lambda, ratio)
   local r = x * a - y + (b or 0)
-  return r:norm() ^ 2 / (2 * x:rows()) + lambda * (ratio * a:abs():sum() + (1 - ratio) / 2 * a:norm() ^ 2)
+  return r:norm() ^ 2 / (2 * x:rows()) + lambda * (
+    ratio * a:abs():sum() + (1 - ratio) / 2 * a:norm() ^ 2)
 end
 
--- By how much the optimality conditions fail, as a share of the l1 weight: x'r/n - l2 a = l1 sign(a), or within l1 where a = 0.
+-- By how much the optimality conditions fail, as a share of the l1 weight: x'r/n - l2 a = l1
+-- sign(a), or within l1 where a = 0.
 local function violation(x, y, a, b, lambda, ratio)
   local l1, worst = lambda * ratio, 0
   local g = x:t() * (y - x * a - (b or 0)) * (1 / x:rows()) - a * (lambda * (1 - ratio))
@@ -62,9 +68,11 @@ function TestOrthogonalColumnsAreSoftThresholded()
   local b = x:t() * y * (1 / 4)
   for _, ratio in ipairs{ 1, 0.5 } do
     for _, lambda in ipairs{ 0.01, 0.3, 1, 2 } do
-      local a = sc.pipeline{ sc.solver.lasso{ lambda = lambda, l1_ratio = ratio, tolerance = 1e-14 } }:fit(x, y):weights()
+      local a = sc.pipeline{ sc.solver.lasso{ lambda = lambda, l1_ratio = ratio,
+        tolerance = 1e-14 } }:fit(x, y):weights()
       for j = 1, 3 do
-        lu.assertAlmostEquals(a:get(j, 1), soft(b:get(j, 1), lambda * ratio) / (1 + lambda * (1 - ratio)), 1e-12)
+        lu.assertAlmostEquals(a:get(j, 1),
+          soft(b:get(j, 1), lambda * ratio) / (1 + lambda * (1 - ratio)), 1e-12)
       end
     end
   end
@@ -75,10 +83,13 @@ function TestMeetsTheOptimalityConditions()
   for _, T in ipairs{ 60, 300, 600 } do -- 600: more features than rows
     for _, case in ipairs{ { 1e-2, 1 }, { 1e-4, 1 }, { 1e-6, 1 }, { 1e-3, 0.3 }, { 1e-5, 0.9 } } do
       for _, intercept in ipairs{ false, true } do
-        local m = fit({ lambda = case[1], l1_ratio = case[2], tolerance = 1e-11, intercept = intercept }, T)
+        local m = fit({ lambda = case[1], l1_ratio = case[2], tolerance = 1e-11,
+          intercept = intercept }, T)
         lu.assertEquals(m:info().status, "converged")
-        local bad = violation(m:transform(train.X), y, m:weights(), m:intercept():get(1, 1), case[1], case[2])
-        lu.assertTrue(bad < 1e-3, ("T %d, lambda %g, l1_ratio %g: %g"):format(T, case[1], case[2], bad))
+        local bad = violation(m:transform(train.X), y, m:weights(), m:intercept():get(1, 1),
+          case[1], case[2])
+        lu.assertTrue(bad < 1e-3, ("T %d, lambda %g, l1_ratio %g: %g"):format(T, case[1], case[2],
+          bad))
       end
     end
   end
@@ -88,13 +99,15 @@ function TestAgreesWithPlainCoordinateDescent()
   local x = sc.randn{ 40, 8, seed = 3 }
   local y = x:column(1) * 2 - x:column(5) + sc.randn{ 40, 1, seed = 4 } * 0.5
   for _, case in ipairs{ { 0.3, 1 }, { 0.01, 1 }, { 0.1, 0.5 } } do
-    local m = sc.pipeline{ sc.solver.lasso{ lambda = case[1], l1_ratio = case[2], tolerance = 1e-13 } }:fit(x, y)
+    local m = sc.pipeline{ sc.solver.lasso{ lambda = case[1], l1_ratio = case[2],
+      tolerance = 1e-13 } }:fit(x, y)
     lu.assertTrue((m:weights() - reference(x, y, case[1], case[2], 300)):abs():max() < 1e-7)
   end
 end
 
 function TestGapIsHonest()
-  -- no point is better by more than the gap says; the tight solution stands in for the optimum, its own gap added
+  -- no point is better by more than the gap says; the tight solution stands in for the optimum, its
+  -- own gap added
   local y = train:targets()
   for _, lambda in ipairs{ 1e-2, 1e-3, 1e-4 } do
     local tight = fit{ lambda = lambda, tolerance = 1e-12 }
@@ -105,7 +118,8 @@ function TestGapIsHonest()
       local m = fit{ lambda = lambda, tolerance = tolerance }
       local info = m:info()
       lu.assertTrue(info.gap <= info.tolerance)
-      lu.assertTrue(objective(x, y, m:weights(), 0, lambda, 1) - optimum <= (info.gap + 1e-12) * least)
+      lu.assertTrue(objective(x, y, m:weights(), 0, lambda, 1) - optimum <= (
+        info.gap + 1e-12) * least)
     end
   end
 end
@@ -119,7 +133,8 @@ end
 function TestPathIsTheSingleSolutions()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ tolerance = 1e-12 } }
   local prepared = p:prepare(train:source_of_targets(), {})
-  local training = core.training(train:source_of_targets(), prepared.stages, prepared.map, p:training_options(train))
+  local training = core.training(train:source_of_targets(), prepared.stages, prepared.map,
+    p:training_options(train))
   local values = { 1e-3, 1e-2, 3e-5, 1, 1e-4 } -- in no order
   local fits = core.solve(training, p.solver:instance(), false, 0, values)
   for k, lambda in ipairs(values) do
@@ -131,7 +146,8 @@ function TestPathIsTheSingleSolutions()
 end
 
 function TestSearchGoesDownThePath()
-  local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = sc.choose{ 1e-5, 1e-4, 1e-3, 1e-2 } } }
+  local p = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.lasso{ lambda = sc.choose{ 1e-5, 1e-4, 1e-3, 1e-2 } } }
   local best = p:search(train, { folds = 3, seed = 0 })
   lu.assertTrue(best:score(test) > 0.93)
 end
@@ -140,13 +156,16 @@ function TestTheLargestLambdaThatMatters()
   local x = sc.randn{ 50, 6, seed = 1 }
   local y = sc.randn{ 50, 1, seed = 2 }
   local top = (x:t() * y):abs():max() / 50
-  local function count(lambda) return nonzeros(sc.pipeline{ sc.solver.lasso{ lambda = lambda } }:fit(x, y):weights()) end
+  local function count(lambda)
+    return nonzeros(sc.pipeline{ sc.solver.lasso{ lambda = lambda } }:fit(x, y):weights())
+  end
   lu.assertEquals(count(top * 1.0001), 0)
   lu.assertEquals(count(top * 0.98), 1)
 end
 
 function TestElasticNetEndsInRidge()
-  local ridge = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-3 } }:fit(train):weights()
+  local ridge = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-3 } }:fit(
+    train):weights()
   local net = fit{ lambda = 1e-3, l1_ratio = 0, tolerance = 1e-14 }:weights()
   lu.assertTrue((ridge - net):abs():max() < 1e-8)
 end
@@ -154,7 +173,10 @@ end
 function TestInterceptIsUnpenalised()
   local x = sc.randn{ 80, 3, seed = 1 }
   local y = x:column(1) * 2 - x:column(2)
-  local function solve(shift) return sc.pipeline{ sc.solver.lasso{ lambda = 0.1, intercept = true, tolerance = 1e-13 } }:fit(x, y + shift) end
+  local function solve(shift)
+    return sc.pipeline{ sc.solver.lasso{ lambda = 0.1, intercept = true, tolerance = 1e-13 } }:fit(
+      x, y + shift)
+  end
   local plain, moved = solve(0), solve(1000)
   lu.assertTrue((plain:weights() - moved:weights()):abs():max() < 1e-9)
   lu.assertAlmostEquals(moved:intercept():get(1, 1) - plain:intercept():get(1, 1), 1000, 1e-8)
@@ -163,9 +185,14 @@ end
 function TestTargetsAreSolvedApart()
   local x = sc.randn{ 60, 10, seed = 5 }
   local y = x:slice(1, 60, 1, 3) * 2 + sc.randn{ 60, 3, seed = 6 }
-  local function weights(targets) return sc.pipeline{ sc.solver.lasso{ lambda = 0.2, tolerance = 1e-13 } }:fit(x, targets):weights() end
+  local function weights(targets)
+    return sc.pipeline{ sc.solver.lasso{ lambda = 0.2, tolerance = 1e-13 } }:fit(x,
+      targets):weights()
+  end
   local all = weights(y)
-  for k = 1, 3 do lu.assertTrue((all:column(k) - weights(y:column(k):copy())):abs():max() < 1e-10) end
+  for k = 1, 3 do
+    lu.assertTrue((all:column(k) - weights(y:column(k):copy())):abs():max() < 1e-10)
+  end
 end
 
 function TestSeveralClasses()
@@ -183,7 +210,8 @@ function TestDependentAndConstantColumns()
   local wide = sc.hcat(x, x, x:column(1) + x:column(2), sc.ones(50, 1) * 3, sc.zeros(50, 1))
   local y = x:column(1) - x:column(3) * 0.5 + sc.randn{ 50, 1, seed = 9 } * 0.1
   for _, intercept in ipairs{ false, true } do
-    local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-3, tolerance = 1e-12, intercept = intercept } }:fit(wide, y)
+    local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-3, tolerance = 1e-12,
+      intercept = intercept } }:fit(wide, y)
     lu.assertEquals(m:info().status, "converged")
     local bad = violation(wide, y, m:weights(), m:intercept():get(1, 1), 1e-3, 1)
     lu.assertTrue(bad < 1e-3, bad)
@@ -192,7 +220,8 @@ end
 
 function TestConstantTargets()
   local x = sc.randn{ 20, 3, seed = 8 }
-  local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-3, intercept = true } }:fit(x, sc.ones(20, 1) * 4)
+  local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-3, intercept = true } }:fit(x,
+    sc.ones(20, 1) * 4)
   lu.assertTrue(m:weights():abs():max() < 1e-12)
   lu.assertAlmostEquals(m:intercept():get(1, 1), 4, 1e-12)
   m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-3 } }:fit(x, sc.zeros(20, 1))
@@ -204,7 +233,8 @@ function TestStreamingInBlocksAndThreadsChangeNothing()
   local before, want, same = core.threads(), nil, nil
   for _, case in ipairs{ { nil, 1 }, { nil, 3 }, { 17, 4 }, { 100, 2 } } do
     core.threads(case[2])
-    local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 }, block = case[1] }:fit(train)
+    local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 },
+      block = case[1] }:fit(train)
     want = want or p:decision(test)
     lu.assertTrue((p:decision(test) - want):abs():max() < 1e-8)
     if case[1] == nil then
@@ -220,8 +250,10 @@ function TestStreamedRows()
   local rows = sc.data.rows{ n = #train, d = 30, task = "regression", read = function(first, count)
     return x:slice(first, first + count - 1), y:slice(first, first + count - 1)
   end }
-  local streamed = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 }, block = 50 }:fit(rows)
-  lu.assertTrue((streamed:decision(test.X) - fit{ lambda = 1e-4 }:decision(test)):abs():max() < 1e-8)
+  local streamed = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 },
+    block = 50 }:fit(rows)
+  lu.assertTrue(
+    (streamed:decision(test.X) - fit{ lambda = 1e-4 }:decision(test)):abs():max() < 1e-8)
 end
 
 function TestFloat32StatesItsLoss()
@@ -238,7 +270,8 @@ function TestBadOptions()
   lu.assertErrorMsgContains("max_iterations", sc.solver.lasso, { max_iterations = 0 })
 end
 
--- Rounded to float32, the sums of features of low rank are those of no rows: the least that lambda must hold up against.
+-- Rounded to float32, the sums of features of low rank are those of no rows: the least that lambda
+-- must hold up against.
 function TestALambdaBelowTheRoundingOfTheSumsIsSaid()
   local x, y = sc.randn{ 40, 3, seed = 1 }, {}
   for i = 1, 40 do
@@ -246,11 +279,13 @@ function TestALambdaBelowTheRoundingOfTheSumsIsSaid()
     x:set(i, 2, 5)
   end
   local function fit_in(dtype)
-    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(), T = 20, seed = 1, dtype = dtype },
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+      phi = sc.nonlinearity.fourier(), T = 20, seed = 1, dtype = dtype },
                         sc.solver.lasso{ lambda = 1e-10 } }:fit(x, sc.matrix(y))
   end
   local lost, found = fit_in("float32"), fit_in("float64")
-  lu.assertEquals({ lost:info().status, found:info().status }, { "iterations exhausted", "converged" })
+  lu.assertEquals({ lost:info().status, found:info().status },
+    { "iterations exhausted", "converged" })
   lu.assertStrContains(lost:info().note, "float64 features")
   lu.assertTrue(found:decision(x):abs():max() < 5)
 end

@@ -8,14 +8,18 @@ local train, test = ds:split{ test = 0.25, seed = 0 }
 
 local function sinks(given)
   given = given or {}
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = given.T or 60, seed = 1, dtype = given.dtype }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(),
+    T = given.T or 60, seed = 1, dtype = given.dtype }
 end
-local function weighting(T) return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },
-  p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T or 60, seed = 0 } end
+local function weighting(T) return sc.instantiation{ W = sc.space.threshold(),
+  K = sc.kernel.gaussian{ gamma = 1 },
+  p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T or 60,
+    seed = 0 } end
 
 local function fit(stages, data) return sc.pipeline(stages):fit(data or train) end
 
--- largest |(Phi'Phi + n lambda P) a - Phi'y| relative to the largest |Phi'y|, formed from the whole feature matrix
+-- largest |(Phi'Phi + n lambda P) a - Phi'y| relative to the largest |Phi'y|, formed from the whole
+-- feature matrix
 local function residual(model, lambda, P, data)
   local phi, y, a = model:transform(data.X), data:targets(), model:weights()
   local right = phi:t() * y
@@ -43,12 +47,14 @@ function TestDualGivesThePrimalSolution()
   local few = train:subset(1, 50)
   for _, intercept in ipairs{ false, true } do
     local function solve(form)
-      return fit({ sc.standardize(), sinks{ T = 90 }, sc.solver.ridge{ lambda = 1e-3, form = form, intercept = intercept } }, few)
+      return fit({ sc.standardize(), sinks{ T = 90 }, sc.solver.ridge{ lambda = 1e-3, form = form,
+        intercept = intercept } }, few)
     end
     local primal, dual = solve("primal"), solve("dual")
     lu.assertTrue((primal:weights() - dual:weights()):abs():max() < 1e-8)
     lu.assertAlmostEquals(primal:intercept():get(1, 1), dual:intercept():get(1, 1), 1e-9)
-    lu.assertTrue((solve("auto"):weights() - dual:weights()):abs():max() == 0) -- more features than rows
+    -- more features than rows
+    lu.assertTrue((solve("auto"):weights() - dual:weights()):abs():max() == 0)
   end
 end
 
@@ -56,11 +62,14 @@ function TestInterceptIsUnpenalised()
   -- one more target added to all rows moves the intercept and nothing else
   local x = sc.randn{ 80, 3, seed = 1 }
   local y = x:column(1) * 2 - x:column(2)
-  local function solve(shift) return sc.pipeline{ sc.solver.ridge{ lambda = 0.1, intercept = true } }:fit(x, y + shift) end
+  local function solve(shift)
+    return sc.pipeline{ sc.solver.ridge{ lambda = 0.1, intercept = true } }:fit(x, y + shift)
+  end
   local plain, moved = solve(0), solve(1000)
   lu.assertTrue((plain:weights() - moved:weights()):abs():max() < 1e-9)
   lu.assertAlmostEquals(moved:intercept():get(1, 1) - plain:intercept():get(1, 1), 1000, 1e-8)
-  lu.assertTrue((moved:decision(x) - moved:transform(x) * moved:weights() - moved:intercept():get(1, 1)):abs():max() < 1e-10)
+  lu.assertTrue((moved:decision(x) - moved:transform(x) * moved:weights() - moved:intercept():get(1,
+    1)):abs():max() < 1e-10)
 end
 
 function TestLinearModelAgainstClosedForm()
@@ -75,11 +84,13 @@ function TestBlocksAndThreadsChangeNothing()
   local before, want = core.threads()
   for _, case in ipairs{ { nil, 1 }, { 1, 1 }, { 17, 4 }, { 100000, 4 } } do
     core.threads(case[2])
-    local stages = { sc.standardize(), sc.add_bias(), weighting(), sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
+    local stages = { sc.standardize(), sc.add_bias(), weighting(),
+      sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
     stages.block = case[1]
     local got = fit(stages):decision(test)
     want = want or got
-    lu.assertTrue((got - want):abs():max() < 1e-8, ("block %s, %d threads"):format(tostring(case[1]), case[2]))
+    lu.assertTrue((got - want):abs():max() < 1e-8,
+      ("block %s, %d threads"):format(tostring(case[1]), case[2]))
   end
   core.threads(before)
 end
@@ -88,7 +99,8 @@ function TestThreadsGiveTheSameBits()
   local before, want = core.threads()
   for _, threads in ipairs{ 1, 2, 5 } do
     core.threads(threads)
-    local got = fit{ sc.standardize(), sinks{ T = 300 }, sc.solver.ridge{ lambda = 1e-4 } }:weights()
+    local got = fit{ sc.standardize(), sinks{ T = 300 },
+      sc.solver.ridge{ lambda = 1e-4 } }:weights()
     want = want or got
     lu.assertTrue(got == want)
   end
@@ -101,12 +113,14 @@ function TestStreamedRowsGiveTheSameModel()
     return x:slice(first, first + count - 1), y:slice(first, first + count - 1)
   end }
   local stages = { sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 }, block = 50 }
-  lu.assertTrue((fit(stages, rows):decision(test.X) - fit(stages):decision(test)):abs():max() < 1e-8)
+  lu.assertTrue(
+    (fit(stages, rows):decision(test.X) - fit(stages):decision(test)):abs():max() < 1e-8)
 end
 
 function TestStreamsAreScoredInOneWalk()
   local x = train.X
-  local labels = sc.data.rows{ n = #train, d = 30, classes = train.classes, read = function(first, count)
+  local labels = sc.data.rows{ n = #train, d = 30, classes = train.classes,
+    read = function(first, count)
     return x:slice(first, first + count - 1), train.y:slice(first, first + count - 1)
   end }
   local m = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }
@@ -115,16 +129,19 @@ function TestStreamsAreScoredInOneWalk()
   local values = sc.data.rows{ n = #train, d = 30, read = function(first, count)
     return x:slice(first, first + count - 1), x:slice(first, first + count - 1, 1, 1)
   end }
-  local r = sc.pipeline{ sc.solver.ridge{ lambda = 1e-4 } }:fit(x:slice(1, #train, 2, 30), x:column(1):copy())
+  local r = sc.pipeline{ sc.solver.ridge{ lambda = 1e-4 } }:fit(x:slice(1, #train, 2, 30),
+    x:column(1):copy())
   lu.assertFalse(pcall(r.score, r, values)) -- other columns
-  r = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x, x:column(1):copy())
+  r = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x,
+    x:column(1):copy())
   lu.assertAlmostEquals(r:score(values), r:score(x, x:column(1):copy()), 1e-9)
   lu.assertAlmostEquals(r:error(values), r:error(x, x:column(1):copy()), 1e-9)
 end
 
 function TestFloat32StatesItsLoss()
   local wide = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-3 } }
-  local narrow = fit{ sc.standardize(), sinks{ dtype = "float32" }, sc.solver.ridge{ lambda = 1e-3 } }
+  local narrow = fit{ sc.standardize(), sinks{ dtype = "float32" },
+    sc.solver.ridge{ lambda = 1e-3 } }
   lu.assertTrue((wide:decision(test) - narrow:decision(test)):abs():max() < 1e-3)
   lu.assertAlmostEquals(wide:info().loss, narrow:info().loss, 1e-4)
 end
@@ -156,7 +173,8 @@ end
 function TestSearchEqualsFoldsOneByOne()
   local lambdas = { 1e-5, 1e-3, 1e-1 }
   for _, score in ipairs{ "error", "loss" } do
-    local best = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose(lambdas) } }:search(train,
+    local best = sc.pipeline{ sc.standardize(), sinks(),
+      sc.solver.ridge{ lambda = sc.choose(lambdas) } }:search(train,
       { folds = 4, seed = 7, score = score })
     local want, least = by_hand(lambdas, score), 1
     for c = 1, 3 do
@@ -168,8 +186,10 @@ function TestSearchEqualsFoldsOneByOne()
 end
 
 function TestSearchRefitsOnAllRows()
-  local best = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }:search(train, { folds = 3 })
-  local plain = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = best.choice["solver.lambda"] } }
+  local best = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }:search(train, { folds = 3 })
+  local plain = fit{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = best.choice["solver.lambda"] } }
   lu.assertTrue((best:decision(test) - plain:decision(test)):abs():max() < 1e-8)
   lu.assertStrContains(tostring(best.table), "best")
   lu.assertEquals(best:fit(train):info().status, "converged") -- the choice is put in
@@ -177,10 +197,13 @@ end
 
 function TestSearchOverSeveralOptions()
   local best = sc.pipeline{ sc.standardize(),
-    sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose{ 0.05, 0.15 } }, phi = sc.nonlinearity.fourier(), T = sc.choose{ 30, 60 }, seed = 1 },
+    sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose{ 0.05, 0.15 } },
+      phi = sc.nonlinearity.fourier(), T = sc.choose{ 30, 60 }, seed = 1 },
     sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }:search(train, { folds = 3 })
   lu.assertEquals(#best.table, 8)
-  for _, name in ipairs{ "sampler.sigma", "features.T", "solver.lambda" } do lu.assertNotNil(best.choice[name], name) end
+  for _, name in ipairs{ "sampler.sigma", "features.T", "solver.lambda" } do
+    lu.assertNotNil(best.choice[name], name)
+  end
 end
 
 function TestDualSearchInManyBlocks() -- the order of rows within folds is the same in every walk
@@ -190,7 +213,8 @@ function TestDualSearchInManyBlocks() -- the order of rows within folds is the s
   local many = sc.dataset{ X = x, y = y }
   local cells = {}
   for _, form in ipairs{ "primal", "dual" } do
-    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 40 },
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.fourier(), T = 40 },
                            sc.solver.ridge{ lambda = sc.choose{ 1e-3, 1e-1 }, form = form } }
     cells[form] = p:search(many, { folds = 3, score = "loss" }).table
   end
@@ -198,8 +222,10 @@ function TestDualSearchInManyBlocks() -- the order of rows within folds is the s
 end
 
 function TestStagesFittedPerFold()
-  local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }
-  local shared, strict = p:search(train, { folds = 3 }), p:search(train, { folds = 3, stages = "fold" })
+  local p = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }
+  local shared, strict = p:search(train, { folds = 3 }),
+    p:search(train, { folds = 3, stages = "fold" })
   lu.assertTrue(math.abs(shared.table[1].mean - strict.table[1].mean) < 0.03)
 end
 
@@ -208,25 +234,30 @@ function TestManyClasses()
   for i = 1, 300 do y[i] = (x:get(i, 1) > 0 and 1 or 0) + (x:get(i, 2) > 0 and 2 or 0) end
   local four = sc.dataset{ X = x, y = y, task = "classification" }
   local a, b = four:split{ test = 0.25 }
-  local m = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 300 }, sc.solver.ridge{ lambda = 1e-2 } }:fit(a)
+  local m = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign(), T = 300 }, sc.solver.ridge{ lambda = 1e-2 } }:fit(a)
   lu.assertTrue(m:score(b) > 0.85)
   lu.assertEquals(m:decision(b):cols(), 4)
   lu.assertTrue(m:predict(b):max() == 3 and m:predict(b):min() == 0) -- the labels themselves
   -- one column a target: each is the binary problem of its own
   local first = m:weights():column(1)
-  local own = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 300 }, sc.solver.ridge{ lambda = 1e-2 } }
+  local own = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign(), T = 300 }, sc.solver.ridge{ lambda = 1e-2 } }
     :fit(a.X, a:targets():column(1):copy())
   lu.assertTrue((own:weights() - first):abs():max() < 1e-10)
 end
 
 function TestBoundOfTheorem10()
-  local m = fit{ sc.standardize(), sc.add_bias(), weighting(), sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
+  local m = fit{ sc.standardize(), sc.add_bias(), weighting(),
+    sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
   local b = m:bound{ delta = 0.05 }
   local B, theta, n = m:norm(), 31 ^ -0.5 * 3 ^ -0.25, #train
   lu.assertAlmostEquals(b.theta, theta, 1e-12)
-  local total = m:info().loss + 2 * B * 2 * (B * theta + 1) * theta / math.sqrt(n) + (B * theta + 1) ^ 2 * math.sqrt(math.log(20) / (2 * n))
+  local total = m:info().loss + 2 * B * 2 * (B * theta + 1) * theta / math.sqrt(n) + (
+    B * theta + 1) ^ 2 * math.sqrt(math.log(20) / (2 * n))
   lu.assertAlmostEquals(b.total, total, 1e-9 * total)
-  lu.assertTrue(b.total <= b.total_paper + 1e-12 and b.total > sc.metrics.mse(m:decision(test), test:targets()))
+  lu.assertTrue(b.total <= b.total_paper + 1e-12 and b.total > sc.metrics.mse(m:decision(test),
+    test:targets()))
 end
 
 local function fails(words, f, ...)
@@ -245,7 +276,8 @@ end
 
 function TestConstantColumnsAreHarmless()
   local x = sc.hcat(train.X, sc.ones(#train, 2) * 7)
-  local m = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x, train.y)
+  local m = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x,
+    train.y)
   lu.assertTrue(m:transform(x):isfinite())
 end
 
@@ -260,7 +292,8 @@ function TestBadData()
   fails({ "one class" }, p.fit, p, train:filter(function(_, _, y) return y == "B" end))
   fails({ "no rows" }, p.fit, p, sc.dataset{ X = sc.zeros(0, 3), y = sc.zeros(0, 1) })
   fails({ "no columns" }, p.fit, p, sc.dataset{ X = sc.zeros(3, 0), y = sc.ones(3, 1) })
-  fails({ "3 classes in 2 rows" }, p.fit, p, sc.dataset{ X = sc.ones(2, 2), y = { "a", "b" }, classes = { "a", "b", "c" } })
+  fails({ "3 classes in 2 rows" }, p.fit, p, sc.dataset{ X = sc.ones(2, 2), y = { "a", "b" },
+    classes = { "a", "b", "c" } })
   fails({ "4 rows", "3" }, p.fit, p, sc.ones(4, 2), sc.ones(3, 1))
   p:fit(train)
   fails({ "7", "30" }, p.predict, p, sc.zeros(3, 7))
@@ -268,7 +301,8 @@ function TestBadData()
 end
 
 function TestOneRow()
-  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(sc.matrix{ { 2, 0 } }, sc.matrix{ { 3 } })
+  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(sc.matrix{ { 2, 0 } },
+    sc.matrix{ { 3 } })
   lu.assertAlmostEquals(m:weights():get(1, 1), 6 / 5, 1e-14)
 end
 
@@ -278,11 +312,17 @@ function TestBadPipelines()
   fails({ "second solver" }, sc.pipeline, { ridge, ridge })
   fails({ "stage 2" }, sc.pipeline, { sc.standardize(), 5 })
   fails({ "at least one" }, sc.pipeline, {})
-  fails({ "search" }, function() sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:fit(train) end)
+  fails({ "search" }, function()
+    sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:fit(train)
+  end)
   fails({ "nothing to search" }, function() sc.pipeline{ ridge }:search(train) end)
   fails({ "lambda", "-1" }, sc.solver.ridge, { lambda = sc.choose{ 1, -1 } })
-  fails({ "rkhs", "K" }, function() sc.pipeline{ sinks(), sc.solver.ridge{ penalty = "rkhs" } }:fit(train) end)
-  fails({ "folds" }, function() sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:search(train, { folds = 1 }) end)
+  fails({ "rkhs", "K" }, function()
+    sc.pipeline{ sinks(), sc.solver.ridge{ penalty = "rkhs" } }:fit(train)
+  end)
+  fails({ "folds" }, function()
+    sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:search(train, { folds = 1 })
+  end)
 end
 
 function TestInterruptStopsAFitCleanly()
@@ -295,12 +335,17 @@ end
 function TestARowFunctionThatFails()
   local rows = sc.data.rows{ n = 10, d = 2, read = function() error("disk on fire") end }
   fails({ "disk on fire" }, function() sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(rows) end)
-  rows = sc.data.rows{ n = 10, d = 2, read = function(_, count) return sc.ones(count, 3), sc.ones(count, 1) end }
-  fails({ "10 x 3", "10 x 2" }, function() sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(rows) end)
+  rows = sc.data.rows{ n = 10, d = 2, read = function(_, count)
+    return sc.ones(count, 3), sc.ones(count, 1)
+  end }
+  fails({ "10 x 3", "10 x 2" }, function()
+    sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(rows)
+  end)
 end
 
 function TestFailingAllocationsLoseNothing()
-  local p = sc.pipeline{ sc.standardize(), sc.add_bias(), weighting(20), sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
+  local p = sc.pipeline{ sc.standardize(), sc.add_bias(), weighting(20),
+    sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }
   local few = train:subset(1, 40)
   p:fit(few)
   p.fitted = nil

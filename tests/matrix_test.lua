@@ -1,6 +1,6 @@
 --- The Lua matrix: shapes, views, arithmetic, reductions, and what a user can type wrong.
--- luacheck: globals TestMaking TestRandom TestViews TestArithmetic TestReductions TestEigenvalues TestText TestSafety
--- luacheck: ignore 212/self
+-- luacheck: globals TestMaking TestRandom TestViews TestArithmetic TestReductions TestEigenvalues
+-- TestText TestSafety luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -69,7 +69,9 @@ end
 function TestMaking:test_absurd_sizes_are_refused_with_their_bytes()
   fails("8 EB", sc.zeros, 1e9, 1e9)
   fails("it takes a whole number", sc.zeros, 2 ^ 52, 0)
-  for _, bad in ipairs { -1, 1.5, 0 / 0, math.huge, "3", {} } do fails("'n' got", sc.zeros, bad, 1) end
+  for _, bad in ipairs { -1, 1.5, 0 / 0, math.huge, "3", {} } do
+    fails("'n' got", sc.zeros, bad, 1)
+  end
 end
 
 TestRandom = {}
@@ -221,7 +223,8 @@ end
 function TestArithmetic:test_product_equals_the_sum_of_products_in_every_layout()
   local A, B = sc.randn { 9, 7, seed = 1 }, sc.randn { 7, 5, seed = 2 }
   local wide = sc.hcat(A, A)
-  local layouts = { { A, B }, { A:t():copy():t(), B }, { A, B:t():copy():t() }, { wide:slice(1, 9, 8, 14), B }, { A:slice(2, 4), B:column(3) },
+  local layouts = { { A, B }, { A:t():copy():t(), B }, { A, B:t():copy():t() },
+    { wide:slice(1, 9, 8, 14), B }, { A:slice(2, 4), B:column(3) },
     { A:t():copy():t():slice(2, 3), B:slice(1, 7, 2, 2) } }
   for _, pair in ipairs(layouts) do
     local difference = (pair[1] * pair[2] - product(pair[1], pair[2])):abs():max()
@@ -251,7 +254,9 @@ end
 
 function TestArithmetic:test_errors_name_the_operation_and_both_shapes()
   local A, B = sc.ones(3, 4), sc.ones(5, 2)
-  fails("matrix product: 3 x 4 times 5 x 2: inner sizes 4 and 5 differ", function() return A * B end)
+  fails("matrix product: 3 x 4 times 5 x 2: inner sizes 4 and 5 differ", function()
+    return A * B
+  end)
   fails("A + B: 3 x 4 and 5 x 2 have different shapes", function() return A + B end)
   fails("A:dot(B): 3 x 4 and 5 x 2 have different shapes", A.dot, A, B)
   fails("divide by a number", function() return A / B end)
@@ -388,7 +393,8 @@ end
 function TestText:test_every_method_and_function_has_help()
   local help = require "scullery.help.matrix"
   for name in pairs(core.matrix_methods) do lu.assertIsString(help["matrix:" .. name], name) end
-  for _, name in ipairs { "matrix", "zeros", "ones", "eye", "rand", "randn", "hcat", "vcat", "is_matrix", "permutation" } do
+  for _, name in ipairs { "matrix", "zeros", "ones", "eye", "rand", "randn", "hcat", "vcat",
+    "is_matrix", "permutation" } do
     lu.assertIsString(help[name], name)
   end
 end
@@ -450,7 +456,8 @@ function TestSafety:test_temporaries_are_collected()
     local _ = A + 1 -- 1 MB
   end
   local _, peak = core.memory()
-  lu.assertTrue(peak - before < 100e6, ("2 GB of temporaries held %d bytes at once"):format(peak - before))
+  lu.assertTrue(peak - before < 100e6, ("2 GB of temporaries held %d bytes at once"):format(
+    peak - before))
 end
 
 function TestSafety:test_failing_allocations_give_an_error_or_the_right_numbers()

@@ -15,7 +15,8 @@ local function covariance(X)
   return centred:t() * centred * (1 / X:rows()), centred
 end
 
--- Scores Z of rows X: uncorrelated, variances the largest eigenvalues of the covariance, descending.
+-- Scores Z of rows X: uncorrelated, variances the largest eigenvalues of the covariance,
+-- descending.
 local function check(Z, X, variances, tolerance)
   local k = Z:cols()
   local C, centred = covariance(X)
@@ -36,7 +37,9 @@ local function check(Z, X, variances, tolerance)
   lu.assertTrue((C * V - CV):abs():max() < 100 * tolerance * size)
   local top = C:eigvals()
   local all = top:totable()
-  table.sort(all, function(a, b) return (type(a) == "table" and a[1] or a) > (type(b) == "table" and b[1] or b) end)
+  table.sort(all, function(a, b)
+    return (type(a) == "table" and a[1] or a) > (type(b) == "table" and b[1] or b)
+  end)
   for i = 1, k do
     local want = type(all[i]) == "table" and all[i][1] or all[i]
     lu.assertTrue(math.abs(want - variances:get(i, 1)) < tolerance * size)
@@ -60,22 +63,29 @@ end
 
 function TestComponentsOfFeatures()
   for _, dtype in ipairs{ "float64", "float32" } do
-    local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.1 }, phi = sc.nonlinearity.fourier(), T = 40, seed = 2, dtype = dtype }
+    local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.1 },
+      phi = sc.nonlinearity.fourier(), T = 40, seed = 2, dtype = dtype }
     local p = sc.pipeline{ sc.standardize(), features, sc.pca{ k = 3 } }:fit(ds.X)
-    local Phi = sc.pipeline{ sc.standardize(), features }:fit(ds.X):transform(ds.X):astype("float64")
-    check(p:transform(ds.X):astype("float64"), Phi, p:info().components.variances, dtype == "float64" and 1e-10 or 1e-5)
+    local Phi = sc.pipeline{ sc.standardize(), features }:fit(ds.X):transform(ds.X):astype(
+      "float64")
+    check(p:transform(ds.X):astype("float64"), Phi, p:info().components.variances,
+      dtype == "float64" and 1e-10 or 1e-5)
   end
 end
 
 function TestLargeMeansLoseNothing()
   local X = sc.randn{ 200, 3, seed = 4 }
-  local near, far = sc.pipeline{ sc.pca{ k = 3 } }:fit(X), sc.pipeline{ sc.pca{ k = 3 } }:fit(X + 1e6)
-  lu.assertTrue((near:info().components.variances - far:info().components.variances):abs():max() < 1e-8)
+  local near, far = sc.pipeline{ sc.pca{ k = 3 } }:fit(X),
+    sc.pipeline{ sc.pca{ k = 3 } }:fit(X + 1e6)
+  lu.assertTrue(
+    (near:info().components.variances - far:info().components.variances):abs():max() < 1e-8)
 end
 
 function TestComponentsBeforeASolver()
   local train, test = ds:split{ test = 0.25, seed = 0 }
-  local p = sc.pipeline{ sc.standardize(), sc.pca{ k = 8 }, sc.features{ p = sc.sampler.gaussian{ gamma = "scale" }, phi = sc.nonlinearity.fourier(), T = 200 },
+  local p = sc.pipeline{ sc.standardize(), sc.pca{ k = 8 },
+    sc.features{ p = sc.sampler.gaussian{ gamma = "scale" }, phi = sc.nonlinearity.fourier(),
+      T = 200 },
                          sc.solver.ridge{ lambda = 1e-4 } }:fit(train)
   lu.assertTrue(p:score(test) > 0.9)
   lu.assertStrContains(tostring(p), "pca{k = 8}")
@@ -86,7 +96,8 @@ function TestBlocksAndThreadsChangeNothing()
   local before = sc.threads()
   for _, threads in ipairs{ 1, 3 } do
     sc.threads(threads)
-    local got = sc.pipeline{ sc.standardize(), sc.pca{ k = 3 }, block = 17 }:fit(ds.X):transform(ds.X)
+    local got = sc.pipeline{ sc.standardize(), sc.pca{ k = 3 }, block = 17 }:fit(ds.X):transform(
+      ds.X)
     lu.assertTrue((got - want):abs():max() < 1e-10)
   end
   sc.threads(before)
@@ -96,13 +107,22 @@ function TestBadComponents()
   fails({ "pca", "'k'", "missing" }, sc.pca)
   fails({ "'k'", "0" }, sc.pca, { k = 0 })
   fails({ "'k'", "31", "1 to 30" }, function() sc.pipeline{ sc.pca{ k = 31 } }:fit(ds.X) end)
-  fails({ "'k'", "5", "2 rows" }, function() sc.pipeline{ sc.pca{ k = 5 } }:fit(ds.X:slice(1, 2)) end)
-  fails({ "last stage" }, sc.pipeline, { sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 5 }, sc.pca{ k = 2 }, sc.solver.ridge() })
-  fails({ "one-hot" }, function()
-    sc.pipeline{ sc.features{ p = sc.sampler.grid{ gamma = 1 }, phi = sc.nonlinearity.bins(), T = 5 }, sc.pca{ k = 2 } }:fit(ds.X)
+  fails({ "'k'", "5", "2 rows" }, function()
+    sc.pipeline{ sc.pca{ k = 5 } }:fit(ds.X:slice(1, 2))
   end)
-  fails({ "covariance", "scale" }, function() sc.pipeline{ sc.pca{ k = 1 } }:fit(sc.matrix{ { 1e200, 1 }, { 2e200, 3 }, { 0, 5 } }) end)
-  lu.assertEquals(sc.pipeline{ sc.pca{ k = 2 } }:fit(sc.ones(9, 3)):transform(sc.ones(9, 3)):norm(), 0) -- no variance at all
+  fails({ "last stage" }, sc.pipeline,
+    { sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 5 },
+      sc.pca{ k = 2 }, sc.solver.ridge() })
+  fails({ "one-hot" }, function()
+    sc.pipeline{ sc.features{ p = sc.sampler.grid{ gamma = 1 }, phi = sc.nonlinearity.bins(),
+      T = 5 }, sc.pca{ k = 2 } }:fit(ds.X)
+  end)
+  fails({ "covariance", "scale" }, function()
+    sc.pipeline{ sc.pca{ k = 1 } }:fit(sc.matrix{ { 1e200, 1 }, { 2e200, 3 }, { 0, 5 } })
+  end)
+  -- no variance at all
+  lu.assertEquals(sc.pipeline{ sc.pca{ k = 2 } }:fit(sc.ones(9, 3)):transform(sc.ones(9, 3)):norm(),
+    0)
 end
 
 os.exit(lu.LuaUnit.run(), true)

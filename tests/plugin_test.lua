@@ -34,7 +34,9 @@ function TestRefusals()
 end
 
 function TestUnknownNames()
-  fails({ "gausian", "did you mean 'gaussian'", "threshold" }, function() return sc.sampler.gausian end)
+  fails({ "gausian", "did you mean 'gaussian'", "threshold" }, function()
+    return sc.sampler.gausian
+  end)
   fails({ "no solver 'rigde'", "ridge" }, function() return sc.solver.rigde end)
   fails({ "../evil" }, function() return sc.sampler["../evil"] end)
   fails({ "no plugin 'sigm'", "did you mean 'sign'" }, sc.plugin.info, "sigm")
@@ -69,7 +71,9 @@ function TestEveryRegisteredComponentIsDescribed()
     local info = core.plugin_info(entry.kind, entry.name)
     count = count + 1
     lu.assertTrue(#info.summary > 2 and #info.doc > 5 and #info.version > 0, entry.name)
-    for _, option in ipairs(info.options) do lu.assertTrue(#option.help > 3 and #option.takes > 3, entry.name .. "." .. option.name) end
+    for _, option in ipairs(info.options) do
+      lu.assertTrue(#option.help > 3 and #option.takes > 3, entry.name .. "." .. option.name)
+    end
     -- defaults are taken
     lu.assertNotNil(core.instance(entry.kind, entry.name, {}))
   end
@@ -88,24 +92,32 @@ function TestThirdPartyFeatures()
   local w, phi = feats:parameters(), feats:transform(X)
   local z = X * w:t()
   for i = 1, 20 do
-    for t = 1, 10 do lu.assertAlmostEquals(phi:get(i, t), math.log(1 + math.exp(z:get(i, t))) / math.sqrt(10), 1e-12) end
+    for t = 1, 10 do
+      lu.assertAlmostEquals(phi:get(i, t), math.log(1 + math.exp(z:get(i, t))) / math.sqrt(10),
+        1e-12)
+    end
   end
-  local narrow = sc.features{ p = p, phi = softplus(), T = 10, seed = 3, dtype = "float32" }:transform(X) -- through float64
+  -- through float64
+  local narrow = sc.features{ p = p, phi = softplus(), T = 10, seed = 3,
+    dtype = "float32" }:transform(X)
   lu.assertTrue((narrow - phi):abs():max() < 1e-6)
 end
 
 function TestThirdPartyWeightingByQuadrature()
-  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 0.8 }, K = sc.kernel.gaussian{ gamma = 1.2 }, phi = softplus() }
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 0.8 },
+    K = sc.kernel.gaussian{ gamma = 1.2 }, phi = softplus() }
   local u = inst:sample{ T = 4, seed = 1, d = 3 }
   local value, info = inst:expectation(u, X)
   lu.assertEquals(info.method, "quadrature")
-  local simulated, about = inst:expectation(u, X, { method = "monte-carlo", samples = 1 << 17, tolerance = 2e-3 })
+  local simulated, about = inst:expectation(u, X, { method = "monte-carlo", samples = 1 << 17,
+    tolerance = 2e-3 })
   lu.assertTrue((value - simulated):abs():max() / about.stderr < 5)
 end
 
 function TestAPluginThatFails()
   local function fit(given)
-    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = softplus(given), T = 5 }, sc.solver.ridge{ lambda = 1 } }
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = softplus(given),
+      T = 5 }, sc.solver.ridge{ lambda = 1 } }
       :fit(X, X:column(1):copy())
   end
   fails({ "softplus", "asked to fail" }, fit, { fail = true })
@@ -114,12 +126,14 @@ end
 
 function TestMonteCarloWhereThereIsNoTilt()
   -- a uniform threshold has no conjugate kernel: the features say that they are approximate
-  local inst = sc.instantiation{ p = sc.sampler.threshold{ a = 1 }, K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+  local inst = sc.instantiation{ p = sc.sampler.threshold{ a = 1 },
+    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
   local feats = inst:features{ T = 5, seed = 1 }:fit(X)
   lu.assertEquals(feats:info().method, "monte-carlo")
   local u = inst:sample{ T = 5, seed = 1, d = 3 }
   local value, info = inst:expectation(u, X, { tolerance = 1e-3, samples = 1 << 18, seed = 5 })
-  -- independent: E K phi = (1/d) * integral over t in [-1, 1] of exp(-(u-t)^2/2) sign(x_i - t)/2 by a midpoint rule
+  -- independent: E K phi = (1/d) * integral over t in [-1, 1] of exp(-(u-t)^2/2) sign(x_i - t)/2 by
+  -- a midpoint rule
   for t = 1, 5 do
     local i = math.tointeger(u:get(t, 1))
     local sum, n = 0, 20000
@@ -139,14 +153,23 @@ function TestAProblemAnswersEveryVerbAlike()
   for _, dtype in ipairs{ "float64", "float32" } do
     for _, intercept in ipairs{ false, true } do
       for _, K in ipairs{ false, sc.kernel.gaussian{ gamma = 1 } } do
-        local feats = sc.features{ K = K or nil, p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 6, seed = 1, dtype = dtype }
-        local p = sc.pipeline{ feats, sc.solver.probe{ intercept = intercept }, block = 33 }:fit(many, y)
+        local feats = sc.features{ K = K or nil, p = sc.sampler.gaussian{ sigma = 1 },
+          phi = sc.nonlinearity.sign(), T = 6, seed = 1, dtype = dtype }
+        local p = sc.pipeline{ feats, sc.solver.probe{ intercept = intercept }, block = 33 }:fit(
+          many, y)
         lu.assertEquals(p:weights():abs():max(), 0)
-        if intercept then lu.assertAlmostEquals(p:intercept():get(1, 2), y:column(2):mean(), 1e-9) end -- the host's, mean y - mean phi 0
+        -- the host's, mean y - mean phi 0
+        if intercept then
+          lu.assertAlmostEquals(p:intercept():get(1, 2), y:column(2):mean(), 1e-9)
+        end
       end
-      for _, map in ipairs{ { sc.sampler.gaussian(), sc.nonlinearity.fourier{ form = "pair" } }, { sc.sampler.hadamard(), sc.nonlinearity.sign() },
-                            { sc.sampler.pooled{ projections = 9 }, sc.nonlinearity.sign() }, { sc.sampler.cauchy(), sc.nonlinearity.sign(), sc.kernel.gaussian() } } do
-        local feats = sc.features{ p = map[1], phi = map[2], K = map[3], T = 11, seed = 1, dtype = dtype }
+      for _, map in ipairs{ { sc.sampler.gaussian(), sc.nonlinearity.fourier{ form = "pair" } },
+        { sc.sampler.hadamard(), sc.nonlinearity.sign() },
+                            { sc.sampler.pooled{ projections = 9 }, sc.nonlinearity.sign() },
+                              { sc.sampler.cauchy(), sc.nonlinearity.sign(),
+                                sc.kernel.gaussian() } } do
+        local feats = sc.features{ p = map[1], phi = map[2], K = map[3], T = 11, seed = 1,
+          dtype = dtype }
         sc.pipeline{ feats, sc.solver.probe{ intercept = intercept } }:fit(many, y)
       end
     end

@@ -1,4 +1,5 @@
--- Probabilities of classes: Platt's sigmoids against another minimiser, calibration against known P(y | x), folds against models fitted apart.
+-- Probabilities of classes: Platt's sigmoids against another minimiser, calibration against known
+-- P(y | x), folds against models fitted apart.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -11,7 +12,8 @@ end
 
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 
--- ---------------------------------------------------------------- Platt's sigmoid, against Newton's method written from the objective
+-- ---------------------------------------------------------------- Platt's sigmoid, against
+-- Newton's method written from the objective
 
 -- Sums that lose nothing: Neumaier's.
 local function adder()
@@ -47,7 +49,9 @@ local function derivatives(scores, w, t, A, B)
   for i, f in ipairs(scores) do
     local p = sigmoid(-(A * f + B))
     local first, second = w[i] * (t[i] - p), w[i] * p * (1 - p)
-    for k, term in ipairs{ f * first, first, f * f * second, f * second, second } do out[k] = sums[k](term) end
+    for k, term in ipairs{ f * first, first, f * f * second, f * second, second } do
+      out[k] = sums[k](term)
+    end
   end
   return out
 end
@@ -57,13 +61,15 @@ local function minimise(scores, w, t, A, B)
   for _ = 1, 60 do
     local g = derivatives(scores, w, t, A, B)
     local determinant = g[3] * g[5] - g[4] ^ 2
-    A, B = A - (g[5] * g[1] - g[4] * g[2]) / determinant, B - (g[3] * g[2] - g[4] * g[1]) / determinant
+    A, B = A - (g[5] * g[1] - g[4] * g[2]) / determinant,
+      B - (g[3] * g[2] - g[4] * g[1]) / determinant
   end
   return A, B
 end
 
 local function draws(n, seed, shift, scale)
-  local x, u, scores, targets = sc.randn{ n, 1, seed = seed }, sc.rand{ n, 1, seed = seed + 1 }, {}, {}
+  local x, u, scores, targets = sc.randn{ n, 1, seed = seed }, sc.rand{ n, 1, seed = seed + 1 }, {},
+    {}
   for i = 1, n do
     targets[i] = u:get(i, 1) < sigmoid(1.5 * x:get(i, 1) - 0.7) and 1 or -1
     scores[i] = shift + scale * x:get(i, 1)
@@ -72,7 +78,8 @@ local function draws(n, seed, shift, scale)
 end
 
 function TestSigmoidMinimisesItsObjective()
-  for _, case in ipairs{ { n = 40 }, { n = 500 }, { n = 500, shift = 100, scale = 3 }, { n = 300, scale = 1e-6 }, { n = 300, scale = -1e6 },
+  for _, case in ipairs{ { n = 40 }, { n = 500 }, { n = 500, shift = 100, scale = 3 },
+    { n = 300, scale = 1e-6 }, { n = 300, scale = -1e6 },
                          { n = 200, weights = true } } do
     local scale = case.scale or 1
     local scores, targets = draws(case.n, 11, case.shift or 0, scale)
@@ -85,7 +92,8 @@ function TestSigmoidMinimisesItsObjective()
     local w, t, plus, minus = problem(scores, targets, weights)
     local g = derivatives(scores, w, t, got.slope, got.offset)
     local reach = math.abs(case.shift or 0) + math.abs(scale)
-    lu.assertTrue(math.abs(g[1]) < 1e-10 * case.n * reach and math.abs(g[2]) < 1e-10 * case.n, "the gradient is zero")
+    lu.assertTrue(math.abs(g[1]) < 1e-10 * case.n * reach and math.abs(g[2]) < 1e-10 * case.n,
+      "the gradient is zero")
     lu.assertAlmostEquals(got.positives, plus, 1e-9)
     lu.assertAlmostEquals(got.negatives, minus, 1e-9)
     lu.assertTrue(got.converged and got.residual <= got.tolerance)
@@ -106,7 +114,8 @@ end
 function TestEqualScoresGiveTheShareOfTheClass()
   local got = core.platt(sc.matrix{ 0.1, 0.1, 0.1, 0.1 }, sc.matrix{ -1, 1, 1, 1 })[1]
   lu.assertEquals(got.slope, 0)
-  lu.assertAlmostEquals(sigmoid(-got.offset), (3 * 4 / 5 + 1 / 3) / 4, 1e-10) -- the mean of the regularised targets
+  -- the mean of the regularised targets
+  lu.assertAlmostEquals(sigmoid(-got.offset), (3 * 4 / 5 + 1 / 3) / 4, 1e-10)
 end
 
 function TestWeightsHaveNoUnitAndZeroLeavesARowOut()
@@ -114,7 +123,9 @@ function TestWeightsHaveNoUnitAndZeroLeavesARowOut()
   local w, kept, kept_targets, kept_w = {}, {}, {}, {}
   for i = 1, 120 do
     w[i] = i % 4
-    if w[i] > 0 then kept[#kept + 1], kept_targets[#kept + 1], kept_w[#kept + 1] = scores[i], targets[i], w[i] end
+    if w[i] > 0 then
+      kept[#kept + 1], kept_targets[#kept + 1], kept_w[#kept + 1] = scores[i], targets[i], w[i]
+    end
   end
   local f, y = sc.matrix(scores), sc.matrix(targets)
   local one, large = core.platt(f, y, sc.matrix(w))[1], core.platt(f, y, sc.matrix(w) * 1e6)[1]
@@ -147,10 +158,12 @@ end
 local data, truth_of_data = known(4000, 21)
 local fresh, truth_of_fresh = known(4000, 31)
 
--- A linear score of least squares is A monotone of the true log odds but for its own error; so the sigmoid is the truth up to estimation.
+-- A linear score of least squares is A monotone of the true log odds but for its own error; so the
+-- sigmoid is the truth up to estimation.
 local function least_squares(given)
   given = given or {}
-  return sc.pipeline{ sc.solver.ridge{ lambda = 1e-6, intercept = true }, class_weights = given.class_weights }
+  return sc.pipeline{ sc.solver.ridge{ lambda = 1e-6, intercept = true },
+    class_weights = given.class_weights }
 end
 
 -- |sum (y - p)| / sqrt(sum p (1 - p)) within groups of rows of like p
@@ -170,12 +183,14 @@ local function worst_group(P, ds, groups)
 end
 
 function TestProbabilitiesAreThoseOfTheRows()
-  local solvers = { least_squares(), sc.pipeline{ sc.solver.logistic{ intercept = true } }, sc.pipeline{ sc.solver.hinge{ lambda = 1e-3 } } }
+  local solvers = { least_squares(), sc.pipeline{ sc.solver.logistic{ intercept = true } },
+    sc.pipeline{ sc.solver.hinge{ lambda = 1e-3 } } }
   for _, p in ipairs(solvers) do
     local P = p:fit(data):probabilities(fresh)
     lu.assertEquals({ P:rows(), P:cols() }, { 4000, 2 })
     lu.assertTrue((P:sum(2) - 1):abs():max() < 1e-14)
-    lu.assertTrue(worst_group(P, fresh, 8) < 4.5, tostring(p.solver)) -- in standard errors; the sigmoid's own is a fraction of one
+    -- in standard errors; the sigmoid's own is a fraction of one
+    lu.assertTrue(worst_group(P, fresh, 8) < 4.5, tostring(p.solver))
   end
 end
 
@@ -199,7 +214,8 @@ end
 function TestProbabilitiesAgreeWithTheTruthWithinTheirStandardError()
   local p = least_squares():fit(data)
   local P, f = p:probabilities(fresh), p:decision(fresh)
-  -- Fisher information of the log odds, linear in (x1, x2, 1); no estimator does better, and least squares hardly worse
+  -- Fisher information of the log odds, linear in (x1, x2, 1); no estimator does better, and least
+  -- squares hardly worse
   local info, square = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, 0
   for i = 1, #data do
     local q, x = truth_of_data(i), { data.X:get(i, 1), data.X:get(i, 2), 1 }
@@ -207,18 +223,24 @@ function TestProbabilitiesAgreeWithTheTruthWithinTheirStandardError()
   end
   for i = 1, 400 do
     local variance = inverse_form(info, { fresh.X:get(i, 1), fresh.X:get(i, 2), 1 })
-    local got, want = math.log(P:get(i, 2) / P:get(i, 1)), math.log(truth_of_fresh(i) / (1 - truth_of_fresh(i)))
+    local got, want = math.log(P:get(i, 2) / P:get(i, 1)),
+      math.log(truth_of_fresh(i) / (1 - truth_of_fresh(i)))
     square = square + (got - want) ^ 2 / variance / 400
-    lu.assertAlmostEquals(got, -(p:info().calibration.slopes[1] * f:get(i, 1) + p:info().calibration.offsets[1]), 1e-9)
+    lu.assertAlmostEquals(got,
+      -(p:info().calibration.slopes[1] * f:get(i, 1) + p:info().calibration.offsets[1]), 1e-9)
   end
-  lu.assertTrue(square < 6, "mean squared error in squared standard errors (1 expected): " .. square)
+  lu.assertTrue(square < 6, "mean squared error in squared standard errors (1 expected): "
+    .. square)
 end
 
 function TestClassWeightsDoNotShiftProbabilities()
   local weighted = least_squares{ class_weights = { no = 20, yes = 1 } }:fit(data)
-  lu.assertTrue(weighted:decision(fresh):mean() < least_squares():fit(data):decision(fresh):mean() - 0.5) -- the scores did shift
+  -- the scores did shift
+  lu.assertTrue(weighted:decision(fresh):mean() < least_squares():fit(data):decision(
+    fresh):mean() - 0.5)
   lu.assertTrue(worst_group(weighted:probabilities(fresh), fresh, 8) < 4.5)
-  local own = sc.pipeline{ sc.solver.logistic{ intercept = true }, class_weights = { no = 20, yes = 1 } }:fit(data)
+  local own = sc.pipeline{ sc.solver.logistic{ intercept = true },
+    class_weights = { no = 20, yes = 1 } }:fit(data)
   lu.assertTrue(worst_group(own:probabilities(fresh), fresh, 8) < 4.5)
   lu.assertEquals(own:info().calibration.method, "platt")
 end
@@ -233,7 +255,8 @@ function TestRowWeightsMakeThePopulation()
   local p = least_squares():fit(sc.dataset{ X = data.X, y = data:labels(), weights = w })
   local P, gap, variance = p:probabilities(data), 0, 0
   for i = 1, #data do
-    gap, variance = gap + w[i] * (data.y:get(i, 1) - 1 - P:get(i, 2)), variance + w[i] ^ 2 * P:get(i, 1) * P:get(i, 2)
+    gap, variance = gap + w[i] * (data.y:get(i, 1) - 1 - P:get(i, 2)),
+      variance + w[i] ^ 2 * P:get(i, 1) * P:get(i, 2)
   end
   lu.assertTrue(math.abs(gap) < 4.5 * math.sqrt(variance))
   local mean = 0
@@ -241,7 +264,8 @@ function TestRowWeightsMakeThePopulation()
   lu.assertAlmostEquals(mean, 3 * share / (1 + 2 * share), 0.03)
 end
 
--- ---------------------------------------------------------------- out of fold, against models fitted apart
+-- ---------------------------------------------------------------- out of fold, against models
+-- fitted apart
 
 local function three_classes(n, seed)
   local X, y = sc.randn{ n, 4, seed = seed }, {}
@@ -266,19 +290,26 @@ local function apart(stages, ds, k, seed)
     for i, at in ipairs(folds) do table.insert(at == fold and outside or inside, i) end
     local d = stages():fit(ds:select(inside)):decision(ds:select(outside))
     scores = scores or core.zeros(#ds, d:cols())
-    for place, i in ipairs(outside) do for j = 1, d:cols() do scores:set(i, j, d:get(place, j)) end end
+    for place, i in ipairs(outside) do
+      for j = 1, d:cols() do scores:set(i, j, d:get(place, j)) end
+    end
   end
   return core.platt(scores, ds:targets(), ds.weights)
 end
 
 function TestFoldsOfOnePassAreModelsFittedApart()
-  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.arccos{ order = 1 }, T = 30, seed = 2 }
+  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.arccos{ order = 1 }, T = 30, seed = 2 }
   local w = {}
   for i = 1, 300 do w[i] = 1 + i % 3 end
   local weighted = sc.dataset{ X = three.X, y = three:labels(), weights = w }
   for name, stages in pairs{
-    ridge = function() return sc.pipeline{ features, sc.solver.ridge{ lambda = 1e-2, intercept = true } } end,
-    logistic = function() return sc.pipeline{ sc.solver.logistic{ lambda = 1e-2, tolerance = 1e-10 } } end,
+    ridge = function()
+      return sc.pipeline{ features, sc.solver.ridge{ lambda = 1e-2, intercept = true } }
+    end,
+    logistic = function()
+      return sc.pipeline{ sc.solver.logistic{ lambda = 1e-2, tolerance = 1e-10 } }
+    end,
     knn = function() return sc.pipeline{ sc.solver.knn{ k = 9 } } end,
   } do
     for _, ds in ipairs{ three, weighted } do
@@ -287,7 +318,8 @@ function TestFoldsOfOnePassAreModelsFittedApart()
       lu.assertEquals({ got.method, got.folds, got.seed, got.rows }, { "platt", 4, 7, 300 })
       for j = 1, 3 do
         lu.assertAlmostEquals(got.slopes[j], want[j].slope, 1e-5 * math.abs(want[j].slope), name)
-        lu.assertAlmostEquals(got.offsets[j], want[j].offset, 1e-5 * (1 + math.abs(want[j].offset)), name)
+        lu.assertAlmostEquals(got.offsets[j], want[j].offset, 1e-5 * (1 + math.abs(want[j].offset)),
+          name)
       end
     end
   end
@@ -295,7 +327,8 @@ end
 
 function TestModelsThatAreNotLinearAreCalibratedToo()
   local unseen = three_classes(400, 61)
-  local solvers = { sc.solver.adaboost(), sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 2 }, lambda = 1e-2 } }
+  local solvers = { sc.solver.adaboost(),
+    sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 2 }, lambda = 1e-2 } }
   local built, svm = pcall(function() return sc.solver.svm{ C = 1 } end) -- only where LIBSVM is
   if built then solvers[#solvers + 1] = svm end
   for _, solver in ipairs(solvers) do
@@ -316,7 +349,8 @@ function TestStreamsAreCalibratedToo()
   end
   local p = least_squares():fit(stream(data))
   lu.assertTrue(worst_group(p:probabilities(fresh), fresh, 8) < 4.5)
-  local streamed, held = p:calibrate{ data = stream(fresh) }:info().calibration, p:calibrate{ data = fresh }:info().calibration
+  local streamed, held = p:calibrate{ data = stream(fresh) }:info().calibration,
+    p:calibrate{ data = fresh }:info().calibration
   lu.assertAlmostEquals(streamed.slopes[1], held.slopes[1], 1e-10)
   lu.assertAlmostEquals(streamed.offsets[1], held.offsets[1], 1e-10)
   lu.assertTrue((p:probabilities(stream(fresh)) - p:probabilities(fresh)):abs():max() < 1e-12)
@@ -348,7 +382,8 @@ end
 
 function TestSigmoidsOfManyClassesAreNormalised()
   local unseen = three_classes(600, 51)
-  for _, solver in ipairs{ sc.solver.ridge{ lambda = 1e-3 }, sc.solver.knn{ k = 15 }, sc.solver.hinge{ lambda = 1e-3 } } do
+  for _, solver in ipairs{ sc.solver.ridge{ lambda = 1e-3 }, sc.solver.knn{ k = 15 },
+    sc.solver.hinge{ lambda = 1e-3 } } do
     local p = sc.pipeline{ sc.standardize(), solver }:fit(three)
     local P, f, c = p:probabilities(unseen), p:decision(unseen), p:info().calibration
     lu.assertEquals({ P:rows(), P:cols() }, { 600, 3 })
@@ -368,19 +403,23 @@ end
 
 function TestColumnsFollowTheClassesAsGiven()
   local turned = sc.dataset{ X = data.X, y = data:labels(), classes = { "yes", "no" } }
-  local P, Q = least_squares():fit(data):probabilities(fresh), least_squares():fit(turned):probabilities(fresh)
-  lu.assertTrue((P:column(1) - Q:column(2)):abs():max() < 1e-3) -- the folds differ: their order goes by class
+  local P, Q = least_squares():fit(data):probabilities(fresh),
+    least_squares():fit(turned):probabilities(fresh)
+  -- the folds differ: their order goes by class
+  lu.assertTrue((P:column(1) - Q:column(2)):abs():max() < 1e-3)
   local p = least_squares():fit(turned)
   lu.assertEquals(p.classes, { "yes", "no" })
 end
 
--- ---------------------------------------------------------------- what does not matter, and what is kept
+-- ---------------------------------------------------------------- what does not matter, and what
+-- is kept
 
 function TestThreadsAndBlocksChangeNothing()
   local before, want = core.threads()
   for _, case in ipairs{ { 1 }, { 2 }, { 5 }, { 2, 17 } } do
     core.threads(case[1])
-    local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 }, phi = sc.nonlinearity.fourier(), T = 50, seed = 1 },
+    local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 },
+      phi = sc.nonlinearity.fourier(), T = 50, seed = 1 },
                            sc.solver.ridge{ lambda = 1e-3 }, block = case[2] }:fit(three)
     local P = p:probabilities(three)
     want = want or P
@@ -396,19 +435,24 @@ function TestAFitForgetsTheCalibrationAndASearchCanBeCalibrated()
   lu.assertEquals(p:info().calibration.folds, 5)
   p:fit(data)
   lu.assertNil(p:info().calibration)
-  local q = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = sc.choose{ 1e-6, 1e-2 } } }:search(three, { folds = 3 })
+  local q = sc.pipeline{ sc.standardize(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-6, 1e-2 } } }:search(three, { folds = 3 })
   lu.assertTrue((q:probabilities(three):sum(2) - 1):abs():max() < 1e-12)
   local own = sc.pipeline{ sc.solver.logistic() }:fit(three):calibrate{ folds = 3 }
   own:probabilities(three)
-  lu.assertEquals(own:info().calibration.method, "platt") -- asked for, so it takes the place of the loss
+  -- asked for, so it takes the place of the loss
+  lu.assertEquals(own:info().calibration.method, "platt")
 end
 
 function TestPrunedModelsAreCalibratedOnHeldOutRows()
-  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }
-  local full = sc.pipeline{ inst:features{ T = 40, seed = 0 }, sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }:fit(data):calibrate()
+  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },
+    p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }
+  local full = sc.pipeline{ inst:features{ T = 40, seed = 0 },
+    sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }:fit(data):calibrate()
   local small = full:prune{ epsilon = 0.01 }
   lu.assertNil(small:info().calibration)
-  fails({ "pipeline:probabilities", "a pruned model is calibrated on held-out rows" }, small.probabilities, small, fresh)
+  fails({ "pipeline:probabilities", "a pruned model is calibrated on held-out rows" },
+    small.probabilities, small, fresh)
   lu.assertTrue(worst_group(small:calibrate{ data = data }:probabilities(fresh), fresh, 4) < 8)
 end
 
@@ -416,7 +460,8 @@ end
 
 function TestBadInputIsASentence()
   local fresh_model = least_squares()
-  fails({ "pipeline:probabilities", "not fitted yet" }, fresh_model.probabilities, fresh_model, data)
+  fails({ "pipeline:probabilities", "not fitted yet" }, fresh_model.probabilities, fresh_model,
+    data)
   fails({ "pipeline:calibrate", "not fitted yet" }, fresh_model.calibrate, fresh_model)
   local values = least_squares():fit(data.X, data.X:column(1):copy())
   fails({ "pipeline:probabilities", "regression" }, values.probabilities, values, data.X)
@@ -433,8 +478,10 @@ function TestBadInputIsASentence()
   fails({ "option 'data' got 3; it takes a data set" }, p.calibrate, p, { data = 3 })
   fails({ "folds and seed, or data, not both" }, p.calibrate, p, { data = fresh, folds = 3 })
   fails({ "X has 4 columns where the pipeline was fitted on 2" }, p.calibrate, p, { data = three })
-  fails({ "takes rows with classes" }, p.calibrate, p, { data = sc.dataset{ X = data.X, y = data.X:column(1):copy() } })
-  fails({ "of the classes", "where the model has" }, p.calibrate, p, { data = sc.dataset{ X = data.X, y = data:labels(), classes = { "yes", "no" } } })
+  fails({ "takes rows with classes" }, p.calibrate, p,
+    { data = sc.dataset{ X = data.X, y = data.X:column(1):copy() } })
+  fails({ "of the classes", "where the model has" }, p.calibrate, p,
+    { data = sc.dataset{ X = data.X, y = data:labels(), classes = { "yes", "no" } } })
   local only = fresh:filter(function(_, _, label) return label == "no" end)
   fails({ "no row of the class \"yes\"" }, p.calibrate, p, { data = only })
 end
@@ -443,14 +490,18 @@ function TestAClassThatAFoldWouldTakeAwayIsNamed()
   local labels = three:labels()
   for i = 1, 300 do if labels[i] == "c" then labels[i] = "a" end end
   labels[17] = "c"
-  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X, y = labels })
-  fails({ "pipeline:probabilities", "the class \"c\" has 1 row that counts" }, p.probabilities, p, three)
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X,
+    y = labels })
+  fails({ "pipeline:probabilities", "the class \"c\" has 1 row that counts" }, p.probabilities, p,
+    three)
   labels[18] = "c"
-  local two = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X, y = labels })
+  local two = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X,
+    y = labels })
   lu.assertEquals(two:probabilities(three):cols(), 3)
   local w = {}
   for i = 1, 300 do w[i] = i == 18 and 0 or 1 end
-  local weighted = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X, y = labels, weights = w })
+  local weighted = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = three.X,
+    y = labels, weights = w })
   fails({ "the class \"c\" has 1 row that counts" }, weighted.probabilities, weighted, three)
 end
 
@@ -458,7 +509,8 @@ function TestAStreamIsAskedTheSame()
   local X, y = three.X, core.ones(300, 1)
   for i = 1, 300 do y:set(i, 1, i == 17 and 3 or 1 + i % 2) end
   local function fit(classes)
-    return sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.data.rows{ n = 300, d = 4, classes = classes, read = function(first, count)
+    return sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.data.rows{ n = 300, d = 4,
+      classes = classes, read = function(first, count)
       return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
     end })
   end
@@ -470,8 +522,10 @@ function TestAStreamIsAskedTheSame()
 end
 
 function TestScoresThatAreNoNumbersAreRefused()
-  fails({ "the score of row 2 is not finite" }, core.platt, sc.matrix{ 1, 0 / 0, 2 }, sc.matrix{ 1, -1, 1 })
-  fails({ "scores are 3 x 1 and targets 2 x 1" }, core.platt, sc.matrix{ 1, 2, 3 }, sc.matrix{ 1, -1 })
+  fails({ "the score of row 2 is not finite" }, core.platt, sc.matrix{ 1, 0 / 0, 2 },
+    sc.matrix{ 1, -1, 1 })
+  fails({ "scores are 3 x 1 and targets 2 x 1" }, core.platt, sc.matrix{ 1, 2, 3 },
+    sc.matrix{ 1, -1 })
 end
 
 os.exit(lu.LuaUnit.run(), true)

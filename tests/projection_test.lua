@@ -1,4 +1,5 @@
--- How rows meet parameters: every space's features against the formula, written out row by row from feats:parameters().
+-- How rows meet parameters: every space's features against the formula, written out row by row from
+-- feats:parameters().
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -27,11 +28,14 @@ local samplers = {
   { "gaussian", sc.sampler.gaussian{ sigma = 0.7, mean = 0.1, bias = "gaussian" }, "dense", true },
   { "threshold", sc.sampler.threshold{ sigma = 1 }, "threshold" },
   { "sparse", sc.sampler.sparse{ degree = 3, sigma = 0.8 }, "sparse" },
-  { "sparse with bias", sc.sampler.sparse{ degree = 2, weights = "rademacher", bias = { -1, 1 } }, "sparse", true },
-  { "sparse, drawn in-degrees", sc.sampler.sparse{ degree = { table = { 0.2, 0.3, 0.3, 0.2 } } }, "sparse" },
+  { "sparse with bias", sc.sampler.sparse{ degree = 2, weights = "rademacher", bias = { -1, 1 } },
+    "sparse", true },
+  { "sparse, drawn in-degrees", sc.sampler.sparse{ degree = { table = { 0.2, 0.3, 0.3, 0.2 } } },
+    "sparse" },
   { "orthogonal", sc.sampler.orthogonal{ sigma = 0.5 }, "dense" },
   { "sorf", sc.sampler.hadamard{ sigma = 0.5 }, "structured" },
-  { "fastfood with bias", sc.sampler.hadamard{ sigma = 0.5, form = "fastfood", bias = "uniform" }, "structured", true },
+  { "fastfood with bias", sc.sampler.hadamard{ sigma = 0.5, form = "fastfood", bias = "uniform" },
+    "structured", true },
   { "halton", sc.sampler.qmc{ sigma = 0.5, sequence = "halton" }, "dense" },
 }
 
@@ -40,16 +44,19 @@ function TestFeaturesAreTheFormula()
     for _, x in ipairs{ narrow, wide } do
       for _, dtype in ipairs{ "float64", "float32" } do
         local T = 37 -- no multiple of any block
-        local feats = sc.features{ p = case[2], phi = sc.nonlinearity.fourier{ form = "pair" }, T = T, seed = 5, dtype = dtype }
+        local feats = sc.features{ p = case[2], phi = sc.nonlinearity.fourier{ form = "pair" },
+          T = T, seed = 5, dtype = dtype }
         local phi, w = feats:transform(x), feats:parameters()
         local worst = 0
         for i = 1, x:rows() do
           for t = 1, T do
             local z = shown[case[3]](w, t, x, i, case[4])
-            worst = math.max(worst, math.abs(phi:get(i, t) * math.sqrt(T) - math.cos(z)), math.abs(phi:get(i, T + t) * math.sqrt(T) - math.sin(z)))
+            worst = math.max(worst, math.abs(phi:get(i, t) * math.sqrt(T) - math.cos(z)),
+              math.abs(phi:get(i, T + t) * math.sqrt(T) - math.sin(z)))
           end
         end
-        lu.assertTrue(worst < (dtype == "float64" and 1e-12 or 1e-4), ("%s, d = %d, %s: %.2g"):format(case[1], x:cols(), dtype, worst))
+        lu.assertTrue(worst < (dtype == "float64" and 1e-12 or 1e-4),
+          ("%s, d = %d, %s: %.2g"):format(case[1], x:cols(), dtype, worst))
       end
     end
   end
@@ -58,13 +65,15 @@ end
 function TestBlocksAndThreadsChangeNothing()
   local x = sc.randn{ 300, 20, seed = 1 }
   for _, case in ipairs(samplers) do
-    local feats = sc.features{ p = case[2], phi = sc.nonlinearity.sign(), T = 1300, seed = 5 }:fit(x)
+    local feats = sc.features{ p = case[2], phi = sc.nonlinearity.sign(), T = 1300,
+      seed = 5 }:fit(x)
     local whole = feats:transform(x)
     local before = core.threads()
     for _, threads in ipairs{ 1, 4 } do
       core.threads(threads)
       for _, block in ipairs{ 1, 17, 300 } do
-        lu.assertTrue(core.transform(core.source(x), {}, feats.fitted, block) == whole, ("%s: block %d, %d threads"):format(case[1], block, threads))
+        lu.assertTrue(core.transform(core.source(x), {}, feats.fitted, block) == whole,
+          ("%s: block %d, %d threads"):format(case[1], block, threads))
       end
     end
     core.threads(before)
@@ -72,26 +81,33 @@ function TestBlocksAndThreadsChangeNothing()
 end
 
 local centred = {
-  { "orthogonal", sc.sampler.orthogonal{ sigma = 0.7 } }, { "sorf", sc.sampler.hadamard{ sigma = 0.7 } },
-  { "fastfood", sc.sampler.hadamard{ sigma = 0.7, form = "fastfood" } }, { "qmc", sc.sampler.qmc{ sigma = 0.7 } },
+  { "orthogonal", sc.sampler.orthogonal{ sigma = 0.7 } },
+    { "sorf", sc.sampler.hadamard{ sigma = 0.7 } },
+  { "fastfood", sc.sampler.hadamard{ sigma = 0.7, form = "fastfood" } },
+    { "qmc", sc.sampler.qmc{ sigma = 0.7 } },
 }
 
 function TestStructuredRowsUnderAKernelAreTheirDenseRows()
   for _, case in ipairs(centred) do
-    local dense = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 0.7 }, K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
-    local inst = sc.instantiation{ p = case[2], K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+    local dense = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 0.7 },
+      K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+    local inst = sc.instantiation{ p = case[2], K = sc.kernel.gaussian{ gamma = 2 },
+      phi = sc.nonlinearity.sign() }
     local feats = inst:features{ T = 21, seed = 3 }:fit(narrow)
     local u = feats:parameters()
     lu.assertEquals(feats:info().method, "exact")
-    lu.assertTrue((dense:expectation(u, narrow):t() - feats:transform(narrow)):abs():max() < 1e-14, case[1])
+    lu.assertTrue((dense:expectation(u, narrow):t() - feats:transform(narrow)):abs():max() < 1e-14,
+      case[1])
     lu.assertTrue((dense:gram(u) - feats:gram()):abs():max() < 1e-13, case[1])
   end
 end
 
 function TestSharedRowsAreReadFromOneDraw()
   local base = sc.sampler.gaussian{ sigma = 0.7 }
-  local shared = sc.features{ p = sc.sampler.pooled{ base = base, projections = 10 }, phi = sc.nonlinearity.fourier{ form = "pair" }, T = 64, seed = 2 }
-  local own = sc.features{ p = base, phi = sc.nonlinearity.fourier{ form = "pair" }, T = 10, seed = 2 }
+  local shared = sc.features{ p = sc.sampler.pooled{ base = base, projections = 10 },
+    phi = sc.nonlinearity.fourier{ form = "pair" }, T = 64, seed = 2 }
+  local own = sc.features{ p = base, phi = sc.nonlinearity.fourier{ form = "pair" }, T = 10,
+    seed = 2 }
   local w, rows = shared:fit(narrow):parameters(), own:fit(narrow):parameters()
   local phi, seen = shared:transform(narrow), {}
   for t = 1, 64 do
@@ -99,7 +115,9 @@ function TestSharedRowsAreReadFromOneDraw()
     for r = 1, 10 do if w:row(t) == rows:row(r) then found = r end end
     lu.assertNotNil(found, "parameter " .. t .. " is none of the shared rows")
     seen[found] = true
-    for i = 1, narrow:rows() do lu.assertAlmostEquals(phi:get(i, t) * 8, math.cos(w:row(t):dot(narrow:row(i))), 1e-13) end
+    for i = 1, narrow:rows() do
+      lu.assertAlmostEquals(phi:get(i, t) * 8, math.cos(w:row(t):dot(narrow:row(i))), 1e-13)
+    end
   end
   lu.assertTrue(#seen == 10)
 end
@@ -107,7 +125,8 @@ end
 -- E_w[K(u, w) phi(w, x)] on sparse rows: only w with the support of u count.
 function TestSparseExpectationInClosedForm()
   local s, g, d = 0.9, 1.3, 5
-  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } }, sigma = s }, K = sc.kernel.gaussian{ gamma = g },
+  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } },
+    sigma = s }, K = sc.kernel.gaussian{ gamma = g },
                                  phi = sc.nonlinearity.sign() }
   local feats = inst:features{ T = 60, seed = 1 }:fit(narrow)
   local phi, w = feats:transform(narrow), feats:parameters()
@@ -124,11 +143,13 @@ function TestSparseExpectationInClosedForm()
         log_c = log_c - 0.5 * math.log(1 + s2 / g ^ 2) - u ^ 2 / (2 * (s2 + g ^ 2))
         m, v2 = m + u * s2 / (s2 + g ^ 2) * x, v2 + s2 * g ^ 2 / (s2 + g ^ 2) * x ^ 2
       end
-      -- erf by the features themselves is what is tested elsewhere: here through the two limits and monotony of sign's smoothing
+      -- erf by the features themselves is what is tested elsewhere: here through the two limits and
+      -- monotony of sign's smoothing
       local c = math.exp(log_c)
       local value = phi:get(i, t)
       if degree == 0 then lu.assertAlmostEquals(value, c, 1e-13) else
-        lu.assertTrue(math.abs(value) <= c * (1 + 1e-12) and (value < 0) == (m < 0), ("parameter %d, row %d"):format(t, i))
+        lu.assertTrue(math.abs(value) <= c * (1 + 1e-12) and (value < 0) == (m < 0),
+          ("parameter %d, row %d"):format(t, i))
         if math.abs(m) > 6 * math.sqrt(v2) then lu.assertAlmostEquals(math.abs(value), c, 1e-8) end
       end
     end
@@ -137,12 +158,14 @@ function TestSparseExpectationInClosedForm()
 end
 
 function TestSparseExpectationAgainstMonteCarlo()
-  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } }, sigma = 0.9 }, K = sc.kernel.gaussian{ gamma = 1.3 },
+  local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } },
+    sigma = 0.9 }, K = sc.kernel.gaussian{ gamma = 1.3 },
                                  phi = sc.nonlinearity.sign() }
   local u = inst:sample{ T = 8, seed = 4, d = 5 }
   local exact, info = inst:expectation(u, narrow)
   lu.assertEquals(info.method, "exact")
-  local simulated, about = inst:expectation(u, narrow, { method = "monte-carlo", tolerance = 5e-3, samples = 1 << 17, seed = 9 })
+  local simulated, about = inst:expectation(u, narrow, { method = "monte-carlo", tolerance = 5e-3,
+    samples = 1 << 17, seed = 9 })
   local worst = (exact - simulated):abs():max() / about.stderr
   lu.assertTrue(worst < 5, ("%.1f standard errors with %d samples"):format(worst, about.samples))
   local G = inst:features{ T = 40, seed = 2 }:fit(narrow):gram()
@@ -151,7 +174,8 @@ end
 
 function TestFloat32OverflowIsAnError()
   local x = narrow * 1e200
-  local feats = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 4, dtype = "float32" }
+  local feats = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+    T = 4, dtype = "float32" }
   local ok, message = pcall(feats.transform, feats, x)
   lu.assertFalse(ok)
   lu.assertStrContains(message, "too large for float32")

@@ -1,4 +1,5 @@
--- Pruning of RKHS weightings: each rule of acceptance, the distance and the lasso behind it, formed again from the Gram matrix of the parameters.
+-- Pruning of RKHS weightings: each rule of acceptance, the distance and the lasso behind it, formed
+-- again from the Gram matrix of the parameters.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -18,9 +19,11 @@ local regression = sc.dataset{ X = X, y = numbers, task = "regression" }
 local several = sc.dataset{ X = X, y = kinds, classes = { 0, 1, 2 } }
 
 -- Narrow enough that G is far from singular.
-local function thresholds() return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 0.05 }, p = sc.sampler.threshold{ sigma = 1 },
+local function thresholds() return sc.instantiation{ W = sc.space.threshold(),
+  K = sc.kernel.gaussian{ gamma = 0.05 }, p = sc.sampler.threshold{ sigma = 1 },
   phi = sc.nonlinearity.sign() }:features{ T = T, seed = 3 } end
-local function dense(phi) return sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1 },
+local function dense(phi) return sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 },
+  p = sc.sampler.gaussian{ sigma = 1 },
   phi = phi or sc.nonlinearity.sign() }:features{ T = T, seed = 3 } end
 
 local s = sc.solver
@@ -29,12 +32,14 @@ local function model(features, solver, ds) return sc.pipeline{ features, solver 
 
 local function apart(a, b) return (a - b):abs():max() end
 
--- The coefficients of a pruned model in the places of the full one, found by equal columns of the features.
+-- The coefficients of a pruned model in the places of the full one, found by equal columns of the
+-- features.
 local function spread(full, small)
   local big, few, b = full:transform(X), small:transform(X), full:weights() * 0
   local a, at = small:weights(), 1
   for j = 1, big:cols() do
-    if at <= few:cols() and apart(big:column(j), few:column(at)) <= 1e-14 * big:column(j):abs():max() then
+    if at <= few:cols() and apart(big:column(j), few:column(at)) <= 1e-14 * big:column(
+      j):abs():max() then
       for k = 1, b:cols() do b:set(j, k, a:get(at, k)) end
       at = at + 1
     end
@@ -51,7 +56,11 @@ end
 
 local function risk(m, ds, b, phi)
   local f, y = b and phi * b or m:decision(ds.X), ds:targets()
-  if b then for i = 1, f:rows() do for j = 1, f:cols() do f:set(i, j, f:get(i, j) + m:intercept():get(1, j)) end end end
+  if b then
+    for i = 1, f:rows() do
+      for j = 1, f:cols() do f:set(i, j, f:get(i, j) + m:intercept():get(1, j)) end
+    end
+  end
   return (f - y):norm() ^ 2 / #ds
 end
 local function wrong(m, ds) return sc.metrics.error_rate(m:predict(ds.X), ds.y) end
@@ -66,7 +75,10 @@ end
 local delta = 0.1
 local measure = {}
 function measure.norm(c) return c.rho * c.theta * c.distance end
-function measure.theorem8(c) return c.after - c.before + c.rho * c.theta * c.distance / math.sqrt(n) * (2 + math.sqrt(2 * math.log(1 / delta))) end
+function measure.theorem8(c)
+  return c.after - c.before + c.rho * c.theta * c.distance / math.sqrt(n) * (
+    2 + math.sqrt(2 * math.log(1 / delta)))
+end
 function measure.risk(c) return c.after - c.before end
 function measure.zero_one(c) return c.wrong_after - c.wrong_before end
 
@@ -76,9 +88,11 @@ local function check(full, small, info, ds, features)
   local distance = math.sqrt(form(G, a - b))
   lu.assertAlmostEquals(info.distance, distance, 1e-6 * (1 + distance))
   lu.assertAlmostEquals(small:norm(), math.sqrt(form(G, b)), 1e-8 * full:norm())
-  lu.assertTrue(small:norm() <= full:norm() * (1 + 1e-6)) -- a lasso shrinks, so that rho of the full model serves both
+  -- a lasso shrinks, so that rho of the full model serves both
+  lu.assertTrue(small:norm() <= full:norm() * (1 + 1e-6))
   local theta, rho = constants(full, ds)
-  local c = { theta = theta, rho = rho, distance = distance, before = risk(full, ds), after = risk(small, ds) }
+  local c = { theta = theta, rho = rho, distance = distance, before = risk(full, ds),
+    after = risk(small, ds) }
   lu.assertAlmostEquals(info.risk_before, c.before, 1e-9)
   lu.assertAlmostEquals(info.risk, c.after, 1e-9)
   if ds.task == "classification" then
@@ -89,7 +103,8 @@ local function check(full, small, info, ds, features)
   return c, a, b, G
 end
 
--- Duality gap of (1/2T)||Ua - Ub||^2 + l||b||_1 as a share of its value at b = 0, a column at a time.
+-- Duality gap of (1/2T)||Ua - Ub||^2 + l||b||_1 as a share of its value at b = 0, a column at a
+-- time.
 local function lasso_gap(G, a, b, l)
   local worst = 0
   for j = 1, a:cols() do
@@ -103,21 +118,24 @@ local function lasso_gap(G, a, b, l)
   return worst
 end
 
-local epsilons = { norm = { 1, 100 }, theorem8 = { 0.5, 20 }, risk = { 0.001, 0.05 }, zero_one = { 0.01, 0.1 } }
+local epsilons = { norm = { 1, 100 }, theorem8 = { 0.5, 20 }, risk = { 0.001, 0.05 },
+  zero_one = { 0.01, 0.1 } }
 
 function TestAcceptedModelsMeetTheirRule()
   for rule, list in pairs(epsilons) do
     for _, start in ipairs{ "tiny", "bound" } do
       for _, epsilon in ipairs(list) do
         local full = model(thresholds(), rkhs(), binary)
-        local small, info = full:prune{ epsilon = epsilon, accept = rule, start = start, delta = delta }
+        local small, info = full:prune{ epsilon = epsilon, accept = rule, start = start,
+          delta = delta }
         local c, a, b, G = check(full, small, info, binary, thresholds())
         local tag = ("%s, %s, %g"):format(rule, start, epsilon)
         local value = measure[rule](c)
         lu.assertTrue(value < epsilon, tag)
         lu.assertAlmostEquals(info.measure, value, 1e-5 * (1 + math.abs(value)), tag)
         lu.assertEquals({ info.accept, info.epsilon, info.T }, { rule, epsilon, T })
-        if info.lambda > 0 then lu.assertTrue(lasso_gap(G, a, b, info.lambda) < 2e-6, tag) else lu.assertTrue(a == b, tag) end
+        if info.lambda > 0 then lu.assertTrue(lasso_gap(G, a, b, info.lambda) < 2e-6,
+          tag) else lu.assertTrue(a == b, tag) end
       end
     end
   end
@@ -129,14 +147,16 @@ function TestTheNextLambdaIsRefused()
     local _, info = full:prune{ epsilon = list[1], accept = rule, delta = delta }
     lu.assertTrue(info.lambda > 0, rule)
     -- the fit is without log_scale here, so that weights are those of the engine
-    local b, distance = core.prune_step(full.fitted.map, full.fitted.weights, s.lasso{ lambda = 10 * info.lambda * math.exp(-full:info().log_scale) }:instance())
+    local b, distance = core.prune_step(full.fitted.map, full.fitted.weights,
+      s.lasso{ lambda = 10 * info.lambda * math.exp(-full:info().log_scale) }:instance())
     local theta, rho = constants(full, binary)
     local phi = full:transform(X)
     b = b * math.exp(-full:info().log_scale)
     local said = phi * b
     local misses = 0
     for i = 1, n do if (said:get(i, 1) >= 0) ~= (signs[i] > 0) then misses = misses + 1 end end
-    local c = { theta = theta, rho = rho, distance = distance, before = risk(full, binary), after = risk(full, binary, b, phi),
+    local c = { theta = theta, rho = rho, distance = distance, before = risk(full, binary),
+      after = risk(full, binary, b, phi),
                 wrong_before = wrong(full, binary), wrong_after = misses / n }
     lu.assertTrue(measure[rule](c) >= list[1], rule)
   end
@@ -151,7 +171,8 @@ function TestTheBoundStartsWhereItSays()
     local first = epsilon ^ 2 / (12 * T * rho ^ 2 * theta ^ 2 * a:abs():sum())
     local _, info = full:prune{ epsilon = epsilon, accept = "norm", start = "bound" }
     local tens = math.log(info.lambda / first, 10)
-    lu.assertTrue(info.lambda >= first * (1 - 1e-9) and math.abs(tens - math.floor(tens + 0.5)) < 1e-9)
+    lu.assertTrue(info.lambda >= first * (1 - 1e-9)
+      and math.abs(tens - math.floor(tens + 0.5)) < 1e-9)
     lu.assertTrue(info.measure < epsilon)
     lu.assertEquals(info.steps, math.floor(tens + 0.5) + 2) -- one more, which is refused
   end
@@ -169,11 +190,15 @@ end
 
 function TestWorksAfterEverySolver()
   local cases = {
-    { binary, s.ridge{ lambda = 1e-3 } }, { binary, s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true } }, { binary, s.lasso{ lambda = 1e-3 } },
-    { binary, s.hinge{ lambda = 1e-3 } }, { binary, s.logistic{ lambda = 1e-3, intercept = true } }, { binary, s.box{ C = 100 } },
+    { binary, s.ridge{ lambda = 1e-3 } },
+      { binary, s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true } },
+        { binary, s.lasso{ lambda = 1e-3 } },
+    { binary, s.hinge{ lambda = 1e-3 } }, { binary, s.logistic{ lambda = 1e-3, intercept = true } },
+      { binary, s.box{ C = 100 } },
     { binary, s.sfgd{ lambda = 1e-2, B = 100, batch = 30, iterations = T, seed = 4 } },
     { binary, s.optimal_stepsize{ lambda = 1e-4, batch = 30, iterations = T, seed = 4 } },
-    { regression, rkhs() }, { several, rkhs() }, { several, s.logistic{ lambda = 1e-3, intercept = true } },
+    { regression, rkhs() }, { several, rkhs() },
+      { several, s.logistic{ lambda = 1e-3, intercept = true } },
   }
   local fewer = 0
   for _, case in ipairs(cases) do
@@ -190,12 +215,15 @@ function TestWorksAfterEverySolver()
       lu.assertNil(small:info().loss) -- that of the full model is not its own
     end
   end
-  lu.assertTrue(fewer > #cases) -- of twice as many; where all coefficients count there is nothing to prune
+  -- of twice as many; where all coefficients count there is nothing to prune
+  lu.assertTrue(fewer > #cases)
 end
 
 function TestTheNormRuleCountsInterceptsAndTargets()
-  -- Lemma 7 itself: no row's loss, whatever its target in reach, differs on average by more than rho theta ||alpha - beta||
-  for _, case in ipairs{ { binary, s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true } }, { regression, rkhs() }, { several, rkhs() } } do
+  -- Lemma 7 itself: no row's loss, whatever its target in reach, differs on average by more than
+  -- rho theta ||alpha - beta||
+  for _, case in ipairs{ { binary, s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true } },
+    { regression, rkhs() }, { several, rkhs() } } do
     local full = model(thresholds(), case[2], case[1])
     local small, info = full:prune{ epsilon = 5, accept = "norm" }
     local c = check(full, small, info, case[1], thresholds())
@@ -254,16 +282,21 @@ function TestOtherRowsMayJudge()
   local train, test = binary:split{ test = 0.4, seed = 1 }
   local full = sc.pipeline{ thresholds(), rkhs() }:fit(train)
   local small, info = full:prune{ epsilon = 0.02, accept = "risk", data = test }
-  lu.assertAlmostEquals(info.risk, (small:decision(test.X) - test:targets()):norm() ^ 2 / #test, 1e-9)
-  lu.assertAlmostEquals(info.risk_before, (full:decision(test.X) - test:targets()):norm() ^ 2 / #test, 1e-9)
+  lu.assertAlmostEquals(info.risk, (small:decision(test.X) - test:targets()):norm() ^ 2 / #test,
+    1e-9)
+  lu.assertAlmostEquals(info.risk_before,
+    (full:decision(test.X) - test:targets()):norm() ^ 2 / #test, 1e-9)
 end
 
 function TestStandardizedRowsAndSmallFactors()
-  -- in many dimensions c(w) is tiny and the engine keeps a common factor apart: lambda and distance are of the true scale all the same
+  -- in many dimensions c(w) is tiny and the engine keeps a common factor apart: lambda and distance
+  -- are of the true scale all the same
   local wide = sc.randn{ n, 60, seed = 5 }
   local ds = sc.dataset{ X = wide, y = signs, classes = { -1, 1 } }
-  local features = sc.instantiation{ K = sc.kernel.gaussian{ coefficient = 1e-3 }, p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
-  local full = sc.pipeline{ sc.standardize(), features:features{ T = T, seed = 3 }, rkhs(1e-8) }:fit(ds)
+  local features = sc.instantiation{ K = sc.kernel.gaussian{ coefficient = 1e-3 },
+    p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
+  local full = sc.pipeline{ sc.standardize(), features:features{ T = T, seed = 3 },
+    rkhs(1e-8) }:fit(ds)
   local _, info = full:prune{ epsilon = 0.02, accept = "risk" }
   lu.assertTrue(info.distance > 0 and info.distance <= full:norm() * (1 + 1e-9))
   lu.assertTrue(info.risk - info.risk_before < 0.02)
@@ -297,7 +330,8 @@ end
 function TestOnlySolversOfNormalEquationsCanPrune()
   local full = model(thresholds(), rkhs(), binary)
   for _, solver in ipairs{ s.cg{}, s.trimmed{}, s.huber{} } do
-    local ok, message = pcall(core.prune_step, full.fitted.map, full.fitted.weights, solver:instance())
+    local ok, message = pcall(core.prune_step, full.fitted.map, full.fitted.weights,
+      solver:instance())
     lu.assertFalse(ok)
     lu.assertStrContains(message, "it needs rows")
   end
@@ -327,23 +361,34 @@ end
 function TestWrongUseIsASentence()
   local full = model(thresholds(), rkhs(), binary)
   local function prune(m, given) return m:prune(given) end
-  for _, epsilon in ipairs{ 0, -1, 0 / 0, "small" } do refused({ "epsilon" }, prune, full, { epsilon = epsilon }) end
-  for _, wrong_delta in ipairs{ 0, 1, 2 } do refused({ "delta", "between 0 and 1" }, prune, full, { delta = wrong_delta }) end
+  for _, epsilon in ipairs{ 0, -1, 0 / 0, "small" } do
+    refused({ "epsilon" }, prune, full, { epsilon = epsilon })
+  end
+  for _, wrong_delta in ipairs{ 0, 1, 2 } do
+    refused({ "delta", "between 0 and 1" }, prune, full, { delta = wrong_delta })
+  end
   refused({ "accept", "zero_one" }, prune, full, { accept = "error" })
   refused({ "start", "tiny" }, prune, full, { start = "zero" })
   refused({ "data", "data set" }, prune, full, { data = X })
-  refused({ "1 columns", "fitted on " .. X:cols() }, prune, full, { data = sc.dataset{ X = sc.randn{ 4, 1 }, y = { "a", "b", "a", "b" } } })
-  refused({ "classes", "in that order" }, prune, full, { data = sc.dataset{ X = X:select{ 1, 2, 3 }, y = { "p", "q", "r" } } })
+  refused({ "1 columns", "fitted on " .. X:cols() }, prune, full,
+    { data = sc.dataset{ X = sc.randn{ 4, 1 }, y = { "a", "b", "a", "b" } } })
+  refused({ "classes", "in that order" }, prune, full,
+    { data = sc.dataset{ X = X:select{ 1, 2, 3 }, y = { "p", "q", "r" } } })
   refused({ "regression", "classification" }, prune, full, { data = regression })
-  refused({ "targets" }, prune, model(thresholds(), rkhs(), regression), { data = sc.dataset{ X = X, y = sc.hcat(regression.y, regression.y) } })
+  refused({ "targets" }, prune, model(thresholds(), rkhs(), regression),
+    { data = sc.dataset{ X = X, y = sc.hcat(regression.y, regression.y) } })
   refused({ "not fitted" }, prune, sc.pipeline{ thresholds(), rkhs() }, {})
-  refused({ "zero_one", "classification" }, prune, model(thresholds(), rkhs(), regression), { accept = "zero_one" })
-  refused({ "theorem8", "one target" }, prune, model(thresholds(), rkhs(), several), { accept = "theorem8" })
-  local plain = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(), T = 10, seed = 1 }
+  refused({ "zero_one", "classification" }, prune, model(thresholds(), rkhs(), regression),
+    { accept = "zero_one" })
+  refused({ "theorem8", "one target" }, prune, model(thresholds(), rkhs(), several),
+    { accept = "theorem8" })
+  local plain = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(),
+    T = 10, seed = 1 }
   refused({ "with K" }, prune, model(plain, s.ridge{}, binary), {})
   refused({ "with K" }, prune, sc.pipeline{ s.ridge{} }:fit(binary), {})
   refused({ "not linear" }, prune, sc.pipeline{ s.knn{} }:fit(binary), {})
-  refused({ "bounded" }, prune, model(dense(sc.nonlinearity.relu()), rkhs(), binary), { start = "bound" })
+  refused({ "bounded" }, prune, model(dense(sc.nonlinearity.relu()), rkhs(), binary),
+    { start = "bound" })
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -1,6 +1,6 @@
 --- Files to numbers: what each reader makes of good files, and what it says of bad ones.
--- luacheck: globals TestCsv TestCsvTypes TestCsvMissing TestCsvErrors TestCsvStream TestLibsvm TestIdx TestNpy TestWriting TestSets
--- luacheck: ignore 212/self
+-- luacheck: globals TestCsv TestCsvTypes TestCsvMissing TestCsvErrors TestCsvStream TestLibsvm
+-- TestIdx TestNpy TestWriting TestSets luacheck: ignore 212/self
 local lu = require "luaunit"
 local core = require "scullery.core"
 
@@ -49,7 +49,9 @@ local function csv(text, options) return core.read_csv(file(text), options or {}
 local function refuses(texts, f, ...)
   local fine, message = pcall(f, ...)
   lu.assertFalse(fine)
-  for _, text in ipairs(type(texts) == "table" and texts or { texts }) do lu.assertStrContains(message, text) end
+  for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
+    lu.assertStrContains(message, text)
+  end
   return message
 end
 
@@ -66,7 +68,8 @@ function TestCsv:test_numbers_with_a_header()
   local r = csv("a,b,y\n1,2.5,3\n-4,5e-1,6\n")
   lu.assertEquals(rows(r.X), { { 1, 2.5 }, { -4, 0.5 } })
   lu.assertEquals(column(r.y), { 3, 6 })
-  lu.assertEquals({ r.names, r.task, r.target, r.parts, r.classes }, { { "a", "b" }, "regression", "y", { 2 } })
+  lu.assertEquals({ r.names, r.task, r.target, r.parts, r.classes },
+    { { "a", "b" }, "regression", "y", { 2 } })
 end
 
 function TestCsv:test_numbers_without_a_header_get_names()
@@ -92,7 +95,8 @@ end
 
 function TestCsv:test_separators_are_found()
   for _, separator in ipairs { ",", ";", "\t" } do
-    lu.assertEquals(rows(csv((("a,b,c\n1,2,3\n4,5,6\n"):gsub(",", separator))).X), { { 1, 2 }, { 4, 5 } })
+    lu.assertEquals(rows(csv((("a,b,c\n1,2,3\n4,5,6\n"):gsub(",", separator))).X),
+      { { 1, 2 }, { 4, 5 } })
   end
   lu.assertEquals(rows(csv("a|b\n1|2\n", { separator = "|" }).X), { { 1 } })
 end
@@ -141,10 +145,14 @@ function TestCsv:test_float32()
 end
 
 function TestCsv:test_decimals_are_rounded_as_the_c_library_does()
-  local texts = { "0.1", "1e22", "1e23", "123456789012345678", "9007199254740993", "0.30000000000000004", "2.2250738585072011e-308", "4.9e-324",
-    "1.7976931348623157e308", "-0.000001", "+5", ".5", "5.", "00012.50", "1E+2", "6.02214076e23", "0.1000000000000000055511151231257827",
+  local texts = { "0.1", "1e22", "1e23", "123456789012345678", "9007199254740993",
+    "0.30000000000000004", "2.2250738585072011e-308", "4.9e-324",
+    "1.7976931348623157e308", "-0.000001", "+5", ".5", "5.", "00012.50", "1E+2", "6.02214076e23",
+      "0.1000000000000000055511151231257827",
     "9223372036854775808.5", "12345678901234567.25" }
-  for _, text in ipairs(texts) do lu.assertEquals(csv("a,y\n" .. text .. ",1\n").X:get(1, 1), tonumber(text) + 0.0) end
+  for _, text in ipairs(texts) do
+    lu.assertEquals(csv("a,y\n" .. text .. ",1\n").X:get(1, 1), tonumber(text) + 0.0)
+  end
 end
 
 function TestCsv:test_a_random_decimal_reads_as_the_c_library_reads_it()
@@ -166,7 +174,10 @@ end
 
 function TestCsv:test_threads_do_not_change_the_result()
   local lines = { "a,k,y" }
-  for i = 1, 60000 do lines[#lines + 1] = ("%d.%d,level %d,%s"):format(i, i % 97, i * 7 % 13, i % 2 == 0 and "even" or "odd") end
+  for i = 1, 60000 do
+    lines[#lines + 1] = ("%d.%d,level %d,%s"):format(i, i % 97, i * 7 % 13, i % 2 == 0 and "even"
+      or "odd")
+  end
   local path = file(table.concat(lines, "\n"))
   local r = core.read_csv(path, {})
   lu.assertEquals({ r.X:rows(), r.X:cols(), #r.classes }, { 60000, 14, 2 })
@@ -200,7 +211,8 @@ end
 
 function TestCsvTypes:test_text_labels_are_places_in_sorted_classes()
   local r = csv("a,y\n1,yes\n2,no\n")
-  lu.assertEquals({ r.task, r.classes, column(r.y) }, { "classification", { "no", "yes" }, { 2, 1 } })
+  lu.assertEquals({ r.task, r.classes, column(r.y) }, { "classification", { "no", "yes" },
+    { 2, 1 } })
 end
 
 function TestCsvTypes:test_numeric_labels_keep_their_values()
@@ -211,7 +223,8 @@ end
 function TestCsvTypes:test_one_text_among_many_numbers_is_a_mistake()
   local lines = { "id,age,y" }
   for i = 1, 200 do lines[#lines + 1] = i .. "," .. (i == 17 and "abc" or i) .. ",0" end
-  csv_refuses({ "row 17, column 2 (age), line 18: 'abc' is not a number", "199 of the others are" }, table.concat(lines, "\n"))
+  csv_refuses({ "row 17, column 2 (age), line 18: 'abc' is not a number", "199 of the others are" },
+    table.concat(lines, "\n"))
   lu.assertEquals(csv(table.concat(lines, "\n"), { levels = { "age" } }).X:cols(), 201)
 end
 
@@ -223,7 +236,8 @@ end
 function TestCsvTypes:test_a_column_of_endless_levels_is_no_category()
   local lines = { "id,y" }
   for i = 1, 10001 do lines[#lines + 1] = "n" .. i .. ",0" end
-  csv_refuses({ "column 1 (id)", "more than 10000 different texts", "skip" }, table.concat(lines, "\n"))
+  csv_refuses({ "column 1 (id)", "more than 10000 different texts", "skip" },
+    table.concat(lines, "\n"))
 end
 
 TestCsvMissing = {}
@@ -238,7 +252,8 @@ function TestCsvMissing:test_median_of_an_even_count_is_the_middle()
 end
 
 function TestCsvMissing:test_rows_with_a_missing_number_can_be_left_out()
-  local r = core.read_csv({ file("a,y\n1,0\n,1\n5,2\n"), file("a,y\nNaN,3\n6,4\n") }, { missing_values = "row" })
+  local r = core.read_csv({ file("a,y\n1,0\n,1\n5,2\n"), file("a,y\nNaN,3\n6,4\n") },
+    { missing_values = "row" })
   lu.assertEquals({ column(r.X), column(r.y), r.parts }, { { 1, 5, 6 }, { 0, 2, 4 }, { 2, 1 } })
   csv_refuses("every row has a missing number", "a,b,y\n,1,0\n1,,1\n", { missing_values = "row" })
 end
@@ -312,12 +327,14 @@ function TestCsvErrors:test_a_file_of_one_column_has_no_input()
 end
 
 function TestCsvErrors:test_a_regression_needs_numbers()
-  csv_refuses({ "row 1, column 2 (y)", "'u' is not a number" }, "a,y\n1,u\n", { task = "regression" })
+  csv_refuses({ "row 1, column 2 (y)", "'u' is not a number" }, "a,y\n1,u\n",
+    { task = "regression" })
 end
 
 function TestCsvErrors:test_options_are_checked()
   csv_refuses({ "unknown option 'taget' (did you mean 'target'?)" }, "a,y\n1,2\n", { taget = "y" })
-  csv_refuses({ "'task' got \"clasification\"", "one of regression, classification" }, "a,y\n1,2\n", { task = "clasification" })
+  csv_refuses({ "'task' got \"clasification\"", "one of regression, classification" }, "a,y\n1,2\n",
+    { task = "clasification" })
   csv_refuses({ "'header' got 1", "true or false" }, "a,y\n1,2\n", { header = 1 })
   csv_refuses({ "'target' got true" }, "a,y\n1,2\n", { target = true })
   csv_refuses({ "'target' got 1.5" }, "a,y\n1,2\n", { target = 1.5 })
@@ -330,7 +347,8 @@ function TestCsvErrors:test_options_are_checked()
 end
 
 function TestCsvErrors:test_headers_of_several_files_must_agree()
-  refuses("column 1 is called 'b' in its header, and 'a'", core.read_csv, { file "a,y\n1,2\n", file "b,y\n1,2\n" }, {})
+  refuses("column 1 is called 'b' in its header, and 'a'", core.read_csv,
+    { file "a,y\n1,2\n", file "b,y\n1,2\n" }, {})
 end
 
 -- gzip -9 of "a,y\n1,2\n3,4\n"
@@ -338,7 +356,9 @@ local packed = hex "1f8b08000000000002034bd4a9e432d431e232d631e10200fa9398110c00
 
 function TestCsvErrors:test_gzip_is_read_and_a_truncated_one_refused()
   lu.assertEquals(rows(csv(packed).X), { { 1 }, { 3 } })
-  for _, size in ipairs { #packed - 1, #packed - 8, 14 } do csv_refuses("truncated", packed:sub(1, size)) end
+  for _, size in ipairs { #packed - 1, #packed - 8, 14 } do
+    csv_refuses("truncated", packed:sub(1, size))
+  end
 end
 
 function TestCsvErrors:test_a_damaged_gzip_is_refused()
@@ -356,21 +376,26 @@ function TestCsvStream:test_a_stream_knows_what_reading_knows()
   local source, s = core.stream_csv(path, {})
   lu.assertEquals(type(source), "userdata")
   lu.assertNil(s.X)
-  lu.assertEquals({ s.names, s.classes, s.task, s.target, s.parts, s.rows, s.cols }, { r.names, r.classes, r.task, r.target, r.parts, 3, 3 })
+  lu.assertEquals({ s.names, s.classes, s.task, s.target, s.parts, s.rows, s.cols },
+    { r.names, r.classes, r.task, r.target, r.parts, 3, 3 })
 end
 
 --- All rows of a source, in blocks of a size that fits no buffer.
 local function walk(source, n)
   local blocks, targets = {}, {}
   for first = 1, n, 777 do
-    blocks[#blocks + 1], targets[#targets + 1] = core.read_rows(source, first, math.min(777, n - first + 1))
+    blocks[#blocks + 1], targets[#targets + 1] = core.read_rows(source, first,
+      math.min(777, n - first + 1))
   end
   return blocks, targets
 end
 
 function TestCsvStream:test_every_walk_gives_the_rows_that_reading_gives()
   local lines = { "a,text,y" } -- 4 MB: several buffers
-  for i = 1, 60000 do lines[#lines + 1] = ('%d.%d,"a, long\ntext with ""quotes"" in it: %d",%d'):format(i, i % 89, i % 7, i % 3) end
+  for i = 1, 60000 do
+    lines[#lines + 1] = ('%d.%d,"a, long\ntext with ""quotes"" in it: %d",%d'):format(i, i % 89,
+      i % 7, i % 3)
+  end
   local path = file(table.concat(lines, "\r\n"))
   local r = core.read_csv(path, { task = "classification" })
   local source, s = core.stream_csv(path, { task = "classification" })
@@ -411,7 +436,8 @@ function TestCsvStream:test_rows_left_out_are_not_counted()
 end
 
 function TestCsvStream:test_what_is_wrong_is_said_at_once()
-  refuses({ "data.csv: ", "row 2, line 3: it has 1 field" }, core.stream_csv, file "a,y\n1,2\n3\n", {})
+  refuses({ "data.csv: ", "row 2, line 3: it has 1 field" }, core.stream_csv, file "a,y\n1,2\n3\n",
+    {})
   refuses({ "row 1, column 1 (a), line 2", "not finite" }, core.stream_csv, file "a,y\ninf,2\n", {})
   refuses("one path", core.stream_csv, { file "a,y\n1,2\n", file "a,y\n1,2\n" }, {})
   refuses("no such file", core.stream_csv, "/nowhere.csv", {})
@@ -426,7 +452,8 @@ local function libsvm(text, options) return core.read_libsvm(file(text), options
 function TestLibsvm:test_zeros_are_left_out_of_the_text()
   local r = libsvm("1 1:0.5 3:2\n-1 2:1e-3 # a comment\n\n1 \r\n")
   lu.assertEquals(rows(r.X), { { 0.5, 0, 2 }, { 0, 1e-3, 0 }, { 0, 0, 0 } })
-  lu.assertEquals({ column(r.y), r.task, r.classes, r.names, r.parts }, { { 1, -1, 1 }, "classification", { -1, 1 }, { "1", "2", "3" }, { 3 } })
+  lu.assertEquals({ column(r.y), r.task, r.classes, r.names, r.parts },
+    { { 1, -1, 1 }, "classification", { -1, 1 }, { "1", "2", "3" }, { 3 } })
 end
 
 function TestLibsvm:test_labels_that_are_no_whole_numbers_are_a_regression()
@@ -444,14 +471,16 @@ function TestLibsvm:test_columns_are_those_of_all_files_or_as_said()
 end
 
 function TestLibsvm:test_bad_lines_are_named()
-  refuses({ "data.libsvm: ", "line 2, column 7 (row 2)", "out of order" }, libsvm, "1 1:1\n1 2:1 1:1\n")
+  refuses({ "data.libsvm: ", "line 2, column 7 (row 2)", "out of order" }, libsvm,
+    "1 1:1\n1 2:1 1:1\n")
   refuses({ "whole number from 1" }, libsvm, "1 0:1\n")
   refuses({ "'2:x' is not index:value" }, libsvm, "1 2:x\n")
   refuses({ "'abc' is not a number", "label" }, libsvm, "abc 1:1\n")
   refuses({ "not finite" }, libsvm, "1 1:inf\n")
   refuses({ "no rows" }, libsvm, "# nothing\n")
   refuses({ "'features' got 0" }, libsvm, "1 1:1\n", { features = 0 })
-  refuses({ "unknown option 'feature' (did you mean 'features'?)" }, libsvm, "1 1:1\n", { feature = 2 })
+  refuses({ "unknown option 'feature' (did you mean 'features'?)" }, libsvm, "1 1:1\n",
+    { feature = 2 })
 end
 
 -- ---------------------------------------------------------------- IDX
@@ -465,29 +494,35 @@ local function idx(code, dims, body)
 end
 
 function TestIdx:test_images_and_labels()
-  local images, labels = file(idx(8, { 2, 2, 2 }, "\0\1\2\255\4\5\6\7")), file(idx(8, { 2 }, "\9\3"))
+  local images, labels = file(idx(8, { 2, 2, 2 }, "\0\1\2\255\4\5\6\7")),
+    file(idx(8, { 2 }, "\9\3"))
   local r = core.read_idx(images, labels, {})
   lu.assertEquals(rows(r.X), { { 0, 1, 2, 255 }, { 4, 5, 6, 7 } })
-  lu.assertEquals({ column(r.y), r.classes, r.task, r.names }, { { 9, 3 }, { 3, 9 }, "classification", { "p1", "p2", "p3", "p4" } })
+  lu.assertEquals({ column(r.y), r.classes, r.task, r.names },
+    { { 9, 3 }, { 3, 9 }, "classification", { "p1", "p2", "p3", "p4" } })
   lu.assertNil(core.read_idx(images, nil, {}).y)
 end
 
 function TestIdx:test_scale_and_dtype()
-  local X = core.read_idx(file(idx(8, { 1, 2 }, "\0\255")), nil, { scale = 1 / 255, dtype = "float32" }).X
+  local X = core.read_idx(file(idx(8, { 1, 2 }, "\0\255")), nil,
+    { scale = 1 / 255, dtype = "float32" }).X
   lu.assertEquals({ X:dtype(), X:get(1, 2) }, { "float32", 1 })
 end
 
 function TestIdx:test_all_types_of_numbers()
-  for code, format in pairs { [8] = ">B", [9] = ">b", [0x0B] = ">i2", [0x0C] = ">i4", [0x0D] = ">f", [0x0E] = ">d" } do
+  for code, format in pairs { [8] = ">B", [9] = ">b", [0x0B] = ">i2", [0x0C] = ">i4", [0x0D] = ">f",
+    [0x0E] = ">d" } do
     local value = code == 8 and 200 or -3
-    lu.assertEquals(core.read_idx(file(idx(code, { 1, 1 }, string.pack(format, value))), nil, {}).X:get(1, 1), value)
+    lu.assertEquals(core.read_idx(file(idx(code, { 1, 1 }, string.pack(format, value))), nil,
+      {}).X:get(1, 1), value)
   end
 end
 
 function TestIdx:test_parts_are_stacked()
   local part = file(idx(8, { 1, 2 }, "\1\2"))
   lu.assertEquals(core.read_idx({ part, part }, nil, {}).parts, { 1, 1 })
-  refuses("its rows have 3 numbers", core.read_idx, { part, file(idx(8, { 1, 3 }, "\1\2\3")) }, nil, {})
+  refuses("its rows have 3 numbers", core.read_idx, { part, file(idx(8, { 1, 3 }, "\1\2\3")) }, nil,
+    {})
 end
 
 function TestIdx:test_damage_is_refused()
@@ -496,11 +531,15 @@ function TestIdx:test_damage_is_refused()
   refuses({ "wrong magic number" }, core.read_idx, file(idx(7, { 2 }, "\1\2")), nil, {})
   refuses({ "has 15 bytes", "says 16", "cut off" }, core.read_idx, file(good:sub(1, -2)), nil, {})
   refuses({ "has 17 bytes", "too long" }, core.read_idx, file(good .. "\0"), nil, {})
-  refuses({ "bytes where its header" }, core.read_idx, file(idx(8, { 4294967295, 4294967295 }, "")), nil, {})
-  refuses({ "holds 1 labels", "2 images" }, core.read_idx, file(good), file(idx(8, { 1 }, "\1")), {})
+  refuses({ "bytes where its header" }, core.read_idx, file(idx(8, { 4294967295, 4294967295 }, "")),
+    nil, {})
+  refuses({ "holds 1 labels", "2 images" }, core.read_idx, file(good), file(idx(8, { 1 }, "\1")),
+    {})
   refuses({ "one number a row" }, core.read_idx, file(good), file(good), {})
-  refuses({ "not finite" }, core.read_idx, file(idx(0x0E, { 1, 1 }, string.pack(">d", 1 / 0))), nil, {})
-  refuses({ "2 files of images and 1 of labels" }, core.read_idx, { file(good), file(good) }, file(good), {})
+  refuses({ "not finite" }, core.read_idx, file(idx(0x0E, { 1, 1 }, string.pack(">d", 1 / 0))), nil,
+    {})
+  refuses({ "2 files of images and 1 of labels" }, core.read_idx, { file(good), file(good) },
+    file(good), {})
 end
 
 -- ---------------------------------------------------------------- NPY
@@ -512,13 +551,17 @@ local function npy(type, order, shape, body, version)
   version = version or 1
   local prefix = version == 1 and 10 or 12
   header = header .. (" "):rep(63 - (prefix + #header) % 64) .. "\n"
-  return "\x93NUMPY" .. string.char(version, 0) .. string.pack(version == 1 and "<I2" or "<I4", #header) .. header .. body
+  return "\x93NUMPY" .. string.char(version, 0) .. string.pack(version == 1 and "<I2" or "<I4",
+    #header) .. header .. body
 end
 
 function TestNpy:test_every_type_and_byte_order()
-  for descr, format in pairs { ["<f8"] = "<d", [">f8"] = ">d", ["<f4"] = "<f", [">f4"] = ">f", ["|i1"] = "b", ["<i2"] = "<i2", [">i4"] = ">i4",
-    ["<i8"] = "<i8", ["|u1"] = "B", [">u2"] = ">I2", ["<u4"] = "<I4", [">u8"] = ">I8", ["|b1"] = "B" } do
-    local X = core.read_npy(file(npy(descr, "False", "(1, 2)", string.pack(format, 1) .. string.pack(format, 0))))
+  for descr, format in pairs { ["<f8"] = "<d", [">f8"] = ">d", ["<f4"] = "<f", [">f4"] = ">f",
+    ["|i1"] = "b", ["<i2"] = "<i2", [">i4"] = ">i4",
+    ["<i8"] = "<i8", ["|u1"] = "B", [">u2"] = ">I2", ["<u4"] = "<I4", [">u8"] = ">I8",
+      ["|b1"] = "B" } do
+    local X = core.read_npy(
+      file(npy(descr, "False", "(1, 2)", string.pack(format, 1) .. string.pack(format, 0))))
     lu.assertEquals(rows(X), { { 1, 0 } })
     lu.assertEquals(X:dtype(), descr:sub(2) == "f4" and "float32" or "float64")
   end
@@ -527,10 +570,13 @@ end
 function TestNpy:test_orders_dimensions_and_versions()
   local six = string.pack("<dddddd", 1, 2, 3, 4, 5, 6)
   for version = 1, 3 do
-    lu.assertEquals(rows(core.read_npy(file(npy("<f8", "False", "(2, 3)", six, version)))), { { 1, 2, 3 }, { 4, 5, 6 } })
+    lu.assertEquals(rows(core.read_npy(file(npy("<f8", "False", "(2, 3)", six, version)))),
+      { { 1, 2, 3 }, { 4, 5, 6 } })
   end
-  lu.assertEquals(rows(core.read_npy(file(npy("<f8", "True", "(2, 3)", six)))), { { 1, 3, 5 }, { 2, 4, 6 } })
-  lu.assertEquals(rows(core.read_npy(file(npy("<f8", "False", "(2,)", six:sub(1, 16))))), { { 1 }, { 2 } })
+  lu.assertEquals(rows(core.read_npy(file(npy("<f8", "True", "(2, 3)", six)))),
+    { { 1, 3, 5 }, { 2, 4, 6 } })
+  lu.assertEquals(rows(core.read_npy(file(npy("<f8", "False", "(2,)", six:sub(1, 16))))),
+    { { 1 }, { 2 } })
   lu.assertEquals(rows(core.read_npy(file(npy("<f8", "False", "()", six:sub(1, 8))))), { { 1 } })
 end
 
@@ -553,7 +599,9 @@ function TestNpy:test_streams_want_c_order_and_equal_rows()
   local two = string.pack("<dddd", 1, 2, 3, 4)
   local x, y = file(npy("<f8", "False", "(2, 2)", two)), file(npy("<f8", "False", "(4,)", two))
   lu.assertEquals(rows((core.read_rows(core.stream_npy(x), 2, 1))), { { 3, 4 } })
-  local X, Y = core.read_rows(core.stream_npy(x, file(npy(">i2", "False", "(2,)", string.pack(">i2i2", 7, -8)))), 1, 2)
+  local X, Y =
+    core.read_rows(core.stream_npy(x,
+      file(npy(">i2", "False", "(2,)", string.pack(">i2i2", 7, -8)))), 1, 2)
   lu.assertEquals({ rows(X), rows(Y) }, { { { 1, 2 }, { 3, 4 } }, { { 7 }, { -8 } } })
   refuses("2 rows", core.stream_npy, x, y)
   refuses("Fortran order", core.stream_npy, file(npy("<f8", "True", "(2, 2)", two)))
@@ -624,7 +672,8 @@ function TestSets:setUp() lu.skipIf(not folder, "SCULLERY_DATA is not set") end
 
 function TestSets:test_adult_is_encoded_alike_in_both_parts()
   local r = core.read_csv({ folder .. "/adult.train.csv.gz", folder .. "/adult.test.csv.gz" }, {})
-  lu.assertEquals({ r.X:cols(), r.parts, r.classes, r.target }, { 108, { 32561, 16281 }, { "<=50K", ">50K" }, "income" })
+  lu.assertEquals({ r.X:cols(), r.parts, r.classes, r.target },
+    { 108, { 32561, 16281 }, { "<=50K", ">50K" }, "income" })
 end
 
 function TestSets:test_kddcup10()
@@ -637,7 +686,8 @@ function TestSets:test_letter_and_mnist()
   lu.assertEquals({ letter.X:rows(), letter.X:cols(), #letter.classes }, { 10500, 16, 26 })
   local mnist = folder .. "/mnist/t10k-"
   local digits = core.read_idx(mnist .. "images-idx3-ubyte.gz", mnist .. "labels-idx1-ubyte.gz", {})
-  lu.assertEquals({ digits.X:rows(), digits.X:cols(), digits.classes }, { 10000, 784, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 } })
+  lu.assertEquals({ digits.X:rows(), digits.X:cols(), digits.classes },
+    { 10000, 784, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 } })
 end
 
 local code = lu.LuaUnit.run()

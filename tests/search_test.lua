@@ -1,4 +1,5 @@
--- Searching: what is tried, how it is judged, what is chosen, and what remains of a search that was stopped.
+-- Searching: what is tried, how it is judged, what is chosen, and what remains of a search that was
+-- stopped.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -7,7 +8,8 @@ local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
 
 local function sinks(T, sigma)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = sigma or 0.15 }, phi = sc.nonlinearity.fourier(), T = T or 60, seed = 1 }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = sigma or 0.15 },
+    phi = sc.nonlinearity.fourier(), T = T or 60, seed = 1 }
 end
 
 local function fails(words, f, ...)
@@ -17,7 +19,8 @@ local function fails(words, f, ...)
   return message
 end
 
--- ---------------------------------------------------------------- leave-one-out, against leaving each row out
+-- ---------------------------------------------------------------- leave-one-out, against leaving
+-- each row out
 
 local n = 30
 local X = sc.randn{ n, 5, seed = 3 }
@@ -31,10 +34,12 @@ end
 local three = sc.dataset{ X = X, y = labels, task = "classification" }
 local two = sc.dataset{ X = X, y = signs, task = "classification" }
 
-local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+  K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
 local function model(lambda, given, estimate)
   local features = given.penalty == "rkhs" and inst:features{ T = 20, seed = 1 } or sinks(20, 1)
-  return sc.pipeline{ features, sc.solver.ridge{ lambda = lambda, intercept = given.intercept, form = given.form, penalty = given.penalty,
+  return sc.pipeline{ features, sc.solver.ridge{ lambda = lambda, intercept = given.intercept,
+    form = given.form, penalty = given.penalty,
                                                  estimate = estimate } }
 end
 
@@ -51,7 +56,9 @@ end
 
 local ways = {}
 for _, intercept in ipairs{ false, true } do
-  for _, form in ipairs{ "primal", "dual" } do ways[#ways + 1] = { intercept = intercept, form = form, penalty = "l2" } end
+  for _, form in ipairs{ "primal", "dual" } do
+    ways[#ways + 1] = { intercept = intercept, form = form, penalty = "l2" }
+  end
   ways[#ways + 1] = { intercept = intercept, form = "primal", penalty = "rkhs" }
 end
 
@@ -68,7 +75,9 @@ end
 function TestLeaveOneOutErrorIsLeavingOneOut()
   for _, data in ipairs{ two, three } do
     for _, given in ipairs(ways) do
-      local want = left_out(data, 0.01, given, function(m, i) return m:predict(X:select{ i }):get(1, 1) ~= data.y:get(i, 1) and 1 or 0 end)
+      local want = left_out(data, 0.01, given, function(m, i)
+        return m:predict(X:select{ i }):get(1, 1) ~= data.y:get(i, 1) and 1 or 0
+      end)
       lu.assertAlmostEquals(model(0.01, given, "loo_error"):fit(data):info().score, want, 1e-12)
     end
   end
@@ -81,7 +90,8 @@ function TestGeneralisedCrossValidationInFull()
     for i = 1, n do
       local unit = sc.zeros(n, 1)
       unit:set(i, 1, 1)
-      trace = trace + model(0.01, given):fit(sc.dataset{ X = X, y = unit, task = "regression" }):decision(X):get(i, 1)
+      trace = trace + model(0.01, given):fit(sc.dataset{ X = X, y = unit,
+        task = "regression" }):decision(X):get(i, 1)
     end
     local residual = (m:decision(X) - Y):norm() ^ 2 / n
     lu.assertAlmostEquals(m:info().score / (residual / (1 - trace / n) ^ 2), 1, 1e-7)
@@ -105,18 +115,23 @@ function TestWeightedLeaveOneOutLeavesARowOut()
     for i = 1, n do
       local rest = {}
       for j = 1, n do if j ~= i then rest[#rest + 1] = j end end
-      local f = model(0.01 * total / (total - weights[i]), given):fit(data(rest)):decision(X:select{ i })
+      local f = model(0.01 * total / (total - weights[i]), given):fit(data(rest)):decision(
+        X:select{ i })
       sum = sum + (f:get(1, 1) - Y:get(i, 1)) ^ 2 + (f:get(1, 2) - Y:get(i, 2)) ^ 2
     end
-    lu.assertAlmostEquals(model(0.01, given, "loo"):fit(data(all)):info().score / (sum / n), 1, 1e-8)
+    lu.assertAlmostEquals(model(0.01, given, "loo"):fit(data(all)):info().score / (sum / n), 1,
+      1e-8)
   end
 end
 
 function TestARowThatTheFitGoesThroughHasNoEstimate()
-  local m = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = 0, form = "primal", estimate = "loo" } }:fit(values)
+  local m = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = 0, form = "primal",
+    estimate = "loo" } }:fit(values)
   lu.assertTrue(m:info().score > 1e3)
-  local zeros = sc.dataset{ X = sc.randn{ 40, 3, seed = 1 }, y = sc.zeros(40, 1) } -- residuals of 0, which tell no more
-  local best = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = sc.choose{ 0, 1e-3 }, form = "primal" } }:search(zeros, { folds = "loo" })
+  -- residuals of 0, which tell no more
+  local zeros = sc.dataset{ X = sc.randn{ 40, 3, seed = 1 }, y = sc.zeros(40, 1) }
+  local best = sc.pipeline{ sinks(60, 3), sc.solver.ridge{ lambda = sc.choose{ 0, 1e-3 },
+    form = "primal" } }:search(zeros, { folds = "loo" })
   lu.assertEquals(best.choice["solver.lambda"], 1e-3)
 end
 
@@ -126,7 +141,8 @@ function TestSearchByTheSolversOwnEstimate()
   for _, folds in ipairs{ "loo", "gcv" } do
     local best = p:search(train, { folds = folds, score = "loss" })
     for c, lambda in ipairs(lambdas) do
-      local one = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = lambda, estimate = folds } }:fit(train)
+      local one = sc.pipeline{ sc.standardize(), sinks(),
+        sc.solver.ridge{ lambda = lambda, estimate = folds } }:fit(train)
       lu.assertAlmostEquals(best.table[c].mean, one:info().score, 1e-9)
     end
     lu.assertTrue(best:score(test) > 0.9)
@@ -140,9 +156,12 @@ end
 
 function TestFoldsSideBySideAreFoldsOneByOne()
   local folds = train:fold_ids{ k = 4, seed = 2 }
-  for _, solver in ipairs{ sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } }, sc.solver.hinge{ lambda = sc.choose{ 1e-3, 1e-1 } },
-                           sc.solver.logistic{ lambda = sc.choose{ 1e-3, 1e-1 } }, sc.solver.lasso{ lambda = sc.choose{ 1e-3, 1e-2 } },
-                           sc.solver.box{ C = sc.choose{ 10, 100 } }, sc.solver.knn{ k = sc.choose{ 1, 5 } } } do
+  for _, solver in ipairs{ sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } },
+    sc.solver.hinge{ lambda = sc.choose{ 1e-3, 1e-1 } },
+                           sc.solver.logistic{ lambda = sc.choose{ 1e-3, 1e-1 } },
+                             sc.solver.lasso{ lambda = sc.choose{ 1e-3, 1e-2 } },
+                           sc.solver.box{ C = sc.choose{ 10, 100 } },
+                             sc.solver.knn{ k = sc.choose{ 1, 5 } } } do
     local p = sc.pipeline{ sc.standardize(), sinks(30), solver }
     local cells = {}
     for _, threads in ipairs{ 1, 3 } do
@@ -151,16 +170,21 @@ function TestFoldsSideBySideAreFoldsOneByOne()
       cells[threads] = p:search(train, { folds = 4, seed = 2, score = "loss" }).table
       sc.threads(before)
     end
-    for c = 1, 2 do lu.assertAlmostEquals(cells[1][c].mean, cells[3][c].mean, 1e-12, tostring(solver)) end
+    for c = 1, 2 do
+      lu.assertAlmostEquals(cells[1][c].mean, cells[3][c].mean, 1e-12, tostring(solver))
+    end
     -- the last fold of the last cell, fitted by hand
     local inside, outside = {}, {}
     for i, fold in ipairs(folds) do table.insert(fold == 4 and outside or inside, i) end
     local stage = sc.pipeline{ sc.standardize() }:fit(train)
     local function staged(rows)
       local part = train:select(rows)
-      return sc.dataset{ X = stage:transform(part.X), y = part.y, classes = part.classes, task = part.task }
+      return sc.dataset{ X = stage:transform(part.X), y = part.y, classes = part.classes,
+        task = part.task }
     end
-    local one = sc.pipeline{ sinks(30), solver:resolved{ [solver:searched()[1].path] = solver:searched()[1].values[2] } }:fit(staged(inside))
+    local one = sc.pipeline{ sinks(30),
+      solver:resolved{ [solver:searched()[1].path] = solver:searched()[1].values[2] } }:fit(
+        staged(inside))
     local out = staged(outside)
     local square = (one:decision(out.X) - out:targets()):norm() ^ 2 / #outside
     lu.assertAlmostEquals(cells[1][2].folds[4], square, 2e-3 * square + 1e-12, tostring(solver))
@@ -176,32 +200,41 @@ function TestRangesGiveGridsAndDraws()
   lu.assertEquals(sc.choose.range{ 10, 30, count = 3 }.values, { 10, 20, 30 })
   lu.assertEquals(sc.choose.range{ 1, 3, count = 9 }.values, { 1, 2, 3 })
   local function searched(seed)
-    return sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose.log{ 0.01, 1 } }, phi = sc.nonlinearity.fourier(),
-      T = sc.choose.range{ 20, 40 }, seed = 1 }, sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }:search(train, { draws = 4, folds = 3, seed = seed })
+    return sc.pipeline{ sc.standardize(),
+      sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose.log{ 0.01, 1 } },
+        phi = sc.nonlinearity.fourier(),
+      T = sc.choose.range{ 20, 40 }, seed = 1 },
+        sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }:search(train,
+          { draws = 4, folds = 3, seed = seed })
   end
   local best, again = searched(1), searched(1)
   lu.assertEquals(#best.table, 8) -- four draws, the path gone through whole
   local sigmas = {}
   for i, cell in ipairs(best.table) do
     local sigma, T = cell.choice["sampler.sigma"], cell.choice["features.T"]
-    lu.assertTrue(sigma >= 0.01 and sigma <= 1 and math.type(T) == "integer" and T >= 20 and T <= 40)
+    lu.assertTrue(sigma >= 0.01 and sigma <= 1 and math.type(T) == "integer" and T >= 20
+      and T <= 40)
     lu.assertEquals(sigma, again.table[i].choice["sampler.sigma"])
     sigmas[sigma] = true
   end
   local count = 0
   for _ in pairs(sigmas) do count = count + 1 end
   lu.assertEquals(count, 4)
-  lu.assertNotEquals(searched(2).table[1].choice["sampler.sigma"], best.table[1].choice["sampler.sigma"])
+  lu.assertNotEquals(searched(2).table[1].choice["sampler.sigma"],
+    best.table[1].choice["sampler.sigma"])
 end
 
 function TestFewerCellsThanDrawsAreAllTried()
-  local best = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30 }), sc.solver.ridge{ lambda = 1e-3 } }:search(train, { draws = 50, folds = 3 })
+  local best = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30 }),
+    sc.solver.ridge{ lambda = 1e-3 } }:search(train, { draws = 50, folds = 3 })
   lu.assertEquals(#best.table, 2)
 end
 
 function TestStagesAndTheirOptionsAreSearched()
-  local best = sc.pipeline{ sc.choose{ sc.standardize(), sc.minmax() }, sc.pca{ k = sc.choose{ 2, 6 } }, sinks(40),
-    sc.choose{ sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } }, sc.solver.logistic{ lambda = 1e-4 } } }:search(train, { folds = 3 })
+  local best = sc.pipeline{ sc.choose{ sc.standardize(), sc.minmax() },
+    sc.pca{ k = sc.choose{ 2, 6 } }, sinks(40),
+    sc.choose{ sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } },
+      sc.solver.logistic{ lambda = 1e-4 } } }:search(train, { folds = 3 })
   lu.assertEquals(#best.table, 2 * 2 * (2 + 1))
   lu.assertTrue(best.choice["pca.k"] == 2 or best.choice["pca.k"] == 6)
   lu.assertNotNil(best.choice["stage 1"])
@@ -213,14 +246,17 @@ function TestStagesAndTheirOptionsAreSearched()
 end
 
 function TestChoicesOfLateStagesAreNamed()
-  local best = sc.pipeline{ sc.standardize(), sc.minmax(), sc.normalize(), sc.add_bias(), sc.minmax(), sc.standardize(),
-    sc.choose{ sc.normalize(), sc.minmax() }, sc.solver.ridge{ lambda = 1e-3 } }:search(train, { folds = 3 })
+  local best = sc.pipeline{ sc.standardize(), sc.minmax(), sc.normalize(), sc.add_bias(),
+    sc.minmax(), sc.standardize(),
+    sc.choose{ sc.normalize(), sc.minmax() }, sc.solver.ridge{ lambda = 1e-3 } }:search(train,
+      { folds = 3 })
   lu.assertEquals(best.table.names, { "stage 7" })
   lu.assertStrContains(tostring(best.table), "normalize()")
 end
 
 function TestSeedsOfFeaturesAreSearched()
-  local best = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(), T = 20,
+  local best = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 },
+    phi = sc.nonlinearity.fourier(), T = 20,
     seed = sc.choose{ 1, 2, 3 } }, sc.solver.ridge{ lambda = 1e-3 } }:search(train, { folds = 3 })
   lu.assertEquals(#best.table, 3)
   lu.assertNotNil(best.choice["features.seed"])
@@ -229,22 +265,29 @@ end
 -- ---------------------------------------------------------------- what is chosen
 
 function TestOneStandardErrorRule()
-  local p = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 60 }), sc.solver.ridge{ lambda = sc.choose.log{ 1e-6, 1e-1, count = 6 } } }
-  local best, simple = p:search(train, { folds = 5 }), p:search(train, { folds = 5, rule = "one_se" })
+  local p = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 60 }),
+    sc.solver.ridge{ lambda = sc.choose.log{ 1e-6, 1e-1, count = 6 } } }
+  local best, simple = p:search(train, { folds = 5 }),
+    p:search(train, { folds = 5, rule = "one_se" })
   local b, s = best.table[best.table.best], simple.table[simple.table.best]
   lu.assertTrue(s.mean <= b.mean + b.stderr)
   local function simpler(cell, than)
-    if cell.choice["features.T"] ~= than.choice["features.T"] then return cell.choice["features.T"] < than.choice["features.T"] end
+    if cell.choice["features.T"] ~= than.choice["features.T"] then
+      return cell.choice["features.T"] < than.choice["features.T"]
+    end
     return cell.choice["solver.lambda"] > than.choice["solver.lambda"]
   end
   for _, cell in ipairs(simple.table) do
-    if cell.mean <= b.mean + b.stderr then lu.assertFalse(simpler(cell, s), "a simpler cell was within one standard error") end
+    if cell.mean <= b.mean + b.stderr then
+      lu.assertFalse(simpler(cell, s), "a simpler cell was within one standard error")
+    end
   end
   lu.assertStrContains(tostring(simple.table), "simplest")
 end
 
 function TestMeansAndStandardErrors()
-  local best = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train, { folds = 4 })
+  local best = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train, { folds = 4 })
   local cell, sum, square = best.table[1], 0, 0
   for _, v in ipairs(cell.folds) do sum = sum + v / 4 end
   for _, v in ipairs(cell.folds) do square = square + (v - sum) ^ 2 / 3 end
@@ -253,15 +296,21 @@ function TestMeansAndStandardErrors()
 end
 
 function TestSamplersAndNonlinearitiesAreChosen()
-  local phis, samplers = { sc.nonlinearity.fourier(), sc.nonlinearity.sign() }, { sc.sampler.gaussian{ sigma = sc.choose{ 0.1, 0.2 } }, sc.sampler.laplace() }
+  local phis, samplers = { sc.nonlinearity.fourier(), sc.nonlinearity.sign() },
+    { sc.sampler.gaussian{ sigma = sc.choose{ 0.1, 0.2 } }, sc.sampler.laplace() }
   local features = sc.features{ p = sc.choose(samplers), phi = sc.choose(phis), T = 30, seed = 1 }
-  local best = sc.pipeline{ sc.standardize(), features, sc.solver.ridge{ lambda = 1e-4 } }:search(train, { folds = 3 })
+  local best = sc.pipeline{ sc.standardize(), features, sc.solver.ridge{ lambda = 1e-4 } }:search(
+    train, { folds = 3 })
   lu.assertEquals(#best.table, 6) -- two nonlinearities of two widths or a Laplace law
-  local by_hand = sc.pipeline{ sc.standardize(), sc.features{ p = samplers[2], phi = phis[2], T = 30, seed = 1 },
-                               sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train, { folds = 3 })
+  local by_hand = sc.pipeline{ sc.standardize(), sc.features{ p = samplers[2], phi = phis[2],
+    T = 30, seed = 1 },
+                               sc.solver.ridge{ lambda = sc.choose{ 1e-4 } } }:search(train,
+                                 { folds = 3 })
   lu.assertEquals(best.table[6].mean, by_hand.table[1].mean)
-  fails({ "features", "'phi'", "nonlinearity" }, sc.features, { p = samplers[1], phi = sc.choose{ phis[1], 3 }, T = 30 })
-  lu.assertTrue(sc.features{ p = sc.choose{ samplers[2] }, phi = phis[1], T = 30 }:fit(train.X) ~= nil)
+  fails({ "features", "'phi'", "nonlinearity" }, sc.features,
+    { p = samplers[1], phi = sc.choose{ phis[1], 3 }, T = 30 })
+  lu.assertTrue(sc.features{ p = sc.choose{ samplers[2] }, phi = phis[1],
+    T = 30 }:fit(train.X) ~= nil)
 end
 
 function TestRowsCountOnceWhereTheyAreJudged()
@@ -269,13 +318,15 @@ function TestRowsCountOnceWhereTheyAreJudged()
   for i = 1, n do weights[i] = i <= 8 and 1 or 0 end -- folds without weight
   local weighted = sc.dataset{ X = X, y = Y, task = "regression", weights = weights }
   local p = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1e-2, 1e-1 } } }
-  local shared, apart = p:search(weighted, { folds = 15 }), p:search(weighted, { folds = 15, stages = "fold", outer = 15 })
+  local shared, apart = p:search(weighted, { folds = 15 }),
+    p:search(weighted, { folds = 15, stages = "fold", outer = 15 })
   for c = 1, 2 do lu.assertAlmostEquals(apart.table[c].mean, shared.table[c].mean, 1e-9) end
   lu.assertEquals(#apart.table.outer.folds, 15)
 end
 
 function TestNestedReport()
-  local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }
+  local p = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } } }
   local best = p:search(train, { folds = 3, outer = 3, seed = 5 })
   local outer = best.table.outer
   lu.assertEquals(#outer.folds, 3)
@@ -290,7 +341,8 @@ end
 
 -- ---------------------------------------------------------------- what goes wrong
 
--- What a search raises that is interrupted as its run number `at` begins, of those of the outer folds as well.
+-- What a search raises that is interrupted as its run number `at` begins, of those of the outer
+-- folds as well.
 local function stopped(at, given)
   local label, calls = core.progress_label, 0
   core.progress_label = function(text)
@@ -299,7 +351,8 @@ local function stopped(at, given)
     label(text)
   end
   local ok, raised = pcall(function()
-    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }), sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, given)
+    return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }),
+      sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, given)
   end)
   core.progress_label = label
   lu.assertFalse(ok)
@@ -312,11 +365,14 @@ function TestAStoppedSearchKeepsWhatWasFinished()
   lu.assertStrContains(raised.message, "interrupted")
   lu.assertStrContains(tostring(raised), "4 of 6 cells")
   lu.assertNotNil(raised.choice["solver.lambda"])
-  lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(test) > 0.5) -- nothing lingers
+  -- nothing lingers
+  lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(
+    test) > 0.5)
 end
 
 function TestANestedSearchThatIsStoppedKeepsTheSearchItself()
-  for _, at in ipairs{ 4, 6 } do -- the first run of the first outer fold, and one with others finished
+  -- the first run of the first outer fold, and one with others finished
+  for _, at in ipairs{ 4, 6 } do
     local raised = stopped(at, { folds = 3, outer = 2 })
     lu.assertEquals(#raised.table, 6)
     lu.assertStrContains(raised.message, "interrupted")
@@ -332,11 +388,15 @@ function TestACellThatFailsKeepsTheOthers()
 end
 
 function TestInterruptedFolds()
-  for _, solver in ipairs{ sc.solver.hinge{ lambda = sc.choose{ 1e-4 } }, sc.solver.knn{ k = sc.choose{ 3 } } } do
+  for _, solver in ipairs{ sc.solver.hinge{ lambda = sc.choose{ 1e-4 } },
+    sc.solver.knn{ k = sc.choose{ 3 } } } do
     core.interrupt()
-    fails({ "pipeline:search", "interrupted" }, function() sc.pipeline{ sinks(), solver }:search(train, { folds = 3 }) end)
+    fails({ "pipeline:search", "interrupted" }, function()
+      sc.pipeline{ sinks(), solver }:search(train, { folds = 3 })
+    end)
   end
-  lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(test) > 0.5)
+  lu.assertTrue(sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge() }:fit(train):score(
+    test) > 0.5)
 end
 
 function TestBadSearches()
@@ -345,10 +405,15 @@ function TestBadSearches()
   fails({ "'folds'", "1" }, p.search, p, train, { folds = 1 })
   fails({ "rule", "median" }, p.search, p, train, { rule = "median" })
   fails({ "draws", "0" }, p.search, p, train, { draws = 0 })
-  fails({ "one_se", "standard error", "folds = k" }, p.search, p, train, { rule = "one_se", folds = "loo" })
+  fails({ "one_se", "standard error", "folds = k" }, p.search, p, train,
+    { rule = "one_se", folds = "loo" })
   fails({ "gcv", "squared error" }, p.search, p, train, { score = "error", folds = "gcv" })
-  fails({ "loo", "solver.hinge", "folds = k" }, function() sc.pipeline{ sc.solver.hinge{ lambda = sc.choose{ 1, 2 } } }:search(train, { folds = "loo" }) end)
-  fails({ "loo_error", "regression" }, function() sc.pipeline{ sc.solver.ridge{ estimate = "loo_error" } }:fit(values) end)
+  fails({ "loo", "solver.hinge", "folds = k" }, function()
+    sc.pipeline{ sc.solver.hinge{ lambda = sc.choose{ 1, 2 } } }:search(train, { folds = "loo" })
+  end)
+  fails({ "loo_error", "regression" }, function()
+    sc.pipeline{ sc.solver.ridge{ estimate = "loo_error" } }:fit(values)
+  end)
   fails({ "choose.log", "positive" }, sc.choose.log, { 0, 1 })
   fails({ "choose.range", "unknown option 'n'" }, sc.choose.range, { 0, 1, n = 3 })
   fails({ "choose", "at least one" }, sc.choose, {})
@@ -356,7 +421,9 @@ function TestBadSearches()
   fails({ "without fold", "one class", "fewer folds" }, p.search, p, few, { folds = 3 })
   fails({ "'T'", "0" }, sinks, sc.choose{ 10, 0 })
   fails({ "second solver" }, sc.pipeline, { sc.choose{ sc.solver.ridge() }, sc.solver.ridge() })
-  fails({ "sc.choose" }, function() sc.pipeline{ sc.choose{ sc.minmax(), sc.standardize() }, sc.solver.ridge() }:fit(train) end)
+  fails({ "sc.choose" }, function()
+    sc.pipeline{ sc.choose{ sc.minmax(), sc.standardize() }, sc.solver.ridge() }:fit(train)
+  end)
 end
 
 os.exit(lu.LuaUnit.run(), true)

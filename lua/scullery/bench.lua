@@ -1,4 +1,5 @@
---- scullery bench: this machine's ceilings, and how close the engine comes, in one run. The rows on real data are left out where the data are not here.
+--- scullery bench: this machine's ceilings, and how close the engine comes, in one run. The rows on
+--- real data are left out where the data are not here.
 local core = require "scullery.core"
 local sc = require "scullery"
 
@@ -24,13 +25,16 @@ local function resident(field)
   return 0
 end
 
-local function row(what, seconds, note) print(("%-58s %9.3f s   %s"):format(what, seconds, note or "")) end
+local function row(what, seconds, note)
+  print(("%-58s %9.3f s   %s"):format(what, seconds, note or ""))
+end
 
 local function ceilings(n)
   local rates = {}
   for _, dtype in ipairs{ "float64", "float32" } do
     rates[dtype] = { gemm = core.ceiling("gemm", dtype, n), syrk = core.ceiling("syrk", dtype, n) }
-    print(("ceiling, %s, %d threads: gemm %d^3 %.0f GFLOP/s, syrk %.0f"):format(dtype, core.threads(), n, rates[dtype].gemm, rates[dtype].syrk))
+    print(("ceiling, %s, %d threads: gemm %d^3 %.0f GFLOP/s, syrk %.0f"):format(dtype,
+      core.threads(), n, rates[dtype].gemm, rates[dtype].syrk))
   end
   return rates
 end
@@ -51,17 +55,22 @@ end
 local function adult(rates)
   if not here("adult") then return end
   local train = sc.data.load("adult"):parts()
-  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.threshold{ sigma = 1 },
+  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },
+    p = sc.sampler.threshold{ sigma = 1 },
                                  phi = sc.nonlinearity.sign() }
   for _, dtype in ipairs{ "float64", "float32" } do
     local function stages(lambda)
-      return sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = 1000, seed = 0, dtype = dtype },
+      return sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = 1000, seed = 0,
+        dtype = dtype },
                           sc.solver.ridge{ lambda = lambda, penalty = "rkhs" } }
     end
     local one = best_of(5, function() stages(1e-7):fit(train) end)
     row(("adult, RKHS weighting 2, T = 1000, %s, one fit"):format(dtype), one,
-      ("floor / time %.2f; the authors' code: 1.17 s on 2 cores"):format(floor_seconds(rates, dtype, #train, 0, 1000) / one))
-    local search = best_of(2, function() stages(sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 }):search(train) end)
+      ("floor / time %.2f; the authors' code: 1.17 s on 2 cores"):format(floor_seconds(rates, dtype,
+        #train, 0, 1000) / one))
+    local search = best_of(2, function()
+      stages(sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 }):search(train)
+    end)
     row("  5 lambdas x 5 folds and the refit", search, ("%.2f fits"):format(search / one))
   end
 end
@@ -73,18 +82,23 @@ local function mnist(rates)
   collectgarbage()
   local before = resident("VmRSS")
   core.memory(true)
-  local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ gamma = 0.025 }, phi = sc.nonlinearity.fourier(), T = 5000, seed = 1,
+  local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ gamma = 0.025 },
+    phi = sc.nonlinearity.fourier(), T = 5000, seed = 1,
                                           dtype = "float32" }, sc.solver.ridge{ lambda = 1e-6 } }
   local took = best_of(1, function() model:fit(train) end)
   local _, peak = core.memory()
   row("MNIST 60,000 x 784, Fourier D = 5000, float32, 10 classes", took,
-    ("floor / time %.2f; test error %.4f; engine's peak %.2f GB, data included; resident before %.2f GB"):format(
-      floor_seconds(rates, "float32", 60000, 784, 5000) / took, model:error(test), peak / 1e9, before))
+    ("floor / time %.2f; test error %.4f; engine's peak %.2f GB, data included; resident before \z
+      %.2f GB"):format(
+      floor_seconds(rates, "float32", 60000, 784, 5000) / took, model:error(test), peak / 1e9,
+        before))
 end
 
 local function reading()
   if not here("kddcup10") then return end
-  row("reading kddcup10 (494,021 rows, gzip, one-hot)", best_of(3, function() sc.data.load("kddcup10") end), "pandas.read_csv: scripts/bench/peers.py")
+  row("reading kddcup10 (494,021 rows, gzip, one-hot)", best_of(3, function()
+    sc.data.load("kddcup10")
+  end), "pandas.read_csv: scripts/bench/peers.py")
 end
 
 -- Generated rows: cost linear in n, memory flat.
@@ -99,11 +113,13 @@ local function linear(most)
     collectgarbage()
     core.memory(true)
     local took = best_of(1, function()
-      sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 }, phi = sc.nonlinearity.fourier(), T = 500, dtype = "float32" },
+      sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.3 },
+        phi = sc.nonlinearity.fourier(), T = 500, dtype = "float32" },
                    sc.solver.ridge{ lambda = 1e-4 } }:fit(rows)
     end)
     local _, peak = core.memory()
-    row(("generated rows, n = %d, d = 20, D = 500"):format(n), took, ("%.2f us a row; engine's peak %.0f MB"):format(took / n * 1e6, peak / 1e6))
+    row(("generated rows, n = %d, d = 20, D = 500"):format(n), took,
+      ("%.2f us a row; engine's peak %.0f MB"):format(took / n * 1e6, peak / 1e6))
     n = n * 10
   end
 end
@@ -122,8 +138,10 @@ end
 
 -- Dense maps beside gemm and one pass of the nonlinearity.
 local function dense_maps(scale)
-  local phis = { { "cos", sc.nonlinearity.fourier(), "uniform", "cos" }, { "relu", sc.nonlinearity.relu(), nil, "copy" },
-                 { "sign", sc.nonlinearity.sign(), nil, "copy" }, { "maxout 4", sc.nonlinearity.maxout{ q = 4 }, nil, "copy", 4 } }
+  local phis = { { "cos", sc.nonlinearity.fourier(), "uniform", "cos" },
+    { "relu", sc.nonlinearity.relu(), nil, "copy" },
+                 { "sign", sc.nonlinearity.sign(), nil, "copy" },
+                   { "maxout 4", sc.nonlinearity.maxout{ q = 4 }, nil, "copy", 4 } }
   for _, size in ipairs{ { 784, 8192 }, { 20, 32768 } } do
     local d, n, T = size[1], size[2] // scale, 4096
     for _, dtype in ipairs{ "float64", "float32" } do
@@ -134,7 +152,8 @@ local function dense_maps(scale)
         local product = core.ceiling_features(dtype, n // 2048, 2048, d, T, "none")
         local floor = core.ceiling_features(dtype, n // 2048, 2048, d, T, one[4])
         row(("map %s, d = %d, %d projections, %s"):format(one[1], d, T, dtype), took,
-          ("gemm / time %.2f; gemm and a pass / time %.2f; %.2f ns a projection"):format(product / took, floor / took, took / n / T * 1e9))
+          ("gemm / time %.2f; gemm and a pass / time %.2f; %.2f ns a projection"):format(
+            product / took, floor / took, took / n / T * 1e9))
       end
     end
   end
@@ -146,9 +165,12 @@ local function hadamard(scale)
     local n, T = 2048 // scale, 16384
     for _, dtype in ipairs{ "float64", "float32" } do
       local X = sc.randn{ n, d, seed = 1, dtype = dtype }
-      local dense = map_seconds(ridge_map("gaussian", sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
-      local fast = map_seconds(ridge_map("hadamard", sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
-      row(("map hadamard fourier, d = %d, T = %d, %s"):format(d, T, dtype), fast, ("dense gaussian / hadamard %.1f"):format(dense / fast))
+      local dense = map_seconds(ridge_map("gaussian", sc.nonlinearity.fourier(), "uniform"), X, T,
+        dtype)
+      local fast = map_seconds(ridge_map("hadamard", sc.nonlinearity.fourier(), "uniform"), X, T,
+        dtype)
+      row(("map hadamard fourier, d = %d, T = %d, %s"):format(d, T, dtype), fast,
+        ("dense gaussian / hadamard %.1f"):format(dense / fast))
     end
   end
 end
@@ -158,15 +180,23 @@ local function sparse(scale)
   local n, T = 16384 // scale, 4096
   for _, d in ipairs{ 100, 1000, 10000 } do
     local X = sc.randn{ math.min(n, 160000000 // d // 8), d, seed = 1, dtype = "float32" }
-    local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3 }, phi = sc.nonlinearity.sign() }
+    local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3 },
+      phi = sc.nonlinearity.sign() }
     local source = core.source(X)
-    local took = map_seconds(inst, X, T, "float32") - best_of(3, function() core.walk(source, {}, nil) end) -- less the reading of d columns
-    row(("map sparse sign, in-degree 3, d = %d, T = %d, float32"):format(d, T), took, ("%.3f ns an output"):format(took / #X / T * 1e9))
+    -- less the reading of d columns
+    local took = map_seconds(inst, X, T, "float32") - best_of(3, function()
+      core.walk(source, {}, nil)
+    end)
+    row(("map sparse sign, in-degree 3, d = %d, T = %d, float32"):format(d, T), took,
+      ("%.3f ns an output"):format(took / #X / T * 1e9))
   end
   local X = sc.randn{ n, 100, seed = 1, dtype = "float32" }
-  local took = map_seconds(sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }, X, T, "float32")
-  local pass = core.ceiling_features("float32", n // 2048, 2048, 1, T, "copy") - core.ceiling_features("float32", n // 2048, 2048, 1, T, "none")
-  row(("map stumps, d = 100, T = %d, float32"):format(T), took, ("one pass over the output %.3f s: time / pass %.2f"):format(pass, took / pass))
+  local took = map_seconds(sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
+    phi = sc.nonlinearity.sign() }, X, T, "float32")
+  local pass = core.ceiling_features("float32", n // 2048, 2048, 1, T,
+    "copy") - core.ceiling_features("float32", n // 2048, 2048, 1, T, "none")
+  row(("map stumps, d = 100, T = %d, float32"):format(T), took,
+    ("one pass over the output %.3f s: time / pass %.2f"):format(pass, took / pass))
 end
 
 -- Binning features: cells of 50 grids over rows like Forest Cover's, 10 numbers and 44 indicators.
@@ -179,7 +209,8 @@ local function bins(n)
     X:set(i, 15 + math.floor(40 * kind:get(i, 2)), 1)
   end
   for _, gamma in ipairs{ 0.1, 1 } do
-    local inst = sc.instantiation{ p = sc.sampler.grid{ gamma = gamma }, phi = sc.nonlinearity.bins() }
+    local inst = sc.instantiation{ p = sc.sampler.grid{ gamma = gamma },
+      phi = sc.nonlinearity.bins() }
     collectgarbage()
     local before = core.memory(true)
     local feats
@@ -188,13 +219,15 @@ local function bins(n)
     local cells = feats:info().features
     local again = best_of(1, function() core.walk(core.source(X), {}, feats.fitted) end)
     row(("bins, %d x 54, 50 grids, gamma = %g: learning the cells"):format(n, gamma), took,
-      ("%d cells, %.0f bytes a cell; finding them again %.2f s"):format(cells, (after - before) / cells, again))
+      ("%d cells, %.0f bytes a cell; finding them again %.2f s"):format(cells,
+        (after - before) / cells, again))
   end
 end
 
 local parts = { maps = true, data = true, solvers = true }
 
---- bench.run(arguments): "--quick" for small sizes; maps, data, solvers: these parts alone (all but solvers where none is named).
+--- bench.run(arguments): "--quick" for small sizes; maps, data, solvers: these parts alone (all but
+--- solvers where none is named).
 function bench.run(arguments)
   local quick, wanted = false, {}
   for _, word in ipairs(arguments or {}) do

@@ -1,4 +1,5 @@
---- scullery bench solvers: what each way of learning costs, beside one ridge fit or the matrix products that it cannot do without, in one run.
+--- scullery bench solvers: what each way of learning costs, beside one ridge fit or the matrix
+--- products that it cannot do without, in one run.
 local core = require "scullery.core"
 local sc = require "scullery"
 
@@ -22,55 +23,76 @@ end
 
 local function account(model)
   local info = model:info()
-  return ("%s after %d, gap %s, %d weights"):format(info.status, info.iterations, info.gap and ("%.0e"):format(info.gap) or "-", info.nonzeros)
+  return ("%s after %d, gap %s, %d weights"):format(info.status, info.iterations,
+    info.gap and ("%.0e"):format(info.gap) or "-", info.nonzeros)
 end
 
 -- The authors' instantiation 2: thresholds, sign, a Gaussian K.
 local function weighting(given)
   given = given or {}
-  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = given.gamma or 1 }, p = sc.sampler.threshold{ sigma = given.sigma or 1 },
+  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = given.gamma
+    or 1 }, p = sc.sampler.threshold{ sigma = given.sigma or 1 },
                            phi = sc.nonlinearity.sign() }
 end
 
-local function pipeline(inst, T, solver) return sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = T, seed = 0 }, solver } end
+local function pipeline(inst, T, solver)
+  return sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = T, seed = 0 }, solver }
+end
 
 local function adult(row)
   local train = sc.data.load("adult"):parts()
-  local function fit(solver, times) return best_of(times or 3, function() return pipeline(weighting(), 1000, solver):fit(train) end) end
+  local function fit(solver, times)
+    return best_of(times or 3, function() return pipeline(weighting(), 1000, solver):fit(train) end)
+  end
   local one, ridge = fit(sc.solver.ridge{ lambda = 1e-7, penalty = "rkhs" })
   row("adult, RKHS weighting 2, T = 1000: ridge", one, "one fit; " .. account(ridge))
   for _, case in ipairs{ { 1e-4, "23 s" }, { 1e-6, "103 s" } } do
     local took, model = fit(sc.solver.lasso{ lambda = case[1] })
-    row(("  lasso, lambda = %g"):format(case[1]), took, ("%.2f fits; %s; the authors: %s"):format(took / one, account(model), case[2]))
+    row(("  lasso, lambda = %g"):format(case[1]), took,
+      ("%.2f fits; %s; the authors: %s"):format(took / one, account(model), case[2]))
   end
   local lambdas = sc.choose.log{ 1e-6, 1e-3, count = 50 }.values
   local path = best_of(2, function()
     local p, source = pipeline(weighting(), 1000, sc.solver.lasso()), train:source_of_targets()
     local prepared = p:prepare(source)
-    core.solve(core.training(source, prepared.stages, prepared.map, p:training_options(train)), p.solver:instance(), false, 0, lambdas)
+    core.solve(core.training(source, prepared.stages, prepared.map, p:training_options(train)),
+      p.solver:instance(), false, 0, lambdas)
   end)
   row("  lasso, a path of 50 lambdas", path, ("%.2f fits"):format(path / one))
   local search = timed(function()
     local inst = weighting{ sigma = sc.choose{ 0.5, 1, 2 }, gamma = sc.choose{ 0.5, 1, 2 } }
-    return pipeline(inst, 1000, sc.solver.ridge{ lambda = sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 }, penalty = "rkhs" }):search(train, { folds = 5 })
+    return pipeline(inst, 1000, sc.solver.ridge{ lambda = sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 },
+      penalty = "rkhs" }):search(train, { folds = 5 })
   end)
-  row("  9 pairs (s, g), 5 lambdas, 5 folds and the refit", search, ("%.1f fits; the authors: 226"):format(search / one))
+  row("  9 pairs (s, g), 5 lambdas, 5 folds and the refit", search,
+    ("%.1f fits; the authors: 226"):format(search / one))
   for _, name in ipairs{ "sfgd", "optimal_stepsize" } do
     for _, T in ipairs{ 1000, 2000, 4000 } do
-      local took = timed(function() return pipeline(weighting(), T, sc.solver[name]{ lambda = 1e-5, batch = 100, iterations = T }):fit(train) end)
-      row(("  %s, T = %d"):format(name, T), took, ("%.1f ns a row, step and parameter"):format(took / T ^ 2 / 100 * 2e9))
+      local took = timed(function()
+        return pipeline(weighting(), T, sc.solver[name]{ lambda = 1e-5, batch = 100,
+          iterations = T }):fit(train)
+      end)
+      row(("  %s, T = %d"):format(name, T), took,
+        ("%.1f ns a row, step and parameter"):format(took / T ^ 2 / 100 * 2e9))
     end
   end
 end
 
 local function skin(row)
   local ds = sc.data.load("skin")
-  local inst = sc.instantiation{ K = sc.kernel.gaussian{ theta = 0.5 }, p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
-  local took, model = best_of(2, function() return pipeline(inst, 1000, sc.solver.lasso{ lambda = 1e-6 }):fit(ds) end)
-  row("skin, RKHS weighting 1, T = 1000: lasso, lambda = 1e-6", took, account(model) .. "; the authors: 412 s")
+  local inst = sc.instantiation{ K = sc.kernel.gaussian{ theta = 0.5 },
+    p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }
+  local took, model = best_of(2, function()
+    return pipeline(inst, 1000, sc.solver.lasso{ lambda = 1e-6 }):fit(ds)
+  end)
+  row("skin, RKHS weighting 1, T = 1000: lasso, lambda = 1e-6", took, account(model)
+    .. "; the authors: 412 s")
 end
 
-local function sinks(D, sampler) return sc.features{ p = sc.sampler[sampler]{ gamma = 0.025 }, phi = sc.nonlinearity.fourier(), T = D, seed = 1, dtype = "float32" } end
+local function sinks(D, sampler)
+  return sc.features{ p = sc.sampler[sampler]{ gamma = 0.025 }, phi = sc.nonlinearity.fourier(),
+    T = D, seed = 1, dtype = "float32" }
+end
 
 -- An iteration of L-BFGS: the difference between many and few.
 local function logistic(row, train)
@@ -79,10 +101,12 @@ local function logistic(row, train)
   local scale = #train / (blocks * rows)
   local product = core.ceiling_features("float32", blocks, rows, D, 10, "none") * scale
   local projection = core.ceiling_features("float32", blocks, rows, 784, D, "none") * scale
-  for _, mode in ipairs{ { 1.5e9, "kept", 5, 25, 2 * product }, { 0, "made again", 1, 4, 2 * product + projection } } do
+  for _, mode in ipairs{ { 1.5e9, "kept", 5, 25, 2 * product },
+    { 0, "made again", 1, 4, 2 * product + projection } } do
     local function run(iterations)
       return timed(function()
-        return sc.pipeline{ sinks(D, "gaussian"), sc.solver.logistic{ lambda = 1e-6, max_iterations = iterations }, allowance = mode[1] }:fit(train)
+        return sc.pipeline{ sinks(D, "gaussian"), sc.solver.logistic{ lambda = 1e-6,
+          max_iterations = iterations }, allowance = mode[1] }:fit(train)
       end)
     end
     local each = (run(mode[4]) - run(mode[3])) / (mode[4] - mode[3])
@@ -94,22 +118,26 @@ end
 local function mnist(row)
   local train, test = sc.data.load("mnist", { dtype = "float32" }):parts()
   logistic(row, train)
-  for _, case in ipairs{ { "hadamard", 5000, 1e-3 }, { "gaussian", 5000, 1e-3 }, { "hadamard", 40000, 1e-2 } } do
+  for _, case in ipairs{ { "hadamard", 5000, 1e-3 }, { "gaussian", 5000, 1e-3 },
+    { "hadamard", 40000, 1e-2 } } do
     collectgarbage()
     collectgarbage()
     core.memory(true)
     local took, model = timed(function()
-      return sc.pipeline{ sinks(case[2], case[1]), sc.solver.cg{ lambda = 1e-6, tolerance = case[3] } }:fit(train)
+      return sc.pipeline{ sinks(case[2], case[1]),
+        sc.solver.cg{ lambda = 1e-6, tolerance = case[3] } }:fit(train)
     end)
     local _, peak = core.memory()
     row(("MNIST, %s D = %d, float32: conjugate gradients"):format(case[1], case[2]), took,
-      ("%s after %d; test error %.4f; engine's peak %.2f GB"):format(model:info().status, model:info().iterations, model:error(test), peak / 1e9))
+      ("%s after %d; test error %.4f; engine's peak %.2f GB"):format(model:info().status,
+        model:info().iterations, model:error(test), peak / 1e9))
   end
 end
 
 local function baselines(row)
   local train, test = sc.data.load("adult"):parts()
-  for _, one in ipairs{ { "AdaBoost, 200 stumps", { sc.solver.adaboost{ stumps = 200 } } }, { "5 nearest neighbours", { sc.standardize(), sc.solver.knn{ k = 5 } } } } do
+  for _, one in ipairs{ { "AdaBoost, 200 stumps", { sc.solver.adaboost{ stumps = 200 } } },
+    { "5 nearest neighbours", { sc.standardize(), sc.solver.knn{ k = 5 } } } } do
     local model, accuracy = sc.pipeline(one[2]), nil
     local fitting = best_of(3, function() model:fit(train) end)
     local scoring = best_of(2, function() accuracy = model:score(test) end)
@@ -117,7 +145,8 @@ local function baselines(row)
   end
 end
 
---- bench_solvers.run(row, here): prints by row(what, seconds, note); here(name) says whether a set of data is at hand. Some four minutes.
+--- bench_solvers.run(row, here): prints by row(what, seconds, note); here(name) says whether a set
+--- of data is at hand. Some four minutes.
 function bench_solvers.run(row, here)
   if here("adult") then
     adult(row)

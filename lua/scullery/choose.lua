@@ -6,7 +6,8 @@ Choose.__index = Choose
 
 function Choose:__tostring()
   if not self.at then return "choose" .. options.show(self.values) end
-  return ("choose.%s{%s, %s, count = %d}"):format(self.law, options.show(self.low), options.show(self.high), #self.values)
+  return ("choose.%s{%s, %s, count = %d}"):format(self.law, options.show(self.low),
+    options.show(self.high), #self.values)
 end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
@@ -15,7 +16,8 @@ function Choose:draw(u)
   return self.values[math.floor(u * #self.values) + 1]
 end
 
---- Whether it is a range, which random draws take points of, and no list: a range of which no count was given.
+--- Whether it is a range, which random draws take points of, and no list: a range of which no count
+--- was given.
 function Choose:continuous() return self.at ~= nil and not self.counted end
 
 local choose = {}
@@ -23,7 +25,8 @@ local choose = {}
 --- choose.is(value): whether an option is to be searched.
 function choose.is(value) return getmetatable(value) == Choose end
 
---- choose.pick(value, path, choices): the value itself, or where it is to be searched the choice for it, choices[path], or its first value.
+--- choose.pick(value, path, choices): the value itself, or where it is to be searched the choice
+--- for it, choices[path], or its first value.
 function choose.pick(value, path, choices)
   if not choose.is(value) then return value end
   local chosen = choices[path]
@@ -32,11 +35,14 @@ function choose.pick(value, path, choices)
 end
 
 local function make(values)
-  if type(values) ~= "table" or #values == 0 then error("choose: takes a list of at least one value, as in sc.choose{ 0.1, 1 }", 3) end
+  if type(values) ~= "table" or #values == 0 then
+    error("choose: takes a list of at least one value, as in sc.choose{ 0.1, 1 }", 3)
+  end
   return setmetatable({ values = { table.unpack(values) } }, Choose)
 end
 
--- A range: `count` points for grids, all points for random draws (whole numbers where both ends are).
+-- A range: `count` points for grids, all points for random draws (whole numbers where both ends
+-- are).
 local function range(law, given, from, to)
   local low, high, count = given[1], given[2], given.count or 5
   local whole = math.type(low) == "integer" and math.type(high) == "integer"
@@ -50,34 +56,46 @@ local function range(law, given, from, to)
     if not seen[value] then values[#values + 1] = value end
     seen[value] = true
   end
-  return setmetatable({ values = values, law = law, low = low, high = high, at = at, counted = given.count ~= nil }, Choose)
+  return setmetatable({ values = values, law = law, low = low, high = high, at = at,
+    counted = given.count ~= nil }, Choose)
 end
 
 local function check_range(title, given, test, takes)
   if type(given) ~= "table" then error(title .. ": takes { low, high, count = n }", 3) end
   local low, high, count = given[1], given[2], given.count or 5
   for name in pairs(given) do
-    if name ~= 1 and name ~= 2 and name ~= "count" then error(("%s: unknown option '%s'; it takes { low, high, count = n }"):format(title, tostring(name)), 3) end
+    if name ~= 1 and name ~= 2 and name ~= "count" then
+      error(("%s: unknown option '%s'; it takes { low, high, count = n }"):format(title,
+        tostring(name)), 3)
+    end
   end
-  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high) and math.type(count) == "integer" and count >= 1) then
+  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)
+    and math.type(count) == "integer" and count >= 1) then
     error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
   end
 end
 
---- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor above the last. Without a count a search with draws = n takes
---- random points of the whole range instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
+--- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor
+--- above the last. Without a count a search with draws = n takes random points of the whole range
+--- instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
 function choose.log(given)
-  check_range("choose.log", given, function(v) return v > 0 and v < math.huge end, "two positive numbers")
+  check_range("choose.log", given, function(v)
+    return v > 0 and v < math.huge
+  end, "two positive numbers")
   return range("log", given, math.log, math.exp)
 end
 
---- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances; without a count and with draws = n random points, uniform.
---- Whole numbers at both ends give whole numbers.
+--- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances;
+--- without a count and with draws = n random points, uniform. Whole numbers at both ends give whole
+--- numbers.
 function choose.range(given)
-  check_range("choose.range", given, function(v) return v == v and math.abs(v) < math.huge end, "two numbers")
+  check_range("choose.range", given, function(v)
+    return v == v and math.abs(v) < math.huge
+  end, "two numbers")
   local function same(v) return v end
   return range("range", given, same, same)
 end
 
---- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by cross-validation.
+--- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by
+--- cross-validation.
 return setmetatable(choose, { __call = function(_, values) return make(values) end })

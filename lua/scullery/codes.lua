@@ -1,8 +1,11 @@
---- sc.codes(matrix[, levels]): packed q-ary codes, to find near neighbours by Hamming distance; sc.codes.load(path) reads saved ones.
---- A code is a row of T whole numbers 0 .. levels-1 (levels: by default the largest number and one, at least 2). feats:codes(X) gives the codes of maxout
+--- sc.codes(matrix[, levels]): packed q-ary codes, to find near neighbours by Hamming distance;
+--- sc.codes.load(path) reads saved ones. A code is a row of T whole numbers 0 .. levels-1 (levels:
+--- by default the largest number and one, at least 2). feats:codes(X) gives the codes of maxout
 --- features: C_t(x) = the place of the largest of q projections (MAXOUT, remark 1). For them
----   E mean Hamming distance(C(x), C(y)) = 1 - kappa_q(x, y),   kappa_q the probability that the two places agree (q = 2: 1 - angle/pi).
---- A number takes ceil(log2 levels) bits, each in a plane of its own: distance = popcount(OR over planes of (a XOR b)) / T.
+---   E mean Hamming distance(C(x), C(y)) = 1 - kappa_q(x, y),   kappa_q the probability that the
+---   two places agree (q = 2: 1 - angle/pi).
+--- A number takes ceil(log2 levels) bits, each in a plane of its own: distance = popcount(OR over
+--- planes of (a XOR b)) / T.
 local core = require "scullery.core"
 local options = require "scullery.options"
 
@@ -12,7 +15,8 @@ local Codes = { __name = "codes" }
 Codes.__index = Codes
 
 local function shown(value)
-  return core.is_matrix(value) and ("a %d x %d matrix"):format(value:rows(), value:cols()) or options.show(value)
+  return core.is_matrix(value) and ("a %d x %d matrix"):format(value:rows(), value:cols())
+    or options.show(value)
 end
 
 local function wrap(packed)
@@ -20,11 +24,14 @@ local function wrap(packed)
   return setmetatable({ packed = packed, levels = levels }, Codes)
 end
 
-local function is_whole(value, low, high) return type(value) == "number" and math.tointeger(value) ~= nil and value >= low and value <= high end
+local function is_whole(value, low, high)
+  return type(value) == "number" and math.tointeger(value) ~= nil and value >= low and value <= high
+end
 
 local function check_levels(levels)
   if levels == nil or is_whole(levels, 1, 65536) then return end
-  error(("codes: 'levels' got %s; it takes a whole number from 1 to 65536"):format(options.show(levels)), 0)
+  error(("codes: 'levels' got %s; it takes a whole number from 1 to 65536"):format(
+    options.show(levels)), 0)
 end
 
 local function pack(numbers, levels)
@@ -42,20 +49,25 @@ function codes.new(numbers, levels) return options.guard("codes", 1, pack, numbe
 --- sc.codes.load(path): the codes that codes:save wrote.
 function codes.load(path)
   return options.guard("codes.load", 1, function()
-    if type(path) ~= "string" then error("takes the path of a file, and got " .. options.show(path), 0) end
+    if type(path) ~= "string" then
+      error("takes the path of a file, and got " .. options.show(path), 0)
+    end
     return wrap(core.codes_read(path))
   end)
 end
 
 local function check(value, what)
   if getmetatable(value) == Codes then return value end
-  error(("%s codes, as sc.codes(matrix) or feats:codes(X) makes them, and got %s"):format(what, shown(value)), 0)
+  error(("%s codes, as sc.codes(matrix) or feats:codes(X) makes them, and got %s"):format(what,
+    shown(value)), 0)
 end
 
 -- Codes:name(...) as method(self, ...), its errors under its name.
 local function method(name, f)
   return function(self, ...)
-    return options.guard("codes:" .. name, 1, function(...) return f(check(self, "is a method of"), ...) end, ...)
+    return options.guard("codes:" .. name, 1, function(...)
+      return f(check(self, "is a method of"), ...)
+    end, ...)
   end
 end
 
@@ -69,16 +81,23 @@ local unpack = method("unpack", function(self) return core.codes_unpack(self.pac
 
 local function compare(name, agree)
   return method(name, function(self, other)
-    return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed, agree)
+    return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed,
+      agree)
   end)
 end
 local hamming, kernel = compare("hamming", false), compare("kernel", true)
 
-local nearest = method("nearest", function(self, queries, k) return core.codes_nearest(self.packed, check(queries, "takes").packed, k == nil and 1 or k) end)
+local nearest = method("nearest", function(self, queries, k)
+  return core.codes_nearest(self.packed, check(queries, "takes").packed, k == nil and 1 or k)
+end)
 
 local select_rows = method("select", function(self, places)
-  if type(places) == "table" and not getmetatable(places) then places = #places == 0 and core.zeros(0, 1) or core.matrix(places) end
-  if not core.is_matrix(places) then error("takes a list or an n x 1 matrix of row numbers, and got " .. shown(places), 0) end
+  if type(places) == "table" and not getmetatable(places) then
+    places = #places == 0 and core.zeros(0, 1) or core.matrix(places)
+  end
+  if not core.is_matrix(places) then
+    error("takes a list or an n x 1 matrix of row numbers, and got " .. shown(places), 0)
+  end
   return wrap(core.codes_select(self.packed, places))
 end)
 
@@ -86,7 +105,8 @@ local slice = method("slice", function(self, first, last)
   local n = size(self)
   for _, row in ipairs{ first or "nothing", last or "nothing" } do
     if not is_whole(row, 1, n) then
-      error(("takes the first and the last row, whole numbers from 1 to %d, and got %s"):format(n, options.show(row)), 0)
+      error(("takes the first and the last row, whole numbers from 1 to %d, and got %s"):format(n,
+        options.show(row)), 0)
     end
   end
   if last < first then error("the end lies before the beginning", 0) end
@@ -96,7 +116,9 @@ local slice = method("slice", function(self, first, last)
 end)
 
 local save = method("save", function(self, path)
-  if type(path) ~= "string" then error("takes the path of a file, and got " .. options.show(path), 0) end
+  if type(path) ~= "string" then
+    error("takes the path of a file, and got " .. options.show(path), 0)
+  end
   core.codes_write(self.packed, path)
 end)
 
@@ -109,21 +131,23 @@ function Codes:cols() return cols(self) end
 --- codes:bits(): bits of a code, T times ceil(log2 levels).
 function Codes:bits() return bits(self) end
 
---- codes:bytes(): bytes of memory that all codes take: rows go up to a multiple of 8, the bits of a plane to a multiple of 64.
+--- codes:bytes(): bytes of memory that all codes take: rows go up to a multiple of 8, the bits of a
+--- plane to a multiple of 64.
 function Codes:bytes() return bytes(self) end
 
 --- codes:unpack(): the n x T matrix of numbers.
 function Codes:unpack() return unpack(self) end
 
---- codes:hamming([other]): the share of numbers that differ, a row for each code and a column for each of the other's (of its own where none is given): in [0, 1],
---- estimates 1 - kappa_q.
+--- codes:hamming([other]): the share of numbers that differ, a row for each code and a column for
+--- each of the other's (of its own where none is given): in [0, 1], estimates 1 - kappa_q.
 function Codes:hamming(other) return hamming(self, other) end
 
 --- codes:kernel([other]): 1 - hamming, the share of numbers that agree: estimates kappa_q.
 function Codes:kernel(other) return kernel(self, other) end
 
---- codes:nearest(queries[, k]): for each code of queries the k nearest of these codes (k: 1): two matrices, #queries x k, of their rows (from 1) and of
---- the mean Hamming distances, nearest first, the earlier row first where two are equally near. An exact scan, on all threads.
+--- codes:nearest(queries[, k]): for each code of queries the k nearest of these codes (k: 1): two
+--- matrices, #queries x k, of their rows (from 1) and of the mean Hamming distances, nearest first,
+--- the earlier row first where two are equally near. An exact scan, on all threads.
 function Codes:nearest(queries, k) return nearest(self, queries, k) end
 
 --- codes:select(places): the codes of those rows, a list or an n x 1 matrix, in that order.
@@ -138,12 +162,16 @@ function Codes:save(path) return save(self, path) end
 Codes.__len = Codes.rows
 
 function Codes:__eq(other)
-  if getmetatable(other) ~= Codes or #self ~= #other or self:cols() ~= other:cols() or self.levels ~= other.levels then return false end
+  if getmetatable(other) ~= Codes or #self ~= #other or self:cols() ~= other:cols()
+    or self.levels ~= other.levels then
+    return false
+  end
   return self:unpack() == other:unpack()
 end
 
 function Codes:__tostring()
-  return ("codes %d x %d, %d levels, %d bits each"):format(#self, self:cols(), self.levels, self:bits())
+  return ("codes %d x %d, %d levels, %d bits each"):format(#self, self:cols(), self.levels,
+    self:bits())
 end
 
 return setmetatable(codes, { __call = function(_, ...) return codes.new(...) end })

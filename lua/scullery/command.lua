@@ -4,7 +4,9 @@ local command = {}
 -- argparse comes from the distribution; a sentence where it does not.
 local function parser_for(name, description)
   local ok, argparse = pcall(require, "argparse")
-  if not ok then error("the subcommands need lua-argparse (Debian: apt-get install lua-argparse)", 0) end
+  if not ok then
+    error("the subcommands need lua-argparse (Debian: apt-get install lua-argparse)", 0)
+  end
   return argparse("scullery " .. name, description)
 end
 
@@ -34,7 +36,9 @@ local function print_columns(rows)
   end
   for _, row in ipairs(rows) do
     local cells = {}
-    for i, cell in ipairs(row) do cells[i] = i < #row and cell .. (" "):rep(width[i] - #cell) or cell end
+    for i, cell in ipairs(row) do
+      cells[i] = i < #row and cell .. (" "):rep(width[i] - #cell) or cell
+    end
     print(table.concat(cells, "  "))
   end
 end
@@ -44,7 +48,8 @@ local function list_plugins()
   local rows = { { "kind", "name", "version", "summary", "path" } }
   for _, entry in ipairs(core.plugin_list()) do
     local ok, info = pcall(core.plugin_info, entry.kind, entry.name)
-    rows[#rows + 1] = { entry.kind, entry.name, ok and info.version or "-", ok and info.summary or "refused: " .. tostring(info), entry.path }
+    rows[#rows + 1] = { entry.kind, entry.name, ok and info.version or "-", ok and info.summary
+      or "refused: " .. tostring(info), entry.path }
   end
   print_columns(rows)
 end
@@ -57,7 +62,8 @@ local function is_plugin(name)
 end
 
 local function plugin_info(name)
-  if not is_plugin(name) then require("scullery.plugin").info(name) end -- its error names the nearest
+  -- its error names the nearest
+  if not is_plugin(name) then require("scullery.plugin").info(name) end
   print((require("scullery.help").topic(name)))
 end
 
@@ -87,7 +93,9 @@ function command.data(arguments)
   parser:command("get", "fetch a set to the cache and check it"):argument("name", "the set's name")
   local given = parse(parser, arguments)
   if not given then return 1 end
-  if given.action == "list" then return plainly(function() print(require("scullery.data").list()) end) end
+  if given.action == "list" then
+    return plainly(function() print(require("scullery.data").list()) end)
+  end
   return plainly(get_data, given.name)
 end
 

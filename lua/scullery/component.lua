@@ -1,4 +1,5 @@
---- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at once, made when the data are known.
+--- Samplers, nonlinearities, kernels and solvers as Lua values: a name and its options, checked at
+--- once, made when the data are known.
 local core = require "scullery.core"
 local choose = require "scullery.choose"
 local options = require "scullery.options"
@@ -13,9 +14,12 @@ function component.is(value, kind)
   return getmetatable(value) == Component and (kind == nil or value.kind == kind)
 end
 
---- component.rule(kind): the rule of options.check for an option that takes a component of that kind.
+--- component.rule(kind): the rule of options.check for an option that takes a component of that
+--- kind.
 function component.rule(kind)
-  return { test = function(v) return component.is(v, kind) end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
+  return { test = function(v)
+    return component.is(v, kind)
+  end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
 end
 
 function Component:__tostring()
@@ -25,12 +29,15 @@ function Component:__tostring()
     local _, text = core.settings(instance)
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
   end
-  for name, value in pairs(self.given) do parts[#parts + 1] = name .. " = " .. options.show(value) end
+  for name, value in pairs(self.given) do
+    parts[#parts + 1] = name .. " = " .. options.show(value)
+  end
   table.sort(parts)
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
 end
 
--- The parts of an option's value: the component itself, or the components of a list; nil where it is something else.
+-- The parts of an option's value: the component itself, or the components of a list; nil where it
+-- is something else.
 local function parts_of(value)
   if component.is(value) then return { value } end
   if type(value) ~= "table" or getmetatable(value) or #value == 0 then return nil end
@@ -48,23 +55,29 @@ local function map_parts(value, f)
   return result
 end
 
--- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the base.
+-- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the
+-- base.
 local function inner(self, name, part, choices)
   local result, prefix = {}, self.kind .. "." .. name .. "."
   for path, value in pairs(choices) do
-    if path:sub(1, #prefix) == prefix then result[part.kind .. "." .. path:sub(#prefix + 1)] = value end
+    if path:sub(1, #prefix) == prefix then
+      result[part.kind .. "." .. path:sub(#prefix + 1)] = value
+    end
   end
   return result
 end
 
 --- The component with every searched option replaced by the choice for it.
 function Component:resolved(choices)
-  return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) }, Component)
+  return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) },
+    Component)
 end
 
 --- Whether it has an option of that name.
 function Component:has(name)
-  for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do if option.name == name then return true end end
+  for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
+    if option.name == name then return true end
+  end
   return false
 end
 
@@ -76,17 +89,21 @@ function Component:with(name, value)
   return setmetatable({ kind = self.kind, name = self.name, given = given }, Component)
 end
 
---- The options with each searched one replaced by the choice for it (by its first value where there is none).
+--- The options with each searched one replaced by the choice for it (by its first value where there
+--- is none).
 function Component:options(choices)
   local result = {}
   for name, value in pairs(self.given) do
     value = choose.pick(value, self.kind .. "." .. name, choices)
-    result[name] = map_parts(value, function(part) return part:resolved(inner(self, name, part, choices)) end)
+    result[name] = map_parts(value, function(part)
+      return part:resolved(inner(self, name, part, choices))
+    end)
   end
   return result
 end
 
--- The options with components as the engine's instances; widths that wait for data are 1 where there are none.
+-- The options with components as the engine's instances; widths that wait for data are 1 where
+-- there are none.
 local function for_engine(self, choices, widths)
   local result = self:options(choices)
   for name, value in pairs(result) do
@@ -99,10 +116,15 @@ end
 function Component:searched()
   local list = {}
   for name, value in pairs(self.given) do
-    if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value, option = name } end
+    if choose.is(value) then
+      list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value,
+        option = name }
+    end
     for _, part in ipairs(parts_of(value) or {}) do
       for _, one in ipairs(part:searched()) do
-        list[#list + 1] = { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")), values = one.values, choose = one.choose, option = one.option }
+        list[#list + 1] =
+          { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")),
+            values = one.values, choose = one.choose, option = one.option }
       end
     end
   end
@@ -122,23 +144,29 @@ function Component:waiting(choices)
   return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
 end
 
---- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an option waits for them.
+--- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
+--- option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
   if not next(choices or {}) and not next(widths) then -- constant: made once
     self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
     return self.made
   end
-  return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1], widths[2], widths[3])
+  return core.instance(self.kind, self.name, for_engine(self, choices or {}, widths), widths[1],
+    widths[2], widths[3])
 end
 
 --- A setting of a component that does not wait for data.
-function Component:setting(name, choices) return core.settings(self:instance(choices or {}))[name] end
+function Component:setting(name, choices)
+  return core.settings(self:instance(choices or {}))[name]
+end
 
---- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X against itself. Widths of "scale" and "median"
---- are X's.
+--- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X
+--- against itself. Widths of "scale" and "median" are X's.
 function Component:gram(X, Y)
-  if self.kind ~= "kernel" then error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2) end
+  if self.kind ~= "kernel" then
+    error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
+  end
   local function run()
     local widths = self:waiting() and { core.widths(core.source(X), {}) }
     return core.gram(self:instance({}, widths or nil), X, Y)
@@ -167,7 +195,8 @@ end
 local function constructor(kind, name)
   local function make(given)
     if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
-      error(("%s.%s: takes a table of named options, and got %s"):format(kind, name, type(given)), 2)
+      error(("%s.%s: takes a table of named options, and got %s"):format(kind, name, type(given)),
+        2)
     end
     local copy = {}
     for key, value in pairs(given or {}) do copy[key] = value end
@@ -179,7 +208,8 @@ local function constructor(kind, name)
   return make
 end
 
---- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at first use.
+--- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at
+--- first use.
 function component.group(kind)
   local meta = { kind = kind, __name = kind }
   function meta.__index(group, name)

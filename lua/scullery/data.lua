@@ -10,46 +10,63 @@ local task = { choices = { "classification", "regression" } }
 
 local function check_path(path)
   local ok = type(path) == "string" and path ~= "" or type(path) == "table" and #path > 0
-  for _, one in ipairs(type(path) == "table" and path or {}) do ok = ok and type(one) == "string" end
+  for _, one in ipairs(type(path) == "table" and path or {}) do
+    ok = ok and type(one) == "string"
+  end
   if not ok then error("takes a path or a list of paths, and got " .. options.show(path), 0) end
 end
 
 local function check_one_path(path)
-  if type(path) ~= "string" or path == "" then error("takes a path, and got " .. options.show(path), 0) end
+  if type(path) ~= "string" or path == "" then
+    error("takes a path, and got " .. options.show(path), 0)
+  end
 end
 
 -- ---------------------------------------------------------------- files
 
 local function read_csv(path, given)
   check_path(path)
-  if given ~= nil and type(given) ~= "table" then error("takes a table of named options, and got " .. options.show(given), 0) end
+  if given ~= nil and type(given) ~= "table" then
+    error("takes a table of named options, and got " .. options.show(given), 0)
+  end
   local o = {}
   for name, value in pairs(given or {}) do o[name] = value end
   local stream = o.stream
   o.stream = nil
-  if stream ~= nil and type(stream) ~= "boolean" then error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0) end
+  if stream ~= nil and type(stream) ~= "boolean" then
+    error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
+  end
   if not stream then return dataset.from_table(core.read_csv(path, o)) end
   if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
   local source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
   return dataset.from_table(result, source)
 end
 
---- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =, missing_values = "median" | "error" | "row", numeric =,
---- separator =, dtype =, skip =, levels =, columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text become one 0/1 column
---- a level (levels sorted; a missing one is a level "?"). missing: texts that stand for a missing value; missing_values: what a missing number becomes, the
---- column's median (its mean in a stream), an error, or its row is left out. target: the last column unless said (a name, or a number, negative from the end);
---- false for none. numeric: columns that must hold numbers (true: all); skip: columns to leave out; levels: columns to take as categories whatever they hold;
---- columns: names where the file has none. stream = true reads blocks from disk at each pass. A list of paths stacks files of one schema, encoded alike.
+--- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =,
+--- missing_values = "median" | "error" | "row", numeric =, separator =, dtype =, skip =, levels =,
+--- columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text
+--- become one 0/1 column a level (levels sorted; a missing one is a level "?"). missing: texts that
+--- stand for a missing value; missing_values: what a missing number becomes, the column's median
+--- (its mean in a stream), an error, or its row is left out. target: the last column unless said (a
+--- name, or a number, negative from the end); false for none. numeric: columns that must hold
+--- numbers (true: all); skip: columns to leave out; levels: columns to take as categories whatever
+--- they hold;
+--- columns: names where the file has none. stream = true reads blocks from disk at each pass. A
+--- list of paths stacks files of one schema, encoded alike.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
 
 local function read_libsvm(path, given)
   check_path(path)
-  local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 }, task = task, dtype = dtype }, 0)
+  local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 },
+    task = task, dtype = dtype }, 0)
   return dataset.from_table(core.read_libsvm(path, o))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype = }]): label index:value ... text. features: columns (the largest index otherwise). A list of paths stacks.
-function data.libsvm(path, given) return options.guard("data.libsvm", 1, read_libsvm, path, given) end
+--- sc.data.libsvm(path[, { features =, task =, dtype = }]): label index:value ... text. features:
+--- columns (the largest index otherwise). A list of paths stacks.
+function data.libsvm(path, given)
+  return options.guard("data.libsvm", 1, read_libsvm, path, given)
+end
 
 local function read_idx(images, labels, given)
   check_path(images)
@@ -59,12 +76,17 @@ local function read_idx(images, labels, given)
   return dataset.from_table(core.read_idx(images, labels, o))
 end
 
---- sc.data.idx(images[, labels][, { scale =, dtype = }]): the format of MNIST; several parts as lists. scale multiplies the numbers.
-function data.idx(images, labels, given) return options.guard("data.idx", 1, read_idx, images, labels, given) end
+--- sc.data.idx(images[, labels][, { scale =, dtype = }]): the format of MNIST; several parts as
+--- lists. scale multiplies the numbers.
+function data.idx(images, labels, given)
+  return options.guard("data.idx", 1, read_idx, images, labels, given)
+end
 
 local function stream_npy(path, o)
   local kind = o.task or (o.classes and "classification" or "regression")
-  if kind == "classification" and not o.classes then error("a streaming classification needs option 'classes'", 0) end
+  if kind == "classification" and not o.classes then
+    error("a streaming classification needs option 'classes'", 0)
+  end
   local classes = kind == "classification" and dataset.check_classes(o.classes) or nil
   return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
 end
@@ -72,20 +94,29 @@ end
 local function read_npy(path, given)
   check_one_path(path)
   local o = options.check("data.npy", given,
-    { y = { type = "string" }, task = task, classes = { type = "table" }, stream = { type = "boolean" } }, 0)
+    { y = { type = "string" }, task = task, classes = { type = "table" },
+      stream = { type = "boolean" } }, 0)
   if o.stream then return stream_npy(path, o) end
-  if o.y then return dataset.new{ X = core.read_npy(path), y = core.read_npy(o.y), task = o.task, classes = o.classes } end
-  if o.task or o.classes then error("options 'task' and 'classes' are about labels: option 'y' names their file", 0) end
+  if o.y then
+    return dataset.new{ X = core.read_npy(path), y = core.read_npy(o.y), task = o.task,
+      classes = o.classes }
+  end
+  if o.task or o.classes then
+    error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)
+  end
   return core.read_npy(path)
 end
 
---- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from NumPy's .npy, or a data set when y is given. X:save("f.npy") writes one.
---- stream = true: a data set whose rows are read from disk in blocks at each pass; a classification then needs its classes.
+--- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from NumPy's .npy, or a
+--- data set when y is given. X:save("f.npy") writes one. stream = true: a data set whose rows are
+--- read from disk in blocks at each pass; a classification then needs its classes.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
 local row_rules = {
-  n = { type = "integer", low = 1, required = true }, d = { type = "integer", low = 1, required = true },
-  targets = { type = "integer", low = 1, default = 1 }, read = { type = "function", required = true }, task = task, classes = { type = "table" },
+  n = { type = "integer", low = 1, required = true },
+    d = { type = "integer", low = 1, required = true },
+  targets = { type = "integer", low = 1, default = 1 },
+    read = { type = "function", required = true }, task = task, classes = { type = "table" },
 }
 
 local function generated_rows(given)
@@ -96,12 +127,17 @@ local function generated_rows(given)
     return dataset.from_table({ task = kind }, core.generator(o.n, o.d, o.targets, o.read))
   end
   if not o.classes then error("a classification needs option 'classes'", 0) end
-  if o.targets ~= 1 then error(("a classification has one column of labels, and option 'targets' got %d"):format(o.targets), 0) end
-  return dataset.from_table({ task = kind, classes = dataset.check_classes(o.classes) }, core.generator(o.n, o.d, 1, o.read))
+  if o.targets ~= 1 then
+    error(("a classification has one column of labels, and option 'targets' got %d"):format(
+      o.targets), 0)
+  end
+  return dataset.from_table({ task = kind, classes = dataset.check_classes(o.classes) },
+    core.generator(o.n, o.d, 1, o.read))
 end
 
---- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =, classes = }: a streaming data set whose rows a function makes:
---- X count x d, y count x targets (labels: count x 1). The same rows must come for the same first.
+--- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
+--- classes = }: a streaming data set whose rows a function makes: X count x d, y count x targets
+--- (labels: count x 1). The same rows must come for the same first.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 -- ---------------------------------------------------------------- named sets
@@ -114,7 +150,8 @@ end
 
 local shipped = (debug.getinfo(1, "S").source:match("^@(.*)data%.lua$") or "./") .. "data/"
 
---- sc.data.cache(): the folder that fetched sets are put in: $XDG_CACHE_HOME/scullery or ~/.cache/scullery.
+--- sc.data.cache(): the folder that fetched sets are put in: $XDG_CACHE_HOME/scullery or
+--- ~/.cache/scullery.
 function data.cache()
   local base = os.getenv("XDG_CACHE_HOME")
   if not base or base:sub(1, 1) ~= "/" then base = (os.getenv("HOME") or ".") .. "/.cache" end
@@ -130,7 +167,8 @@ local function folders()
   return list
 end
 
--- A file of the catalog by its own name, or unpacked, as one that was converted is; and in which folder.
+-- A file of the catalog by its own name, or unpacked, as one that was converted is; and in which
+-- folder.
 local function find_file(name)
   for _, folder in ipairs(folders()) do
     for _, path in ipairs{ folder[1] .. name, folder[1] .. name:gsub("%.gz$", "") } do
@@ -147,7 +185,8 @@ local function entry_of(name)
   for known in pairs(catalog) do names[#names + 1] = known end
   table.sort(names)
   local near = options.nearest(name, names)
-  error(("no set %s%s; data.list() shows all"):format(options.show(name), near and " (did you mean '" .. near .. "'?)" or ""), 0)
+  error(("no set %s%s; data.list() shows all"):format(options.show(name),
+    near and " (did you mean '" .. near .. "'?)" or ""), 0)
 end
 
 -- Paths of all files of a set and where the first lies, or nil and the one that is nowhere.
@@ -161,17 +200,22 @@ local function locate(entry)
   return paths, where
 end
 
---- sc.data.path(name): the files of a named set, as a list; nil and the missing file's name when one is nowhere.
+--- sc.data.path(name): the files of a named set, as a list; nil and the missing file's name when
+--- one is nowhere.
 function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
 
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
-    return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype, stream = o.stream })
+    return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
+      stream = o.stream })
   end
   if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
-  if entry.format == "libsvm" then return dataset.from_table(core.read_libsvm(paths, { task = entry.task, dtype = o.dtype })) end
+  if entry.format == "libsvm" then
+    return dataset.from_table(core.read_libsvm(paths, { task = entry.task, dtype = o.dtype }))
+  end
   local half = #paths // 2
-  return dataset.from_table(core.read_idx({ table.unpack(paths, 1, half) }, { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
+  return dataset.from_table(core.read_idx({ table.unpack(paths, 1, half) },
+    { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
 end
 
 local function keep_classes(ds, wanted)
@@ -200,39 +244,48 @@ local function load_set(name, part, given)
   end
   local paths, missing = locate(entry)
   if not paths then
-    error(("the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a folder and name that folder in SCULLERY_DATA")
+    error(("the set '%s' is not here (%s): run `scullery data get %s`, or put the file in a \z
+      folder and name that folder in SCULLERY_DATA")
       :format(name, missing, name), 0)
   end
   local ds = read_entry(entry, paths, o)
   if entry.keep then ds = keep_classes(ds, entry.keep) end
   if entry.parts then ds.part_first, ds.part_rows = entry.parts.first or 1, entry.parts end
   if part == nil then return ds end
-  if not ds.part_rows or #ds.part_rows < 2 then error(("the set '%s' has no official parts"):format(name), 0) end
+  if not ds.part_rows or #ds.part_rows < 2 then
+    error(("the set '%s' has no official parts"):format(name), 0)
+  end
   local train, test = ds:parts()
   return part == "train" and train or test
 end
 
---- sc.data.load(name[, part][, { dtype =, stream = }]): a named set; data.list() shows them. part: "train" or "test" of a set with official parts; ds:parts()
---- gives both. The pixels of MNIST come divided by 255. Files are looked for in SCULLERY_DATA, the cache, and what is shipped.
-function data.load(name, part, given) return options.guard("data.load", 1, load_set, name, part, given) end
+--- sc.data.load(name[, part][, { dtype =, stream = }]): a named set; data.list() shows them. part:
+--- "train" or "test" of a set with official parts; ds:parts() gives both. The pixels of MNIST come
+--- divided by 255. Files are looked for in SCULLERY_DATA, the cache, and what is shipped.
+function data.load(name, part, given)
+  return options.guard("data.load", 1, load_set, name, part, given)
+end
 
 local List = { __name = "list of data sets" }
 
 function List:__tostring()
-  local lines = { ("%-22s %7s   %-4s %-15s %-13s %s"):format("name", "rows", "cols", "task", "where", "what") }
+  local lines = { ("%-22s %7s   %-4s %-15s %-13s %s"):format("name", "rows", "cols", "task",
+    "where", "what") }
   for _, e in ipairs(self) do
-    lines[#lines + 1] = ("%-22s %7d x %-4d %-15s %-13s %s"):format(e.name, e.rows, e.columns, e.task, e.where or "not here", e.about)
+    lines[#lines + 1] = ("%-22s %7d x %-4d %-15s %-13s %s"):format(e.name, e.rows, e.columns,
+      e.task, e.where or "not here", e.about)
   end
   return table.concat(lines, "\n")
 end
 
---- sc.data.list(): the named sets: name, rows, columns (of the file), task, where ("SCULLERY_DATA", "cache", "shipped", or nil: not here), path (of the first
---- file), here, about. Prints as a table.
+--- sc.data.list(): the named sets: name, rows, columns (of the file), task, where ("SCULLERY_DATA",
+--- "cache", "shipped", or nil: not here), path (of the first file), here, about. Prints as a table.
 function data.list()
   local list = setmetatable({}, List)
   for name, entry in pairs(require "scullery.catalog") do
     local paths, where = locate(entry)
-    list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task, about = entry.about, here = paths ~= nil,
+    list[#list + 1] = { name = name, rows = entry.rows, columns = entry.columns, task = entry.task,
+      about = entry.about, here = paths ~= nil,
                         where = paths and where or nil, path = paths and paths[1] or nil }
   end
   table.sort(list, function(a, b) return a.name < b.name end)
@@ -244,13 +297,14 @@ local function warn_user(text) io.stderr:write("scullery: ", text, "\n") end
 local function get_set(name)
   local entry, paths = entry_of(name), {}
   for i, file in ipairs(entry.files) do
-    paths[i] = find_file(file.name) or require("scullery.fetch").file(file, entry, data.cache(), warn_user)
+    paths[i] = find_file(file.name) or require("scullery.fetch").file(file, entry, data.cache(),
+      warn_user)
   end
   return paths
 end
 
---- sc.data.get(name): fetch a named set to the cache unless it is here, each file checked by its sha256; returns the paths. SCULLERY_DATA_URL names a mirror to
---- fetch from.
+--- sc.data.get(name): fetch a named set to the cache unless it is here, each file checked by its
+--- sha256; returns the paths. SCULLERY_DATA_URL names a mirror to fetch from.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
 return data

@@ -7,7 +7,8 @@ Dataset.__index = Dataset
 
 local dataset = { class = Dataset }
 
--- A y matrix that came from a data set remembers its classes, so that fit(ds.X, ds.y) knows what it holds.
+-- A y matrix that came from a data set remembers its classes, so that fit(ds.X, ds.y) knows what it
+-- holds.
 local labels_of = setmetatable({}, { __mode = "k" })
 dataset.labels_of = labels_of
 
@@ -29,12 +30,17 @@ end
 
 -- ---------------------------------------------------------------- labels as given
 
--- A copy of the classes that a user gave: one or more texts, or numbers, each once. Their order is kept: it decides which class is +1.
+-- A copy of the classes that a user gave: one or more texts, or numbers, each once. Their order is
+-- kept: it decides which class is +1.
 local function check_classes(given)
   local seen, classes, kind = {}, {}, type(given[1])
-  if kind ~= "string" and kind ~= "number" then fail("option 'classes' takes a list of texts or numbers, and got %s", options.show(given)) end
+  if kind ~= "string" and kind ~= "number" then
+    fail("option 'classes' takes a list of texts or numbers, and got %s", options.show(given))
+  end
   for k, label in ipairs(given) do
-    if type(label) ~= kind then fail("option 'classes' holds a %s in place 1 and a %s in place %d", kind, type(label), k) end
+    if type(label) ~= kind then
+      fail("option 'classes' holds a %s in place 1 and a %s in place %d", kind, type(label), k)
+    end
     if label ~= label then fail("option 'classes' holds NaN in place %d", k) end
     if seen[label] then fail("option 'classes' holds %s twice", options.show(label)) end
     seen[label] = true
@@ -57,7 +63,9 @@ local function from_texts(list, classes)
   for k, label in ipairs(classes) do place[label] = k end
   for i, label in ipairs(list) do
     codes[i] = place[label]
-    if not codes[i] then fail("row %d has the label %s, which is not in classes", i, options.show(label)) end
+    if not codes[i] then
+      fail("row %d has the label %s, which is not in classes", i, options.show(label))
+    end
   end
   return core.matrix(codes), classes
 end
@@ -73,7 +81,8 @@ local function check_codes(y, classes)
   for i = 1, y:rows() do
     local v = y:get(i, 1)
     if not place[v] then
-      local texts = type(classes[1]) == "string" and (" (classes are texts: y holds their places, 1 to %d)"):format(#classes) or ""
+      local texts = type(classes[1]) == "string"
+        and (" (classes are texts: y holds their places, 1 to %d)"):format(#classes) or ""
       fail("row %d has the label %s, which is not in classes%s", i, options.show(v), texts)
     end
   end
@@ -83,14 +92,17 @@ end
 local function check_list(y)
   if #y == 0 then fail("y is an empty list") end
   local kind = type(y[1])
-  if kind ~= "number" and kind ~= "table" and kind ~= "string" then fail("y holds a %s in row 1; it takes numbers or texts", kind) end
+  if kind ~= "number" and kind ~= "table" and kind ~= "string" then
+    fail("y holds a %s in row 1; it takes numbers or texts", kind)
+  end
   for i, v in ipairs(y) do
     if type(v) ~= kind then fail("y holds a %s in row %d and a %s in row 1", type(v), i, kind) end
   end
   return kind
 end
 
--- A matrix of its own for the data set: what is remembered about it must not stick to the one that the user holds.
+-- A matrix of its own for the data set: what is remembered about it must not stick to the one that
+-- the user holds.
 local function own_view(y)
   if y:dtype() ~= "float64" then return y:astype("float64") end
   return y:rows() > 0 and y:slice(1, y:rows()) or y:copy()
@@ -105,7 +117,9 @@ local function read_labels(y, classes, task)
   if not core.is_matrix(y) then
     if check_list(y) == "string" then
       if task == "regression" then fail("y holds texts, and a regression takes numbers") end
-      if classes and type(classes[1]) ~= "string" then fail("y holds texts and the classes are numbers") end
+      if classes and type(classes[1]) ~= "string" then
+        fail("y holds texts and the classes are numbers")
+      end
       local codes, list = from_texts(y, classes)
       return codes, list, "classification"
     end
@@ -127,7 +141,9 @@ local function read_labels(y, classes, task)
 end
 
 local rules = {
-  X = { test = function(v) return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v)) end, takes = "a matrix or a list of rows", required = true },
+  X = { test = function(v)
+    return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v))
+  end, takes = "a matrix or a list of rows", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } }, weights = { type = "any" },
 }
@@ -140,11 +156,15 @@ local function read_weights(given, n)
   local read, w = pcall(core.matrix, given)
   if not read then fail("weights: %s", w) end
   if w:cols() ~= 1 and w:rows() == 1 then w = w:t():copy() end
-  if w:rows() ~= n or w:cols() ~= 1 then fail("X has %d rows and weights is %d x %d", n, w:rows(), w:cols()) end
+  if w:rows() ~= n or w:cols() ~= 1 then
+    fail("X has %d rows and weights is %d x %d", n, w:rows(), w:cols())
+  end
   local total = 0
   for i = 1, n do
     local v = w:get(i, 1)
-    if not (v >= 0 and v < math.huge) then fail("weight %d is %s: weights are finite and at least 0", i, options.show(v)) end
+    if not (v >= 0 and v < math.huge) then
+      fail("weight %d is %s: weights are finite and at least 0", i, options.show(v))
+    end
     total = total + v
   end
   if total == 0 then fail("all weights are 0") end
@@ -155,7 +175,9 @@ local function check_names(names, cols)
   if #names ~= cols then fail("%d names for %d columns", #names, cols) end
   local copy = {}
   for j, name in ipairs(names) do
-    if type(name) ~= "string" then fail("option 'names' holds %s in place %d; it takes texts", options.show(name), j) end
+    if type(name) ~= "string" then
+      fail("option 'names' holds %s in place %d; it takes texts", options.show(name), j)
+    end
     copy[j] = name
   end
   return copy
@@ -167,21 +189,26 @@ local function make(given)
   local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
     self.y, self.classes, self.task = read_labels(o.y, o.classes, o.task)
-    if self.y:rows() ~= X:rows() then fail("X has %d rows and y has %d", X:rows(), self.y:rows()) end
+    if self.y:rows() ~= X:rows() then
+      fail("X has %d rows and y has %d", X:rows(), self.y:rows())
+    end
   end
   self.task = self.task or "regression"
   if o.weights ~= nil then self.weights = read_weights(o.weights, X:rows()) end
   return remember(setmetatable(self, Dataset))
 end
 
---- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: rows as a matrix (or a list of rows) and their labels (list of texts or numbers, or a matrix). Text
---- labels become places in the sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts or classes are given, else
---- "regression". Given classes keep their order: of two, the second is +1 for the solvers. weights: one number a row, how much it counts in learning.
+--- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: rows as a matrix (or a list of
+--- rows) and their labels (list of texts or numbers, or a matrix). Text labels become places in the
+--- sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts
+--- or classes are given, else "regression". Given classes keep their order: of two, the second is
+--- +1 for the solvers. weights: one number a row, how much it counts in learning.
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- From a reader's result, or a stream's.
 function dataset.from_table(t, source)
-  local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task, target = t.target, part_rows = t.parts,
+  local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
+    target = t.target, part_rows = t.parts,
                               source = source }, Dataset)
   for k, label in ipairs(self.classes or {}) do
     if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
@@ -199,22 +226,30 @@ end
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
---- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): what fit, score and search are given, as a data set.
+--- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): what fit, score
+--- and search are given, as a data set.
 function dataset.coerce(data, y, given, model)
   if dataset.is(data) then
     if y ~= nil then fail("takes a data set, or X and y, not both") end
     if not data.y and not data.source then fail("the data set has no y") end
     return data
   end
-  if not rules.X.test(data) then fail("takes a data set, or a matrix X and y, and got %s", options.show(data)) end
+  if not rules.X.test(data) then
+    fail("takes a data set, or a matrix X and y, and got %s", options.show(data))
+  end
   if y == nil then fail("takes a data set, or X and y; y is missing") end
   local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
-  if model and not o.task and not labels_of[y] then o.task, o.classes = model.task, model.classes end
+  if model and not o.task and not labels_of[y] then
+    o.task, o.classes = model.task, model.classes
+  end
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
 
 local function need_memory(self, what)
-  if not self.X then error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(what), 3) end
+  if not self.X then
+    error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
+      what), 3)
+  end
 end
 
 --- ds:size(): rows, columns.
@@ -226,7 +261,8 @@ end
 
 function Dataset:__len() return (self:size()) end
 
---- ds:targets(): the numeric coding that solvers see: -1 and +1 for two classes (+1 the second of ds.classes), n x c one against all for more; y of a regression.
+--- ds:targets(): the numeric coding that solvers see: -1 and +1 for two classes (+1 the second of
+--- ds.classes), n x c one against all for more; y of a regression.
 function Dataset:targets()
   need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
@@ -235,11 +271,15 @@ function Dataset:targets()
 end
 
 local function need_labels(self, what)
-  if not self.X then error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(what), 3) end
+  if not self.X then
+    error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
+      what), 3)
+  end
   if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
 end
 
--- The label of a row as people write it: a text, a whole number, a number; of several targets, the row of y.
+-- The label of a row as people write it: a text, a whole number, a number; of several targets, the
+-- row of y.
 local function label_at(self, i)
   if not self.y then return nil end
   local v = self.y[i]
@@ -248,7 +288,8 @@ local function label_at(self, i)
   return self.classes and type(self.classes[1]) == "string" and self.classes[whole] or whole or v
 end
 
---- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a row).
+--- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a
+--- row).
 function Dataset:labels()
   need_labels(self, "labels")
   local list = {}
@@ -269,12 +310,17 @@ function Dataset:source_of_rows() return self.X and core.source(self.X) or self.
 --- ds:class_counts(): rows of each class, in the order of ds.classes.
 function Dataset:class_counts()
   need_labels(self, "class_counts")
-  if self.task ~= "classification" then error("dataset:class_counts: a regression has no classes", 2) end
+  if self.task ~= "classification" then
+    error("dataset:class_counts: a regression has no classes", 2)
+  end
   local place, counts, y = places(self.classes), {}, self.y
   for k = 1, #self.classes do counts[k] = 0 end
   for i = 1, y:rows() do
     local k = place[y:get(i, 1)]
-    if not k then error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(i, options.show(y:get(i, 1))), 2) end
+    if not k then
+      error(("dataset:class_counts: row %d has the label %s, which is none of the classes"):format(
+        i, options.show(y:get(i, 1))), 2)
+    end
     counts[k] = counts[k] + 1
   end
   return counts
@@ -283,15 +329,18 @@ end
 -- ---------------------------------------------------------------- parts
 
 local function part(self, X, y, weights)
-  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes, task = self.task, target = self.target, weights = weights },
+  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
+    task = self.task, target = self.target, weights = weights },
     Dataset))
 end
 
 local function select(self, rows)
-  return part(self, self.X:select(rows), self.y and self.y:select(rows), self.weights and self.weights:select(rows))
+  return part(self, self.X:select(rows), self.y and self.y:select(rows), self.weights
+    and self.weights:select(rows))
 end
 
---- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers, in that order; repeats allowed.
+--- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers, in that order; repeats
+--- allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
   return options.guard("dataset:select", 1, select, self, rows)
@@ -301,16 +350,25 @@ end
 function Dataset:subset(first, last)
   need_memory(self, "subset")
   local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
-  if not (i1 and i2) then error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first), options.show(last)), 2) end
-  if i1 < 1 or i2 < i1 or i2 > n then error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2) end
-  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2), self.weights and self.weights:slice(i1, i2))
+  if not (i1 and i2) then
+    error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first),
+      options.show(last)), 2)
+  end
+  if i1 < 1 or i2 < i1 or i2 > n then
+    error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2)
+  end
+  return part(self, self.X:slice(i1, i2), self.y and self.y:slice(i1, i2), self.weights
+    and self.weights:slice(i1, i2))
 end
 
---- ds:filter(f): the rows for which f(row number, row, label) is true; row: a 1 x d view (a number when d is 1); label: a text or number, as in ds:labels().
---- The classes stay as they are, even where none of their rows is left.
+--- ds:filter(f): the rows for which f(row number, row, label) is true; row: a 1 x d view (a number
+--- when d is 1); label: a text or number, as in ds:labels(). The classes stay as they are, even
+--- where none of their rows is left.
 function Dataset:filter(f)
   need_memory(self, "filter")
-  if type(f) ~= "function" then error("dataset:filter: takes a function(i, x, y), and got " .. options.show(f), 2) end
+  if type(f) ~= "function" then
+    error("dataset:filter: takes a function(i, x, y), and got " .. options.show(f), 2)
+  end
   local rows = {}
   for i = 1, self.X:rows() do
     if f(i, self.X[i], label_at(self, i)) then rows[#rows + 1] = i end
@@ -322,7 +380,8 @@ end
 function Dataset:parts()
   need_memory(self, "parts")
   if not self.part_rows or #self.part_rows < 2 then
-    error("dataset:parts: this data set has no official parts; ds:split{ test = 0.25, seed = 0 } makes two", 2)
+    error("dataset:parts: this data set has no official parts; ds:split{ test = 0.25, seed = 0 } \z
+      makes two", 2)
   end
   local list, first = {}, self.part_first or 1
   for k, count in ipairs(self.part_rows) do
@@ -340,7 +399,9 @@ local function shuffled_groups(self, seed, stratify, stream)
   for k = 1, #self.classes do groups[k] = {} end
   for _, i in ipairs(order) do
     local k = place[y:get(i, 1)]
-    if not k then fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1))) end
+    if not k then
+      fail("row %d has the label %s, which is none of the classes", i, options.show(y:get(i, 1)))
+    end
     groups[k][#groups[k] + 1] = i
   end
   return groups
@@ -348,12 +409,15 @@ end
 
 local function wants_strata(self, asked)
   if asked == nil then return self.task == "classification" and self.y ~= nil end
-  if asked and (self.task ~= "classification" or not self.y) then fail("stratify = true is for a classification with labels in memory") end
+  if asked and (self.task ~= "classification" or not self.y) then
+    fail("stratify = true is for a classification with labels in memory")
+  end
   return asked
 end
 
--- How many rows of each group go to the test part: shares of `total` in proportion to size, rounded so that they add up to it. A group of two rows or more
--- has one on either side, where the total allows.
+-- How many rows of each group go to the test part: shares of `total` in proportion to size, rounded
+-- so that they add up to it. A group of two rows or more has one on either side, where the total
+-- allows.
 local function allot(sizes, total)
   local n, several = 0, 0
   for _, size in ipairs(sizes) do
@@ -383,7 +447,9 @@ local function allot(sizes, total)
 end
 
 local split_rules = {
-  test = { test = function(v) return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil) end,
+  test = { test = function(v)
+    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
+  end,
            takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 }
@@ -392,8 +458,11 @@ local function split(self, given)
   local o = options.check("dataset:split", given, split_rules, 0)
   local n = #self
   if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
-  local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1) or math.tointeger(o.test)
-  if total >= n then fail("option 'test' got %g of %d rows; some must be left to train on", o.test, n) end
+  local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
+    or math.tointeger(o.test)
+  if total >= n then
+    fail("option 'test' got %g of %d rows; some must be left to train on", o.test, n)
+  end
   local groups = shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 32)
   local sizes = {}
   for k, group in ipairs(groups) do sizes[k] = #group end
@@ -407,14 +476,17 @@ local function split(self, given)
   return select(self, train), select(self, test)
 end
 
---- ds:split{ test = 0.25, seed = 0, stratify = }: train and test, a seeded random split; rows keep their order. test: a share (rounded up) or a number of
---- rows. A classification is stratified unless told otherwise: every class in proportion, and on both sides where it has two rows and the sizes allow.
+--- ds:split{ test = 0.25, seed = 0, stratify = }: train and test, a seeded random split; rows keep
+--- their order. test: a share (rounded up) or a number of rows. A classification is stratified
+--- unless told otherwise: every class in proportion, and on both sides where it has two rows and
+--- the sizes allow.
 function Dataset:split(given)
   need_memory(self, "split")
   return options.guard("dataset:split", 1, split, self, given)
 end
 
-local fold_rules = { k = { type = "integer", low = 2, default = 5 }, seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } }
+local fold_rules = { k = { type = "integer", low = 2, default = 5 },
+  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } }
 
 local function fold_ids(self, given)
   local o = options.check("dataset:fold_ids", given, fold_rules, 0)
@@ -422,7 +494,9 @@ local function fold_ids(self, given)
   if o.k > n then fail("%d folds of %d rows", o.k, n) end
   local ids, next_fold = {}, 0
   if not self.X then -- a stream: its labels are not at hand, so by seeded order alone
-    for place, row in ipairs(core.permutation(n, o.seed, 33)) do ids[row] = (place - 1) % o.k + 1 end
+    for place, row in ipairs(core.permutation(n, o.seed, 33)) do
+      ids[row] = (place - 1) % o.k + 1
+    end
     return ids
   end
   for _, group in ipairs(shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 33)) do
@@ -434,10 +508,14 @@ local function fold_ids(self, given)
   return ids
 end
 
---- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one row at most, in each class as well.
-function Dataset:fold_ids(given) return options.guard("dataset:fold_ids", 1, fold_ids, self, given) end
+--- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one
+--- row at most, in each class as well.
+function Dataset:fold_ids(given)
+  return options.guard("dataset:fold_ids", 1, fold_ids, self, given)
+end
 
---- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each row is in one test part.
+--- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each
+--- row is in one test part.
 function Dataset:folds(given)
   need_memory(self, "folds")
   local ids = options.guard("dataset:folds", 2, fold_ids, self, given)
@@ -458,7 +536,8 @@ end
 
 function Dataset:__tostring()
   local n, d = self:size()
-  local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {})) or "regression"
+  local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
+    or "regression"
   if self.X and not self.y then what = "no y" end
   return ("dataset %d x %d, %s%s"):format(n, d, what, self.X and "" or ", streaming")
 end
@@ -467,13 +546,15 @@ local function describe_labels(self, lines)
   if not self.y then return end
   if self.task == "classification" then
     for k, count in ipairs(self:class_counts()) do
-      lines[#lines + 1] = ("  class %-24s %8d rows (%.1f%%)"):format(tostring(self.classes[k]), count, 100 * count / #self)
+      lines[#lines + 1] = ("  class %-24s %8d rows (%.1f%%)"):format(tostring(self.classes[k]),
+        count, 100 * count / #self)
     end
     return
   end
   for j = 1, self.y:cols() do
     local y = self.y:column(j)
-    lines[#lines + 1] = ("  target %-23s %12.5g %12.5g %12.5g"):format(self.y:cols() > 1 and j or self.target or "y", y:min(), y:mean(), y:max())
+    lines[#lines + 1] = ("  target %-23s %12.5g %12.5g %12.5g"):format(self.y:cols() > 1 and j
+      or self.target or "y", y:min(), y:mean(), y:max())
   end
 end
 
@@ -483,14 +564,16 @@ local function describe_columns(self, lines)
   for j = 1, self.X:cols() do
     local name, same = self.names and self.names[j] or "x" .. j, low:get(1, j) == high:get(1, j)
     if same then constant = constant + 1 end
-    lines[#lines + 1] = ("  %-30s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j), mean:get(1, j), high:get(1, j), same and "  constant" or "")
+    lines[#lines + 1] = ("  %-30s %12.5g %12.5g %12.5g%s"):format(name, low:get(1, j),
+      mean:get(1, j), high:get(1, j), same and "  constant" or "")
   end
   local finite, row, col = self.X:isfinite()
   lines[#lines + 1] = ("  %d constant column%s, %s"):format(constant, constant == 1 and "" or "s",
     finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
 end
 
---- ds:describe(): a readable summary: size, class counts or the target's range, and each column's smallest, mean and largest value.
+--- ds:describe(): a readable summary: size, class counts or the target's range, and each column's
+--- smallest, mean and largest value.
 function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }

@@ -1,4 +1,5 @@
---- Named data sets from the network: from a mirror of the compact files, or from the public origin, whose text is turned into the same form.
+--- Named data sets from the network: from a mirror of the compact files, or from the public origin,
+--- whose text is turned into the same form.
 local core = require "scullery.core"
 
 local fetch = {}
@@ -20,7 +21,8 @@ local function make_folders(path)
   end
 end
 
--- ---------------------------------------------------------------- from an origin's text to the compact one
+-- ---------------------------------------------------------------- from an origin's text to the
+-- compact one
 
 local function first_lines(text, count)
   local at = 0
@@ -37,14 +39,19 @@ local function reorder(text, order)
   for line in text:gmatch("([^\n]*)\n") do
     local fields, row = {}, {}
     for field in (line .. ","):gmatch("([^,]*),") do fields[#fields + 1] = field end
-    for k, old in ipairs(order) do row[k] = fields[old] or fail("line %d has %d columns, and %d are taken", #lines + 1, #fields, #order) end
+    for k, old in ipairs(order) do
+      row[k] = fields[old] or fail("line %d has %d columns, and %d are taken", #lines + 1, #fields,
+        #order)
+    end
     lines[#lines + 1] = table.concat(row, ",")
   end
   return table.concat(lines, "\n") .. "\n"
 end
 
---- fetch.convert(text, origin): the text of a public origin in the form of the compact file. origin.drop: lines that begin with this text are left out, as are
---- blank ones; .replace: pairs of a Lua pattern and what takes its place; .lines: only the first ones; .order: columns; .header: a first line of names.
+--- fetch.convert(text, origin): the text of a public origin in the form of the compact file.
+--- origin.drop: lines that begin with this text are left out, as are blank ones; .replace: pairs of
+--- a Lua pattern and what takes its place; .lines: only the first ones; .order: columns; .header: a
+--- first line of names.
 function fetch.convert(text, origin)
   text = text:gsub("\r\n", "\n")
   if text:sub(-1) ~= "\n" then text = text .. "\n" end
@@ -65,12 +72,18 @@ local function check_shape(text, file, entry)
   local _, lines = text:gsub("\n", "\n")
   local rows = entry.format == "csv" and lines - 1 or lines
   local expected = file.rows or entry.rows
-  if rows ~= expected then fail("%s: %d rows came where %d are expected; nothing was kept", file.origin.url, rows, expected) end
+  if rows ~= expected then
+    fail("%s: %d rows came where %d are expected; nothing was kept", file.origin.url, rows,
+      expected)
+  end
   if entry.format ~= "csv" then return end
   local first, second = text:match("^([^\n]*)\n([^\n]*)")
   for _, line in ipairs{ first, second } do
     local _, commas = line:gsub(",", ",")
-    if commas + 1 ~= entry.columns then fail("%s: %d columns came where %d are expected; nothing was kept", file.origin.url, commas + 1, entry.columns) end
+    if commas + 1 ~= entry.columns then
+      fail("%s: %d columns came where %d are expected; nothing was kept", file.origin.url,
+        commas + 1, entry.columns)
+    end
   end
 end
 
@@ -79,7 +92,8 @@ local function convert_file(raw, target, file, entry, say)
   check_shape(text, file, entry)
   core.write_text(target, text)
   if core.sha256(target) ~= file.content then
-    say(("%s: could not be verified: rows and columns are as expected, but the contents are not those that this catalog knows"):format(target))
+    say(("%s: could not be verified: rows and columns are as expected, but the contents are not \z
+      those that this catalog knows"):format(target))
   end
 end
 
@@ -92,7 +106,8 @@ local function from_raw(file, entry, folder, say)
   if exists(raw) then
     local digest = core.sha256(raw)
     if origin.sha256 and digest ~= origin.sha256 then
-      fail("%s: the file that was put there has sha256 %s where %s is expected", raw, digest, origin.sha256)
+      fail("%s: the file that was put there has sha256 %s where %s is expected", raw, digest,
+        origin.sha256)
     end
   else
     core.fetch(origin.url, raw, origin.sha256)
@@ -103,8 +118,9 @@ local function from_raw(file, entry, folder, say)
   return target
 end
 
---- fetch.file(file, entry, folder, say): get one file of the catalog into the folder; returns its path. SCULLERY_DATA_URL: the mirror to use in place of the
---- public origin. say(text) is told what the user should know. Errors are sentences; nothing half-done stays.
+--- fetch.file(file, entry, folder, say): get one file of the catalog into the folder; returns its
+--- path. SCULLERY_DATA_URL: the mirror to use in place of the public origin. say(text) is told what
+--- the user should know. Errors are sentences; nothing half-done stays.
 function fetch.file(file, entry, folder, say)
   local mirror, target = os.getenv("SCULLERY_DATA_URL"), folder .. file.name
   make_folders(target:match("^(.*)/"))
@@ -113,7 +129,8 @@ function fetch.file(file, entry, folder, say)
     return target
   end
   if not file.origin then
-    fail("%s has no public address in this form; copy the file by hand to %s (its sha256 is %s), or name a mirror in SCULLERY_DATA_URL", file.name, target,
+    fail("%s has no public address in this form; copy the file by hand to %s (its sha256 is %s), \z
+      or name a mirror in SCULLERY_DATA_URL", file.name, target,
       file.sha256)
   end
   if file.origin.raw then return from_raw(file, entry, folder, say) end

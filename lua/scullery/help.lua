@@ -1,5 +1,7 @@
---- help(x): what there is to know about a function, a plugin, a stage, an object, a module, or a name.
--- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own declaration, and help/*.lua for functions written in C.
+--- help(x): what there is to know about a function, a plugin, a stage, an object, a module, or a
+--- name.
+-- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own
+-- declaration, and help/*.lua for functions written in C.
 local core = require "scullery.core"
 local component = require "scullery.component"
 local options = require "scullery.options"
@@ -20,7 +22,8 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
   sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
 
-help(sc) lists everything; help(sc.sampler), help(sc.sampler.gaussian), help(sc.data.csv), help "ridge", help "matrix", help "pipeline:fit" tell more.
+help(sc) lists everything; help(sc.sampler), help(sc.sampler.gaussian), help(sc.data.csv),
+help "ridge", help "matrix", help "pipeline:fit" tell more.
 ]]
 
 local function trim(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end
@@ -42,7 +45,9 @@ end
 
 -- ---------------------------------------------------------------- comments in the Lua files
 
-local indexed = {} -- path of a source file -> { byline = {line -> text}, byname = {"Pipeline:fit" -> text}, module = text }
+-- path of a source file -> { byline = {line -> text}, byname = {"Pipeline:fit" -> text}, module =
+-- text }
+local indexed = {}
 
 local function read_index(path)
   local index = { byline = {}, byname = {} }
@@ -58,7 +63,8 @@ local function read_index(path)
     else
       if #block > 0 then
         local text = table.concat(block, "\n")
-        local name = line:match("^function%s+([%w_.:]+)") or line:match("^local%s+function%s+([%w_]+)") or line:match("^([%w_.]+)%s*=")
+        local name = line:match("^function%s+([%w_.:]+)")
+          or line:match("^local%s+function%s+([%w_]+)") or line:match("^([%w_.]+)%s*=")
         if name then
           index.byline[number] = text
           index.byname[name] = text
@@ -76,7 +82,8 @@ local function index_of(path)
   return indexed[path]
 end
 
--- The index of a module of the library, whether it is loaded or not; nil when there is no such file.
+-- The index of a module of the library, whether it is loaded or not; nil when there is no such
+-- file.
 local function index_of_module(name)
   local path = package.searchpath(name, package.path)
   return path and index_of(path)
@@ -91,7 +98,9 @@ end
 -- ---------------------------------------------------------------- texts for functions in C
 
 local function c_texts()
-  local texts = { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n is given. Results do not depend on it." }
+  local texts =
+    { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
+      is given. Results do not depend on it." }
   for _, name in ipairs{ "matrix" } do
     local ok, more = pcall(require, "scullery.help." .. name)
     for key, text in pairs(ok and more or {}) do texts[key] = text end
@@ -118,7 +127,8 @@ function help.plugin(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
   parts[#parts + 1] = option_lines(info)
-  parts[#parts + 1] = ("Version %s%s, %s"):format(info.version, info.author and info.author ~= "" and (" by " .. info.author) or "", info.path)
+  parts[#parts + 1] = ("Version %s%s, %s"):format(info.version, info.author
+    and info.author ~= "" and (" by " .. info.author) or "", info.path)
   return table.concat(parts, "\n\n")
 end
 
@@ -130,7 +140,9 @@ end
 local function group_text(kind)
   local lines = { ("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more."):format(kind, kind) }
   for _, entry in ipairs(core.plugin_list()) do
-    if entry.kind == kind then lines[#lines + 1] = ("  %-14s %s"):format(entry.name, plugin_summary(kind, entry.name)) end
+    if entry.kind == kind then
+      lines[#lines + 1] = ("  %-14s %s"):format(entry.name, plugin_summary(kind, entry.name))
+    end
   end
   return table.concat(lines, "\n")
 end
@@ -139,15 +151,20 @@ end
 
 -- Where the comments about a member of sc stand when its value does not lead there.
 local homes = {
-  choose = { "scullery.choose", "choose" }, standardize = { "scullery.stages", "stages.standardize" }, minmax = { "scullery.stages", "stages.minmax" },
-  normalize = { "scullery.stages", "stages.normalize" }, pca = { "scullery.stages", "stages.pca" }, add_bias = { "scullery.stages", "stages.add_bias" },
-  space = { "scullery.instantiation", "instantiation.space" }, kernel_error = { "scullery.kernel_error", "kernel_error.run" },
+  choose = { "scullery.choose", "choose" }, standardize = { "scullery.stages",
+    "stages.standardize" }, minmax = { "scullery.stages", "stages.minmax" },
+  normalize = { "scullery.stages", "stages.normalize" }, pca = { "scullery.stages", "stages.pca" },
+    add_bias = { "scullery.stages", "stages.add_bias" },
+  space = { "scullery.instantiation", "instantiation.space" },
+    kernel_error = { "scullery.kernel_error", "kernel_error.run" },
 }
 
 -- Objects: the name of their type -> the module and the table that their methods stand in.
 local types = {
-  pipeline = { "scullery.pipeline", "Pipeline" }, dataset = { "scullery.dataset", "Dataset" }, features = { "scullery.instantiation", "Features" },
-  instantiation = { "scullery.instantiation", "Instantiation" }, codes = { "scullery.codes", "Codes" },
+  pipeline = { "scullery.pipeline", "Pipeline" }, dataset = { "scullery.dataset", "Dataset" },
+    features = { "scullery.instantiation", "Features" },
+  instantiation = { "scullery.instantiation", "Instantiation" },
+    codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
 }
 
@@ -173,9 +190,11 @@ local function table_text(base, module, heading)
     local _, value = pcall(function() return module[name] end)
     local meta = type(value) == "table" and getmetatable(value)
     local kind = type(meta) == "table" and meta.kind
-    local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies") or member_text(name, value)
+    local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies")
+      or member_text(name, value)
     if type(name) == "string" and name:sub(1, 1) ~= "_" then
-      lines[#lines + 1] = ("  %-14s %s"):format(name, text and summary(text) or type(value) == "string" and value or type(value))
+      lines[#lines + 1] = ("  %-14s %s"):format(name, text and summary(text)
+        or type(value) == "string" and value or type(value))
     end
   end
   return table.concat(lines, "\n")
@@ -187,7 +206,9 @@ local function methods_text(kind)
   local lines = { kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more." }
   for _, name in ipairs(sorted(index and index.byname or {})) do
     local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
-    if method then lines[#lines + 1] = ("  %-14s %s"):format(method, summary(index.byname[name])) end
+    if method then
+      lines[#lines + 1] = ("  %-14s %s"):format(method, summary(index.byname[name]))
+    end
   end
   return table.concat(lines, "\n")
 end
@@ -228,9 +249,12 @@ local function function_text(f)
   local where = debug.getinfo(f, "S")
   if text then return text end
   if where.what == "C" then
-    return (path and "sc." .. path or "a function") .. ": written in C; nothing is said about it here (Lua's own functions stand in the Lua manual)."
+    return (path and "sc." .. path or "a function")
+      .. ": written in C; nothing is said about it here (Lua's own functions stand in the Lua \z
+        manual)."
   end
-  return ("a function without a comment, defined in %s, line %d."):format(where.short_src, where.linedefined)
+  return ("a function without a comment, defined in %s, line %d."):format(where.short_src,
+    where.linedefined)
 end
 
 local function value_text(value)
@@ -238,8 +262,13 @@ local function value_text(value)
   if kind == "function" then return function_text(value) end
   if core.is_matrix and core.is_matrix(value) then return matrix_text() end
   if kind == "userdata" then return "a userdata: " .. tostring(value) end
-  if kind ~= "table" then return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(options.show(value), kind) end
-  if value == library() then return table_text("sc", value, "sc: everything, by name; help(sc.NAME) tells more.") end
+  if kind ~= "table" then
+    return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(
+      options.show(value), kind)
+  end
+  if value == library() then
+    return table_text("sc", value, "sc: everything, by name; help(sc.NAME) tells more.")
+  end
   if component.is(value) then return help.plugin(value.kind, value.name) end
   local meta = getmetatable(value)
   local name = type(meta) == "table" and meta.__name
@@ -251,7 +280,8 @@ local function value_text(value)
     local text = member_text(path, value)
     return table_text("sc." .. path, value, text and text .. "\n" or nil)
   end
-  return "a table" .. (next(value) == nil and ", empty" or " with " .. table.concat(sorted(setmetatable({}, { __pairs = function()
+  return "a table" .. (next(value) == nil and ", empty" or " with "
+    .. table.concat(sorted(setmetatable({}, { __pairs = function()
     local names = {}
     for key in next, value do names[tostring(key)] = true end
     return pairs(names)
@@ -282,7 +312,9 @@ local function topics()
     local plugins = type(value) == "table" and (getmetatable(value) or {}).kind
     if type(value) == "table" and not plugins then
       for inner, deeper in next, value do
-        if type(deeper) == "function" then list[name .. "." .. inner] = function() return function_text(deeper) end end
+        if type(deeper) == "function" then
+          list[name .. "." .. inner] = function() return function_text(deeper) end
+        end
       end
     end
     if not plugins then
@@ -311,18 +343,24 @@ end
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
-  return ("There is no help on '%s'%s help() gives an overview."):format(name, near and (" (did you mean '" .. near .. "'?).") or ".")
+  return ("There is no help on '%s'%s help() gives an overview."):format(name,
+    near and (" (did you mean '" .. near .. "'?).") or ".")
 end
 
 --- help.text([x]): what help(x) prints, as a text.
 function help.text(...)
   if select("#", ...) == 0 then return trim(overview) end
   local x = ...
-  if x == nil then return "nil: is the name spelt right? help() gives an overview; help \"name\" explains a name." end
+  if x == nil then
+    return "nil: is the name spelt right? help() gives an overview; help \"name\" explains a name."
+  end
   return type(x) == "string" and name_text(x) or value_text(x)
 end
 
 return setmetatable(help, {
   __call = function(_, ...) print(help.text(...)) end,
-  __tostring = function() return "help() gives an overview; help(x) explains a function, a plugin, an object or a \"name\"" end,
+  __tostring = function()
+    return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
+      \"name\""
+  end,
 })

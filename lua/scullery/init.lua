@@ -6,11 +6,14 @@ local stages = require "scullery.stages"
 
 local sc = {
   version = core.version,
-  matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand, randn = core.randn, hcat = core.hcat, vcat = core.vcat,
+  matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand,
+    randn = core.randn, hcat = core.hcat, vcat = core.vcat,
   choose = require "scullery.choose",
-  sampler = component.group "sampler", nonlinearity = component.group "nonlinearity", kernel = component.group "kernel", solver = component.group "solver",
+  sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
+    kernel = component.group "kernel", solver = component.group "solver",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
-  standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize, add_bias = stages.add_bias, pca = stages.pca,
+  standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
+    add_bias = stages.add_bias, pca = stages.pca,
   pipeline = require "scullery.pipeline".new,
   dataset = require "scullery.dataset".new,
   metrics = require "scullery.metrics",
@@ -26,6 +29,7 @@ return setmetatable(sc, {
     local names = {}
     for known in pairs(sc) do names[#names + 1] = known end
     local near = require("scullery.options").nearest(tostring(name), names)
-    error(("sc has no '%s'%s"):format(tostring(name), near and (" (did you mean '%s'?)"):format(near) or ""), 2)
+    error(("sc has no '%s'%s"):format(tostring(name),
+      near and (" (did you mean '%s'?)"):format(near) or ""), 2)
   end,
 })

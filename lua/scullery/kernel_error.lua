@@ -1,4 +1,5 @@
---- sc.kernel_error: how far a random feature map is from its kernel, against T: what decides T and the sampler.
+--- sc.kernel_error: how far a random feature map is from its kernel, against T: what decides T and
+--- the sampler.
 local core = require "scullery.core"
 local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
@@ -27,16 +28,23 @@ local function is_samplers(value)
   return true
 end
 
-local function is_kernel(value) return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel") end
+local function is_kernel(value)
+  return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
+end
 
 local rules = {
   p = component.rule "sampler", phi = component.rule "nonlinearity", K = component.rule "kernel",
-  inst = { test = function(v) return (getmetatable(v) or {}).__name == "instantiation" end, takes = "an instantiation, as sc.instantiation{...}" },
+  inst = { test = function(v)
+    return (getmetatable(v) or {}).__name == "instantiation"
+  end, takes = "an instantiation, as sc.instantiation{...}" },
   samplers = { test = is_samplers, takes = "a list of samplers, as { sc.sampler.NAME{...}, ... }" },
-  kernel = { test = is_kernel, takes = "a kernel, as sc.kernel.NAME{...}, a function of X and Y that gives a matrix, or the matrix itself" },
+  kernel = { test = is_kernel,
+    takes = "a kernel, as sc.kernel.NAME{...}, a function of X and Y that gives a matrix, or the \z
+      matrix itself" },
   X = { test = core.is_matrix, takes = "a matrix of points", required = true },
   Y = { test = core.is_matrix, takes = "a matrix of points" },
-  T = { test = is_sizes, takes = "a list of whole numbers of at least 1, ascending", default = { 64, 256, 1024, 4096 } },
+  T = { test = is_sizes, takes = "a list of whole numbers of at least 1, ascending",
+    default = { 64, 256, 1024, 4096 } },
   seeds = { type = "integer", low = 1, default = 4 },
   target = { type = "number", above = 0, default = 0.01 },
   dtype = { choices = { "float64", "float32" }, default = "float64" },
@@ -47,14 +55,22 @@ local function check(given)
   local o = options.check("kernel_error", given, rules, 0)
   if o.inst then
     for _, name in ipairs{ "p", "phi", "K" } do
-      if o[name] then fail("option '%s' stands in the instantiation already: give inst, or p and phi", name) end
+      if o[name] then
+        fail("option '%s' stands in the instantiation already: give inst, or p and phi", name)
+      end
     end
     o.p, o.phi, o.K = o.inst.p, o.inst.phi, o.inst.K
   end
   if not o.phi then fail("option 'phi' is missing; it takes %s", rules.phi.takes) end
-  if not o.p and not o.samplers then fail("option 'p' is missing; it takes %s; or give 'samplers', a list of them", rules.p.takes) end
-  if o.X:rows() == 0 or (o.Y and o.Y:rows() == 0) then fail("there are no points: X and Y have at least one row") end
-  if o.Y and o.Y:cols() ~= o.X:cols() then fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols()) end
+  if not o.p and not o.samplers then
+    fail("option 'p' is missing; it takes %s; or give 'samplers', a list of them", rules.p.takes)
+  end
+  if o.X:rows() == 0 or (o.Y and o.Y:rows() == 0) then
+    fail("there are no points: X and Y have at least one row")
+  end
+  if o.Y and o.Y:cols() ~= o.X:cols() then
+    fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols())
+  end
   return o
 end
 
@@ -71,7 +87,9 @@ end
 local function names_of(list)
   local times, names = {}, {}
   for _, p in ipairs(list) do times[p.name] = (times[p.name] or 0) + 1 end
-  for i, p in ipairs(list) do names[i] = times[p.name] == 1 and p.name or tostring(p):gsub("^sampler%.", "") end
+  for i, p in ipairs(list) do
+    names[i] = times[p.name] == 1 and p.name or tostring(p):gsub("^sampler%.", "")
+  end
   return names
 end
 
@@ -86,10 +104,13 @@ local function exact_kernel(o, inst)
     k = k:gram(X, Y)
   elseif type(k) == "function" then
     k = k(X, Y)
-    if not core.is_matrix(k) then fail("the function 'kernel' gave %s; it gives the matrix of k(x, y)", options.show(k)) end
+    if not core.is_matrix(k) then
+      fail("the function 'kernel' gave %s; it gives the matrix of k(x, y)", options.show(k))
+    end
   end
   if k:rows() ~= X:rows() or k:cols() ~= Y:rows() then
-    fail("the exact kernel is %d x %d where there are %d and %d points", k:rows(), k:cols(), X:rows(), Y:rows())
+    fail("the exact kernel is %d x %d where there are %d and %d points", k:rows(), k:cols(),
+      X:rows(), Y:rows())
   end
   local row, col = core.find_nonfinite(k)
   if row then fail("the exact kernel is not finite in row %d, column %d", row, col) end
@@ -103,8 +124,9 @@ local function each_block(rows, f)
   for first = 1, rows, BLOCK_ROWS do f(first, math.min(first + BLOCK_ROWS - 1, rows)) end
 end
 
--- Mean square and largest |estimate - exact| of one map: blocks of rows against blocks of rows, so that two blocks of features are all that is held. Without
--- Y the lower half of the blocks is the upper half again.
+-- Mean square and largest |estimate - exact| of one map: blocks of rows against blocks of rows, so
+-- that two blocks of features are all that is held. Without Y the lower half of the blocks is the
+-- upper half again.
 local function errors_of(features, exact, X, Y)
   local square, most = 0, 0
   local function compare(Z, i1, i2, V, j1, j2, weight)
@@ -124,13 +146,15 @@ local function errors_of(features, exact, X, Y)
   return square / (exact:rows() * exact:cols()), most
 end
 
--- rms over points and seeds; its standard error from the spread of the seeds' mean squares, d sqrt(m) = dm / (2 sqrt(m)).
+-- rms over points and seeds; its standard error from the spread of the seeds' mean squares, d
+-- sqrt(m) = dm / (2 sqrt(m)).
 local function row_of(o, inst, exact, T)
   local sum, squares, most, D = 0, 0, 0, nil
   for seed = 1, o.seeds do
     local features = inst:features{ T = T, seed = seed, dtype = o.dtype }:fit(o.X)
     local square, largest = errors_of(features, exact, o.X, o.Y)
-    sum, squares, most, D = sum + square, squares + square ^ 2, math.max(most, largest), features:info().features
+    sum, squares, most, D = sum + square, squares + square ^ 2, math.max(most, largest),
+      features:info().features
   end
   local mean = sum / o.seeds
   local row = { T = T, D = D, rms = math.sqrt(mean), max = most, constant = T * mean }
@@ -141,7 +165,8 @@ local function row_of(o, inst, exact, T)
   return row
 end
 
--- Least squares line of log rms over log T: slope, its standard error (three sizes and more), height at T = 1. Nothing where an error is 0 or there is one size.
+-- Least squares line of log rms over log T: slope, its standard error (three sizes and more),
+-- height at T = 1. Nothing where an error is 0 or there is one size.
 local function fit_line(rows)
   local n, sx, sy, sxx, sxy, syy = #rows, 0, 0, 0, 0, 0
   for _, row in ipairs(rows) do
@@ -167,7 +192,9 @@ local function needed(curve, goal)
   if last.rms == 0 then return curve.rows[1].T end
   local T
   if curve.slope then
-    if curve.slope > FALLS then return nil, ("the error does not fall with T: its slope is %.2f"):format(curve.slope) end
+    if curve.slope > FALLS then
+      return nil, ("the error does not fall with T: its slope is %.2f"):format(curve.slope)
+    end
     T = math.exp((math.log(goal) - curve.height) / curve.slope)
   else
     T = last.constant / goal ^ 2
@@ -189,11 +216,14 @@ end
 local KernelError = { __name = "kernel_error" }
 KernelError.__index = KernelError
 
---- result:needed(error[, which]): the number of features T that brings the rms error down to `error`, by the fitted line; nil and a sentence where the error does
---- not fall with T. which: the sampler, by name or place (the first).
+--- result:needed(error[, which]): the number of features T that brings the rms error down to
+--- `error`, by the fitted line; nil and a sentence where the error does not fall with T. which: the
+--- sampler, by name or place (the first).
 function KernelError:needed(goal, which)
   return options.guard("kernel_error:needed", 1, function()
-    if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then fail("takes an error, a number above 0, and got %s", options.show(goal)) end
+    if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
+      fail("takes an error, a number above 0, and got %s", options.show(goal))
+    end
     for i, curve in ipairs(self.curves) do
       if which == nil or which == i or which == curve.name then return needed(curve, goal) end
     end
@@ -221,7 +251,9 @@ local function label_lines(self)
     local several = row.D ~= row.T and row.D % row.T == 0 -- outputs of one parameter
     lines[#lines + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
   end
-  for _, label in ipairs{ "slope", "T rms^2", ("T for %.3g"):format(self.target) } do lines[#lines + 1] = label end
+  for _, label in ipairs{ "slope", "T rms^2", ("T for %.3g"):format(self.target) } do
+    lines[#lines + 1] = label
+  end
   return padded(lines, "%")
 end
 
@@ -241,7 +273,9 @@ end
 function KernelError:__tostring()
   local columns = { label_lines(self) }
   for i, curve in ipairs(self.curves) do columns[i + 1] = curve_lines(self, curve) end
-  local lines = { ("error of %s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(tostring(self.phi), self.points[1],
+  local lines =
+    { ("error of %s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
+      tostring(self.phi), self.points[1],
     self.points[2], self.seeds, self.seeds == 1 and "" or "s", self.scale) }
   for i = 1, #columns[1] do
     local cells = {}
@@ -253,7 +287,8 @@ end
 
 local function measure(given)
   local o = check(given)
-  local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target, scale = 0,
+  local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target,
+    scale = 0,
     points = { o.X:rows(), (o.Y or o.X):rows() } }, KernelError)
   local list = samplers_of(o)
   local names = names_of(list)
@@ -266,20 +301,24 @@ local function measure(given)
     self.curves[i] = curve
   end
   local one = self.curves[1]
-  self.rows, self.slope, self.slope_stderr, self.constant = one.rows, one.slope, one.slope_stderr, one.constant
+  self.rows, self.slope, self.slope_stderr, self.constant = one.rows, one.slope, one.slope_stderr,
+    one.constant
   return self
 end
 
 local kernel_error = {}
 
---- sc.kernel_error{ p =, phi =, X =[, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =, kernel =, K =, target = 0.01, dtype = "float64"] } (or inst =, in
---- the place of p, phi and K): for each T the error of <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x of X and y of Y (X where none is given).
---- Prints as a table: rms error (+- its standard error over the seeds), the largest error, and below them the slope of log rms over log T (-0.5: Monte Carlo),
+--- sc.kernel_error{ p =, phi =, X =[, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
+--- kernel =, K =, target = 0.01, dtype = "float64"] } (or inst =, in the place of p, phi and K):
+--- for each T the error of <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x of X and y
+--- of Y (X where none is given). Prints as a table: rms error (+- its standard error over the
+--- seeds), the largest error, and below them the slope of log rms over log T (-0.5: Monte Carlo),
 --- the mean of T rms^2, and the T at which the rms error comes down to target.
---- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a function of X and Y, or a matrix; by default the closed
---- form that the parts declare (inst:kernel). Two blocks of 512 rows of features are held at once.
---- The result: .rows[i].T .D .rms .stderr .max .constant, .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ... for
---- each sampler.
+--- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a
+--- function of X and Y, or a matrix; by default the closed form that the parts declare
+--- (inst:kernel). Two blocks of 512 rows of features are held at once. The result: .rows[i].T .D
+--- .rms .stderr .max .constant, .slope, .slope_stderr, .constant, :needed(error[, which]) -> T;
+--- .curves[k].name .rows .slope ... for each sampler.
 function kernel_error.run(given) return options.guard("kernel_error", 1, measure, given) end
 
 return kernel_error

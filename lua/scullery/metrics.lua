@@ -21,7 +21,9 @@ local function both(said, truth)
   if a:rows() ~= b:rows() or a:cols() ~= b:cols() then
     fail("predictions are %d x %d and the truth is %d x %d", a:rows(), a:cols(), b:rows(), b:cols())
   end
-  if a:rows() == 0 or a:cols() == 0 then fail("there is nothing to measure: %d x %d", a:rows(), a:cols()) end
+  if a:rows() == 0 or a:cols() == 0 then
+    fail("there is nothing to measure: %d x %d", a:rows(), a:cols())
+  end
   return a, b
 end
 
@@ -31,7 +33,8 @@ end
 local function both_labels(said, truth)
   if not is_texts(said) and not is_texts(truth) then return both(said, truth) end
   if not (is_texts(said) and is_texts(truth)) then
-    fail("one side holds texts and the other does not (ds:labels() gives texts, model:predict places in ds.classes)")
+    fail("one side holds texts and the other does not (ds:labels() gives texts, model:predict \z
+      places in ds.classes)")
   end
   local place, names, codes = {}, {}, {}
   for _, list in ipairs{ said, truth } do
@@ -62,10 +65,14 @@ local function share_equal(said, truth)
 end
 
 --- metrics.accuracy(labels, truth): share of equal labels; numbers or texts.
-function metrics.accuracy(said, truth) return options.guard("metrics.accuracy", 1, share_equal, said, truth) end
+function metrics.accuracy(said, truth)
+  return options.guard("metrics.accuracy", 1, share_equal, said, truth)
+end
 
 --- metrics.error_rate(labels, truth): share of labels that differ; numbers or texts.
-function metrics.error_rate(said, truth) return 1 - options.guard("metrics.error_rate", 2, share_equal, said, truth) end
+function metrics.error_rate(said, truth)
+  return 1 - options.guard("metrics.error_rate", 2, share_equal, said, truth)
+end
 
 -- ---------------------------------------------------------------- values
 
@@ -80,9 +87,12 @@ end
 function metrics.mse(said, truth) return options.guard("metrics.mse", 1, mse, said, truth) end
 
 --- metrics.rmse(values, truth): square root of mse.
-function metrics.rmse(said, truth) return math.sqrt(options.guard("metrics.rmse", 2, mse, said, truth)) end
+function metrics.rmse(said, truth)
+  return math.sqrt(options.guard("metrics.rmse", 2, mse, said, truth))
+end
 
---- metrics.nrmse(values, truth): root mean squared error over the root mean square of the truth (NaN or infinite where the truth is all zero).
+--- metrics.nrmse(values, truth): root mean squared error over the root mean square of the truth
+--- (NaN or infinite where the truth is all zero).
 function metrics.nrmse(said, truth)
   return options.guard("metrics.nrmse", 1, function()
     local a, b = both(said, truth)
@@ -100,13 +110,14 @@ local function r2(said, truth)
   return total / a:cols()
 end
 
---- metrics.r2(values, truth): 1 - squared error / squared deviation of the truth from its mean; several targets: the mean of theirs. A constant truth has
---- no R2: NaN, or minus infinity.
+--- metrics.r2(values, truth): 1 - squared error / squared deviation of the truth from its mean;
+--- several targets: the mean of theirs. A constant truth has no R2: NaN, or minus infinity.
 function metrics.r2(said, truth) return options.guard("metrics.r2", 1, r2, said, truth) end
 
 -- ---------------------------------------------------------------- probabilities
 
--- From a label to its class's number: for numeric classes the label itself is the key, for texts the place.
+-- From a label to its class's number: for numeric classes the label itself is the key, for texts
+-- the place.
 local function places_of(classes, count)
   local place = {}
   for k = 1, count do
@@ -121,20 +132,28 @@ local LEAST = 1e-15 -- a probability of 0 for what happened would make the mean 
 local function check_probabilities(p)
   local finite, row, col = p:isfinite()
   if not finite then fail("the probability in row %d, column %d is not finite", row, col) end
-  if p:min() < 0 or p:max() > 1 then fail("probabilities lie in [0, 1], and these reach from %g to %g", p:min(), p:max()) end
+  if p:min() < 0 or p:max() > 1 then
+    fail("probabilities lie in [0, 1], and these reach from %g to %g", p:min(), p:max())
+  end
 end
 
 local function log_loss(probabilities, truth, classes)
   local p, texts = matrix(probabilities), is_texts(truth)
-  if texts and not classes then fail("labels that are texts need the classes as third argument, as in ds.classes") end
+  if texts and not classes then
+    fail("labels that are texts need the classes as third argument, as in ds.classes")
+  end
   local count = p:cols() == 1 and 2 or p:cols()
-  if classes and #classes ~= count then fail("%d columns of probabilities and %d classes", p:cols(), #classes) end
+  if classes and #classes ~= count then
+    fail("%d columns of probabilities and %d classes", p:cols(), #classes)
+  end
   local place, y = places_of(classes, count), truth
   if texts then
     for k, label in ipairs(classes) do place[label] = k end
   else
     y = matrix(truth)
-    if y:cols() ~= 1 then fail("the truth is one column of labels, and this is %d x %d", y:rows(), y:cols()) end
+    if y:cols() ~= 1 then
+      fail("the truth is one column of labels, and this is %d x %d", y:rows(), y:cols())
+    end
   end
   local n = p:rows()
   if #y ~= n then fail("%d rows of probabilities and %d labels", n, #y) end
@@ -143,15 +162,18 @@ local function log_loss(probabilities, truth, classes)
   local sum = 0
   for i = 1, n do
     local k = place[y[i]]
-    if not k then fail("row %d has the label %s, which is none of the %d classes", i, options.show(y[i]), count) end
+    if not k then
+      fail("row %d has the label %s, which is none of the %d classes", i, options.show(y[i]), count)
+    end
     local chance = p:cols() > 1 and p:get(i, k) or k == 2 and p:get(i, 1) or 1 - p:get(i, 1)
     sum = sum - math.log(math.max(chance, LEAST))
   end
   return sum / n
 end
 
---- metrics.log_loss(probabilities, labels[, classes]): mean of -log of the probability of the true class. probabilities: n x c, or n x 1 for two classes (that
---- of the second); labels: 1 .. c, or as in classes (numbers or texts). A probability of 0 counts as 1e-15.
+--- metrics.log_loss(probabilities, labels[, classes]): mean of -log of the probability of the true
+--- class. probabilities: n x c, or n x 1 for two classes (that of the second); labels: 1 .. c, or
+--- as in classes (numbers or texts). A probability of 0 counts as 1e-15.
 function metrics.log_loss(probabilities, truth, classes)
   return options.guard("metrics.log_loss", 1, log_loss, probabilities, truth, classes)
 end
@@ -163,11 +185,15 @@ Confusion.__index = Confusion
 
 function Confusion:__tostring()
   local heads = {}
-  for _, label in ipairs(self.classes) do heads[#heads + 1] = ("%10s"):format(tostring(label):sub(1, 9)) end
+  for _, label in ipairs(self.classes) do
+    heads[#heads + 1] = ("%10s"):format(tostring(label):sub(1, 9))
+  end
   local lines = { ("%-12s"):format("truth \\ said") .. table.concat(heads) }
   for i, label in ipairs(self.classes) do
     local cells = {}
-    for j = 1, #self.classes do cells[j] = ("%10d"):format(math.tointeger(self.counts:get(i, j))) end
+    for j = 1, #self.classes do
+      cells[j] = ("%10d"):format(math.tointeger(self.counts:get(i, j)))
+    end
     lines[#lines + 1] = ("%-12s"):format(tostring(label):sub(1, 12)) .. table.concat(cells)
   end
   return table.concat(lines, "\n")
@@ -205,8 +231,11 @@ local function confusion(said, truth, classes)
   return setmetatable({ counts = counts, classes = table.move(list, 1, #list, 1, {}) }, Confusion)
 end
 
---- metrics.confusion(labels, truth[, classes]): .counts (rows: truth, columns: said), .classes; prints as a table. Labels: numbers or texts; with
---- classes = ds.classes of a set whose labels are texts, the places that predict gives.
-function metrics.confusion(said, truth, classes) return options.guard("metrics.confusion", 1, confusion, said, truth, classes) end
+--- metrics.confusion(labels, truth[, classes]): .counts (rows: truth, columns: said), .classes;
+--- prints as a table. Labels: numbers or texts; with classes = ds.classes of a set whose labels are
+--- texts, the places that predict gives.
+function metrics.confusion(said, truth, classes)
+  return options.guard("metrics.confusion", 1, confusion, said, truth, classes)
+end
 
 return metrics

@@ -40,7 +40,8 @@ local function show(value, depth)
   local parts = {}
   for k, v in pairs(value) do
     if #parts == MOST_SHOWN then parts[#parts + 1] = "..." break end
-    parts[#parts + 1] = (math.type(k) == "integer" and "" or tostring(k) .. " = ") .. show(v, depth - 1)
+    parts[#parts + 1] = (math.type(k) == "integer" and "" or tostring(k) .. " = ")
+      .. show(v, depth - 1)
   end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
@@ -48,11 +49,14 @@ end
 --- options.show(value): a short printable form of any value.
 function options.show(value) return (show(value, 2)) end
 
---- options.plain(message): an error's sentence without the place in a Lua file that stands before it.
+--- options.plain(message): an error's sentence without the place in a Lua file that stands before
+--- it.
 function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end
 
---- options.guard(title, level, f, ...): f(...), its error raised again as one sentence that begins with the title, with a caller's place in front: level 2 for
---- the caller of the function that calls guard; 1 where that function ends with `return options.guard(...)`, as a tail call leaves no trace of it.
+--- options.guard(title, level, f, ...): f(...), its error raised again as one sentence that begins
+--- with the title, with a caller's place in front: level 2 for the caller of the function that
+--- calls guard; 1 where that function ends with `return options.guard(...)`, as a tail call leaves
+--- no trace of it.
 function options.guard(title, level, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
@@ -68,12 +72,15 @@ local function takes(rule)
     local what = rule.type == "integer" and "a whole number" or "a number"
     if rule.low and rule.high then return ("%s from %g to %g"):format(what, rule.low, rule.high) end
     if rule.low then return ("%s of at least %g"):format(what, rule.low) end
-    if rule.above and rule.high then return ("%s above %g, up to %g"):format(what, rule.above, rule.high) end
+    if rule.above and rule.high then
+      return ("%s above %g, up to %g"):format(what, rule.above, rule.high)
+    end
     if rule.above then return ("%s above %g"):format(what, rule.above) end
     if rule.high then return ("%s of at most %g"):format(what, rule.high) end
     return what
   end
-  return rule.type == "any" and "any value" or rule.type == "boolean" and "true or false" or "a " .. rule.type
+  return rule.type == "any" and "any value" or rule.type == "boolean" and "true or false" or "a "
+    .. rule.type
 end
 
 local function fits(rule, value)
@@ -90,7 +97,8 @@ local function fits(rule, value)
     return false
   end
   if rule.type == "number" or rule.type == "integer" then
-    if value ~= value or (rule.low and value < rule.low) or (rule.high and value > rule.high) or (rule.above and value <= rule.above) then
+    if value ~= value or (rule.low and value < rule.low) or (rule.high and value > rule.high)
+      or (rule.above and value <= rule.above) then
       return false
     end
   end
@@ -100,7 +108,9 @@ end
 -- A searched option stands for each of its values.
 local function fits_all(rule, value)
   local meta = getmetatable(value)
-  if not (rule.searchable and type(meta) == "table" and meta.__name == "choose") then return fits(rule, value) end
+  if not (rule.searchable and type(meta) == "table" and meta.__name == "choose") then
+    return fits(rule, value)
+  end
   for _, one in ipairs(value.values) do if not fits(rule, one) then return false end end
   return true
 end
@@ -120,7 +130,8 @@ end
 local function refuse_unknown(title, name, rules, level)
   local names = names_of(rules)
   local near = options.nearest(name, names)
-  error(("%s: unknown option '%s'%s; it takes %s"):format(title, name, near and (" (did you mean '" .. near .. "'?)") or "",
+  error(("%s: unknown option '%s'%s; it takes %s"):format(title, name,
+    near and (" (did you mean '" .. near .. "'?)") or "",
     #names > 0 and table.concat(names, ", ") or "none"), level + 1)
 end
 
@@ -132,31 +143,40 @@ local function given_names(given)
   return names
 end
 
---- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults. rules[name] = {type = "number" | "integer" |
---- "string" | "boolean" | "table" | "any", default =, low =, high =, above =, choices =, test =, takes =, required =, searchable = whether sc.choose{} may stand for a value}.
---- Errors name the function, the option, what came, what is taken and the nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is put).
+--- options.check(title, given, rules[, level]): a fresh table of the given values and the defaults.
+--- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
+--- low =, high =, above =, choices =, test =, takes =, required =, searchable = whether sc.choose{}
+--- may stand for a value}. Errors name the function, the option, what came, what is taken and the
+--- nearest name; level as in error(), counted from the caller (2: whoever called it; 0: no place is
+--- put).
 function options.check(title, given, rules, level)
   level = level == 0 and -1 or (level or 2)
   if given == nil then given = {} end
   if type(given) ~= "table" then
-    error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)), level + 1)
+    error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)),
+      level + 1)
   end
   local result = {}
   for _, name in ipairs(given_names(given)) do
     local rule, value = rules[name], given[name]
     if type(name) ~= "string" then
-      error(("%s: takes named options, and got %s without a name"):format(title, options.show(value)), level + 1)
+      error(("%s: takes named options, and got %s without a name"):format(title,
+        options.show(value)), level + 1)
     end
     if not rule then refuse_unknown(title, name, rules, level == -1 and -1 or level + 1) end
     if not fits_all(rule, value) then
-      error(("%s: option '%s' got %s; it takes %s"):format(title, name, options.show(value), takes(rule)), level + 1)
+      error(("%s: option '%s' got %s; it takes %s"):format(title, name, options.show(value),
+        takes(rule)), level + 1)
     end
     result[name] = whole(rule, value)
   end
   for _, name in ipairs(names_of(rules)) do
     local rule = rules[name]
     if result[name] == nil then
-      if rule.required then error(("%s: option '%s' is missing; it takes %s"):format(title, name, takes(rule)), level + 1) end
+      if rule.required then
+        error(("%s: option '%s' is missing; it takes %s"):format(title, name, takes(rule)),
+          level + 1)
+      end
       result[name] = rule.default
     end
   end

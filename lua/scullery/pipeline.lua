@@ -19,14 +19,18 @@ local own_options = { block = true, allowance = true, class_weights = true }
 local function check_own(given)
   for name in pairs(given) do
     if math.type(name) ~= "integer" and not own_options[name] then
-      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, class_weights"):format(tostring(name)), 4)
+      error(("pipeline: unknown option '%s'; it takes stages in order, and block, allowance, \z
+        class_weights"):format(tostring(name)), 4)
     end
   end
   if given.block ~= nil and (math.tointeger(given.block) == nil or given.block < 1) then
-    error("pipeline: option 'block' got " .. options.show(given.block) .. "; it takes a whole number of rows", 4)
+    error("pipeline: option 'block' got " .. options.show(given.block)
+      .. "; it takes a whole number of rows", 4)
   end
-  if given.allowance ~= nil and not (type(given.allowance) == "number" and given.allowance >= 0) then
-    error("pipeline: option 'allowance' got " .. options.show(given.allowance) .. "; it takes a number of bytes, at least 0", 4)
+  if given.allowance ~= nil and not (type(given.allowance) == "number"
+    and given.allowance >= 0) then
+    error("pipeline: option 'allowance' got " .. options.show(given.allowance)
+      .. "; it takes a number of bytes, at least 0", 4)
   end
 end
 
@@ -38,17 +42,26 @@ local function add_stage(self, i, stage)
       self.after = stage
       return
     end
-    if before then error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i, tostring(stage), tostring(before)), 4) end
+    if before then
+      error(("pipeline: stage %d, %s, comes after %s; stages that map rows come first"):format(i,
+        tostring(stage), tostring(before)), 4)
+    end
     table.insert(self.rows, stage)
   elseif instantiation.is_features(stage) then
-    if before then error(("pipeline: stage %d: features come once, before the solver"):format(i), 4) end
+    if before then
+      error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
+    end
     self.features = stage
   elseif component.is(stage, "solver") then
     if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
-    if self.after then error(("pipeline: stage %d, %s, comes after components of features: they are the last stage"):format(i, tostring(stage)), 4) end
+    if self.after then
+      error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
+        stage"):format(i, tostring(stage)), 4)
+    end
     self.solver = stage
   else
-    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, or a solver"):format(i, options.show(stage)), 4)
+    error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, \z
+      or a solver"):format(i, options.show(stage)), 4)
   end
 end
 
@@ -58,13 +71,16 @@ local function build(given)
   self.block, self.allowance = given.block, given.allowance
   self.class_weights = options.guard("pipeline", 3, weights.check, given.class_weights)
   local count = 0
-  for place in pairs(given) do if math.type(place) == "integer" then count = math.max(count, place) end end
+  for place in pairs(given) do
+    if math.type(place) == "integer" then count = math.max(count, place) end
+  end
   for i = 1, count do add_stage(self, i, given[i]) end
   if count == 0 then error("pipeline: takes at least one stage", 3) end
   return self
 end
 
--- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its choice of stages.
+-- The pipelines that come of stages that are sc.choose{ stage, ... } themselves: each with its
+-- choice of stages.
 local function variants_of(given)
   local list = { { given = given, choice = {} } }
   for i = 1, #given do
@@ -85,12 +101,17 @@ local function variants_of(given)
   return list
 end
 
---- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), sc.pca{ k = }, ...), then features, then a solver; each may be absent.
---- sc.choose{ stage, stage, ... } may stand for a stage: p:search{} tries each. Also options:
---- block = rows of a block (results do not depend on it); allowance = bytes of feature blocks that solvers of many passes may keep in memory (1.5e9; the
---- result does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the data set's own weights.
+--- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), sc.pca{ k = },
+--- ...), then features, then a solver; each may be absent.
+--- sc.choose{ stage, stage, ... } may stand for a stage: p:search{} tries each. Also options: block
+--- = rows of a block (results do not depend on it); allowance = bytes of feature blocks that
+--- solvers of many passes may keep in memory (1.5e9; the result does not depend on it);
+--- class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the
+--- data set's own weights.
 function pipeline.new(given)
-  if type(given) ~= "table" then error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2) end
+  if type(given) ~= "table" then
+    error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
+  end
   local variants = variants_of(given)
   for _, one in ipairs(variants) do one.pipeline = build(one.given) end
   local self = variants[1].pipeline
@@ -118,20 +139,31 @@ function Pipeline:is_searched() return self.variants ~= nil or #self:searched() 
 local function check_data(ds, title)
   local n, d = ds:size()
   if n == 0 then error(title .. ": the data set has no rows", 0) end
-  if d == 0 then error(title .. ": the data set has no columns: there is nothing to learn from", 0) end
+  if d == 0 then
+    error(title .. ": the data set has no columns: there is nothing to learn from", 0)
+  end
   if ds.task ~= "classification" then return end
   local c = #ds.classes
-  if c < 2 then error(("%s: all rows have one class (%s): there is nothing to tell apart"):format(title, tostring(ds.classes[1])), 0) end
-  if c > n then error(("%s: %d classes in %d rows: are these numbers meant as task = \"regression\"?"):format(title, c, n), 0) end
+  if c < 2 then
+    error(("%s: all rows have one class (%s): there is nothing to tell apart"):format(title,
+      tostring(ds.classes[1])), 0)
+  end
+  if c > n then
+    error(("%s: %d classes in %d rows: are these numbers meant as task = \"regression\"?"):format(
+      title, c, n), 0)
+  end
   if ds.y then
     local present = ds:class_counts()
     local seen = 0
     for _, count in ipairs(present) do if count > 0 then seen = seen + 1 end end
-    if seen < 2 then error(title .. ": all rows have one class: there is nothing to tell apart", 0) end
+    if seen < 2 then
+      error(title .. ": all rows have one class: there is nothing to tell apart", 0)
+    end
   end
 end
 
---- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages, map, seconds}.
+--- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
+--- map, seconds}.
 function Pipeline:prepare(source, choices)
   local made, seconds, components = {}, {}, nil
   for i, stage in ipairs(self.rows) do
@@ -153,42 +185,51 @@ function Pipeline:prepare(source, choices)
   return { stages = made, map = map, seconds = seconds, components = components }
 end
 
---- The solver's instance for prepared stages; a width that waits for the data is worked out from the staged rows.
+--- The solver's instance for prepared stages; a width that waits for the data is worked out from
+--- the staged rows.
 --- estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it can.
 function Pipeline:make_solver(source, prepared, choices, estimate)
-  if estimate then return self.solver:resolved(choices or {}):with("estimate", estimate):instance() end
+  if estimate then
+    return self.solver:resolved(choices or {}):with("estimate", estimate):instance()
+  end
   local waiting = self.solver:waiting(choices)
   if not waiting then return self.solver:instance(choices) end
   if prepared.map then
-    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features of them: give a number"):format(tostring(self.solver)), 0)
+    error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
+      of them: give a number"):format(tostring(self.solver)), 0)
   end
   return self.solver:instance(choices, { core.widths(source, prepared.stages) })
 end
 
 --- What a training needs to know besides rows.
 function Pipeline:training_options(ds, folds)
-  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, folds = folds, block = self.block, allowance = self.allowance,
+  return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
+    folds = folds, block = self.block, allowance = self.allowance,
            weights = weights.of(ds, self.class_weights) }
 end
 
 --- A walk over rows that are judged, each counted once whatever its weight.
 function Pipeline:judging(ds, made, map)
   return core.training(ds:source_of_targets(), made, map,
-    { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype, block = self.block, allowance = self.allowance })
+    { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
+      block = self.block, allowance = self.allowance })
 end
 
 -- Keep a fit: everything that predicting and reporting need.
 function Pipeline:keep(ds, prepared, fit, choices)
   local n, d = ds:size()
   self.fitted = {
-    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, components = prepared.components, weights = fit.weights,
-    intercept = fit.intercept, model = fit.model, targets = fit.targets or fit.weights:cols(), fit = fit, choices = choices or {}, n = n, dim = d,
+    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
+      components = prepared.components, weights = fit.weights,
+    intercept = fit.intercept, model = fit.model, targets = fit.targets or fit.weights:cols(),
+      fit = fit, choices = choices or {}, n = n, dim = d,
     task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
     map_info = prepared.map and core.map_info(prepared.map),
   }
   self.classes = ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
-    io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name, fit.status, fit.note and ": " .. fit.note or ""))
+    io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
+      fit.status, fit.note and ": " .. fit.note or ""))
   end
   return self
 end
@@ -201,7 +242,9 @@ local function caller()
   for level = 3, 30 do
     local info = debug.getinfo(level, "Sl")
     if not info then return "" end
-    if info.currentline > 0 and info.source:sub(1, #own_folder) ~= own_folder then return ("%s:%d: "):format(info.short_src, info.currentline) end
+    if info.currentline > 0 and info.source:sub(1, #own_folder) ~= own_folder then
+      return ("%s:%d: "):format(info.short_src, info.currentline)
+    end
   end
   return ""
 end
@@ -230,12 +273,15 @@ local function fit_components(self, source)
 end
 
 local function fit(self, ds)
-  if self:is_searched() then error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0) end
+  if self:is_searched() then
+    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
+  end
   if not self.solver then
     local source = ds:source_of_rows()
     local prepared = self:prepare(source)
     local n, d = ds:size()
-    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds, components = prepared.components, n = n, dim = d,
+    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
+      components = prepared.components, n = n, dim = d,
                     map_info = prepared.map and core.map_info(prepared.map) }
     if self.after then fit_components(self, source) end
     return self
@@ -244,7 +290,8 @@ local function fit(self, ds)
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
-  local training <close> = core.training(source, prepared.stages, prepared.map, self:training_options(ds))
+  local training <close> = core.training(source, prepared.stages, prepared.map,
+    self:training_options(ds))
   local settings = core.settings(solver)
   local result = core.solve(training, solver, settings.intercept == true)[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
@@ -257,10 +304,11 @@ local function rows_alone(data)
   return dataset.is(data) and data
 end
 
---- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or infinity is an error that names row and column.
---- p:fit(X) where there is no solver.
+--- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or
+--- infinity is an error that names row and column. p:fit(X) where there is no solver.
 function Pipeline:fit(data, y, given)
-  local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit", dataset.coerce, data, y, given)
+  local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
+    dataset.coerce, data, y, given)
   return guarded("pipeline:fit", fit, self, ds)
 end
 
@@ -276,7 +324,10 @@ end
 -- The same where only coefficients of features will do.
 local function need_weights(self, title)
   local f = need(self, title, true)
-  if f.model then error(("%s: solver.%s is not linear in the features: it has no weights"):format(title, self.solver.name), 3) end
+  if f.model then
+    error(("%s: solver.%s is not linear in the features: it has no weights"):format(title,
+      self.solver.name), 3)
+  end
   return f
 end
 
@@ -292,14 +343,19 @@ local function source_of(data, f, title)
     error(("%s: takes a matrix or a data set, and got %s"):format(title, options.show(data)), 0)
   end
   cols = select(2, core.source_size(source))
-  if cols ~= f.dim then error(("%s: X has %d columns where the pipeline was fitted on %d"):format(title, cols, f.dim), 0) end
+  if cols ~= f.dim then
+    error(("%s: X has %d columns where the pipeline was fitted on %d"):format(title, cols, f.dim),
+      0)
+  end
   return source
 end
 
 -- n x c scores.
 local function scores(self, f, X, title)
   local source = source_of(X, f, title)
-  if f.model then return core.model_decisions(source, f.stages, f.map, f.model, self.dtype, self.block) end
+  if f.model then
+    return core.model_decisions(source, f.stages, f.map, f.model, self.dtype, self.block)
+  end
   return core.decisions(source, f.stages, f.map, f.weights, f.intercept, self.block)
 end
 
@@ -309,7 +365,8 @@ function Pipeline:decision(X)
   return guarded("pipeline:decision", scores, self, f, X, "pipeline:decision")
 end
 
---- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are texts), or n x c values of a regression.
+--- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
+--- texts), or n x c values of a regression.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   return guarded("pipeline:predict", function()
@@ -319,11 +376,13 @@ function Pipeline:predict(X)
   end)
 end
 
---- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's loss says them (logistic: sigmoid, softmax) they are its own;
---- otherwise Platt's sigmoids of the scores, one a class and normalised over more than two, after p:calibrate{}, which is called where it was not. They are of
---- the population that the data set's rows stand for, with its row weights; class_weights do not shift them, and with class_weights they are Platt's whatever
---- the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two classes the largest need not be where the score is
---- largest, which p:predict goes by.
+--- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's
+--- loss says them (logistic: sigmoid, softmax) they are its own; otherwise Platt's sigmoids of the
+--- scores, one a class and normalised over more than two, after p:calibrate{}, which is called
+--- where it was not. They are of the population that the data set's rows stand for, with its row
+--- weights; class_weights do not shift them, and with class_weights they are Platt's whatever the
+--- solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two
+--- classes the largest need not be where the score is largest, which p:predict goes by.
 function Pipeline:probabilities(X)
   local f = need(self, "pipeline:probabilities", true)
   return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
@@ -331,20 +390,26 @@ function Pipeline:probabilities(X)
   end)
 end
 
---- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that were not learnt from: models without each fold score it, row
---- stages and features being those of the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have seen. Rows count by the data
---- set's weights, whose unit does not matter; class_weights shape the models, not the sigmoids. Takes the place of a solver's own probabilities too, until the
---- next fit. Returns the pipeline; p:info().calibration tells how it was done.
+--- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that
+--- were not learnt from: models without each fold score it, row stages and features being those of
+--- the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have
+--- seen. Rows count by the data set's weights, whose unit does not matter; class_weights shape the
+--- models, not the sigmoids. Takes the place of a solver's own probabilities too, until the next
+--- fit. Returns the pipeline; p:info().calibration tells how it was done.
 function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   return guarded("pipeline:calibrate", require("scullery.probabilities").calibrate, self, given)
 end
 
---- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory); n x k where sc.pca{ k = } follows the features.
+--- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory);
+--- n x k where sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   return guarded("pipeline:transform", function()
-    if self.after then return core.decisions(source_of(X, f, "pipeline:transform"), f.stages, f.map, f.weights, f.intercept, self.block) end
+    if self.after then
+      return core.decisions(source_of(X, f, "pipeline:transform"), f.stages, f.map, f.weights,
+        f.intercept, self.block)
+    end
     return (core.transform(source_of(X, f, "pipeline:transform"), f.stages, f.map, self.block))
   end)
 end
@@ -357,15 +422,20 @@ local function judge(self, title, data, y, given)
   return self:predict(ds), ds:targets(), ds
 end
 
--- A data set that streams is judged in one walk, in flat memory: {rows, wrong, square, target_sum, target_square}.
+-- A data set that streams is judged in one walk, in flat memory: {rows, wrong, square, target_sum,
+-- target_square}.
 local function judge_stream(self, title, ds)
   local f = need(self, title, true)
   local n, d = ds:size()
   if n == 0 then error("the data set has no rows", 0) end
-  if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
-  local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source }, getmetatable(ds))
+  if d ~= f.dim then
+    error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
+  end
+  local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source },
+    getmetatable(ds))
   local training <close> = self:judging(coded, f.stages, f.map)
-  return core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
+  return core.score(training,
+    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
 end
 
 local function streams(data) return dataset.is(data) and not data.X end
@@ -376,29 +446,36 @@ function Pipeline:score(data, y, given)
     if streams(data) then
       local t = judge_stream(self, "pipeline:score", data)
       if self.fitted.task == "classification" then return 1 - t.wrong / t.rows end
-      if self.fitted.targets > 1 then error("R2 of a stream is for one target; p:error(ds) takes several", 0) end
+      if self.fitted.targets > 1 then
+        error("R2 of a stream is for one target; p:error(ds) takes several", 0)
+      end
       return 1 - t.square / (t.target_square - t.target_sum ^ 2 / t.rows)
     end
     local said, truth = judge(self, "pipeline:score", data, y, given)
-    return self.fitted.task == "classification" and metrics.accuracy(said, truth) or metrics.r2(said, truth)
+    return self.fitted.task == "classification" and metrics.accuracy(said, truth)
+      or metrics.r2(said, truth)
   end)
 end
 
---- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a regression.
+--- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a
+--- regression.
 function Pipeline:error(data, y, given)
   return guarded("pipeline:error", function()
     if streams(data) then
       local t = judge_stream(self, "pipeline:error", data)
-      return self.fitted.task == "classification" and t.wrong / t.rows or t.square / t.rows / self.fitted.targets
+      return self.fitted.task == "classification" and t.wrong / t.rows
+        or t.square / t.rows / self.fitted.targets
     end
     local said, truth = judge(self, "pipeline:error", data, y, given)
-    return self.fitted.task == "classification" and metrics.error_rate(said, truth) or metrics.mse(said, truth)
+    return self.fitted.task == "classification" and metrics.error_rate(said, truth)
+      or metrics.mse(said, truth)
   end)
 end
 
 -- ---------------------------------------------------------------- reporting
 
--- The engine keeps a common factor exp(log_scale) of the features apart; transform() puts it back unless that would underflow.
+-- The engine keeps a common factor exp(log_scale) of the features apart; transform() puts it back
+-- unless that would underflow.
 local function exported_factor(f)
   local info = f.map_info
   if not info then return 1 end
@@ -423,27 +500,39 @@ function Pipeline:norm()
   return f.norm
 end
 
---- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the empirical risk and the ingredients.
----   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023): risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), B = ||alpha||,
----     rho and M the Lipschitz constant and bound of the loss on [-B theta, B theta]; total with theta as exact as is known, total_paper with their bound on it.
+--- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the
+--- empirical risk and the ingredients.
+---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023): risk <= empirical + 2 B rho
+---   theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), B = ||alpha||,
+---     rho and M the Lipschitz constant and bound of the loss on [-B theta, B theta]; total with
+---     theta as exact as is known, total_paper with their bound on it.
 ---   rkhsw11: Theorem 11, the excess risk of sfgd (lambda = the solver's, or given).
----   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation; approximation: what T random features may lack.
----   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features. maxout: Theorem 2 of Mroueh, Rennie and Goel, its estimation part.
---- radius: the longest row, by default that of the training rows. All are for one target in [-1, 1] (classes are coded +-1), without an intercept; the
---- empirical risk counts each row once, whatever its weight.
+---   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation;
+---   approximation: what T random features may lack.
+---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
+---   maxout: Theorem 2 of Mroueh, Rennie and Goel, its estimation part.
+--- radius: the longest row, by default that of the training rows. All are for one target in [-1, 1]
+--- (classes are coded +-1), without an intercept; the empirical risk counts each row once, whatever
+--- its weight.
 function Pipeline:bound(given)
   need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
 end
 
---- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate of the risk), note, components (of sc.pca: variances and
---- their share), calibration (how probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes and offsets of
---- 1/(1 + exp(slope f + offset)); prints as a sentence), nonzeros (features with a weight), seconds per stage, features, memory (bytes that the engine holds).
+--- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate
+--- of the risk), note, components (of sc.pca: variances and their share), calibration (how
+--- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes
+--- and offsets of 1/(1 + exp(slope f + offset)); prints as a sentence), nonzeros (features with a
+--- weight), seconds per stage, features, memory (bytes that the engine holds).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
-  local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features, method = f.map_info and f.map_info.method,
-                   log_scale = f.map_info and f.map_info.log_scale, seconds = {}, memory = core.memory() }
-  for _, one in ipairs(f.seconds) do result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] } end
+  local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
+    method = f.map_info and f.map_info.method,
+                   log_scale = f.map_info and f.map_info.log_scale, seconds = {},
+                     memory = core.memory() }
+  for _, one in ipairs(f.seconds) do
+    result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
+  end
   result.components, result.calibration = f.components, f.calibration
   if f.weights and f.fit then
     result.nonzeros = 0
@@ -453,7 +542,8 @@ function Pipeline:info()
       if used then result.nonzeros = result.nonzeros + 1 end
     end
   end
-  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss", "score", "note" } do
+  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
+    "score", "note" } do
     result[name] = f.fit and f.fit[name]
   end
   return result
@@ -467,16 +557,20 @@ local function describe_fit(self, lines)
     local info = f.map_info
     local kernel = info.kernel ~= "" and ", K with " .. info.kernel or ""
     local samples = info.samples > 0 and (" (approximate: %d samples)"):format(info.samples) or ""
-    lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method, samples, kernel)
+    lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
+      samples, kernel)
   end
   if f.fit then
     local loss = f.fit.loss and (", training loss %.4g"):format(f.fit.loss) or ""
-    lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual and (", residual %.1e"):format(f.fit.residual) or "", loss)
+    lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual
+      and (", residual %.1e"):format(f.fit.residual) or "", loss)
     if f.fit.note then lines[#lines + 1] = "  note: " .. f.fit.note end
     if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
   end
   local times = {}
-  for _, one in ipairs(f.seconds) do times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2]) end
+  for _, one in ipairs(f.seconds) do
+    times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2])
+  end
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
@@ -486,33 +580,46 @@ function Pipeline:__tostring()
   if self.features then lines[#lines + 1] = "  " .. tostring(self.features) end
   if self.after then lines[#lines + 1] = "  " .. tostring(self.after) end
   if self.solver then lines[#lines + 1] = "  " .. tostring(self.solver) end
-  if self.variants then lines[#lines + 1] = ("  the first of %d choices of stages"):format(#self.variants) end
+  if self.variants then
+    lines[#lines + 1] = ("  the first of %d choices of stages"):format(#self.variants)
+  end
   if self.fitted then describe_fit(self, lines) else lines[#lines + 1] = "  not fitted" end
   return table.concat(lines, "\n")
 end
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted pipeline, with .choice (option -> value) and .table (a row a
---- cell: choice, mean, stderr, folds = the values of the folds, unconverged = fits that did not converge).
---- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised cross-validation) where the solver tells them of its own
---- (ridge does, without fitting anew). score: "error" (share of wrong labels; the default for classification) or "loss" (squared error); rows
---- count once where they are judged, whatever their weights (gcv alone weighs them).
---- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and sc.choose.range without a count then give any point of their range; a list for the
---- solver's path option (lambda) is still gone through whole, as that costs no pass.
---- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one standard error of the best, which "best" takes.
---- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits them anew without each fold.
---- outer: k; the whole search is repeated without each of k outer folds and judged on it: .table.outer = { mean, stderr, folds, choices }, an estimate of
---- the risk that the choosing has not spoilt.
---- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message, table and choice, which prints as text.
+--- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted
+--- pipeline, with .choice (option -> value) and .table (a row a cell: choice, mean, stderr, folds =
+--- the values of the folds, unconverged = fits that did not converge).
+--- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised
+--- cross-validation) where the solver tells them of its own (ridge does, without fitting anew).
+--- score: "error" (share of wrong labels; the default for classification) or "loss" (squared
+--- error); rows count once where they are judged, whatever their weights (gcv alone weighs them).
+--- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and
+--- sc.choose.range without a count then give any point of their range; a list for the solver's path
+--- option (lambda) is still gone through whole, as that costs no pass.
+--- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one
+--- standard error of the best, which "best" takes.
+--- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits
+--- them anew without each fold.
+--- outer: k; the whole search is repeated without each of k outer folds and judged on it:
+--- .table.outer = { mean, stderr, folds, choices }, an estimate of the risk that the choosing has
+--- not spoilt. Stopped by Ctrl-C or an error, what was finished comes with the error: an object
+--- with message, table and choice, which prints as text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
 
---- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" | "bound", delta = 0.05, data = }: a smaller model, and how it
---- came about: kept (parameters of T), distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the rule compared with epsilon).
---- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the risk (64); risk: the empirical risk (65); zero_one: the share
---- of wrong labels (66). Risks are those of the square loss, whatever the solver. data: rows to judge on, by default those that the model learnt from. Works
---- after any solver on features with a K.
-function Pipeline:prune(given) return guarded("pipeline:prune", require("scullery.prune").run, self, given) end
+--- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" |
+--- "bound", delta = 0.05, data = }: a smaller model, and how it came about: kept (parameters of T),
+--- distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the
+--- rule compared with epsilon).
+--- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the
+--- risk (64); risk: the empirical risk (65); zero_one: the share of wrong labels (66). Risks are
+--- those of the square loss, whatever the solver. data: rows to judge on, by default those that the
+--- model learnt from. Works after any solver on features with a K.
+function Pipeline:prune(given)
+  return guarded("pipeline:prune", require("scullery.prune").run, self, given)
+end
 
 --- pipeline.is(value)
 function pipeline.is(value) return getmetatable(value) == Pipeline end

@@ -6,15 +6,22 @@ local plugin = {}
 --- sc.plugin.list(): every plugin that can be asked for: a list of { kind, name, path }.
 function plugin.list() return core.plugin_list() end
 
---- sc.plugin.load(path): load a plugin from its file; returns kind and name, under which it is then found (sc.KIND.NAME).
+--- sc.plugin.load(path): load a plugin from its file; returns kind and name, under which it is then
+--- found (sc.KIND.NAME).
 function plugin.load(path)
-  if type(path) ~= "string" then error("plugin.load: takes the path of a shared object, and got " .. type(path), 2) end
+  if type(path) ~= "string" then
+    error("plugin.load: takes the path of a shared object, and got " .. type(path), 2)
+  end
   return core.plugin_load(path)
 end
 
---- sc.plugin.info(name) or info("kind.name"): kind, name, version, author, summary, doc, path, options.
+--- sc.plugin.info(name) or info("kind.name"): kind, name, version, author, summary, doc, path,
+--- options.
 function plugin.info(name)
-  if type(name) ~= "string" then error("plugin.info: takes a name, as in plugin.info(\"gaussian\") or plugin.info(\"sampler.gaussian\")", 2) end
+  if type(name) ~= "string" then
+    error("plugin.info: takes a name, as in plugin.info(\"gaussian\") or \z
+      plugin.info(\"sampler.gaussian\")", 2)
+  end
   local kind, short = name:match("^(%a+)%.([%w_]+)$")
   if kind then return core.plugin_info(kind, short) end
   local found, names = {}, {}
@@ -29,7 +36,8 @@ function plugin.info(name)
     error(("plugin.info: there are several: %s"):format(table.concat(list, ", ")), 2)
   end
   local near = require("scullery.options").nearest(name, names)
-  error(("plugin.info: no plugin '%s'%s"):format(name, near and " (did you mean '" .. near .. "'?)" or ""), 2)
+  error(("plugin.info: no plugin '%s'%s"):format(name, near and " (did you mean '" .. near
+    .. "'?)" or ""), 2)
 end
 
 return plugin

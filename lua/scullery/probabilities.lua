@@ -1,5 +1,6 @@
---- Probabilities of classes: what the solver's own loss says, or Platt's sigmoids (1999) on scores of rows that the model has not seen. Folds share one pass, as
---- in a search; only the n x c scores are kept.
+--- Probabilities of classes: what the solver's own loss says, or Platt's sigmoids (1999) on scores
+--- of rows that the model has not seen. Folds share one pass, as in a search; only the n x c scores
+--- are kept.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
@@ -13,17 +14,22 @@ local rules = {
 }
 
 local function check_classification(f)
-  if f.task ~= "classification" then error("this model is a regression: it has no classes to give probabilities of", 0) end
+  if f.task ~= "classification" then
+    error("this model is a regression: it has no classes to give probabilities of", 0)
+  end
 end
 
--- ---------------------------------------------------------------- how it was done, for info() and print
+-- ---------------------------------------------------------------- how it was done, for info() and
+-- print
 
 local Calibration = { __name = "calibration" }
 
 function Calibration:__tostring()
   if self.method == "loss" then return "the solver's own, from its loss" end
-  local where = self.folds and ("out-of-fold scores of %d folds, seed %d"):format(self.folds, self.seed) or "scores of held-out data"
-  return ("Platt's sigmoids on %s (%d rows)%s"):format(where, self.rows, self.note and "; note: " .. self.note or "")
+  local where = self.folds and ("out-of-fold scores of %d folds, seed %d"):format(self.folds,
+    self.seed) or "scores of held-out data"
+  return ("Platt's sigmoids on %s (%d rows)%s"):format(where, self.rows, self.note and "; note: "
+    .. self.note or "")
 end
 
 local function account(sigmoids, given)
@@ -31,15 +37,23 @@ local function account(sigmoids, given)
   self.method, self.sigmoids, self.slopes, self.offsets = "platt", sigmoids, {}, {}
   for j, one in ipairs(sigmoids) do
     self.slopes[j], self.offsets[j] = one.slope, one.offset
-    if not one.converged then self.note = ("the sigmoid of column %d is left with a gradient of %.1e"):format(j, one.residual) end
-    if one.slope >= 0 then self.note = ("the scores of column %d do not grow with the probability of their class"):format(j) end
+    if not one.converged then
+      self.note = ("the sigmoid of column %d is left with a gradient of %.1e"):format(j,
+        one.residual)
+    end
+    if one.slope >= 0 then
+      self.note =
+        ("the scores of column %d do not grow with the probability of their class"):format(j)
+    end
   end
   return self
 end
 
--- ---------------------------------------------------------------- scores of rows that were not seen
+-- ---------------------------------------------------------------- scores of rows that were not
+-- seen
 
--- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i): the place of row i's class.
+-- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i):
+-- the place of row i's class.
 local function check_folds(class_at, classes, row_weights, folds)
   local seen_in, several, rows = {}, {}, {}
   for k in ipairs(classes) do rows[k] = 0 end
@@ -53,7 +67,8 @@ local function check_folds(class_at, classes, row_weights, folds)
   end
   for k, label in ipairs(classes) do
     if not several[k] then
-      error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; calibrate on held-out rows, p:calibrate{ data = ds }"):format(
+      error(("the class %s has %d row%s that count%s: a fold would leave none to learn from; \z
+        calibrate on held-out rows, p:calibrate{ data = ds }"):format(
         options.show(label), rows[k], rows[k] == 1 and "" or "s", rows[k] == 1 and "s" or ""), 0)
     end
   end
@@ -65,7 +80,8 @@ local function class_in_memory(ds)
   return function(i) return place[ds.y:get(i, 1)] end
 end
 
--- A stream shows its classes only in passing: they are read off the targets of the walk that scored it.
+-- A stream shows its classes only in passing: they are read off the targets of the walk that scored
+-- it.
 local function class_in_targets(targets)
   local c = targets:cols()
   if c == 1 then return function(i) return targets:get(i, 1) > 0 and 2 or 1 end end
@@ -76,13 +92,18 @@ end
 
 local function unconverged(candidates)
   local count = 0
-  for _, fits in ipairs(candidates) do if fits[1].status == "iterations exhausted" then count = count + 1 end end
-  return count > 0 and ("%d of %d models without a fold ran out of iterations"):format(count, #candidates) or nil
+  for _, fits in ipairs(candidates) do
+    if fits[1].status == "iterations exhausted" then count = count + 1 end
+  end
+  return count > 0 and ("%d of %d models without a fold ran out of iterations"):format(count,
+    #candidates) or nil
 end
 
 local function out_of_fold(self, f, o)
   local ds, k = f.data, o.folds or 5
-  if f.pruned then error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0) end
+  if f.pruned then
+    error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0)
+  end
   if not ds then error("the rows that the model learnt from are not here: give data =", 0) end
   local seed = o.seed or 0
   local folds = ds:fold_ids{ k = k, seed = seed }
@@ -91,7 +112,10 @@ local function out_of_fold(self, f, o)
   local solver = self:make_solver(source, f, f.choices)
   local training <close> = core.training(source, f.stages, f.map, self:training_options(ds, folds))
   for fold = 1, k do all[fold] = fold end
-  for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true, all)) do candidates[fold] = { fits[1] } end
+  for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true,
+    all)) do
+    candidates[fold] = { fits[1] }
+  end
   local scores, targets = core.decisions_apart(training, candidates)
   if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
@@ -100,15 +124,21 @@ end
 local function held_out(self, f, o)
   local ds = o.data
   if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
-  if ds.task ~= "classification" or not (ds.y or ds.source) then error("option 'data' takes rows with classes", 0) end
+  if ds.task ~= "classification" or not (ds.y or ds.source) then
+    error("option 'data' takes rows with classes", 0)
+  end
   local n, d = ds:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
-  if d ~= f.dim then error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
+  if d ~= f.dim then
+    error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
+  end
   if not dataset.same_classes(ds.classes, f.classes) then
-    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(ds.classes), options.show(f.classes)), 0)
+    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
+      options.show(ds.classes), options.show(f.classes)), 0)
   end
   local training <close> = self:judging(ds, f.stages, f.map)
-  local scores, targets = core.decisions_apart(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
+  local scores, targets = core.decisions_apart(training,
+    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
   return scores, targets, { rows = n }
 end
 
@@ -118,7 +148,10 @@ local function check_sides(sigmoids, classes)
     local first, second = classes[1], classes[2]
     if #sigmoids > 1 then first, second = nil, classes[j] end
     local missing = one.positives == 0 and second or one.negatives == 0 and first
-    if missing then error(("no row of the class %s counts among those to calibrate on"):format(options.show(missing)), 0) end
+    if missing then
+      error(("no row of the class %s counts among those to calibrate on"):format(
+        options.show(missing)), 0)
+    end
   end
 end
 

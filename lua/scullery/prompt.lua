@@ -2,7 +2,8 @@
 local prompt = {}
 
 local keywords = {
-  "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or", "repeat", "return", "then",
+  "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+    "local", "nil", "not", "or", "repeat", "return", "then",
   "true", "until", "while",
 }
 
@@ -10,7 +11,8 @@ local function add(names, name)
   if type(name) == "string" and name:match("^[%a_][%w_]*$") then names[name] = true end
 end
 
--- Names that indexing the value can find: its own (a __pairs metamethod may list more), then those of __index.
+-- Names that indexing the value can find: its own (a __pairs metamethod may list more), then those
+-- of __index.
 local function collect(value, names, depth)
   if depth > 8 then return end
   local meta = debug.getmetatable(value)
@@ -26,7 +28,8 @@ local function collect(value, names, depth)
   if type(rawget(meta, "methods")) == "table" then collect(meta.methods, names, depth + 1) end
 end
 
--- The value at the end of a path such as {"sc", "sampler"}; nothing is called on the way but __index.
+-- The value at the end of a path such as {"sc", "sampler"}; nothing is called on the way but
+-- __index.
 local function follow(path)
   local value = _G
   for _, name in ipairs(path) do
@@ -68,10 +71,14 @@ local function in_columns(list)
   return table.concat(lines)
 end
 
---- prompt.complete(text): the text before the cursor -> what to add to it ("" for nothing), and the candidates in columns where there are several.
+--- prompt.complete(text): the text before the cursor -> what to add to it ("" for nothing), and the
+--- candidates in columns where there are several.
 function prompt.complete(text)
   local word = text:match("[%a_][%w_.:]*$")
-  if not word or word:find("[.:][.:]") or text:sub(1, #text - #word):match("[%w_%)%]}\"'][.:]$") then return "", nil end
+  if not word or word:find("[.:][.:]")
+    or text:sub(1, #text - #word):match("[%w_%)%]}\"'][.:]$") then
+    return "", nil
+  end
   local base, separator, partial = word:match("^(.-)([.:])([%w_]*)$")
   local names = {}
   if not base then

@@ -1,5 +1,6 @@
---- Pruning of RKHS weightings (Dube and Marchand 2023, algorithm 5): the lasso on min_b (1/2T)||Ua - Ub||^2 + l||b||_1, G = U'U, with l ten times larger each
---- time as long as the model is accepted.
+--- Pruning of RKHS weightings (Dube and Marchand 2023, algorithm 5): the lasso on min_b (1/2T)||Ua
+--- - Ub||^2 + l||b||_1, G = U'U, with l ten times larger each time as long as the model is
+--- accepted.
 local core = require "scullery.core"
 local component = require "scullery.component"
 local dataset = require "scullery.dataset"
@@ -10,14 +11,17 @@ local prune = {}
 local rules = {
   epsilon = { type = "number", above = 0, default = 0.01 },
   accept = { choices = { "norm", "theorem8", "risk", "zero_one" }, default = "risk" },
-  delta = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end, takes = "a number between 0 and 1", default = 0.05 },
+  delta = { test = function(v)
+    return type(v) == "number" and v > 0 and v < 1
+  end, takes = "a number between 0 and 1", default = 0.05 },
   start = { choices = { "bound", "tiny" }, default = "tiny" },
   data = { test = dataset.is, takes = "a data set" },
 }
 
 -- Mean loss and share of wrong labels of weights on the rows that the model learnt from.
 local function empirical(self, training, weights)
-  local t = core.score(training, { { { weights = weights, intercept = self.fitted.intercept } } })[1][1]
+  local t = core.score(training, { { { weights = weights, intercept = self.fitted.intercept } } })[
+    1][1]
   return t.square / t.rows, t.wrong / t.rows
 end
 
@@ -25,26 +29,38 @@ end
 local function reach_of(data, f, accept)
   if f.task == "classification" then return 1 end
   if data.X then return data:targets():abs():max() end
-  if accept == "norm" or accept == "theorem8" then error(("accept = \"%s\" needs the largest target, and this data set streams"):format(accept), 0) end
+  if accept == "norm" or accept == "theorem8" then
+    error(("accept = \"%s\" needs the largest target, and this data set streams"):format(accept), 0)
+  end
   return 1
 end
 
--- Lipschitz constant of the square loss ||f + b - y||^2 where ||f|| <= B theta: rho = 2 (B theta + ||b|| + ||y||), for one target coded +-1 and no
--- intercept the 2 (B theta + 1) of the paper.
-local function slope(self, theta, reach) return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(self.fitted.targets) * reach) end
+-- Lipschitz constant of the square loss ||f + b - y||^2 where ||f|| <= B theta: rho = 2 (B theta +
+-- ||b|| + ||y||), for one target coded +-1 and no intercept the 2 (B theta + 1) of the paper.
+local function slope(self, theta, reach)
+  return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(
+    self.fitted.targets) * reach)
+end
 
 -- Rows to judge on: of the same columns, task and classes as those that were learnt from.
 local function check_rows(data, f)
   local n, d = data:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
-  if d ~= f.dim then error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0) end
+  if d ~= f.dim then
+    error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
+  end
   if not (data.y or data.source) then error("option 'data' takes rows with targets", 0) end
-  if data.task ~= f.task then error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0) end
+  if data.task ~= f.task then
+    error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0)
+  end
   if f.task == "regression" then
     local targets = data.X and data.y:cols() or f.targets
-    if targets ~= f.targets then error(("option 'data' has %d targets where the model has %d"):format(targets, f.targets), 0) end
+    if targets ~= f.targets then
+      error(("option 'data' has %d targets where the model has %d"):format(targets, f.targets), 0)
+    end
   elseif not dataset.same_classes(data.classes, f.classes) then
-    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(options.show(data.classes), options.show(f.classes)), 0)
+    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
+      options.show(data.classes), options.show(f.classes)), 0)
   end
 end
 
@@ -52,7 +68,8 @@ end
 local measures = {}
 function measures.norm(c) return c.rho * c.theta * c.distance end
 function measures.theorem8(c)
-  return c.risk - c.risk_before + c.rho * c.theta * c.distance / math.sqrt(c.n) * (2 + math.sqrt(2 * math.log(1 / c.delta)))
+  return c.risk - c.risk_before + c.rho * c.theta * c.distance / math.sqrt(c.n) * (
+    2 + math.sqrt(2 * math.log(1 / c.delta)))
 end
 function measures.risk(c) return c.risk - c.risk_before end
 function measures.zero_one(c) return c.wrong - c.wrong_before end
@@ -68,13 +85,18 @@ local function count_kept(weights, T)
   return kept
 end
 
--- The first lambda: (62) guarantees a risk within epsilon; "tiny" is what the authors' own runs begin with.
+-- The first lambda: (62) guarantees a risk within epsilon; "tiny" is what the authors' own runs
+-- begin with.
 local function first_lambda(o, c, weights, T)
   if o.start == "tiny" then return 1e-10 end
   local size = 0
-  for i = 1, weights:rows() do for j = 1, weights:cols() do size = size + math.abs(weights:get(i, j)) end end
+  for i = 1, weights:rows() do
+    for j = 1, weights:cols() do size = size + math.abs(weights:get(i, j)) end
+  end
   if size == 0 then return 1e-10 end
-  if c.theta == math.huge then error("start = \"bound\" needs a bounded nonlinearity: start = \"tiny\" takes others", 0) end
+  if c.theta == math.huge then
+    error("start = \"bound\" needs a bounded nonlinearity: start = \"tiny\" takes others", 0)
+  end
   local lambda = o.epsilon ^ 2 / (12 * T * c.rho ^ 2 * c.theta ^ 2 * size * math.exp(-c.log_scale))
   return math.max(1e-40, math.min(lambda, 1e40)) -- beyond these nothing, or everything, is pruned
 end
@@ -90,8 +112,10 @@ local function shrink(self, weights, kept)
   for key, value in pairs(f) do fitted[key] = value end
   fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
   fitted.pruned, fitted.calibration = true, nil
-  fitted.fit = { status = f.fit.status, iterations = f.fit.iterations, note = ("pruned to %d of %d parameters"):format(#kept, T) }
-  fitted.weights = weights:select(places) * math.exp(fitted.map_info.log_scale - f.map_info.log_scale)
+  fitted.fit = { status = f.fit.status, iterations = f.fit.iterations,
+    note = ("pruned to %d of %d parameters"):format(#kept, T) }
+  fitted.weights = weights:select(places) * math.exp(
+    fitted.map_info.log_scale - f.map_info.log_scale)
   copy.fitted = fitted
   return copy
 end
@@ -101,35 +125,52 @@ function prune.run(self, given)
   local f = self.fitted
   local o = options.check("pipeline:prune", given, rules, 0)
   if not (f and f.fit) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
-  if f.model then error(("solver.%s is not linear in the features: there are no weights to prune"):format(self.solver.name), 0) end
-  if not (f.map and self.features.inst.K) then error("pruning needs features of an instantiation with K", 0) end
+  if f.model then
+    error(("solver.%s is not linear in the features: there are no weights to prune"):format(
+      self.solver.name), 0)
+  end
+  if not (f.map and self.features.inst.K) then
+    error("pruning needs features of an instantiation with K", 0)
+  end
   local data = o.data or f.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
-  if o.accept == "theorem8" and f.targets > 1 then error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0) end
+  if o.accept == "theorem8" and f.targets > 1 then
+    error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0)
+  end
   check_rows(data, f)
-  if o.accept == "zero_one" and f.task ~= "classification" then error("accept = \"zero_one\" is for classification", 0) end
+  if o.accept == "zero_one" and f.task ~= "classification" then
+    error("accept = \"zero_one\" is for classification", 0)
+  end
   local training <close> = self:judging(data, f.stages, f.map)
   local theta = core.map_constants(f.map).theta
   local T = f.map_info.T
-  local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)), n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
+  local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)),
+    n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
   c.risk_before, c.wrong_before = empirical(self, training, f.weights)
-  local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before, wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
+  local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before,
+    wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
   local steps = 0
   repeat
-    local solver = component.group("solver").lasso{ lambda = lambda * math.exp(-c.log_scale) }:instance()
+    local solver = component.group("solver").lasso{
+      lambda = lambda * math.exp(-c.log_scale) }:instance()
     local weights, distance = core.prune_step(f.map, f.weights, solver)
     steps = steps + 1
     c.distance = distance
     c.risk, c.wrong = empirical(self, training, weights)
     local measure = measures[o.accept](c)
     local accepted = measure < o.epsilon
-    if accepted then best = { weights = weights, distance = distance, lambda = lambda, risk = c.risk, wrong = c.wrong, measure = measure } end
+    if accepted then
+      best = { weights = weights, distance = distance, lambda = lambda, risk = c.risk,
+        wrong = c.wrong, measure = measure }
+    end
     lambda = lambda * 10
     local empty = weights:abs():max() == 0
   until not accepted or empty or steps > 60
   local kept = count_kept(best.weights, T)
-  if #kept == 0 then kept = { 1 } end -- a model of no terms is 0 everywhere; one parameter with weight 0 says so
-  local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda, steps = steps, measure = best.measure, risk_before = c.risk_before,
+  -- a model of no terms is 0 everywhere; one parameter with weight 0 says so
+  if #kept == 0 then kept = { 1 } end
+  local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda, steps = steps,
+    measure = best.measure, risk_before = c.risk_before,
                  risk = best.risk, epsilon = o.epsilon, accept = o.accept }
   if f.task == "classification" then info.error_before, info.error = c.wrong_before, best.wrong end
   return shrink(self, best.weights, kept), info

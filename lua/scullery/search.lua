@@ -1,6 +1,7 @@
---- Cross-validation over everything marked by sc.choose. One pass over the data per choice of features: folds are accumulated apart in it, the model without a fold
---- comes from the sums of the others, and every value of the solver's path option reuses them; solvers that share no sums are run side by side, a fold each. A
---- second pass judges all candidates at once.
+--- Cross-validation over everything marked by sc.choose. One pass over the data per choice of
+--- features: folds are accumulated apart in it, the model without a fold comes from the sums of the
+--- others, and every value of the solver's path option reuses them; solvers that share no sums are
+--- run side by side, a fold each. A second pass judges all candidates at once.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
@@ -66,12 +67,14 @@ local function random(searched, draws, seed)
   return list
 end
 
--- Split the searched options into the solver's path option (many values at once) and the rest. Drawn at random, a range is no path.
+-- Split the searched options into the solver's path option (many values at once) and the rest.
+-- Drawn at random, a range is no path.
 local function split_path(self, draws)
   local path_name = core.path_option(self.solver:instance())
   local path, rest = nil, {}
   for _, one in ipairs(self:searched()) do
-    if path_name and one.path == "solver." .. path_name and not (draws and one.choose:continuous()) then path = one else rest[#rest + 1] = one end
+    if path_name and one.path == "solver." .. path_name
+      and not (draws and one.choose:continuous()) then path = one else rest[#rest + 1] = one end
   end
   return path, rest
 end
@@ -83,10 +86,12 @@ local function plan(self, o)
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
     if estimates[o.folds] and not p.solver:has("estimate") then
-      error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(o.folds, p.solver.name), 0)
+      error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(
+        o.folds, p.solver.name), 0)
     end
     local path, rest = split_path(p, o.draws)
-    for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed) or grid(rest)) do
+    for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
+      or grid(rest)) do
       runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path }
       cells = cells + (path and #path.values or 1)
     end
@@ -94,21 +99,27 @@ local function plan(self, o)
   return runs, cells
 end
 
--- ---------------------------------------------------------------- one run: tallies[fold][candidate], or scores[candidate] of the solver's own
+-- ---------------------------------------------------------------- one run:
+-- tallies[fold][candidate], or scores[candidate] of the solver's own
 
 local function prepare(p, ds, source, choices, folds, estimate)
   local prepared = p:prepare(source, choices)
   local solver = p:make_solver(source, prepared, choices, estimate)
-  return { prepared = prepared, solver = solver, intercept = core.settings(solver).intercept == true,
-           training = core.training(source, prepared.stages, prepared.map, p:training_options(ds, folds)) }
+  return { prepared = prepared, solver = solver,
+    intercept = core.settings(solver).intercept == true,
+           training = core.training(source, prepared.stages, prepared.map,
+             p:training_options(ds, folds)) }
 end
 
--- fits[k] for the path's values, or the one fit of a solver without a searched path option; without: a fold, or a list of folds.
+-- fits[k] for the path's values, or the one fit of a solver without a searched path option;
+-- without: a fold, or a list of folds.
 local function solve(made, without, path)
-  return core.solve(made.training, made.solver, made.intercept, without, path and path.values or nil)
+  return core.solve(made.training, made.solver, made.intercept, without, path and path.values
+    or nil)
 end
 
--- One pass: sums per fold, models without each fold, then all judged on the fold that they did not see.
+-- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
+-- see.
 local function shared_stages(run, ds, source, folds, k)
   local made = prepare(run.pipeline, ds, source, run.choices, folds)
   local all = {}
@@ -126,7 +137,8 @@ local function split(ds, folds, f)
   return ds:select(inside), ds:select(outside)
 end
 
--- Row stages fitted anew without each fold: nothing of a fold is seen before it is judged, at the price of a pass a fold.
+-- Row stages fitted anew without each fold: nothing of a fold is seen before it is judged, at the
+-- price of a pass a fold.
 local function stages_per_fold(run, ds, _, folds, k)
   local tallies, candidates = {}, {}
   for f = 1, k do
@@ -167,7 +179,9 @@ end
 
 local function count_unconverged(candidates, c)
   local count = 0
-  for _, fits in ipairs(candidates) do if fits[c].status == "iterations exhausted" then count = count + 1 end end
+  for _, fits in ipairs(candidates) do
+    if fits[c].status == "iterations exhausted" then count = count + 1 end
+  end
   return count
 end
 
@@ -181,7 +195,8 @@ function Table:__tostring()
     for i, row in ipairs(self) do
       texts[i] = texts[i] or {}
       local value = row.choice[name]
-      texts[i][j] = value == nil and "-" or tostring(type(value) == "table" and value or options.show(value))
+      texts[i][j] = value == nil and "-" or tostring(type(value) == "table" and value
+        or options.show(value))
       widths[j] = math.max(widths[j], #texts[i][j])
     end
   end
@@ -193,11 +208,16 @@ function Table:__tostring()
   local lines = { line(self.names) .. ("%14s %12s"):format(self.score, "std. error") }
   for i, row in ipairs(self) do
     local stderr = row.stderr and ("%12.2g"):format(row.stderr) or ("%12s"):format("-")
-    local mark = i ~= self.best and "" or self.rule == "one_se" and "  <- simplest near the best" or "  <- best"
-    if row.unconverged > 0 then mark = mark .. ("  (%d fits did not converge)"):format(row.unconverged) end
+    local mark = i ~= self.best and "" or self.rule == "one_se" and "  <- simplest near the best"
+      or "  <- best"
+    if row.unconverged > 0 then
+      mark = mark .. ("  (%d fits did not converge)"):format(row.unconverged)
+    end
     lines[#lines + 1] = line(texts[i] or {}) .. ("%14.6g %s"):format(row.mean, stderr) .. mark
   end
-  if self.outer then lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr) end
+  if self.outer then
+    lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr)
+  end
   return table.concat(lines, "\n")
 end
 
@@ -210,7 +230,9 @@ local function new_table(runs, what)
   for _, run in ipairs(runs) do
     local chosen = {}
     for name in pairs(run.stages) do chosen[#chosen + 1] = name end
-    table.sort(chosen, function(a, b) return tonumber(a:match("%d+")) < tonumber(b:match("%d+")) end)
+    table.sort(chosen, function(a, b)
+      return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
+    end)
     for _, name in ipairs(chosen) do add(name) end
     for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
   end
@@ -219,8 +241,10 @@ end
 
 -- ---------------------------------------------------------------- choosing
 
--- Which way a model gets simpler: fewer features or components, more regularisation. Other options have no order.
-local simpler_when = { ["features.T"] = -1, ["pca.k"] = -1, ["solver.lambda"] = 1, ["solver.C"] = -1 }
+-- Which way a model gets simpler: fewer features or components, more regularisation. Other options
+-- have no order.
+local simpler_when = { ["features.T"] = -1, ["pca.k"] = -1, ["solver.lambda"] = 1,
+  ["solver.C"] = -1 }
 local in_turn = { "features.T", "pca.k", "solver.lambda", "solver.C" }
 
 -- Whether a differs from the best in nothing but options with an order.
@@ -234,7 +258,9 @@ end
 local function is_simpler(a, b)
   for _, name in ipairs(in_turn) do
     local x, y = a.choice[name], b.choice[name]
-    if x ~= y and type(x) == "number" and type(y) == "number" then return (x - y) * simpler_when[name] > 0 end
+    if x ~= y and type(x) == "number" and type(y) == "number" then
+      return (x - y) * simpler_when[name] > 0
+    end
   end
   return false
 end
@@ -245,7 +271,10 @@ local function choose_cell(cells, rule)
   if rule ~= "one_se" then return best end
   local chosen, limit = best, cells[best].mean + cells[best].stderr
   for i, cell in ipairs(cells) do
-    if cell.mean <= limit and comparable(cells.names, cell, cells[best]) and is_simpler(cell, cells[chosen]) then chosen = i end
+    if cell.mean <= limit and comparable(cells.names, cell, cells[best])
+      and is_simpler(cell, cells[chosen]) then
+      chosen = i
+    end
   end
   return chosen
 end
@@ -266,7 +295,8 @@ local function refit(ds, source, cells, kept)
   local cell = cells[cells.best]
   local run = cell.run
   local result = chosen_pipeline(run.pipeline, cell.choice)
-  local made = kept and kept.run == run and kept.made or prepare(run.pipeline, ds, source, cell.choice)
+  local made = kept and kept.run == run and kept.made or prepare(run.pipeline, ds, source,
+    cell.choice)
   local path = run.path and { values = { cell.choice[run.path.path] } }
   local fits = solve(made, 0, path)
   return result:keep(ds, made.prepared, fits[1], cell.choice)
@@ -278,14 +308,17 @@ local Stopped = { __name = "search stopped" }
 Stopped.__index = Stopped
 
 function Stopped:__tostring()
-  return ("%s\n%d of %d cells were finished:\n%s"):format(self.message, #self.table, self.cells, tostring(self.table))
+  return ("%s\n%d of %d cells were finished:\n%s"):format(self.message, #self.table, self.cells,
+    tostring(self.table))
 end
 
--- The error with the cells that were finished: { message =, table =, choice = the best of them, cells = how many there were to be }.
+-- The error with the cells that were finished: { message =, table =, choice = the best of them,
+-- cells = how many there were to be }.
 local function stop(message, cells, planned)
   if #cells == 0 then error(message, 0) end
   cells.best = choose_cell(cells, "best")
-  error(setmetatable({ message = options.plain(message), table = cells, choice = cells[cells.best].choice, cells = planned }, Stopped), 0)
+  error(setmetatable({ message = options.plain(message), table = cells,
+    choice = cells[cells.best].choice, cells = planned }, Stopped), 0)
 end
 
 local function add_cells(cells, run, result, what)
@@ -297,7 +330,8 @@ local function add_cells(cells, run, result, what)
     local mean, stderr, values = summarise(result, c, what)
     if not mean or mean ~= mean then mean = math.huge end -- no number is never the best
     local unconverged = count_unconverged(result.candidates, c)
-    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values, unconverged = unconverged, run = run }
+    cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
+      unconverged = unconverged, run = run }
   end
 end
 
@@ -306,11 +340,14 @@ local function run_all(ds, source, folds, runs, cells, o)
   local kept, least
   for i, run in ipairs(runs) do
     core.progress_label(#runs > 1 and ("search %d of %d: "):format(i, #runs) or nil)
-    local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o) or judge(run, ds, source, folds, o.folds)
+    local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
+      or judge(run, ds, source, folds, o.folds)
     local first = #cells + 1
     add_cells(cells, run, result, cells.score)
     for c = first, #cells do
-      if not least or cells[c].mean < least then least, kept = cells[c].mean, { run = run, made = result.made } end
+      if not least or cells[c].mean < least then
+        least, kept = cells[c].mean, { run = run, made = result.made }
+      end
     end
   end
   return kept
@@ -333,31 +370,47 @@ local function check_folds(ds, folds, k)
         if count > 1 then break end
       end
     end
-    if count < 2 then error(("without fold %d all rows have one class: there is nothing to tell apart; give fewer folds"):format(f), 0) end
+    if count < 2 then
+      error(("without fold %d all rows have one class: there is nothing to tell apart; give \z
+        fewer folds"):format(f), 0)
+    end
   end
 end
 
 local function check(self, ds, o)
   local n = ds:size()
   if not self.solver then error("the pipeline has no solver", 0) end
-  if not self:is_searched() then error("no option is marked with sc.choose: there is nothing to search", 0) end
-  if math.type(o.folds) == "integer" and o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
+  if not self:is_searched() then
+    error("no option is marked with sc.choose: there is nothing to search", 0)
+  end
+  if math.type(o.folds) == "integer" and o.folds > n then
+    error(("%d folds of %d rows"):format(o.folds, n), 0)
+  end
   local what = o.score or (ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss")
-  if what == "error" and ds.task ~= "classification" then error("score = \"error\" is for classification; a regression takes \"loss\"", 0) end
-  if what == "error" and o.folds == "gcv" then error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0) end
-  if estimates[o.folds] and o.stages == "fold" then error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0) end
+  if what == "error" and ds.task ~= "classification" then
+    error("score = \"error\" is for classification; a regression takes \"loss\"", 0)
+  end
+  if what == "error" and o.folds == "gcv" then
+    error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
+  end
+  if estimates[o.folds] and o.stages == "fold" then
+    error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
+  end
   if estimates[o.folds] and o.rule == "one_se" then
-    error(("rule = \"one_se\" needs a standard error, which folds = \"%s\" does not give: give folds = k"):format(o.folds), 0)
+    error(("rule = \"one_se\" needs a standard error, which folds = \"%s\" does not give: give \z
+      folds = k"):format(o.folds), 0)
   end
   return what
 end
 
--- ---------------------------------------------------------------- nested: the whole search without each outer fold, judged on it
+-- ---------------------------------------------------------------- nested: the whole search without
+-- each outer fold, judged on it
 
 local function judge(p, ds, what)
   local f = p.fitted
   local training <close> = p:judging(ds, f.stages, f.map)
-  local t = core.score(training, { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
+  local t = core.score(training,
+    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
   return (what == "error" and t.wrong or t.square) / t.rows
 end
 
@@ -374,7 +427,8 @@ local function nested(self, ds, o, what)
   end
   local mean = sum / o.outer
   for _, v in ipairs(values) do square = square + (v - mean) ^ 2 end
-  return { mean = mean, stderr = math.sqrt(square / (o.outer - 1) / o.outer), folds = values, choices = choices }
+  return { mean = mean, stderr = math.sqrt(square / (o.outer - 1) / o.outer), folds = values,
+    choices = choices }
 end
 
 local function warn(cells)
@@ -382,7 +436,9 @@ local function warn(cells)
   for _, cell in ipairs(cells) do count = count + cell.unconverged end
   if count > 0 then
     local name = cells[1].run.pipeline.solver.name
-    io.stderr:write(("scullery: solver.%s: %d of the search's fits did not converge; its table says where\n"):format(name, count))
+    io.stderr:write(
+      ("scullery: solver.%s: %d of the search's fits did not converge; its table says \z
+        where\n"):format(name, count))
   end
 end
 

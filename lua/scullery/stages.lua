@@ -10,7 +10,9 @@ Stage.__index = Stage
 
 function Stage:__tostring()
   local parts = {}
-  for name, value in pairs(self.given) do parts[#parts + 1] = name .. " = " .. options.show(value) end
+  for name, value in pairs(self.given) do
+    parts[#parts + 1] = name .. " = " .. options.show(value)
+  end
   table.sort(parts)
   return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
 end
@@ -19,13 +21,17 @@ end
 function Stage:searched()
   local list = {}
   for name, value in pairs(self.given) do
-    if choose.is(value) then list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value, option = name } end
+    if choose.is(value) then
+      list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value,
+        option = name }
+    end
   end
   table.sort(list, function(a, b) return a.path < b.path end)
   return list
 end
 
---- The stage with every searched option replaced by the choice for it (its first value where there is none).
+--- The stage with every searched option replaced by the choice for it (its first value where there
+--- is none).
 function Stage:resolved(choices)
   local given = {}
   for name, value in pairs(self.given) do
@@ -34,7 +40,8 @@ function Stage:resolved(choices)
   return setmetatable({ kind = self.kind, given = given }, Stage)
 end
 
---- The engine's stage, fitted on the rows of a source after the stages before it; second result: what it found out, or nil.
+--- The engine's stage, fitted on the rows of a source after the stages before it; second result:
+--- what it found out, or nil.
 function Stage:fit(source, before)
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
@@ -43,27 +50,34 @@ end
 
 --- What components say of the variance: {variances = k x 1, share = of the total}.
 function stages.explained(found)
-  return { variances = found.variances, share = found.total > 0 and found.variances:sum() / found.total or 1 }
+  return { variances = found.variances, share = found.total > 0
+    and found.variances:sum() / found.total or 1 }
 end
 
 local function maker(kind, rules)
-  return function(given) return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage) end
+  return function(given)
+    return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
+  end
 end
 
 --- stages.is(value)
 function stages.is(value) return getmetatable(value) == Stage end
 
---- sc.standardize(): (x - mean)/standard deviation of each column, learnt from the training rows; a constant column becomes 0.
+--- sc.standardize(): (x - mean)/standard deviation of each column, learnt from the training rows; a
+--- constant column becomes 0.
 stages.standardize = maker("standardize", {})
---- sc.minmax(): each column to [0, 1] by the training rows' smallest and largest; a constant column becomes 0.
+--- sc.minmax(): each column to [0, 1] by the training rows' smallest and largest; a constant column
+--- becomes 0.
 stages.minmax = maker("minmax", {})
 --- sc.normalize(): each row to unit Euclidean norm; a row of zeros stays.
 stages.normalize = maker("normalize", {})
 --- sc.add_bias(): one more column of ones.
 stages.add_bias = maker("add_bias", {})
---- sc.pca{ k = }: the k principal components of the rows so far (of the training rows' covariance, streamed in two passes): x to V(x - mean), V k x d with
---- orthonormal rows, the largest variance first, the largest entry of each positive. Before the features it maps rows; as the last stage after features
---- it gives the components of the features, to look at with p:transform(X). k: 1 to the least of columns and rows. p:info().components tells the variances.
+--- sc.pca{ k = }: the k principal components of the rows so far (of the training rows' covariance,
+--- streamed in two passes): x to V(x - mean), V k x d with orthonormal rows, the largest variance
+--- first, the largest entry of each positive. Before the features it maps rows; as the last stage
+--- after features it gives the components of the features, to look at with p:transform(X). k: 1 to
+--- the least of columns and rows. p:info().components tells the variances.
 stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
 
 return stages

@@ -4,21 +4,25 @@ local options = require "scullery.options"
 
 local weights = {}
 
---- weights.check(value): class_weights as a pipeline takes them: "balanced", or a table from label to a number of at least 0.
+--- weights.check(value): class_weights as a pipeline takes them: "balanced", or a table from label
+--- to a number of at least 0.
 function weights.check(value)
   if value == nil or value == "balanced" then return value end
   if type(value) ~= "table" or getmetatable(value) or next(value) == nil then
-    error("pipeline: option 'class_weights' got " .. options.show(value) .. "; it takes \"balanced\" or a table {label = weight}", 0)
+    error("pipeline: option 'class_weights' got " .. options.show(value)
+      .. "; it takes \"balanced\" or a table {label = weight}", 0)
   end
   for label, w in pairs(value) do
     if type(w) ~= "number" or not (w >= 0 and w < math.huge) then
-      error(("pipeline: option 'class_weights' has %s for the class %s; weights are finite and at least 0"):format(options.show(w), options.show(label)), 0)
+      error(("pipeline: option 'class_weights' has %s for the class %s; weights are finite and \z
+        at least 0"):format(options.show(w), options.show(label)), 0)
     end
   end
   return value
 end
 
--- The weight of each class, in the order of ds.classes. "balanced": n / (classes * rows of the class), so that all classes count alike.
+-- The weight of each class, in the order of ds.classes. "balanced": n / (classes * rows of the
+-- class), so that all classes count alike.
 local function of_classes(ds, given)
   local list, counts = {}, ds:class_counts()
   if given == "balanced" then
@@ -29,7 +33,8 @@ local function of_classes(ds, given)
   for k, label in ipairs(ds.classes) do known[label], list[k] = true, given[label] or 1 end
   for label in pairs(given) do
     if not known[label] then
-      error(("class_weights names the class %s, and there are %s"):format(options.show(label), options.show(ds.classes)), 0)
+      error(("class_weights names the class %s, and there are %s"):format(options.show(label),
+        options.show(ds.classes)), 0)
     end
   end
   return list
