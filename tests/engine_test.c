@@ -150,14 +150,14 @@ static void test_thin_products(void) {
   for (size_t i = 0; i < ROWS * STRIDE; i++)
     narrow[i] = (float)phi[i];
   for (size_t k = 1; k <= MOST; k += 13)
-    for (int dtype = SCL_F64; dtype <= SCL_F32; dtype++) {
-      const void *from = dtype == SCL_F64 ? (const void *)phi : (const void *)narrow;
-      const double tolerance = dtype == SCL_F64 ? 1e-12 : 2e-4;
+    for (int dtype = SCL_DTYPE_FLOAT64; dtype <= SCL_DTYPE_FLOAT32; dtype++) {
+      const void *from = dtype == SCL_DTYPE_FLOAT64 ? (const void *)phi : (const void *)narrow;
+      const double tolerance = dtype == SCL_DTYPE_FLOAT64 ? 1e-12 : 2e-4;
       scl_thin thin;
-      expect(scl_thin_open((scl_dtype)dtype, COLS, a, k, &thin, &error) == SCL_OK, "a thin product",
-             0, 0);
-      expect(scl_thin_product(&thin, ROWS, from, STRIDE, out, &error) == SCL_OK, "a thin product",
-             0, 0);
+      expect(scl_thin_open((scl_dtype)dtype, COLS, a, k, &thin, &error) == SCL_STATUS_OK,
+             "a thin product", 0, 0);
+      expect(scl_thin_product(&thin, ROWS, from, STRIDE, out, &error) == SCL_STATUS_OK,
+             "a thin product", 0, 0);
       for (size_t i = 0; i < ROWS * k; i += 7) {
         double wanted = 0;
         for (size_t j = 0; j < COLS; j++)
@@ -168,10 +168,10 @@ static void test_thin_products(void) {
       for (size_t i = 0; i < COLS * k; i++)
         out[i] = 1;
       const size_t size = scl_dtype_size((scl_dtype)dtype), half = 40; /* in two pieces */
-      expect(scl_thin_adjoint(&thin, half, from, STRIDE, r, &error) == SCL_OK, "a thin adjoint", 0,
-             0);
+      expect(scl_thin_adjoint(&thin, half, from, STRIDE, r, &error) == SCL_STATUS_OK,
+             "a thin adjoint", 0, 0);
       expect(scl_thin_adjoint(&thin, ROWS - half, (const char *)from + half * STRIDE * size, STRIDE,
-                              r + half * k, &error) == SCL_OK,
+                              r + half * k, &error) == SCL_STATUS_OK,
              "a thin adjoint", 0, 0);
       scl_thin_collect(&thin, out);
       scl_thin_close(&thin);
@@ -235,13 +235,14 @@ static void check_symmetric(size_t n) {
   scl_error error;
   const size_t rows = 2 * n;
   fill(rows, n);
-  expect(algebra->create(n, &a, &error) == SCL_OK && algebra->create(n, &copy, &error) == SCL_OK,
+  expect(algebra->create(n, &a, &error) == SCL_STATUS_OK &&
+             algebra->create(n, &copy, &error) == SCL_STATUS_OK,
          "create", 0, 1);
   /* in three uneven blocks */
   const size_t cut[4] = {0, rows / 3, rows / 3 + 1, rows};
   for (int k = 0; k < 3; k++)
-    expect(scl_symmetric_accumulate(a, SCL_F64, phi + cut[k] * n, (ptrdiff_t)n, cut[k + 1] - cut[k],
-                                    &error) == SCL_OK,
+    expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, phi + cut[k] * n, (ptrdiff_t)n,
+                                    cut[k + 1] - cut[k], &error) == SCL_STATUS_OK,
            "accumulate", 0, 1);
   algebra->dense(a, fast, (ptrdiff_t)n);
   for (size_t i = 0; i < n * n; i++)
@@ -259,14 +260,14 @@ static void check_symmetric(size_t n) {
       expect(fabs(out[i * 3 + c] - wanted) < 1e-9 * (double)rows, "A x", out[i * 3 + c], wanted);
     }
   size_t pivot;
-  expect(algebra->factor(copy, &pivot, &error) == SCL_OK, "factor a positive definite matrix", 0,
-         1);
+  expect(algebra->factor(copy, &pivot, &error) == SCL_STATUS_OK,
+         "factor a positive definite matrix", 0, 1);
   algebra->solve(copy, out, 3);
   for (size_t i = 0; i < 3 * n; i++)
     expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
   algebra->copy(a, copy);
   algebra->shift(-1e6, copy);
-  expect(algebra->factor(copy, &pivot, &error) == SCL_NUMERIC && pivot == 0,
+  expect(algebra->factor(copy, &pivot, &error) == SCL_STATUS_NUMERIC && pivot == 0,
          "factor what is not positive definite", (double)pivot, 0);
   algebra->destroy(a);
   algebra->destroy(copy);
@@ -287,10 +288,11 @@ static void test_threads_change_nothing(void) {
   for (size_t run = 0; run < 2; run++) {
     scl_symmetric *a = NULL;
     scl_pool_set_threads(run == 0 ? 1 : 4);
-    expect(scl_symmetric_create(n, &a, &error) == SCL_OK, "create", 0, 1);
-    expect(scl_symmetric_accumulate(a, SCL_F64, phi, (ptrdiff_t)n, 2 * n, &error) == SCL_OK,
+    expect(scl_symmetric_create(n, &a, &error) == SCL_STATUS_OK, "create", 0, 1);
+    expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, phi, (ptrdiff_t)n, 2 * n, &error) ==
+               SCL_STATUS_OK,
            "accumulate", 0, 1);
-    expect(scl_service_symmetric.factor(a, NULL, &error) == SCL_OK, "factor", 0, 1);
+    expect(scl_service_symmetric.factor(a, NULL, &error) == SCL_STATUS_OK, "factor", 0, 1);
     scl_service_symmetric.dense(a, run == 0 ? first : fast, (ptrdiff_t)n);
     scl_symmetric_destroy(a);
   }
@@ -319,24 +321,26 @@ static void test_each_task_runs_once(void) {
 /* Every allocation in turn fails once: a sentence, nothing lost. */
 static void test_failing_allocations(void) {
   const size_t before = scl_allocated();
-  scl_status status = SCL_NO_MEMORY;
-  for (long n = 0; status != SCL_OK && n < 100; n++) {
+  scl_status status = SCL_STATUS_NO_MEMORY;
+  for (long n = 0; status != SCL_STATUS_OK && n < 100; n++) {
     scl_symmetric *a = NULL;
     scl_matrix m = {0};
     scl_error error = {0};
     scl_allocate_fail_after(n);
-    status = scl_matrix_create(10, 10, SCL_F32, &m, &error);
-    if (status == SCL_OK) status = scl_symmetric_create(10, &a, &error);
-    if (status == SCL_OK) status = scl_symmetric_accumulate(a, SCL_F32, m.data, 10, 10, &error);
+    status = scl_matrix_create(10, 10, SCL_DTYPE_FLOAT32, &m, &error);
+    if (status == SCL_STATUS_OK) status = scl_symmetric_create(10, &a, &error);
+    if (status == SCL_STATUS_OK)
+      status = scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT32, m.data, 10, 10, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_OK || (status == SCL_NO_MEMORY && strstr(error.message, "memory") != NULL),
+    expect(status == SCL_STATUS_OK ||
+               (status == SCL_STATUS_NO_MEMORY && strstr(error.message, "memory") != NULL),
            "a failed allocation has a sentence", status, 0);
     scl_matrix_release(&m);
     scl_symmetric_destroy(a);
     expect(scl_allocated() == before, "bytes held after a failure", (double)scl_allocated(),
            (double)before);
   }
-  expect(status == SCL_OK, "it works once no allocation fails", status, 0);
+  expect(status == SCL_STATUS_OK, "it works once no allocation fails", status, 0);
 }
 
 int main(void) {

@@ -27,19 +27,19 @@ static const double start[D * C] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
 
 /* ---------------------------------------------------------------- solvers of the test's own */
 
-static size_t refused; /* verbs that answered SCL_UNSUPPORTED */
+static size_t refused; /* verbs that answered SCL_STATUS_UNSUPPORTED */
 
 static scl_status visit_none(void *context, const scl_rows *rows, scl_error *error) {
   (void)context, (void)rows, (void)error;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 static scl_status turn_none(void *context, const scl_rows *rows, double *scores, scl_error *error) {
   (void)context, (void)rows, (void)scores, (void)error;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void count_refusal(scl_status status, const scl_error *error) {
-  refused += status == SCL_UNSUPPORTED && strstr(error->message, "rows") != NULL;
+  refused += status == SCL_STATUS_UNSUPPORTED && strstr(error->message, "rows") != NULL;
 }
 
 /* Asks for all that there is, and leaves the coefficients as they came. */
@@ -52,9 +52,9 @@ static scl_status ask_everything(const void *self, const scl_problem *problem, s
   (void)self;
   expect(problem->features == D && problem->targets == C && problem->rows == 7, "sizes",
          (double)problem->features, D);
-  expect(problem->task == SCL_REGRESSION && problem->dtype == SCL_F64 && !problem->intercept &&
-             problem->slots == 0,
-         "the kind of problem", (double)problem->dtype, SCL_F64);
+  expect(problem->task == SCL_TASK_REGRESSION && problem->dtype == SCL_DTYPE_FLOAT64 &&
+             !problem->intercept && problem->slots == 0,
+         "the kind of problem", (double)problem->dtype, SCL_DTYPE_FLOAT64);
   SCL_TRY(problem->normal(problem, &normal, error));
   SCL_TRY(problem->gram(problem, &gram, error));
   expect(normal.gram == gram && normal.right == right && normal.square == square &&
@@ -70,9 +70,9 @@ static scl_status ask_everything(const void *self, const scl_problem *problem, s
   count_refusal(problem->sweep(problem, scratch, 1, turn_none, NULL, scratch, &said), &said);
   count_refusal(problem->reweighted(problem, scratch, &normal, &said), &said);
   count_refusal(problem->minibatch(problem, 1, 1, 1, 0, 1, 0, visit_none, NULL, &said), &said);
-  out->outcome = problem->warm ? SCL_STOPPED : SCL_LIMIT;
+  out->outcome = problem->warm ? SCL_OUTCOME_STOPPED : SCL_OUTCOME_LIMIT;
   out->iterations = 1;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* (gram + total I) b = right by Gauss's elimination: the ridge of lambda 1. */
@@ -96,20 +96,20 @@ static scl_status eliminate(const void *self, const scl_problem *problem, scl_so
   for (size_t i = 0; i < D; i++)
     for (size_t j = 0; j < C; j++)
       out->coefficients[i * C + j] = a[i][D + j] / a[i][i];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status give_up(const void *self, const scl_problem *problem, scl_solution *out,
                           scl_error *error) {
   (void)self, (void)out;
-  return problem->host->fail(error, SCL_NUMERIC, "nothing will do");
+  return problem->host->fail(error, SCL_STATUS_NUMERIC, "nothing will do");
 }
 
 static scl_status give_nan(const void *self, const scl_problem *problem, scl_solution *out,
                            scl_error *error) {
   (void)self, (void)problem, (void)error;
   out->coefficients[4] = NAN;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 typedef scl_status (*solving)(const void *self, const scl_problem *problem, scl_solution *out,
@@ -118,7 +118,7 @@ typedef scl_status (*solving)(const void *self, const scl_problem *problem, scl_
 static scl_status run(solving solve, const scl_quadratic *form, scl_fit *fit, scl_error *error) {
   const scl_solver table = {SCL_HEAD(scl_solver), solve};
   const scl_plugin plugin = {
-      .head = SCL_HEAD(scl_plugin), .kind = SCL_SOLVER, .name = "own", .vtable = &table};
+      .head = SCL_HEAD(scl_plugin), .kind = SCL_KIND_SOLVER, .name = "own", .vtable = &table};
   const scl_component component = {&plugin, NULL};
   const scl_instance instance = {.component = &component};
   return scl_quadratic_solve(form, &instance, fit, error);
@@ -132,11 +132,11 @@ static void test_what_a_solver_may_ask(const scl_quadratic *form) {
   const double *b;
   refused = 0;
   const scl_status status = run(ask_everything, form, &fit, &error);
-  expect(status == SCL_OK, "a solver that asks for everything", status, SCL_OK);
-  if (status != SCL_OK) return;
+  expect(status == SCL_STATUS_OK, "a solver that asks for everything", status, SCL_STATUS_OK);
+  if (status != SCL_STATUS_OK) return;
   expect(refused == 8, "verbs over rows are refused with a sentence", (double)refused, 8);
-  expect(fit.solution.outcome == (form->start == NULL ? SCL_LIMIT : SCL_STOPPED), "warm is said",
-         fit.solution.outcome, SCL_STOPPED);
+  expect(fit.solution.outcome == (form->start == NULL ? SCL_OUTCOME_LIMIT : SCL_OUTCOME_STOPPED),
+         "warm is said", fit.solution.outcome, SCL_OUTCOME_STOPPED);
   expect(isnan(fit.solution.gap) && isnan(fit.solution.residual) && isnan(fit.solution.score),
          "no account but its own", fit.solution.gap, NAN);
   b = fit.coefficients.data;
@@ -153,7 +153,7 @@ static void test_the_solution_and_its_loss(const scl_quadratic *form) {
   scl_fit fit;
   scl_error error = {0};
   double loss = 0;
-  if (run(eliminate, form, &fit, &error) != SCL_OK) {
+  if (run(eliminate, form, &fit, &error) != SCL_STATUS_OK) {
     expect(false, "elimination", 0, 1);
     return;
   }
@@ -178,12 +178,12 @@ static void test_failures(const scl_quadratic *form) {
   scl_fit fit;
   scl_error error = {0};
   scl_status status = run(give_up, form, &fit, &error);
-  expect(status == SCL_NUMERIC && strcmp(error.message, "solver.own: nothing will do") == 0,
-         "the solver's sentence", status, SCL_NUMERIC);
+  expect(status == SCL_STATUS_NUMERIC && strcmp(error.message, "solver.own: nothing will do") == 0,
+         "the solver's sentence", status, SCL_STATUS_NUMERIC);
   expect(fit.coefficients.data == NULL, "nothing is left of a failure", 1, 0);
   status = run(give_nan, form, &fit, &error);
-  expect(status == SCL_NUMERIC && strstr(error.message, "coefficient 5") != NULL,
-         "a solution that is no number", status, SCL_NUMERIC);
+  expect(status == SCL_STATUS_NUMERIC && strstr(error.message, "coefficient 5") != NULL,
+         "a solution that is no number", status, SCL_STATUS_NUMERIC);
   expect(fit.coefficients.data == NULL, "nothing is left of NaN", 1, 0);
 }
 
@@ -196,8 +196,9 @@ static void test_memory(const scl_quadratic *form) {
     scl_allocate_fail_after(count);
     const scl_status status = run(eliminate, form, &fit, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_OK || status == SCL_NO_MEMORY, "out of memory", status, SCL_NO_MEMORY);
-    if (status == SCL_OK) scl_fit_release(&fit);
+    expect(status == SCL_STATUS_OK || status == SCL_STATUS_NO_MEMORY, "out of memory", status,
+           SCL_STATUS_NO_MEMORY);
+    if (status == SCL_STATUS_OK) scl_fit_release(&fit);
     expect(scl_allocated() == before, "bytes held", (double)scl_allocated(), (double)before);
   }
 }
@@ -205,8 +206,8 @@ static void test_memory(const scl_quadratic *form) {
 int main(void) {
   scl_symmetric *gram = NULL;
   scl_error error = {0};
-  if (scl_symmetric_create(D, &gram, &error) != SCL_OK) return 1;
-  scl_symmetric_set_block(gram, 0, D, 0, D, SCL_F64, gram_entries);
+  if (scl_symmetric_create(D, &gram, &error) != SCL_STATUS_OK) return 1;
+  scl_symmetric_set_block(gram, 0, D, 0, D, SCL_DTYPE_FLOAT64, gram_entries);
   const scl_quadratic cold = {gram, right, square, 7, C, NULL},
                       warm = {gram, right, square, 7, C, start};
   test_what_a_solver_may_ask(&cold);

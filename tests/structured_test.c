@@ -30,13 +30,14 @@ static scl_instance *make(const char *name, const char *option, const char *word
   scl_settings settings;
   scl_instance *instance = NULL;
   scl_error error = {0};
-  const scl_given given = {.name = option, .value = {.form = SCL_WORD, .word = word}};
-  scl_status status = scl_registry_find(SCL_SAMPLER, name, &component, &error);
-  if (status == SCL_OK)
+  const scl_given given = {.name = option, .value = {.form = SCL_FORM_WORD, .word = word}};
+  scl_status status = scl_registry_find(SCL_KIND_SAMPLER, name, &component, &error);
+  if (status == SCL_STATUS_OK)
     status = scl_settings_create(name, component->plugin->options, component->plugin->n_options,
                                  &given, option != NULL, &settings, &error);
-  if (status == SCL_OK) status = scl_instance_create(component, &settings, &instance, &error);
-  if (status == SCL_OK) return instance;
+  if (status == SCL_STATUS_OK)
+    status = scl_instance_create(component, &settings, &instance, &error);
+  if (status == SCL_STATUS_OK) return instance;
   (void)fprintf(stderr, "structured_test: sampler.%s: %s\n", name, error.message);
   exit(1);
 }
@@ -62,10 +63,10 @@ static scl_parameters drawn(const scl_instance *sampler, size_t dim, size_t firs
   const scl_sampler *table = scl_instance_vtable(sampler);
   scl_layout layout;
   scl_error error = {0};
-  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_OK, error.message, 0, 0);
+  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_STATUS_OK, error.message, 0, 0);
   scl_parameters out = reserve(&layout, dim, first, count);
-  expect(table->draw(sampler->self, (scl_address){7, 2}, &out, &error) == SCL_OK, error.message, 0,
-         0);
+  expect(table->draw(sampler->self, (scl_address){7, 2}, &out, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
   return out;
 }
 
@@ -94,22 +95,22 @@ static void test_batches(const char *name, const char *option, const char *word)
  * column. */
 static void compare_product(const scl_parameters *p, const double *w, const scl_block *x,
                             const scl_block *z) {
-  const double eps = x->dtype == SCL_F32 ? (double)FLT_EPSILON : DBL_EPSILON;
+  const double eps = x->dtype == SCL_DTYPE_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
   double worst = 0;
   for (size_t i = 0; i < x->rows; i++)
     for (size_t t = 0; t < p->count; t++) {
       double sum = 0, square_x = 0, square_w = 0;
       for (size_t j = 0; j < p->dim; j++) {
         const size_t at = i * (size_t)x->row_stride + j;
-        const double value = x->dtype == SCL_F32 ? (double)((const float *)x->data)[at]
-                                                 : ((const double *)x->data)[at];
+        const double value = x->dtype == SCL_DTYPE_FLOAT32 ? (double)((const float *)x->data)[at]
+                                                           : ((const double *)x->data)[at];
         sum += value * w[t * p->dim + j];
         square_x += value * value;
         square_w += w[t * p->dim + j] * w[t * p->dim + j];
       }
       const size_t at = i * (size_t)z->row_stride + t;
-      const double got = z->dtype == SCL_F32 ? (double)((const float *)z->data)[at]
-                                             : ((const double *)z->data)[at];
+      const double got = z->dtype == SCL_DTYPE_FLOAT32 ? (double)((const float *)z->data)[at]
+                                                       : ((const double *)z->data)[at];
       worst = fmax(worst, fabs(got - sum) /
                               (eps * sqrt(square_x * fmax(square_w, (double)p->dim)) + DBL_MIN));
     }
@@ -123,28 +124,29 @@ static void test_product(const char *form, size_t dim, scl_dtype dtype) {
   const scl_ability_structured *structured = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
   scl_layout layout;
   scl_error error = {0};
-  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_OK, error.message, 0, 0);
+  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_STATUS_OK, error.message, 0, 0);
   scl_parameters p = drawn(sampler, dim, 2 * layout.block, 3 * layout.block);
   double *w = memory(p.count * dim * sizeof *w);
   /* rows further apart than they are long */
   const size_t x_stride = dim + 3, z_stride = p.count + 5,
-               size = dtype == SCL_F32 ? sizeof(float) : sizeof(double);
+               size = dtype == SCL_DTYPE_FLOAT32 ? sizeof(float) : sizeof(double);
   void *x = memory(ROWS * x_stride * size), *z = memory(ROWS * z_stride * size);
   for (size_t i = 0; i < ROWS * x_stride; i++) {
     const double value = i / x_stride == 1 ? 0 : cos((double)(i * i)); /* row 1 is all zeros */
-    if (dtype == SCL_F32)
+    if (dtype == SCL_DTYPE_FLOAT32)
       ((float *)x)[i] = (float)value;
     else
       ((double *)x)[i] = value;
   }
   const scl_block in = {x, dtype, ROWS, dim, 1, (ptrdiff_t)x_stride, 0};
   scl_block out = {z, dtype, ROWS, p.count, 1, (ptrdiff_t)z_stride, 0};
-  expect(structured->rows(sampler->self, &p, w, (ptrdiff_t)dim, &error) == SCL_OK, error.message, 0,
+  expect(structured->rows(sampler->self, &p, w, (ptrdiff_t)dim, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
+  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_STATUS_OK, error.message, 0,
          0);
-  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_OK, error.message, 0, 0);
   compare_product(&p, w, &in, &out);
   p.count -= 1;
-  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_BAD_SHAPE &&
+  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_STATUS_BAD_SHAPE &&
              strstr(error.message, "whole blocks") != NULL,
          "a part of a block is refused", 0, 0);
   free(w), free(x), free(z);
@@ -161,14 +163,15 @@ static void test_range(const char *form) {
   scl_parameters p = drawn(sampler, DIM, 0, 128);
   double x[DIM], plain[128], scaled[128];
   for (int k = 0; k < 2; k++) {
-    scl_block in = {x, SCL_F64, 1, DIM, 1, DIM, 0}, out = {plain, SCL_F64, 1, 128, 1, 128, 0};
+    scl_block in = {x, SCL_DTYPE_FLOAT64, 1, DIM, 1, DIM, 0},
+              out = {plain, SCL_DTYPE_FLOAT64, 1, 128, 1, 128, 0};
     for (int j = 0; j < DIM; j++)
       x[j] = cos(j);
-    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_OK, "apply", 0, 0);
+    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0, 0);
     for (int j = 0; j < DIM; j++)
       x[j] *= sizes[k];
     out.data = scaled;
-    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_OK, "apply", 0, 0);
+    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0, 0);
     for (int t = 0; t < 128; t++)
       expect(scaled[t] == plain[t] * sizes[k], "huge and tiny rows", scaled[t],
              plain[t] * sizes[k]);
@@ -200,8 +203,8 @@ static void test_instruction_sets(size_t size) {
     one[i] = 1;
   }
   const walsh_chain chain = {.size = size, .transforms = 1, .factors = {one}};
-  const scl_block in = {x, SCL_F64, 1, size, 1, (ptrdiff_t)size, 0},
-                  out = {z, SCL_F64, 1, size, 1, (ptrdiff_t)size, 0};
+  const scl_block in = {x, SCL_DTYPE_FLOAT64, 1, size, 1, (ptrdiff_t)size, 0},
+                  out = {z, SCL_DTYPE_FLOAT64, 1, size, 1, (ptrdiff_t)size, 0};
   memcpy(first, x, size * sizeof *x);
   walsh_plain(size, first);
   for (int k = 0; k < usable; k++) {
@@ -224,23 +227,23 @@ static void test_pools(void) {
   enum { COUNT = 20000, ROWS = 12, FAN_IN = 4 };
   const scl_component *component = NULL;
   scl_error error = {0};
-  expect(scl_registry_find(SCL_SAMPLER, "pooled", &component, &error) == SCL_OK, error.message, 0,
-         0);
+  expect(scl_registry_find(SCL_KIND_SAMPLER, "pooled", &component, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
   scl_instance *base = make("gaussian", NULL, NULL);
   const scl_part part = {base->component->plugin, base->self};
-  const scl_value values[2] = {{.form = SCL_PARTS, .parts = &part, .length = 1},
-                               {.form = SCL_INTEGER, .number = ROWS}};
+  const scl_value values[2] = {{.form = SCL_FORM_PARTS, .parts = &part, .length = 1},
+                               {.form = SCL_FORM_INTEGER, .number = ROWS}};
   void *self = NULL;
-  expect(component->plugin->create(&scl_host_table, values, &self, &error) == SCL_OK, error.message,
-         0, 0);
+  expect(component->plugin->create(&scl_host_table, values, &self, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
   const scl_ability_pool *pool = component->plugin->ability(self, SCL_ABILITY_POOL);
   int32_t *all = memory(COUNT * FAN_IN * sizeof *all), some[FAN_IN * 3];
   double seen[ROWS] = {0}, statistic = 0;
   expect(pool->rows(self, COUNT, FAN_IN) == ROWS, "shared rows", 0, ROWS);
-  expect(pool->pool(self, (scl_address){7, 2}, 0, COUNT, FAN_IN, all, &error) == SCL_OK,
+  expect(pool->pool(self, (scl_address){7, 2}, 0, COUNT, FAN_IN, all, &error) == SCL_STATUS_OK,
          error.message, 0, 0);
-  expect(pool->pool(self, (scl_address){7, 2}, 5, 3, FAN_IN, some, &error) == SCL_OK, error.message,
-         0, 0);
+  expect(pool->pool(self, (scl_address){7, 2}, 5, 3, FAN_IN, some, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
   expect(memcmp(some, all + 5 * FAN_IN, sizeof some) == 0, "a pool does not depend on the batch", 0,
          0);
   for (size_t i = 0; i < COUNT * FAN_IN; i++) {
@@ -255,7 +258,8 @@ static void test_pools(void) {
     statistic += (seen[r] - mean) * (seen[r] - mean) / variance * (ROWS - 1) / ROWS;
   expect(fabs(statistic - (ROWS - 1)) < 5 * sqrt(2.0 * (ROWS - 1)),
          "how often each row is read, chi-square", statistic, ROWS - 1);
-  expect(pool->pool(self, (scl_address){7, 2}, 0, 1, ROWS + 1, all, &error) == SCL_BAD_OPTION &&
+  expect(pool->pool(self, (scl_address){7, 2}, 0, 1, ROWS + 1, all, &error) ==
+                 SCL_STATUS_BAD_OPTION &&
              strstr(error.message, "projections") != NULL,
          "more rows than there are", 0, 0);
   free(all);
@@ -272,10 +276,10 @@ int main(void) {
   test_batches("qmc", "sequence", "sobol");
   test_batches("qmc", "sequence", "halton");
   for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
-    test_product("sorf", dims[i], SCL_F64);
-    test_product("sorf", dims[i], SCL_F32);
-    test_product("fastfood", dims[i], SCL_F64);
-    test_product("fastfood", dims[i], SCL_F32);
+    test_product("sorf", dims[i], SCL_DTYPE_FLOAT64);
+    test_product("sorf", dims[i], SCL_DTYPE_FLOAT32);
+    test_product("fastfood", dims[i], SCL_DTYPE_FLOAT64);
+    test_product("fastfood", dims[i], SCL_DTYPE_FLOAT32);
   }
   test_range("sorf");
   test_range("fastfood");

@@ -19,15 +19,15 @@ static double seconds(void) {
 scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl_error *error) {
   scl_matrix a = {0}, b = {0}, c = {0};
   scl_status status = scl_matrix_create(n, n, dtype, &a, error);
-  if (status == SCL_OK) status = scl_matrix_create(n, n, dtype, &b, error);
-  if (status == SCL_OK) status = scl_matrix_create(n, n, dtype, &c, error);
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(n, n, dtype, &b, error);
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(n, n, dtype, &c, error);
   *gflops = 0;
-  for (size_t i = 0; status == SCL_OK && i < n * n; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n * n; i++) {
     scl_matrix_set(&a, i / n, i % n, (double)(i % 7) - 3);
     scl_matrix_set(&b, i / n, i % n, (double)(i % 5) - 2);
   }
   openblas_set_num_threads((int)scl_pool_threads());
-  for (int run = 0; status == SCL_OK && run < 3; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
     const double began = seconds(), cube = (double)n * (double)n * (double)n;
     if (syrk)
       scl_syrk(dtype, n, n, 1, a.data, (ptrdiff_t)n, 0, c.data, (ptrdiff_t)n);
@@ -56,28 +56,30 @@ static void pass_row(void *context, size_t i) {
   const passing *p = context;
   const scl_loops *loops = scl_loops_get();
   void *row = p->z + i * p->features * scl_dtype_size(p->dtype);
-  if (p->dtype == SCL_F64 && p->cosine) loops->math.cos(p->features, row, row);
-  if (p->dtype == SCL_F32 && p->cosine) loops->math.cosf(p->features, row, row);
-  if (p->dtype == SCL_F64 && !p->cosine) (void)loops->scale_f64(p->features, p->ones, row, row);
-  if (p->dtype == SCL_F32 && !p->cosine) (void)loops->scale_f32(p->features, p->ones, row, row);
+  if (p->dtype == SCL_DTYPE_FLOAT64 && p->cosine) loops->math.cos(p->features, row, row);
+  if (p->dtype == SCL_DTYPE_FLOAT32 && p->cosine) loops->math.cosf(p->features, row, row);
+  if (p->dtype == SCL_DTYPE_FLOAT64 && !p->cosine)
+    (void)loops->scale_f64(p->features, p->ones, row, row);
+  if (p->dtype == SCL_DTYPE_FLOAT32 && !p->cosine)
+    (void)loops->scale_f32(p->features, p->ones, row, row);
 }
 
 scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, size_t d,
                                 size_t features, const char *pass, double *best, scl_error *error) {
   scl_matrix x = {0}, w = {0}, z = {0}, ones = {0};
   scl_status status = scl_matrix_create(rows, d, dtype, &x, error);
-  if (status == SCL_OK) status = scl_matrix_create(features, d, dtype, &w, error);
-  if (status == SCL_OK) status = scl_matrix_create(rows, features, dtype, &z, error);
-  if (status == SCL_OK) status = scl_matrix_create(1, features, dtype, &ones, error);
-  for (size_t i = 0; status == SCL_OK && i < rows * d; i++)
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(features, d, dtype, &w, error);
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(rows, features, dtype, &z, error);
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(1, features, dtype, &ones, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows * d; i++)
     scl_matrix_set(&x, i / d, i % d, (double)(i % 7) - 3);
-  for (size_t i = 0; status == SCL_OK && i < features * d; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < features * d; i++)
     scl_matrix_set(&w, i / d, i % d, (double)(i % 5) - 2);
-  for (size_t j = 0; status == SCL_OK && j < features; j++)
+  for (size_t j = 0; status == SCL_STATUS_OK && j < features; j++)
     scl_matrix_set(&ones, 0, j, 1);
   passing p = {dtype, z.data, ones.data, features, strcmp(pass, "cos") == 0};
   *best = INFINITY;
-  for (int run = 0; status == SCL_OK && run < 3; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
     const double began = seconds();
     for (size_t block = 0; block < blocks; block++) {
       openblas_set_num_threads((int)scl_pool_threads());

@@ -34,7 +34,7 @@ void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, siz
               double alpha, const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta,
               void *c, ptrdiff_t ldc) {
   if (m == 0 || n == 0) return;
-  if (dtype == SCL_F64)
+  if (dtype == SCL_DTYPE_FLOAT64)
     cblas_dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k, alpha,
                 a, leading(lda), b, leading(ldb), beta, c, leading(ldc));
   else
@@ -45,7 +45,7 @@ void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, siz
 void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda,
               double beta, void *c, ptrdiff_t ldc) {
   if (n == 0) return;
-  if (dtype == SCL_F64)
+  if (dtype == SCL_DTYPE_FLOAT64)
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a, leading(lda), beta,
                 c, leading(ldc));
   else
@@ -95,7 +95,7 @@ scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, d
             integers = 10 * (int)n;
   const double unused = 0, tolerance = 0;
   int found = 0, info = 0;
-  if (count == 0) return SCL_OK;
+  if (count == 0) return SCL_STATUS_OK;
   double *work = scl_allocate_array((size_t)room + n, sizeof *work);
   int *iwork = scl_allocate_array((size_t)integers + 2 * n, sizeof *iwork);
   if (work != NULL && iwork != NULL) {
@@ -111,15 +111,15 @@ scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, d
   scl_release(iwork);
   if (!memory) return scl_fail_memory(error, 33 * n * sizeof *work, "eigenvectors");
   if (info != 0 || found != (int)count)
-    return scl_fail(error, SCL_NUMERIC, "the eigenvalues of a matrix of order %zu did not converge",
-                    n);
+    return scl_fail(error, SCL_STATUS_NUMERIC,
+                    "the eigenvalues of a matrix of order %zu did not converge", n);
   for (size_t i = 0; i < count / 2; i++)
     for (size_t j = 0; j < n; j++) {
       const double kept = vectors[i * n + j];
       vectors[i * n + j] = vectors[(count - 1 - i) * n + j];
       vectors[(count - 1 - i) * n + j] = kept;
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- a product in tiles */
@@ -139,7 +139,8 @@ typedef struct product {
 static void product_tile(void *context, size_t index) {
   const product *p = context;
   const size_t i = index / p->across * TILE, j = index % p->across * TILE;
-  const ptrdiff_t size = p->dtype == SCL_F64 ? (ptrdiff_t)sizeof(double) : (ptrdiff_t)sizeof(float);
+  const ptrdiff_t size =
+      p->dtype == SCL_DTYPE_FLOAT64 ? (ptrdiff_t)sizeof(double) : (ptrdiff_t)sizeof(float);
   const ptrdiff_t at_a = (ptrdiff_t)i * (p->transpose_a ? 1 : p->lda),
                   at_b = (ptrdiff_t)j * (p->transpose_b ? p->ldb : 1);
   scl_gemm(p->dtype, p->transpose_a, p->transpose_b, scl_min(TILE, p->m - i),
@@ -161,20 +162,20 @@ void scl_gemm_parallel(scl_dtype dtype, bool transpose_a, bool transpose_b, size
 static void service_gemm(int transpose_a, int transpose_b, size_t m, size_t n, size_t k,
                          double alpha, const double *a, ptrdiff_t lda, const double *b,
                          ptrdiff_t ldb, double beta, double *c, ptrdiff_t ldc) {
-  scl_gemm(SCL_F64, transpose_a != 0, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb, beta, c,
-           ldc);
+  scl_gemm(SCL_DTYPE_FLOAT64, transpose_a != 0, transpose_b != 0, m, n, k, alpha, a, lda, b, ldb,
+           beta, c, ldc);
 }
 
 static void service_syrk(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda,
                          double beta, double *c, ptrdiff_t ldc) {
-  scl_syrk(SCL_F64, n, k, alpha, a, lda, beta, c, ldc);
+  scl_syrk(SCL_DTYPE_FLOAT64, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 static scl_status service_potrf(size_t n, double *a, ptrdiff_t lda, scl_error *error) {
   const size_t pivot = scl_potrf(n, a, lda);
-  if (pivot == n) return SCL_OK;
-  return scl_fail(error, SCL_NUMERIC, "the %zu x %zu matrix is not positive definite (pivot %zu)",
-                  n, n, pivot + 1);
+  if (pivot == n) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the %zu x %zu matrix is not positive definite (pivot %zu)", n, n, pivot + 1);
 }
 
 static void service_potrs(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b,

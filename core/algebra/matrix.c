@@ -11,10 +11,10 @@ struct scl_storage {
 };
 
 size_t scl_dtype_size(scl_dtype dtype) {
-  return dtype == SCL_F64 ? sizeof(double) : sizeof(float);
+  return dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
 }
 const char *scl_dtype_name(scl_dtype dtype) {
-  return dtype == SCL_F64 ? "float64" : "float32";
+  return dtype == SCL_DTYPE_FLOAT64 ? "float64" : "float32";
 }
 
 static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t),
@@ -23,21 +23,21 @@ static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allo
   const double wanted = (double)rows * (double)cols * (double)scl_dtype_size(dtype);
   char text[32];
   if (wanted > 1e15)
-    return scl_fail(error, SCL_NO_MEMORY, "a %zu x %zu %s matrix would take %s", rows, cols,
+    return scl_fail(error, SCL_STATUS_NO_MEMORY, "a %zu x %zu %s matrix would take %s", rows, cols,
                     scl_dtype_name(dtype), scl_bytes_text(wanted, text));
   const size_t bytes = rows * cols * scl_dtype_size(dtype);
   scl_storage *storage = scl_allocate(sizeof *storage);
   void *data = storage == NULL ? NULL : allocate(bytes);
   if (data == NULL) {
     scl_release(storage);
-    return scl_fail(error, SCL_NO_MEMORY, "not enough memory for a %zu x %zu %s matrix (%s)", rows,
-                    cols, scl_dtype_name(dtype), scl_bytes_text(wanted, text));
+    return scl_fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a %zu x %zu %s matrix (%s)",
+                    rows, cols, scl_dtype_name(dtype), scl_bytes_text(wanted, text));
   }
   atomic_init(&storage->references, 1);
   storage->bytes = bytes;
   storage->data = data;
   *out = (scl_matrix){storage, data, rows, cols, (ptrdiff_t)cols, 1, dtype};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
@@ -106,7 +106,7 @@ scl_status scl_matrix_copy(const scl_matrix *a, scl_dtype dtype, scl_matrix *out
                            scl_error *error) {
   SCL_TRY(scl_matrix_create_raw(a->rows, a->cols, dtype, out, error));
   scl_matrix_assign(a, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 bool scl_matrix_find_nonfinite(const scl_matrix *a, size_t *row, size_t *col) {

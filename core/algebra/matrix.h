@@ -44,11 +44,12 @@ static inline bool scl_matrix_is_rowwise(const scl_matrix *a) {
 /* One number; the caller has checked the place. */
 static inline double scl_matrix_get(const scl_matrix *a, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * a->row_stride + (ptrdiff_t)j * a->col_stride;
-  return a->dtype == SCL_F64 ? ((const double *)a->data)[at] : (double)((const float *)a->data)[at];
+  return a->dtype == SCL_DTYPE_FLOAT64 ? ((const double *)a->data)[at]
+                                       : (double)((const float *)a->data)[at];
 }
 static inline void scl_matrix_set(scl_matrix *a, size_t i, size_t j, double value) {
   const ptrdiff_t at = (ptrdiff_t)i * a->row_stride + (ptrdiff_t)j * a->col_stride;
-  if (a->dtype == SCL_F64)
+  if (a->dtype == SCL_DTYPE_FLOAT64)
     ((double *)a->data)[at] = value;
   else
     ((float *)a->data)[at] = (float)value;

@@ -60,11 +60,11 @@ scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error)
     a->data = scl_allocate_zero((size_t)bytes);
     if (a->data != NULL) {
       *out = a;
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
   }
   scl_release(a);
-  return scl_fail(error, SCL_NO_MEMORY,
+  return scl_fail(error, SCL_STATUS_NO_MEMORY,
                   "not enough memory for a symmetric matrix of order %zu (%s)", n,
                   scl_bytes_text(bytes, text));
 }
@@ -89,8 +89,8 @@ void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, si
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < cols && first_col + c <= first_row + r; c++) {
       const size_t i = first_row + r, j = first_col + c, at = r * cols + c;
-      const double value =
-          dtype == SCL_F64 ? ((const double *)block)[at] : (double)((const float *)block)[at];
+      const double value = dtype == SCL_DTYPE_FLOAT64 ? ((const double *)block)[at]
+                                                      : (double)((const float *)block)[at];
       tile_at(a, i / a->tile, j / a->tile)[i % a->tile * a->tile + j % a->tile] = value;
     }
 }
@@ -119,12 +119,12 @@ static void accumulate_tile(void *context, size_t index) {
   size_t i, j;
   tile_place(a, index, &i, &j);
   const size_t rows = tile_rows(a, i), cols = tile_rows(a, j),
-               size = job->dtype == SCL_F64 ? sizeof(double) : sizeof(float);
+               size = job->dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
   const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;
   double *tile = tile_at(a, i, j);
   void *target = tile;
   double beta = 1;
-  if (job->dtype == SCL_F32) {
+  if (job->dtype == SCL_DTYPE_FLOAT32) {
     target = job->scratch + scl_pool_worker() * a->tile * a->tile;
     beta = 0;
   }
@@ -133,14 +133,14 @@ static void accumulate_tile(void *context, size_t index) {
   else
     scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right,
              job->stride, beta, target, (ptrdiff_t)a->tile);
-  if (job->dtype == SCL_F32) add_tile_f32(a, target, tile, rows, cols, i == j);
+  if (job->dtype == SCL_DTYPE_FLOAT32) add_tile_f32(a, target, tile, rows, cols, i == j);
 }
 
 scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
                                     ptrdiff_t stride, size_t count, scl_error *error) {
-  if (count == 0) return SCL_OK;
+  if (count == 0) return SCL_STATUS_OK;
   accumulation job = {a, dtype, phi, stride, count, NULL};
-  if (dtype == SCL_F32) {
+  if (dtype == SCL_DTYPE_FLOAT32) {
     const size_t bytes = scl_pool_threads() * a->tile * a->tile * sizeof(float);
     job.scratch = scl_allocate(bytes);
     if (job.scratch == NULL)
@@ -148,7 +148,7 @@ scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const voi
   }
   scl_pool_run(tile_count(a), accumulate_tile, &job);
   scl_release(job.scratch);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 typedef struct scattering {
@@ -202,8 +202,8 @@ static void rank_tile(void *context, size_t index) {
   size_t i, j;
   tile_place(a, index, &i, &j);
   const ptrdiff_t step = job->transposed ? 1 : job->stride;
-  scl_gemm(SCL_F64, job->transposed, !job->transposed, tile_rows(a, i), tile_rows(a, j), job->k,
-           job->factor, job->p + (ptrdiff_t)(i * a->tile) * step, job->stride,
+  scl_gemm(SCL_DTYPE_FLOAT64, job->transposed, !job->transposed, tile_rows(a, i), tile_rows(a, j),
+           job->k, job->factor, job->p + (ptrdiff_t)(i * a->tile) * step, job->stride,
            job->p + (ptrdiff_t)(j * a->tile) * step, job->stride, 1, tile_at(a, i, j),
            (ptrdiff_t)a->tile);
 }
@@ -230,7 +230,7 @@ static void fill_tile(void *context, size_t index) {
   const scl_status status =
       job->rectangle(job->context, i * job->a->tile, tile_rows(job->a, i), j * job->a->tile,
                      tile_rows(job->a, j), tile_at(job->a, i, j), (ptrdiff_t)job->a->tile, &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
@@ -241,9 +241,9 @@ scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangl
                  .rectangle = rectangle,
                  .context = context,
                  .failed = ATOMIC_FLAG_INIT,
-                 .status = SCL_OK};
+                 .status = SCL_STATUS_OK};
   scl_pool_run(tile_count(a), fill_tile, &job);
-  if (job.status != SCL_OK && error != NULL) *error = job.error;
+  if (job.status != SCL_STATUS_OK && error != NULL) *error = job.error;
   return job.status;
 }
 
@@ -285,7 +285,7 @@ static void scale(double factor, scl_symmetric *a) {
 static void set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols, const double *block,
                 ptrdiff_t stride) {
   for (size_t r = 0; r < rows; r++)
-    scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_F64, block + (ptrdiff_t)r * stride);
+    scl_symmetric_set_block(a, i + r, 1, j, cols, SCL_DTYPE_FLOAT64, block + (ptrdiff_t)r * stride);
 }
 
 /* The transpose of X, k x n to n x k, makes it the product that the tiles know. */
@@ -383,8 +383,8 @@ static void multiply_tile(const multiplication *job, const double *tile, bool tr
   const size_t cols = tile_rows(a, j), k = job->k;
   const ptrdiff_t stride = (ptrdiff_t)a->tile;
   if (job->packed == NULL) {
-    scl_gemm(SCL_F64, transposed, false, rows, k, cols, 1, tile, stride, job->x + j * a->tile * k,
-             (ptrdiff_t)k, 1, out, (ptrdiff_t)k);
+    scl_gemm(SCL_DTYPE_FLOAT64, transposed, false, rows, k, cols, 1, tile, stride,
+             job->x + j * a->tile * k, (ptrdiff_t)k, 1, out, (ptrdiff_t)k);
     return;
   }
   for (size_t g = 0; g < job->groups; g++) {
@@ -469,7 +469,7 @@ static void trailing_strip(void *context, size_t index) {
   if (first >= tile_rows(a, i)) return;
   const size_t rows = scl_min(STRIP, tile_rows(a, i) - first),
                cols = i == j ? first + rows : tile_rows(a, j); /* the lower triangle only */
-  scl_gemm(SCL_F64, false, true, rows, cols, tile_rows(a, job->k), -1,
+  scl_gemm(SCL_DTYPE_FLOAT64, false, true, rows, cols, tile_rows(a, job->k), -1,
            tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile, tile_at(a, j, job->k),
            (ptrdiff_t)a->tile, 1, tile_at(a, i, j) + first * a->tile, (ptrdiff_t)a->tile);
 }
@@ -480,7 +480,7 @@ static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
     const size_t bad = scl_potrf(rows, tile_at(a, k, k), (ptrdiff_t)a->tile);
     if (bad != rows) {
       if (pivot != NULL) *pivot = k * a->tile + bad;
-      return scl_fail(error, SCL_NUMERIC,
+      return scl_fail(error, SCL_STATUS_NUMERIC,
                       "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
                       k * a->tile + bad + 1);
     }
@@ -488,7 +488,7 @@ static scl_status factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
     scl_pool_run(below * strips(a), panel_strip, &job);
     scl_pool_run(below * (below + 1) / 2 * strips(a), trailing_strip, &job);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void solve(const scl_symmetric *l, double *b, size_t k) {
@@ -496,15 +496,15 @@ static void solve(const scl_symmetric *l, double *b, size_t k) {
   for (size_t i = 0; i < l->across; i++) {
     double *rows = b + i * l->tile * k;
     for (size_t j = 0; j < i; j++)
-      scl_gemm(SCL_F64, false, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, i, j),
-               tile, b + j * l->tile * k, columns, 1, rows, columns);
+      scl_gemm(SCL_DTYPE_FLOAT64, false, false, tile_rows(l, i), k, tile_rows(l, j), -1,
+               tile_at(l, i, j), tile, b + j * l->tile * k, columns, 1, rows, columns);
     scl_trsm(false, tile_rows(l, i), k, tile_at(l, i, i), tile, rows, columns);
   }
   for (size_t i = l->across; i-- > 0;) {
     double *rows = b + i * l->tile * k;
     for (size_t j = i + 1; j < l->across; j++)
-      scl_gemm(SCL_F64, true, false, tile_rows(l, i), k, tile_rows(l, j), -1, tile_at(l, j, i),
-               tile, b + j * l->tile * k, columns, 1, rows, columns);
+      scl_gemm(SCL_DTYPE_FLOAT64, true, false, tile_rows(l, i), k, tile_rows(l, j), -1,
+               tile_at(l, j, i), tile, b + j * l->tile * k, columns, 1, rows, columns);
     scl_trsm(true, tile_rows(l, i), k, tile_at(l, i, i), tile, rows, columns);
   }
 }

@@ -17,7 +17,7 @@ static void pack(const scl_thin *thin, const double *in, size_t count, void *out
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < k; j++) {
       const size_t at = (j / lanes * count + i) * lanes + j % lanes;
-      if (thin->dtype == SCL_F64)
+      if (thin->dtype == SCL_DTYPE_FLOAT64)
         ((double *)out)[at] = in[i * k + j];
       else
         ((float *)out)[at] = (float)in[i * k + j];
@@ -40,7 +40,7 @@ static void *narrowed(const scl_thin *thin, const double *in, size_t count, scl_
   void *out = scl_allocate_array(numbers + 1, scl_dtype_size(thin->dtype));
   if (out == NULL) (void)scl_fail_memory(error, numbers * scl_dtype_size(thin->dtype), "a product");
   for (size_t i = 0; out != NULL && i < numbers; i++) {
-    if (thin->dtype == SCL_F64)
+    if (thin->dtype == SCL_DTYPE_FLOAT64)
       ((double *)out)[i] = in[i];
     else
       ((float *)out)[i] = (float)in[i];
@@ -50,7 +50,7 @@ static void *narrowed(const scl_thin *thin, const double *in, size_t count, scl_
 
 scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k, scl_thin *out,
                          scl_error *error) {
-  const size_t lanes = dtype == SCL_F64 ? SCL_LANES_F64 : SCL_LANES_F32,
+  const size_t lanes = dtype == SCL_DTYPE_FLOAT64 ? SCL_LANES_F64 : SCL_LANES_F32,
                groups = (k + lanes - 1) / lanes;
   *out = (scl_thin){.dtype = dtype,
                     .cols = cols,
@@ -60,11 +60,11 @@ scl_status scl_thin_open(scl_dtype dtype, size_t cols, const double *a, size_t k
   const size_t numbers = out->groups == 0 ? cols * k : groups * cols * lanes;
   out->sums = scl_allocate_zero((numbers + 1) * sizeof *out->sums);
   if (out->sums == NULL) return scl_fail_memory(error, numbers * sizeof *out->sums, "a product");
-  if (a == NULL) return SCL_OK;
+  if (a == NULL) return SCL_STATUS_OK;
   out->a = out->groups == 0 ? narrowed(out, a, cols, error) : packed(out, a, cols, error);
-  if (out->a != NULL) return SCL_OK;
+  if (out->a != NULL) return SCL_STATUS_OK;
   scl_thin_close(out);
-  return SCL_NO_MEMORY;
+  return SCL_STATUS_NO_MEMORY;
 }
 
 void scl_thin_close(scl_thin *thin) {
@@ -95,7 +95,7 @@ static void product_task(void *context, size_t index) {
   for (size_t group = 0; group < t->groups; group++) {
     const void *a = (const char *)t->a + group * t->cols * t->lanes * size;
     memset(sums, 0, rows * t->lanes * sizeof *sums);
-    if (t->dtype == SCL_F64)
+    if (t->dtype == SCL_DTYPE_FLOAT64)
       loops->thin_product_f64(rows, t->cols, phi, job->stride, a, sums);
     else
       loops->thin_product_f32(rows, t->cols, phi, job->stride, a, sums);
@@ -109,15 +109,15 @@ static scl_status general_product(const scl_thin *t, size_t rows, const void *ph
                                   double *out, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;
   float *product = NULL;
-  if (t->dtype == SCL_F32 &&
+  if (t->dtype == SCL_DTYPE_FLOAT32 &&
       (product = scl_allocate_array(rows * t->k + 1, sizeof *product)) == NULL)
     return scl_fail_memory(error, rows * t->k * sizeof *product, "a product");
-  void *to = t->dtype == SCL_F64 ? (void *)out : (void *)product;
+  void *to = t->dtype == SCL_DTYPE_FLOAT64 ? (void *)out : (void *)product;
   scl_gemm_parallel(t->dtype, false, false, rows, t->k, t->cols, 1, phi, stride, t->a, k, 0, to, k);
   for (size_t i = 0; product != NULL && i < rows * t->k; i++)
     out[i] = (double)product[i];
   scl_release(product);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
@@ -125,7 +125,7 @@ scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, 
   if (thin->groups == 0) return general_product(thin, rows, phi, stride, out, error);
   thin_job job = {thin, rows, phi, stride, NULL, out};
   scl_pool_run((rows + TASK_ROWS - 1) / TASK_ROWS, product_task, &job);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- Phi' r */
@@ -140,7 +140,7 @@ static void adjoint_task(void *context, size_t index) {
   for (size_t group = 0; group < t->groups; group++) {
     const void *r = job->r + group * job->rows * t->lanes * size;
     double *sums = t->sums + (group * t->cols + first) * t->lanes;
-    if (t->dtype == SCL_F64)
+    if (t->dtype == SCL_DTYPE_FLOAT64)
       loops->thin_adjoint_f64(job->rows, cols, phi, job->stride, r, sums);
     else
       loops->thin_adjoint_f32(job->rows, cols, phi, job->stride, r, sums);
@@ -150,34 +150,35 @@ static void adjoint_task(void *context, size_t index) {
 static scl_status general_adjoint(scl_thin *t, size_t rows, const void *phi, ptrdiff_t stride,
                                   const double *r, scl_error *error) {
   const ptrdiff_t k = (ptrdiff_t)t->k;
-  if (t->dtype == SCL_F64) {
-    scl_gemm_parallel(SCL_F64, true, false, t->cols, t->k, rows, 1, phi, stride, r, k, 1, t->sums,
-                      k);
-    return SCL_OK;
+  if (t->dtype == SCL_DTYPE_FLOAT64) {
+    scl_gemm_parallel(SCL_DTYPE_FLOAT64, true, false, t->cols, t->k, rows, 1, phi, stride, r, k, 1,
+                      t->sums, k);
+    return SCL_STATUS_OK;
   }
   void *narrow = narrowed(t, r, rows, error);
   float *product = scl_allocate_array(t->cols * t->k + 1, sizeof *product);
   if (narrow != NULL && product != NULL) {
-    scl_gemm_parallel(SCL_F32, true, false, t->cols, t->k, rows, 1, phi, stride, narrow, k, 0,
-                      product, k);
+    scl_gemm_parallel(SCL_DTYPE_FLOAT32, true, false, t->cols, t->k, rows, 1, phi, stride, narrow,
+                      k, 0, product, k);
     for (size_t i = 0; i < t->cols * t->k; i++)
       t->sums[i] += (double)product[i];
   }
   const bool done = narrow != NULL && product != NULL;
   scl_release(narrow);
   scl_release(product);
-  return done ? SCL_OK : scl_fail_memory(error, t->cols * t->k * sizeof *product, "a product");
+  return done ? SCL_STATUS_OK
+              : scl_fail_memory(error, t->cols * t->k * sizeof *product, "a product");
 }
 
 scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdiff_t stride,
                             const double *r, scl_error *error) {
   if (thin->groups == 0) return general_adjoint(thin, rows, phi, stride, r, error);
   void *copy = packed(thin, r, rows, error);
-  if (copy == NULL) return SCL_NO_MEMORY;
+  if (copy == NULL) return SCL_STATUS_NO_MEMORY;
   thin_job job = {thin, rows, phi, stride, copy, NULL};
   scl_pool_run((thin->cols + TASK_COLUMNS - 1) / TASK_COLUMNS, adjoint_task, &job);
   scl_release(copy);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_thin_collect(const scl_thin *thin, double *out) {

@@ -20,7 +20,7 @@ scl_status scl_fail(scl_error *error, scl_status status, const char *format, ...
 }
 
 scl_status scl_prefix(scl_error *error, const char *format, ...) {
-  if (error == NULL) return SCL_INTERNAL;
+  if (error == NULL) return SCL_STATUS_INTERNAL;
   char sentence[sizeof error->message];
   memcpy(sentence, error->message, sizeof sentence);
   va_list arguments;
@@ -49,7 +49,7 @@ const char *scl_bytes_text(double bytes, char text[32]) {
 
 scl_status scl_fail_memory(scl_error *error, size_t bytes, const char *what) {
   char text[32];
-  return scl_fail(error, SCL_NO_MEMORY, "not enough memory for %s (%s)", what,
+  return scl_fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %s (%s)", what,
                   scl_bytes_text((double)bytes, text));
 }
 

@@ -15,6 +15,6 @@ void scl_interrupt_clear(void) {
 }
 
 scl_status scl_interrupt_check(scl_error *error) {
-  if (atomic_exchange(&flag, 0) == 0) return SCL_OK;
-  return scl_fail(error, SCL_CANCELLED, "interrupted!");
+  if (atomic_exchange(&flag, 0) == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
 }

@@ -7,7 +7,7 @@
 void scl_interrupt(void); /* async-signal-safe */
 bool scl_interrupted(void);
 void scl_interrupt_clear(void);
-/* SCL_CANCELLED with a sentence, and the flag cleared, when the user asked to stop. */
+/* SCL_STATUS_CANCELLED with a sentence, and the flag cleared, when the user asked to stop. */
 scl_status scl_interrupt_check(scl_error *error);
 
 #endif

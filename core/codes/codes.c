@@ -26,8 +26,8 @@ scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes *
       (double)lanes * (double)planes * (double)plane_words * (double)sizeof(uint64_t);
   char text[32];
   if (bytes > 1e15)
-    return scl_fail(error, SCL_NO_MEMORY, "%zu codes of %zu numbers would take %s", rows, cols,
-                    scl_bytes_text(bytes, text));
+    return scl_fail(error, SCL_STATUS_NO_MEMORY, "%zu codes of %zu numbers would take %s", rows,
+                    cols, scl_bytes_text(bytes, text));
   scl_codes *codes = scl_allocate_zero(sizeof *codes);
   uint64_t *words = scl_allocate_zero(lanes * planes * plane_words * sizeof *words);
   if (codes == NULL || words == NULL) {
@@ -37,7 +37,7 @@ scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes *
   }
   *codes = (scl_codes){words, rows, cols, levels, planes, plane_words};
   *out = codes;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_codes_destroy(scl_codes *codes) {
@@ -86,7 +86,7 @@ scl_status scl_codes_select(const scl_codes *codes, const size_t *which, size_t 
     for (size_t w = 0; w < words; w++)
       to[w * SCL_CODES_LANES] = from[w * SCL_CODES_LANES];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- numbers to bits */
@@ -157,7 +157,7 @@ static scl_status refuse(const scl_matrix *numbers, size_t row, size_t levels, s
   const double value = scl_matrix_get(numbers, row, col);
   char text[32];
   (void)snprintf(text, sizeof text, isnan(value) ? "NaN" : "%.17g", value);
-  return scl_fail(error, SCL_BAD_DATA,
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "row %zu, column %zu is %s; a code is a whole number from 0 to %zu", row + 1,
                   col + 1, text, levels - 1);
 }
@@ -171,17 +171,17 @@ static scl_status find_levels(const scl_matrix *numbers, size_t *levels, scl_err
       most = fmax(most, value);
     }
   *levels = (size_t)most + 1;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **out,
                           scl_error *error) {
   *out = NULL;
   if (numbers->cols == 0)
-    return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "a code has at least one number, and the matrix has no columns");
   if (levels > SCL_CODES_LEVELS)
-    return scl_fail(error, SCL_BAD_OPTION, "'levels' got %zu; it takes at most %d", levels,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "'levels' got %zu; it takes at most %d", levels,
                     (int)SCL_CODES_LEVELS);
   if (levels == 0) SCL_TRY(find_levels(numbers, &levels, error));
   scl_codes *codes;
@@ -190,9 +190,9 @@ scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **
   atomic_init(&p.bad_row, numbers->rows);
   scl_pool_run((numbers->rows + ROWS_EACH - 1) / ROWS_EACH, pack_rows, &p);
   scl_status status = scl_interrupt_check(error);
-  if (status == SCL_OK && p.bad_row < numbers->rows)
+  if (status == SCL_STATUS_OK && p.bad_row < numbers->rows)
     status = refuse(numbers, p.bad_row, levels, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = codes;
   else
     scl_codes_destroy(codes);

@@ -17,9 +17,9 @@ typedef struct scl_codes scl_codes;
 
 enum { SCL_CODES_LEVELS = 1 << 16 }; /* the most levels */
 
-/* Numbers of an n x T matrix. levels 0: the largest number and one, at least 2. SCL_BAD_DATA naming
- * row and column (from 1) for what is no whole number or lies outside 0 .. levels-1; SCL_BAD_SHAPE
- * where T is 0. */
+/* Numbers of an n x T matrix. levels 0: the largest number and one, at least 2. SCL_STATUS_BAD_DATA
+ * naming row and column (from 1) for what is no whole number or lies outside 0 .. levels-1;
+ * SCL_STATUS_BAD_SHAPE where T is 0. */
 scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **out,
                           scl_error *error);
 /* The same rows again: out is n x T, either dtype. */

@@ -158,7 +158,7 @@ static scl_status make_scratch(const scl_codes *queries, scratch *out, scl_error
   return out->queries == NULL
              ? scl_fail_memory(error, out->words * scl_pool_threads() * sizeof *out->queries,
                                "codes")
-             : SCL_OK;
+             : SCL_STATUS_OK;
 }
 
 /* One query's distances to rows [first, first + count) of `codes`, first a multiple of 8. */
@@ -201,12 +201,12 @@ static size_t parts_of(size_t count, size_t each) {
 
 static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error *error) {
   if (a->cols != b->cols)
-    return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu numbers cannot be compared",
-                    a->cols, b->cols);
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "codes of %zu and of %zu numbers cannot be compared", a->cols, b->cols);
   if (a->levels != b->levels)
-    return scl_fail(error, SCL_BAD_SHAPE, "codes of %zu and of %zu levels cannot be compared",
-                    a->levels, b->levels);
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "codes of %zu and of %zu levels cannot be compared", a->levels, b->levels);
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- all distances */
@@ -371,21 +371,21 @@ static scl_status make_heaps(looking *l, scl_error *error) {
     for (size_t p = 0; p < l->parts; p++)
       l->heaps[q * l->parts + p] =
           (heap){l->keys + q * query_keys + (p == 0 ? 0 : l->k + (p - 1) * each), 0, each};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_codes_nearest(const scl_codes *codes, const scl_codes *queries, size_t k,
                              scl_matrix *index, scl_matrix *distance, scl_error *error) {
   SCL_TRY(check_alike(codes, queries, error));
   if (k < 1 || k > codes->rows)
-    return scl_fail(error, SCL_BAD_OPTION,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "'k' got %zu; it takes a whole number from 1 to %zu, the number of codes", k,
                     codes->rows);
   looking l = {.codes = codes, .queries = queries, .k = k, .index = index, .distance = distance};
   plan_parts(&l);
   scl_status status = make_heaps(&l, error);
-  if (status == SCL_OK) status = make_scratch(queries, &l.memory, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = make_scratch(queries, &l.memory, error);
+  if (status == SCL_STATUS_OK) {
     scl_pool_run(parts_of(queries->rows, TILE) * l.parts, look_tile, &l);
     if (!scl_interrupted()) scl_pool_run(queries->rows, write_nearest, &l);
     status = scl_interrupt_check(error);

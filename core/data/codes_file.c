@@ -37,7 +37,7 @@ static scl_status make_row(const scl_codes *codes, row_buffer *out, scl_error *e
   out->words = scl_allocate_array(out->count, 2 * NUMBER);
   if (out->words == NULL) return scl_fail_memory(error, out->count * 2 * NUMBER, "a row of codes");
   out->bytes = (unsigned char *)(out->words + out->count);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -47,7 +47,7 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
   row_buffer row = {0};
   SCL_TRY(make_row(codes, &row, error));
   scl_status status = scl_output_open(path, &output, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     const uint64_t header[HEADER] = {codes->rows, codes->cols, codes->levels};
     unsigned char bytes[HEADER * NUMBER];
     to_bytes(header, HEADER, bytes);
@@ -72,10 +72,11 @@ static scl_status read_whole(scl_input *input, void *to, size_t size, const char
   for (size_t have = 0; have < size;) {
     size_t got = 0;
     SCL_TRY(scl_input_read(input, (char *)to + have, size - have, &got, error));
-    if (got == 0) return scl_fail(error, SCL_BAD_DATA, "%s: the file of codes is cut short", path);
+    if (got == 0)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file of codes is cut short", path);
     have += got;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status read_header(scl_input *input, const char *path, uint64_t header[HEADER],
@@ -84,15 +85,16 @@ static scl_status read_header(scl_input *input, const char *path, uint64_t heade
   unsigned char bytes[HEADER * NUMBER];
   SCL_TRY(read_whole(input, found, MAGIC, path, error));
   if (memcmp(found, magic, MAGIC) != 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: this is not a file of codes", path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is not a file of codes", path);
   SCL_TRY(read_whole(input, bytes, sizeof bytes, path, error));
   from_bytes(bytes, HEADER, header);
   if (header[0] > INT32_MAX || header[1] < 1 || header[1] > INT32_MAX || header[2] < 1 ||
       header[2] > SCL_CODES_LEVELS)
-    return scl_fail(error, SCL_BAD_DATA, "%s: damaged: %llu codes of %llu numbers with %llu levels",
-                    path, (unsigned long long)header[0], (unsigned long long)header[1],
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: damaged: %llu codes of %llu numbers with %llu levels", path,
+                    (unsigned long long)header[0], (unsigned long long)header[1],
                     (unsigned long long)header[2]);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Whether each number of the row is one of the levels, and what stands behind the last is zero. */
@@ -110,13 +112,13 @@ static scl_status read_rows(scl_input *input, const char *path, scl_codes *codes
                             scl_error *error) {
   row_buffer row = {0};
   SCL_TRY(make_row(codes, &row, error));
-  scl_status status = SCL_OK;
-  for (size_t i = 0; status == SCL_OK && i < codes->rows; i++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < codes->rows; i++) {
     status = read_whole(input, row.bytes, row.count * NUMBER, path, error);
-    if (status != SCL_OK) break;
+    if (status != SCL_STATUS_OK) break;
     from_bytes(row.bytes, row.count, row.words);
     if (!is_code(codes, row.words))
-      status = scl_fail(error, SCL_BAD_DATA,
+      status = scl_fail(error, SCL_STATUS_BAD_DATA,
                         "%s: damaged: code %zu holds numbers outside its %zu levels", path, i + 1,
                         codes->levels);
     else
@@ -130,9 +132,9 @@ static scl_status expect_end(scl_input *input, const char *path, scl_error *erro
   char more;
   size_t got = 0;
   SCL_TRY(scl_input_read(input, &more, 1, &got, error));
-  return got == 0
-             ? SCL_OK
-             : scl_fail(error, SCL_BAD_DATA, "%s: damaged: it goes on after the last code", path);
+  return got == 0 ? SCL_STATUS_OK
+                  : scl_fail(error, SCL_STATUS_BAD_DATA,
+                             "%s: damaged: it goes on after the last code", path);
 }
 
 scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
@@ -142,13 +144,13 @@ scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error) {
   uint64_t header[HEADER];
   scl_codes *codes = NULL;
   scl_status status = read_header(input, path, header, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status =
         scl_codes_create((size_t)header[0], (size_t)header[1], (size_t)header[2], &codes, error);
-  if (status == SCL_OK) status = read_rows(input, path, codes, error);
-  if (status == SCL_OK) status = expect_end(input, path, error);
+  if (status == SCL_STATUS_OK) status = read_rows(input, path, codes, error);
+  if (status == SCL_STATUS_OK) status = expect_end(input, path, error);
   scl_input_close(input);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = codes;
   else
     scl_codes_destroy(codes);

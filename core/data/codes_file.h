@@ -7,8 +7,8 @@
 
 /* Whole or not at all. */
 scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *error);
-/* Plain or gzip. SCL_BAD_DATA for what is no such file, is cut short, or holds numbers that are
- * none of the levels. */
+/* Plain or gzip. SCL_STATUS_BAD_DATA for what is no such file, is cut short, or holds numbers that
+ * are none of the levels. */
 scl_status scl_codes_read(const char *path, scl_codes **out, scl_error *error);
 
 #endif

@@ -40,22 +40,22 @@ static scl_status refuse(const row_place *r, size_t j, const char *at, csv_field
                          const char *why, scl_error *error) {
   const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row, j,
                                         csv_line_of(r->chunk, at));
-  return scl_fail(error, SCL_BAD_DATA, "%s: '%.*s' %s", place.text, (int)scl_min(field.length, 40),
-                  field.text, why);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: '%.*s' %s", place.text,
+                  (int)scl_min(field.length, 40), field.text, why);
 }
 
 static scl_status find_level(const csv_column *column, csv_field field, long *place,
                              scl_error *error) {
   if (!field.escaped) {
     *place = csv_levels_find(&column->levels, field.text, field.length);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   char *scratch = scl_allocate(field.length + 1);
   if (scratch == NULL) return scl_fail_memory(error, field.length, "a field");
   field = csv_unescape(field, scratch);
   *place = csv_levels_find(&column->levels, field.text, field.length);
   scl_release(scratch);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field,
@@ -76,21 +76,21 @@ static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_
     p->last_length = field.length;
     p->last_level = *level;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status parse_number(const row_place *r, size_t j, const char *at, csv_field field,
                                const plan *p, double *value, scl_error *error) {
   if (csv_is_missing(&r->schema->missing, field)) {
     *value = NAN;
-    return p->kind == NUMBER ? SCL_OK : refuse(r, j, at, field, "is a missing label", error);
+    return p->kind == NUMBER ? SCL_STATUS_OK : refuse(r, j, at, field, "is a missing label", error);
   }
   if (field.escaped || !scl_parse_number(field.text, field.length, value))
     return refuse(r, j, at, field, "is not a number", error);
   if (!isfinite(*value)) return refuse(r, j, at, field, "is not finite", error);
   if (p->kind == NUMBER && r->narrow != NULL && !isfinite((float)*value))
     return refuse(r, j, at, field, "is too large for float32", error);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void store(const row_place *r, const plan *p, double value) {
@@ -126,13 +126,13 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
     if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
       value = places == 0 ? (double)digits : (double)digits / powers[places];
       store(r, p, negative ? -value : value);
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
   }
   const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
   SCL_TRY(parse_number(r, j, at, field, p, &value, error));
   store(r, p, value);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status take_level(const row_place *r, size_t j, const char *at, const char *end, plan *p,
@@ -142,14 +142,14 @@ static scl_status take_level(const row_place *r, size_t j, const char *at, const
     *stop = at + p->last_length;
     if (**stop == r->schema->separator || **stop == '\n') { /* the text of the row before */
       store_level(r, p, p->last_level);
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
   }
   size_t level = 0;
   const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
   SCL_TRY(parse_level(r, j, at, field, p, &level, error));
   store_level(r, p, level);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status take_line(const row_place *r, const char *at, const char *end, plan *plans,
@@ -167,12 +167,12 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
     if (last != (j + 1 == r->schema->columns)) {
       const csv_place place = csv_say_place(r->schema, r->chunk->file, r->chunk->first_row + r->row,
                                             r->schema->columns, csv_line_of(r->chunk, at));
-      return scl_fail(error, SCL_BAD_DATA,
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: it has another number of fields than when the file was first read",
                       place.text);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
@@ -188,17 +188,17 @@ static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl
     }
     const size_t to = job->to[index] + r.row;
     if (r.row == chunk->rows)
-      return scl_fail(error, SCL_BAD_DATA, "%s: the file changed while it was read",
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file changed while it was read",
                       schema->paths[chunk->file]);
-    r.wide = job->x->dtype == SCL_F64 ? scl_matrix_row(job->x, to) : NULL;
-    r.narrow = job->x->dtype == SCL_F64 ? NULL : scl_matrix_row_f32(job->x, to);
+    r.wide = job->x->dtype == SCL_DTYPE_FLOAT64 ? scl_matrix_row(job->x, to) : NULL;
+    r.narrow = job->x->dtype == SCL_DTYPE_FLOAT64 ? NULL : scl_matrix_row_f32(job->x, to);
     r.y = schema->target >= 0 ? scl_matrix_row(job->y, to) : NULL;
     memset(r.wide != NULL ? (void *)r.wide : (void *)r.narrow, 0, row_bytes);
     SCL_TRY(take_line(&r, at, chunk->end, plans, &next, error));
     at = next < chunk->end ? next + 1 : next;
     r.row++;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void parse_task(void *context, size_t index) {
@@ -207,7 +207,8 @@ static void parse_task(void *context, size_t index) {
   plan *plans = job->plans + scl_pool_worker() * job->schema->columns;
   for (size_t j = 0; j < job->schema->columns; j++)
     plans[j].last = NULL; /* the text behind it may be gone */
-  if (index > atomic_load(&job->failed) || parse_chunk(job, index, plans, &error) == SCL_OK) return;
+  if (index > atomic_load(&job->failed) || parse_chunk(job, index, plans, &error) == SCL_STATUS_OK)
+    return;
   job->errors[index] = error;
   size_t lowest = atomic_load(&job->failed);
   while (index < lowest && !atomic_compare_exchange_weak(&job->failed, &lowest, index)) {
@@ -224,7 +225,7 @@ scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const si
                      size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
   const size_t threads = scl_pool_threads();
   parsing job = {.schema = schema, .chunks = chunks, .to = to, .x = x, .y = y};
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   atomic_init(&job.failed, SIZE_MAX);
   job.plans = scl_allocate_array(threads * schema->columns, sizeof *job.plans);
   job.errors = scl_allocate_array(count + 1, sizeof *job.errors);

@@ -29,7 +29,7 @@ static scl_status add_chunk(reading *r, csv_chunk chunk, scl_error *error) {
     r->room = room;
   }
   r->chunks[r->count++] = chunk;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status cut_into_chunks(reading *r, const char *text, const char *end, size_t file,
@@ -47,7 +47,7 @@ static scl_status cut_into_chunks(reading *r, const char *text, const char *end,
         error));
     text = stop;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status load(reading *r, scl_error *error) {
@@ -62,7 +62,7 @@ static scl_status load(reading *r, scl_error *error) {
       SCL_TRY(csv_schema_skip_header(&r->schema, k, text, end, &body, error));
     SCL_TRY(cut_into_chunks(r, body, end, k, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- missing numbers */
@@ -99,7 +99,7 @@ static scl_status fill_medians(const csv_schema *schema, scl_table *table, scl_e
         scl_matrix_set(&table->x, i, column->first_out, median);
   }
   scl_release(values);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status drop_rows(const csv_schema *schema, scl_table *table, scl_error *error) {
@@ -112,12 +112,12 @@ static scl_status drop_rows(const csv_schema *schema, scl_table *table, scl_erro
   }
   if (to == 0)
     return scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
         schema->paths[0]);
   table->rows = table->x.rows = to;
   if (schema->target >= 0) table->y.rows = to;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status refuse_missing(const csv_schema *schema, const scl_table *table,
@@ -130,13 +130,13 @@ static scl_status refuse_missing(const csv_schema *schema, const scl_table *tabl
       if (column->categorical || column->missing == 0 || column->outs == 0 ||
           !isnan(scl_matrix_get(&table->x, i, column->first_out)))
         continue;
-      return scl_fail(error, SCL_BAD_DATA,
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: row %zu, column %zu (%s): the value is missing (missing_values = "
                       "\"median\" fills it)",
                       schema->paths[file], row + 1, j + 1, column->name);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status settle_missing(const csv_schema *schema, scl_table *table, scl_error *error) {
@@ -144,7 +144,7 @@ static scl_status settle_missing(const csv_schema *schema, scl_table *table, scl
   for (size_t j = 0; j < schema->columns; j++)
     any = any || (!schema->column[j].categorical && schema->column[j].missing > 0 &&
                   schema->column[j].outs > 0);
-  if (!any) return SCL_OK;
+  if (!any) return SCL_STATUS_OK;
   if (schema->options->fill == SCL_MISSING_ERROR) return refuse_missing(schema, table, error);
   return schema->options->fill == SCL_MISSING_ROW ? drop_rows(schema, table, error)
                                                   : fill_medians(schema, table, error);
@@ -167,9 +167,9 @@ static scl_status count_rows(reading *r, scl_error *error) {
   }
   for (size_t k = 0; k < r->files; k++)
     if (table->part_rows[k] == 0)
-      return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", r->schema.paths[k],
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: there are no rows%s", r->schema.paths[k],
                       r->schema.header ? " after the header" : "");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status make_table(reading *r, scl_error *error) {
@@ -180,7 +180,7 @@ static scl_status make_table(reading *r, scl_error *error) {
   SCL_TRY(settle_missing(&r->schema, table, error));
   return table->classification && table->class_names == NULL
              ? scl_table_number_classes(table, error)
-             : SCL_OK;
+             : SCL_STATUS_OK;
 }
 
 static scl_status read_all(reading *r, scl_error *error) {
@@ -207,6 +207,6 @@ scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_
   scl_release(r.texts);
   scl_release(r.chunks);
   scl_release(r.to);
-  if (status != SCL_OK) scl_table_destroy(out);
+  if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

@@ -152,16 +152,17 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
                                         csv_line_of(chunk, t->at));
   switch (t->problem) {
   case RAGGED:
-    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu field%s, and the first line has %zu",
-                    place.text, t->fields, t->fields == 1 ? "" : "s", schema->columns);
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: it has %zu field%s, and the first line has %zu", place.text, t->fields,
+                    t->fields == 1 ? "" : "s", schema->columns);
   case UNCLOSED:
-    return scl_fail(error, SCL_BAD_DATA, "%s: a quote opens and never closes", place.text);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: a quote opens and never closes", place.text);
   case STRAY:
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: text follows the closing quote (a quote inside quotes is written twice)",
                     place.text);
   case ZERO_BYTE:
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line %zu holds a zero byte: this is no text, or text in UTF-16",
                     schema->paths[chunk->file], csv_line_of(chunk, t->at));
   default:
@@ -211,7 +212,7 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
     for (size_t k = 0; job->sums != NULL && k < count; k++)
       column->sum += job->sums[k * schema->columns + j];
   }
-  return enough ? SCL_OK : scl_fail_memory(error, 0, "the levels of categories");
+  return enough ? SCL_STATUS_OK : scl_fail_memory(error, 0, "the levels of categories");
 }
 
 static scl_status finish(const scanning *job, size_t threads, size_t count, scl_error *error) {
@@ -228,7 +229,7 @@ static scl_status run(scanning *job, size_t count, scl_error *error) {
   job->troubles = scl_allocate_zero((count + 1) * sizeof *job->troubles);
   if (job->schema->sums && !job->collect)
     job->sums = scl_allocate_zero((count * columns + 1) * sizeof *job->sums);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (job->tallies == NULL || job->troubles == NULL ||
       (job->sums == NULL && job->schema->sums && !job->collect)) {
     status = scl_fail_memory(error, threads * columns * sizeof *job->tallies, "a scan");

@@ -143,9 +143,10 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
   while (o->names != NULL && o->names[names] != NULL)
     names++;
   if (o->names != NULL && names != schema->columns)
-    return scl_fail(error, SCL_BAD_OPTION, "option 'columns' has %zu names, and %s has %zu columns",
-                    names, schema->paths[0], schema->columns);
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "option 'columns' has %zu names, and %s has %zu columns", names,
+                    schema->paths[0], schema->columns);
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- columns that options name */
@@ -163,7 +164,7 @@ static scl_status refuse_name(const csv_schema *schema, const char *option, cons
       break;
     }
   }
-  return scl_fail(error, SCL_BAD_OPTION,
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
                   "option '%s' names '%.80s', and %s has no such column; it has %s", option, name,
                   schema->paths[0], names);
 }
@@ -176,19 +177,19 @@ static scl_status check_listed(const csv_schema *schema, const char *const *list
       found = found || strcmp(schema->column[j].name, *list) == 0;
     if (!found) return refuse_name(schema, option, *list, error);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status find_named_target(csv_schema *schema, const char *name, scl_error *error) {
   for (size_t j = 0; j < schema->columns; j++) {
     if (strcmp(schema->column[j].name, name) != 0) continue;
     if (schema->target >= 0)
-      return scl_fail(error, SCL_BAD_OPTION,
+      return scl_fail(error, SCL_STATUS_BAD_OPTION,
                       "%s: columns %ld and %zu are both called '%s'; give the target's number",
                       schema->paths[0], schema->target + 1, j + 1, name);
     schema->target = (long)j;
   }
-  return schema->target < 0 ? refuse_name(schema, "target", name, error) : SCL_OK;
+  return schema->target < 0 ? refuse_name(schema, "target", name, error) : SCL_STATUS_OK;
 }
 
 static scl_status find_target(csv_schema *schema, scl_error *error) {
@@ -199,18 +200,19 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
     SCL_TRY(find_named_target(schema, o->target, error));
   } else if (o->target_place != 0) {
     if (o->target_place > columns || o->target_place < -columns)
-      return scl_fail(error, SCL_BAD_OPTION, "option 'target' got %ld, and %s has %ld columns",
-                      o->target_place, schema->paths[0], columns);
+      return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                      "option 'target' got %ld, and %s has %ld columns", o->target_place,
+                      schema->paths[0], columns);
     schema->target = o->target_place > 0 ? o->target_place - 1 : columns + o->target_place;
   }
-  if (schema->target < 0) return SCL_OK;
+  if (schema->target < 0) return SCL_STATUS_OK;
   csv_column *column = &schema->column[schema->target];
   column->target = true;
-  return column->skipped ? scl_fail(error, SCL_BAD_OPTION,
+  return column->skipped ? scl_fail(error, SCL_STATUS_BAD_OPTION,
                                     "option 'skip' leaves out '%s', which is the target (option "
                                     "'target'; the last column unless it says another)",
                                     column->name)
-                         : SCL_OK;
+                         : SCL_STATUS_OK;
 }
 
 /* Past a byte order mark and empty lines. */
@@ -227,9 +229,10 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
   const scl_csv_options *o = schema->options;
   csv_missing_prepare(&schema->missing, o->missing);
   text = first_line(text, end);
-  if (text >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[0]);
+  if (text >= end)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[0]);
   if (memchr(text, 0, (size_t)(csv_line_end(text, end, 0) - text)) != NULL)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line 1 holds a zero byte: this is no text, or text in UTF-16",
                     schema->paths[0]);
   schema->separator = o->separator != 0 ? o->separator : find_separator(text, end);
@@ -251,23 +254,24 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
 scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
                                   const char *end, const char **body, scl_error *error) {
   const char *at = *body = first_line(text, end), *stop = at;
-  if (!schema->header) return SCL_OK;
-  if (at >= end) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", schema->paths[file]);
+  if (!schema->header) return SCL_STATUS_OK;
+  if (at >= end)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[file]);
   *body = csv_line_end(at, end, schema->separator);
-  if (schema->options->names != NULL) return SCL_OK;
+  if (schema->options->names != NULL) return SCL_STATUS_OK;
   for (size_t j = 0; j < schema->columns; j++, at = stop + 1) {
     const csv_field field = csv_read_field(at, end, schema->separator, &stop);
     const bool same = field.escaped || field.length == 0 ||
                       (field.length == strlen(schema->column[j].name) &&
                        memcmp(field.text, schema->column[j].name, field.length) == 0);
     if (!same)
-      return scl_fail(error, SCL_BAD_DATA,
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: column %zu is called '%.*s' in its header, and '%s' in that of %s",
                       schema->paths[file], j + 1, (int)scl_min(field.length, 60), field.text,
                       schema->column[j].name, schema->paths[0]);
     if (stop >= end || *stop == '\n') break; /* too few: its first row will say so */
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void csv_schema_close(csv_schema *schema) {

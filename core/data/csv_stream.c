@@ -52,12 +52,12 @@ static scl_status fill_buffer(lines *l, scl_error *error) {
   l->used += got;
   l->ended = l->used < l->room;
   l->buffer[l->used] = 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status enlarge_buffer(lines *l, scl_error *error) {
   if (l->room >= LONGEST_LINE)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line %zu is longer than %zu bytes; is a quote left open?", l->path,
                     l->line, l->room);
   char *more = scl_allocate(2 * l->room + 1);
@@ -66,7 +66,7 @@ static scl_status enlarge_buffer(lines *l, scl_error *error) {
   scl_release(l->buffer);
   l->buffer = more;
   l->room *= 2;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Lines from `at` on that are whole, cut into chunks with their rows counted. */
@@ -99,7 +99,7 @@ static scl_status next_lines(lines *l, scl_error *error) {
     SCL_TRY(enlarge_buffer(l, error));
     SCL_TRY(fill_buffer(l, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the source */
@@ -140,7 +140,7 @@ static scl_status first_lines(csv_source *s, scl_error *error) {
     SCL_TRY(fill_buffer(l, error));
     SCL_TRY(csv_schema_skip_header(&s->schema, 0, l->buffer, l->buffer + l->used, &body, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status more_lines(csv_source *s, scl_error *error) {
@@ -154,12 +154,13 @@ static scl_status fill_missing(csv_source *s, size_t rows, scl_error *error) {
     for (size_t i = 0; i < rows; i++) {
       if (!isnan(scl_matrix_get(&s->x, i, column->first_out))) continue;
       if (s->options.fill == SCL_MISSING_ERROR)
-        return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, column %zu (%s): the value is missing",
-                        s->path, s->lines.chunks[0].first_row + i + 1, j + 1, column->name);
+        return scl_fail(error, SCL_STATUS_BAD_DATA,
+                        "%s: row %zu, column %zu (%s): the value is missing", s->path,
+                        s->lines.chunks[0].first_row + i + 1, j + 1, column->name);
       scl_matrix_set(&s->x, i, column->first_out, column->sum / (double)column->numbers);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Parse the next buffer; parsed = 0 at the end of the file. */
@@ -174,14 +175,14 @@ static scl_status parse_next(csv_source *s, scl_error *error) {
     to[k] = rows;
     rows += l->chunks[k].rows;
   }
-  if (rows == 0) return SCL_OK;
+  if (rows == 0) return SCL_STATUS_OK;
   SCL_TRY(scl_matrix_create_raw(rows, s->base.cols, s->options.dtype, &s->x, error));
-  SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_F64, &s->y, error));
+  SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_DTYPE_FLOAT64, &s->y, error));
   SCL_TRY(csv_parse(&s->schema, l->chunks, to, l->count, &s->x, &s->y, error));
   s->parsed = s->options.fill == SCL_MISSING_ROW
                   ? csv_drop_rows(&s->schema, &s->x, &s->y, 0, rows, 0)
                   : rows;
-  return s->options.fill == SCL_MISSING_ROW ? SCL_OK : fill_missing(s, rows, error);
+  return s->options.fill == SCL_MISSING_ROW ? SCL_STATUS_OK : fill_missing(s, rows, error);
 }
 
 /* parse_next until there are rows that were not taken; none are left at the end. */
@@ -189,7 +190,7 @@ static scl_status have_rows(csv_source *s, bool *any, scl_error *error) {
   while (s->taken == s->parsed && !(s->open && s->lines.ended))
     SCL_TRY(parse_next(s, error));
   *any = s->taken < s->parsed;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status csv_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
@@ -198,12 +199,12 @@ static scl_status csv_source_read(scl_source *source, size_t first, size_t count
   bool any;
   if (first == 0) rewind_source(s);
   if (first != s->next_row)
-    return scl_fail(error, SCL_INTERNAL, "%s: rows can be read in order only", s->path);
+    return scl_fail(error, SCL_STATUS_INTERNAL, "%s: rows can be read in order only", s->path);
   for (size_t done = 0; done < count;) {
     SCL_TRY(have_rows(s, &any, error));
     if (!any)
-      return scl_fail(error, SCL_IO, "%s: the file has fewer rows than when it was first read",
-                      s->path);
+      return scl_fail(error, SCL_STATUS_IO,
+                      "%s: the file has fewer rows than when it was first read", s->path);
     const size_t take = scl_min(count - done, s->parsed - s->taken);
     scl_matrix from = scl_matrix_slice(&s->x, s->taken, take, 0, s->x.cols),
                to = scl_matrix_slice(x, done, take, 0, x->cols);
@@ -216,7 +217,7 @@ static scl_status csv_source_read(scl_source *source, size_t first, size_t count
     s->taken += take;
     s->next_row += take;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void csv_source_destroy(scl_source *source) {
@@ -237,13 +238,13 @@ static scl_status open_schema(csv_source *s, scl_error *error) {
   lines l = {0};
   const char *body;
   scl_status status = open_lines(&l, s->path, 0, error);
-  if (status == SCL_OK) status = fill_buffer(&l, error);
-  while (status == SCL_OK && !l.ended &&
+  if (status == SCL_STATUS_OK) status = fill_buffer(&l, error);
+  while (status == SCL_STATUS_OK && !l.ended &&
          csv_count_lines(l.buffer, l.buffer + l.used) < FIRST_LINES && l.room < LONGEST_LINE) {
     status = enlarge_buffer(&l, error);
-    if (status == SCL_OK) status = fill_buffer(&l, error);
+    if (status == SCL_STATUS_OK) status = fill_buffer(&l, error);
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = csv_schema_open(&s->schema, l.buffer, l.buffer + l.used, &body, error);
   close_lines(&l);
   return status;
@@ -253,12 +254,12 @@ static scl_status open_schema(csv_source *s, scl_error *error) {
 static scl_status pass(csv_source *s,
                        scl_status (*use)(csv_schema *, csv_chunk *, size_t, scl_error *),
                        size_t *rows, scl_error *error) {
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   do {
     status = more_lines(s, error);
-    if (status == SCL_OK && s->lines.count > 0)
+    if (status == SCL_STATUS_OK && s->lines.count > 0)
       status = use(&s->schema, s->lines.chunks, s->lines.count, error);
-  } while (status == SCL_OK && !s->lines.ended);
+  } while (status == SCL_STATUS_OK && !s->lines.ended);
   *rows = s->open ? s->lines.rows : 0;
   rewind_source(s);
   return status;
@@ -271,7 +272,7 @@ static scl_status walk_once(csv_source *s, scl_labels *labels, scl_error *error)
   rewind_source(s);
   for (s->base.rows = 0;; s->base.rows += s->parsed, s->taken = s->parsed) {
     SCL_TRY(have_rows(s, &any, error));
-    if (!any) return SCL_OK;
+    if (!any) return SCL_STATUS_OK;
     for (size_t i = 0; labels != NULL && i < s->parsed; i++)
       if (!scl_labels_add(labels, scl_matrix_get(&s->y, i, 0)))
         return scl_fail_memory(error, labels->count * sizeof(double), "labels");
@@ -283,12 +284,12 @@ static scl_status count_and_label(csv_source *s, scl_table *out, scl_error *erro
   scl_labels labels = {0};
   scl_status status = walk_once(s, numeric_labels ? &labels : NULL, error);
   rewind_source(s);
-  if (status == SCL_OK && s->base.rows == 0)
+  if (status == SCL_STATUS_OK && s->base.rows == 0)
     status = scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "%s: every row has a missing number, and missing_values = \"row\" leaves them all out",
         s->path);
-  if (status == SCL_OK && numeric_labels) return scl_table_take_labels(out, &labels, error);
+  if (status == SCL_STATUS_OK && numeric_labels) return scl_table_take_labels(out, &labels, error);
   scl_release(labels.values);
   return status;
 }
@@ -300,7 +301,7 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   s->schema.sums = true;
   SCL_TRY(pass(s, csv_scan, &rows, error));
   if (rows == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: there are no rows%s", s->path,
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: there are no rows%s", s->path,
                     s->schema.header ? " after the header" : "");
   SCL_TRY(csv_schema_decide(&s->schema, &again, error));
   if (again) SCL_TRY(pass(s, csv_collect, &same, error));
@@ -314,16 +315,16 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   out->part_rows = scl_allocate_zero(sizeof *out->part_rows);
   if (out->part_rows == NULL) return scl_fail_memory(error, sizeof *out->part_rows, "parts");
   out->part_rows[0] = out->rows;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status check_file(const char *path, scl_error *error) {
   struct stat file;
   if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
     return scl_fail(
-        error, SCL_IO,
+        error, SCL_STATUS_IO,
         "%s: this is a pipe or device; a stream is read more than once, so it takes a file", path);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_table *out,
@@ -340,9 +341,9 @@ scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_
   s->schema.paths = s->path_list;
   const scl_status status =
       s->path == NULL ? scl_fail_memory(error, strlen(path), "a path") : prepare(s, out, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     *source = &s->base;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   csv_source_destroy(&s->base);
   scl_table_destroy(out);

@@ -12,37 +12,37 @@ static csv_place place_of_text(const csv_schema *schema, const csv_column *colum
 static scl_status decide_column(const csv_schema *schema, csv_column *column, scl_error *error) {
   const bool declared = column->forced_numbers || (schema->options->all_numeric && !column->target);
   column->categorical = column->forced_levels || column->texts > 0;
-  if (column->texts == 0 || column->forced_levels) return SCL_OK;
+  if (column->texts == 0 || column->forced_levels) return SCL_STATUS_OK;
   if (declared || (column->numbers >= 20 && column->numbers > 99 * column->texts))
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: '%s' is not a number (%zu of the others are); levels = {\"%s\"} takes the "
                     "column as categories",
                     place_of_text(schema, column).text, column->sample, column->numbers,
                     column->name);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status decide_target(const csv_schema *schema, const csv_column *column,
                                 scl_error *error) {
   if (schema->options->classification == SCL_NO && column->categorical && column->texts > 0)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: '%s' is not a number, and a regression's target is one",
                     place_of_text(schema, column).text, column->sample);
   if (schema->options->classification == SCL_NO && column->categorical)
-    return scl_fail(error, SCL_BAD_OPTION, "option 'levels' names the target '%s' of a regression",
-                    column->name);
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "option 'levels' names the target '%s' of a regression", column->name);
+  return SCL_STATUS_OK;
 }
 
 static scl_status decide_missing(const csv_schema *schema, const csv_column *column,
                                  scl_error *error) {
-  if (column->categorical || column->target || column->missing == 0) return SCL_OK;
+  if (column->categorical || column->target || column->missing == 0) return SCL_STATUS_OK;
   if (column->numbers == 0)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: column %zu (%s) has no values at all; skip = {\"%s\"} leaves it out",
                     schema->paths[0], (size_t)(column - schema->column) + 1, column->name,
                     column->name);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) {
@@ -56,7 +56,7 @@ scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) 
     const bool used = column->target || !schema->options->drop_categorical;
     *again = *again || (used && column->categorical && column->numbers > 0);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
@@ -68,7 +68,7 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
     if (column->skipped || dropped) continue;
     if (column->categorical && column->levels.overflow)
       return scl_fail(
-          error, SCL_BAD_DATA,
+          error, SCL_STATUS_BAD_DATA,
           "%s: column %zu (%s) has more than %d different texts: that is no category; %s",
           schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS,
           column->target ? "is it the target?" : "option 'skip' leaves it out");
@@ -78,9 +78,9 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
     column->outs = column->categorical ? column->levels.count + (column->missing > 0) : 1;
     schema->cols_out += column->outs;
   }
-  if (schema->cols_out > 0) return SCL_OK;
+  if (schema->cols_out > 0) return SCL_STATUS_OK;
   return scl_fail(
-      error, SCL_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s",
+      error, SCL_STATUS_BAD_DATA, "%s: no column is left for X: it has %zu, separated by '%s'%s",
       schema->paths[0], schema->columns,
       schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
       schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
@@ -130,5 +130,5 @@ scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *err
   for (size_t j = 0; enough && j < schema->columns; j++)
     if (schema->column[j].outs > 0) enough = describe_column(&schema->column[j], out->names);
   if (enough && schema->target >= 0) enough = describe_target(schema, out);
-  return enough ? SCL_OK : scl_fail_memory(error, schema->cols_out * 32, "column names");
+  return enough ? SCL_STATUS_OK : scl_fail_memory(error, schema->cols_out * 32, "column names");
 }

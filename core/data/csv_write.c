@@ -23,7 +23,8 @@ static void write_row(scl_output *output, const scl_matrix *a, size_t i, char *l
   size_t used = 0;
   for (size_t j = 0; j < a->cols; j++) {
     char text[32];
-    const size_t length = scl_format_number(scl_matrix_get(a, i, j), a->dtype == SCL_F32, text);
+    const size_t length =
+        scl_format_number(scl_matrix_get(a, i, j), a->dtype == SCL_DTYPE_FLOAT32, text);
     memcpy(line + used, text, length);
     used += length;
     line[used++] = j + 1 < a->cols ? ',' : '\n';
@@ -35,11 +36,11 @@ scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const ch
                          scl_error *error) {
   scl_output *output;
   if (a->cols == 0)
-    return scl_fail(error, SCL_BAD_SHAPE, "%s: a matrix without columns has no lines", path);
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s: a matrix without columns has no lines", path);
   char *line = scl_allocate_array(a->cols, 33);
   if (line == NULL) return scl_fail_memory(error, a->cols * 33, "a line");
   scl_status status = scl_output_open(path, &output, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     for (size_t j = 0; names != NULL && j < a->cols; j++) {
       write_name(output, names[j]);
       scl_output_write(output, j + 1 < a->cols ? "," : "\n", 1);

@@ -31,14 +31,15 @@ static bool find(void *handle, const char *name, void *function, size_t size) {
 static scl_status load(library *curl, scl_error *error) {
   void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "libcurl is not installed: %s", dlerror());
   const bool all = find(handle, "curl_easy_init", &curl->init, sizeof curl->init) &&
                    find(handle, "curl_easy_setopt", &curl->setopt, sizeof curl->setopt) &&
                    find(handle, "curl_easy_perform", &curl->perform, sizeof curl->perform) &&
                    find(handle, "curl_easy_getinfo", &curl->getinfo, sizeof curl->getinfo) &&
                    find(handle, "curl_easy_cleanup", &curl->cleanup, sizeof curl->cleanup) &&
                    find(handle, "curl_easy_strerror", &curl->strerror, sizeof curl->strerror);
-  return all ? SCL_OK : scl_fail(error, SCL_UNSUPPORTED, "libcurl lacks a function: %s", dlerror());
+  return all ? SCL_STATUS_OK
+             : scl_fail(error, SCL_STATUS_UNSUPPORTED, "libcurl lacks a function: %s", dlerror());
 }
 
 /* More than any file that a workbench would fetch by itself: a server that never ends must not fill
@@ -108,18 +109,18 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
   (void)curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &answer);
   if (code == CURLE_ABORTED_BY_CALLBACK) {
     scl_interrupt_clear();
-    return scl_fail(error, SCL_CANCELLED, "interrupted! (%s was not fetched)", url);
+    return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted! (%s was not fetched)", url);
   }
   if (code == CURLE_HTTP_RETURNED_ERROR)
     return scl_fail(
-        error, SCL_IO,
+        error, SCL_STATUS_IO,
         "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url,
         answer, path);
   if (code == CURLE_FILESIZE_EXCEEDED || t->taken > MOST_BYTES)
-    return scl_fail(error, SCL_IO,
+    return scl_fail(error, SCL_STATUS_IO,
                     "%s: the file is larger than 4 GB, which no data set here is; nothing was kept",
                     url);
-  return scl_fail(error, SCL_IO,
+  return scl_fail(error, SCL_STATUS_IO,
                   "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url,
                   t->why[0] != 0 ? t->why : curl->strerror(code), path);
 }
@@ -139,15 +140,16 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
   }
   const CURLcode code = run(&curl, handle, url, &t);
   scl_progress_report("fetching", 0, 0);
-  scl_status status = code == CURLE_OK ? SCL_OK : refuse(&curl, handle, code, url, path, &t, error);
+  scl_status status =
+      code == CURLE_OK ? SCL_STATUS_OK : refuse(&curl, handle, code, url, path, &t, error);
   curl.cleanup(handle);
   SHA256Final(digest, &t.hash);
   to_text(digest, text);
-  if (status == SCL_OK && sha256 != NULL && strcmp(text, sha256) != 0)
-    status = scl_fail(error, SCL_BAD_DATA,
+  if (status == SCL_STATUS_OK && sha256 != NULL && strcmp(text, sha256) != 0)
+    status = scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: the file that came has sha256 %s where %s is expected; nothing was kept",
                       url, text, sha256);
-  if (status == SCL_OK) return scl_output_commit(t.output, error);
+  if (status == SCL_STATUS_OK) return scl_output_commit(t.output, error);
   scl_output_abandon(t.output);
   return status;
 }
@@ -156,7 +158,7 @@ scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) 
   unsigned char buffer[65536], bytes[SHA256_DIGEST_LENGTH];
   SHA2_CTX hash;
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return scl_fail(error, SCL_IO, "%s: %s", path, strerror(errno));
+  if (file == NULL) return scl_fail(error, SCL_STATUS_IO, "%s: %s", path, strerror(errno));
   SHA256Init(&hash);
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
     SHA256Update(&hash, buffer, got);
@@ -164,5 +166,5 @@ scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) 
   (void)fclose(file);
   SHA256Final(bytes, &hash);
   to_text(bytes, digest);
-  return failed ? scl_fail(error, SCL_IO, "%s: cannot be read", path) : SCL_OK;
+  return failed ? scl_fail(error, SCL_STATUS_IO, "%s: cannot be read", path) : SCL_STATUS_OK;
 }

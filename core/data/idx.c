@@ -36,11 +36,11 @@ static size_t size_of(unsigned type) {
 static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
   SCL_TRY(scl_input_all(path, &out->bytes, &out->length, error));
   const unsigned char *b = (const unsigned char *)out->bytes;
-  if (out->length == 0) return scl_fail(error, SCL_BAD_DATA, "%s: the file is empty", path);
+  if (out->length == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", path);
   if (out->length < 8 || b[0] != 0 || b[1] != 0 || size_of(b[2]) == 0 || b[3] == 0 || b[3] > 8) {
     const unsigned long magic = out->length >= 4 ? big32(b) : 0;
     return scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)",
         path, magic);
   }
@@ -49,24 +49,25 @@ static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
   out->size = size_of(b[2]);
   out->data_at = 4 + 4 * dims;
   if (out->length < out->data_at)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the IDX header is cut off", path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the IDX header is cut off", path);
   out->rows = big32(b + 4);
   out->each = 1;
   for (size_t k = 1; k < dims; k++) {
     const size_t dim = big32(b + 4 + 4 * k);
     if (dim != 0 && out->each > ((size_t)1 << 40) / dim)
-      return scl_fail(error, SCL_BAD_DATA, "%s: the sizes in the IDX header are absurd", path);
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the sizes in the IDX header are absurd",
+                      path);
     out->each *= dim;
   }
   const double wanted =
       (double)out->data_at + (double)out->rows * (double)out->each * (double)out->size;
   if ((double)out->length != wanted)
     return scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "%s: the file has %zu bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s",
         path, out->length, out->rows, out->each, wanted,
         (double)out->length < wanted ? "cut off" : "too long");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static double number_at(const idx_array *a, size_t place) {
@@ -118,8 +119,10 @@ static void convert_rows(void *context, size_t index) {
   const size_t first = index * ROWS_A_TASK, rows = scl_min(ROWS_A_TASK, a->rows - first);
   const unsigned char *bytes = (const unsigned char *)a->bytes + a->data_at;
   for (size_t i = first; i < first + rows; i++) {
-    double *wide = job->to->dtype == SCL_F64 ? scl_matrix_row(job->to, job->first + i) : NULL;
-    float *narrow = job->to->dtype == SCL_F64 ? NULL : scl_matrix_row_f32(job->to, job->first + i);
+    double *wide =
+        job->to->dtype == SCL_DTYPE_FLOAT64 ? scl_matrix_row(job->to, job->first + i) : NULL;
+    float *narrow =
+        job->to->dtype == SCL_DTYPE_FLOAT64 ? NULL : scl_matrix_row_f32(job->to, job->first + i);
     double sum = 0;
     for (size_t j = 0; j < a->each; j++) {
       const size_t place = i * a->each + j;
@@ -146,12 +149,12 @@ static scl_status convert(const char *path, const idx_array *a, double factor, s
   for (int v = 0; v < 256; v++)
     job.wide[v] = factor * v;
   scl_pool_run((a->rows + ROWS_A_TASK - 1) / ROWS_A_TASK, convert_rows, &job);
-  if (!atomic_load(&job.infinite)) return SCL_OK;
+  if (!atomic_load(&job.infinite)) return SCL_STATUS_OK;
   scl_matrix part = scl_matrix_slice(to, first, a->rows, 0, a->each);
   (void)scl_matrix_find_nonfinite(&part, &row, &col);
   scl_matrix_release(&part);
-  return scl_fail(error, SCL_BAD_DATA, "%s: row %zu, number %zu is not finite", path, row + 1,
-                  col + 1);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: row %zu, number %zu is not finite", path,
+                  row + 1, col + 1);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -160,17 +163,19 @@ static scl_status check_part(const char *const *images, const char *const *label
                              const idx_array *arrays, size_t parts, size_t k, scl_error *error) {
   const idx_array *image = &arrays[k], *label = &arrays[parts + k];
   if (image->rows == 0 || image->each == 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: it holds no numbers (%zu rows of %zu)", images[k],
-                    image->rows, image->each);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it holds no numbers (%zu rows of %zu)",
+                    images[k], image->rows, image->each);
   if (image->each != arrays[0].each)
-    return scl_fail(error, SCL_BAD_SHAPE, "%s: its rows have %zu numbers, and those of %s have %zu",
-                    images[k], image->each, images[0], arrays[0].each);
-  if (labels == NULL) return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "%s: its rows have %zu numbers, and those of %s have %zu", images[k],
+                    image->each, images[0], arrays[0].each);
+  if (labels == NULL) return SCL_STATUS_OK;
   if (label->each != 1)
-    return scl_fail(error, SCL_BAD_SHAPE, "%s: labels are one number a row, and its rows have %zu",
-                    labels[k], label->each);
-  if (label->rows == image->rows) return SCL_OK;
-  return scl_fail(error, SCL_BAD_SHAPE, "%s holds %zu labels, and %s %zu images", labels[k],
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "%s: labels are one number a row, and its rows have %zu", labels[k],
+                    label->each);
+  if (label->rows == image->rows) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s holds %zu labels, and %s %zu images", labels[k],
                   label->rows, images[k], image->rows);
 }
 
@@ -190,7 +195,7 @@ static scl_status read_all(const char *const *images, const char *const *labels,
     SCL_TRY(convert(images[k], &arrays[k], scale, &out->x, first, error));
     if (labels != NULL) SCL_TRY(convert(labels[k], &arrays[parts + k], 1, &out->y, first, error));
   }
-  if (labels == NULL) return SCL_OK;
+  if (labels == NULL) return SCL_STATUS_OK;
   out->classification = true;
   return scl_table_number_classes(out, error);
 }
@@ -208,6 +213,6 @@ scl_status scl_idx_read(const char *const *images, const char *const *labels, si
   for (size_t k = 0; arrays != NULL && k < 2 * parts; k++)
     scl_release(arrays[k].bytes);
   scl_release(arrays);
-  if (status != SCL_OK) scl_table_destroy(out);
+  if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

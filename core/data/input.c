@@ -14,11 +14,11 @@ struct scl_input {
 
 static scl_status check_path(const char *path, struct stat *file, scl_error *error) {
   if (stat(path, file) != 0)
-    return scl_fail(error, SCL_IO, "%s: %s", path,
+    return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
                     errno == ENOENT ? "no such file" : strerror(errno));
   if (S_ISDIR(file->st_mode))
-    return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_IO, "%s: this is a folder, not a file", path);
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
@@ -31,27 +31,28 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
   }
   input->file = gzopen(path, "rb");
   if (input->file == NULL) {
-    (void)scl_fail(error, SCL_IO, "%s: cannot be read: %s", path, strerror(errno));
+    (void)scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", path, strerror(errno));
     scl_input_close(input);
-    return SCL_IO;
+    return SCL_STATUS_IO;
   }
   (void)gzbuffer(input->file, 1u << 18);
   *out = input;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Why gzread failed, from its code; zlib puts the path before its own words. */
 static scl_status refuse(const scl_input *input, int code, const char *message, scl_error *error) {
   const size_t length = strlen(input->path);
   if (code == Z_ERRNO)
-    return scl_fail(error, SCL_IO, "%s: cannot be read: %s", input->path, strerror(errno));
+    return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", input->path, strerror(errno));
   if (code == Z_MEM_ERROR) return scl_fail_memory(error, 1u << 18, input->path);
   if (code == Z_BUF_ERROR)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
                     input->path);
   if (strncmp(message, input->path, length) == 0 && strncmp(message + length, ": ", 2) == 0)
     message += length + 2;
-  return scl_fail(error, SCL_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path, message);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path,
+                  message);
 }
 
 scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error) {
@@ -66,7 +67,7 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
     if (count == 0) break;
     *got += (size_t)count;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_input_close(scl_input *input) {
@@ -97,7 +98,7 @@ static scl_status read_all(scl_input *input, size_t guess, char **text, size_t *
   if (bytes == NULL) return scl_fail_memory(error, room, input->path);
   for (;;) {
     const scl_status status = scl_input_read(input, bytes + used, room - used, &got, error);
-    if (status != SCL_OK) {
+    if (status != SCL_STATUS_OK) {
       scl_release(bytes);
       return status;
     }
@@ -113,7 +114,7 @@ static scl_status read_all(scl_input *input, size_t guess, char **text, size_t *
   bytes[used] = 0;
   *text = bytes;
   *length = used;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_input_all(const char *path, char **text, size_t *length, scl_error *error) {

@@ -7,9 +7,10 @@
 typedef struct scl_input scl_input;
 
 /* Open for reading; gzip is known by its first bytes. A missing file, a folder or what cannot be
- * read: SCL_IO. */
+ * read: SCL_STATUS_IO. */
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error);
-/* Up to `size` bytes; *got = 0 at the end. A truncated or damaged gzip file: SCL_BAD_DATA. */
+/* Up to `size` bytes; *got = 0 at the end. A truncated or damaged gzip file:
+ * SCL_STATUS_BAD_DATA. */
 scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error);
 void scl_input_close(scl_input *input);
 

@@ -35,8 +35,8 @@ typedef struct place {
 
 static scl_status refuse(const place *p, const char *word, const char *stop, const char *why,
                          scl_error *error) {
-  return scl_fail(error, SCL_BAD_DATA, "%s: line %zu, column %zu (row %zu): '%.*s' %s", p->path,
-                  p->number, (size_t)(word - p->line) + 1, p->row,
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line %zu, column %zu (row %zu): '%.*s' %s",
+                  p->path, p->number, (size_t)(word - p->line) + 1, p->row,
                   (int)scl_min((size_t)(stop - word), 40), word, why);
 }
 
@@ -54,7 +54,7 @@ static scl_status take_pair(const place *p, const char *word, const char *stop, 
   if (!isfinite(value)) return refuse(p, word, stop, "is not finite", error);
   *last = (size_t)index;
   return c->take(c->context, p->row - 1, (size_t)index, value)
-             ? SCL_OK
+             ? SCL_STATUS_OK
              : refuse(p, word, stop, c->refusal, error);
 }
 
@@ -70,7 +70,7 @@ static scl_status take_line(const place *p, const char *at, const char *end, con
     stop = word_end(at, end);
     SCL_TRY(take_pair(p, at, stop, &last, c, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status scan(const char *path, const char *text, size_t length, size_t *rows,
@@ -91,7 +91,7 @@ static scl_status scan(const char *path, const char *text, size_t length, size_t
     at = line_break == NULL ? end : line_break + 1;
   }
   *rows = p.row - 1;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 typedef struct filling {
@@ -123,13 +123,13 @@ static scl_status pass(const char *const *paths, size_t n_paths, char **texts,
     SCL_TRY(scan(paths[k], texts[k], lengths[k], &f->table->part_rows[k], &c, error));
     f->first += f->table->part_rows[k];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status find_classes(scl_table *out, int classification, bool fractions,
                                scl_error *error) {
   scl_labels labels = {0};
-  if (classification == 0 || (classification < 0 && fractions)) return SCL_OK;
+  if (classification == 0 || (classification < 0 && fractions)) return SCL_STATUS_OK;
   for (size_t i = 0; i < out->rows; i++)
     if (!scl_labels_add(&labels, scl_matrix_get(&out->y, i, 0))) {
       scl_release(labels.values);
@@ -138,7 +138,7 @@ static scl_status find_classes(scl_table *out, int classification, bool fraction
   if (classification < 0 &&
       labels.count > MOST_CLASSES) { /* whole numbers, but too many to be labels */
     scl_release(labels.values);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   out->classification = true;
   return scl_table_take_labels(out, &labels, error);
@@ -153,12 +153,12 @@ static scl_status read_all(const char *const *paths, size_t n_paths, char **text
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   for (size_t k = 0; k < n_paths; k++)
     if (out->part_rows[k] == 0)
-      return scl_fail(error, SCL_BAD_DATA, "%s: the file has no rows", paths[k]);
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file has no rows", paths[k]);
   out->rows = f.first;
   out->cols = f.features = features > 0 ? features : f.largest;
   if (out->cols == 0)
     return scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "%s: no row has an index:value; option 'features' says how many columns there are",
         paths[0]);
   SCL_TRY(scl_table_make(out, dtype, true, error));
@@ -166,8 +166,8 @@ static scl_status read_all(const char *const *paths, size_t n_paths, char **text
   f.measuring = false;
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   size_t row, col;
-  if (dtype == SCL_F32 && scl_matrix_find_nonfinite(&out->x, &row, &col))
-    return scl_fail(error, SCL_BAD_DATA,
+  if (dtype == SCL_DTYPE_FLOAT32 && scl_matrix_find_nonfinite(&out->x, &row, &col))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: row %zu has a number at index %zu that is too large for float32", paths[0],
                     row + 1, col + 1);
   return find_classes(out, classification, f.fractions, error);
@@ -189,6 +189,6 @@ scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t feat
     scl_release(texts[k]);
   scl_release(texts);
   scl_release(lengths);
-  if (status != SCL_OK) scl_table_destroy(out);
+  if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

@@ -11,7 +11,7 @@
 enum { BLOCK = 8192 }; /* numbers decoded at a time */
 
 static scl_status cut_off(const char *path, const npy_layout *l, scl_error *error) {
-  return scl_fail(error, SCL_BAD_DATA,
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "%s: the file is cut off: it ends before its %zu x %zu numbers do", path, l->rows,
                   l->cols);
 }
@@ -22,13 +22,14 @@ static scl_status read_header(scl_input *input, const char *path, npy_layout *ou
   size_t got = 0, more = 0, size = 0;
   if (bytes == NULL) return scl_fail_memory(error, NPY_LONGEST, "a header");
   scl_status status = scl_input_read(input, bytes, NPY_PREFIX, &got, error);
-  if (status == SCL_OK) status = npy_header_size(path, bytes, got, &size, error);
-  if (status == SCL_OK && size < NPY_PREFIX)
-    status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
-  if (status == SCL_OK) status = scl_input_read(input, bytes + got, size - got, &more, error);
-  if (status == SCL_OK && got + more != size)
-    status = scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = npy_header_size(path, bytes, got, &size, error);
+  if (status == SCL_STATUS_OK && size < NPY_PREFIX)
+    status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is damaged", path);
+  if (status == SCL_STATUS_OK)
+    status = scl_input_read(input, bytes + got, size - got, &more, error);
+  if (status == SCL_STATUS_OK && got + more != size)
+    status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", path);
+  if (status == SCL_STATUS_OK) {
     bytes[size] = 0;
     status = npy_parse_header(path, bytes, size, out, error);
   }
@@ -41,8 +42,8 @@ static scl_status read_header(scl_input *input, const char *path, npy_layout *ou
 static scl_status check_size(const char *path, const npy_layout *l, scl_error *error) {
   struct stat file;
   const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
-  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return SCL_OK;
-  return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_OK;
+  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return SCL_STATUS_OK;
+  return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_STATUS_OK;
 }
 
 static scl_status read_numbers(scl_input *input, const char *path, const npy_layout *l,
@@ -52,7 +53,7 @@ static scl_status read_numbers(scl_input *input, const char *path, const npy_lay
   size_t total = l->rows * l->cols, got = 0;
   if (npy_is_native(l, out->dtype) && !l->by_column) {
     SCL_TRY(scl_input_read(input, out->data, total * l->size, &got, error));
-    return got == total * l->size ? SCL_OK : cut_off(path, l, error);
+    return got == total * l->size ? SCL_STATUS_OK : cut_off(path, l, error);
   }
   for (size_t done = 0, count; done < total; done += count) {
     count = scl_min(BLOCK, total - done);
@@ -67,7 +68,7 @@ static scl_status read_numbers(scl_input *input, const char *path, const npy_lay
         scl_matrix_set(out, place / l->cols, place % l->cols, values[k]);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status read_array(scl_input *input, const char *path, scl_matrix *out,
@@ -77,14 +78,15 @@ static scl_status read_array(scl_input *input, const char *path, scl_matrix *out
   size_t got = 0;
   SCL_TRY(read_header(input, path, &l, error));
   SCL_TRY(check_size(path, &l, error));
-  SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_F32 : SCL_F64,
-                                out, error));
+  SCL_TRY(scl_matrix_create_raw(
+      l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, out,
+      error));
   SCL_TRY(read_numbers(input, path, &l, out, error));
   SCL_TRY(scl_input_read(input, &byte, 1, &got, error));
   return got == 0
-             ? SCL_OK
-             : scl_fail(error, SCL_BAD_DATA, "%s: the file goes on after its %zu x %zu numbers",
-                        path, l.rows, l.cols);
+             ? SCL_STATUS_OK
+             : scl_fail(error, SCL_STATUS_BAD_DATA,
+                        "%s: the file goes on after its %zu x %zu numbers", path, l.rows, l.cols);
 }
 
 scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
@@ -93,7 +95,7 @@ scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
   SCL_TRY(scl_input_open(path, &input, error));
   const scl_status status = read_array(input, path, out, error);
   scl_input_close(input);
-  if (status != SCL_OK) scl_matrix_release(out);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }
 
@@ -102,7 +104,7 @@ scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
 static size_t make_header(const scl_matrix *a, char header[192]) {
   const int used = snprintf(
       header + 10, 150, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }",
-      npy_big_endian() ? '>' : '<', a->dtype == SCL_F64 ? '8' : '4', a->rows, a->cols);
+      npy_big_endian() ? '>' : '<', a->dtype == SCL_DTYPE_FLOAT64 ? '8' : '4', a->rows, a->cols);
   const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64,
                size = total - 10; /* numbers begin at a multiple of 64 */
   memcpy(header, "\x93NUMPY\x01\x00", 8);
@@ -117,7 +119,7 @@ static size_t make_header(const scl_matrix *a, char header[192]) {
 static void write_rows(scl_output *output, const scl_matrix *a, char *row) {
   const size_t bytes = a->cols * scl_dtype_size(a->dtype);
   for (size_t i = 0; i < a->rows; i++) {
-    if (a->dtype == SCL_F64)
+    if (a->dtype == SCL_DTYPE_FLOAT64)
       for (size_t j = 0; j < a->cols; j++)
         ((double *)(void *)row)[j] = scl_matrix_get(a, i, j);
     else
@@ -134,7 +136,7 @@ scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error
   char *row = scl_allocate_array(a->cols + 1, size);
   if (row == NULL) return scl_fail_memory(error, a->cols * size, "a row");
   scl_status status = scl_output_open(path, &output, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     scl_output_write(output, header, length);
     if (a->col_stride == 1 && a->row_stride == (ptrdiff_t)a->cols)
       scl_output_write(output, a->data, a->rows * a->cols * size);

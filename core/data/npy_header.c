@@ -16,20 +16,21 @@ scl_status npy_header_size(const char *path, const char *bytes, size_t length, s
                            scl_error *error) {
   const unsigned char *b = (const unsigned char *)bytes;
   if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-    return scl_fail(error, SCL_BAD_DATA, "%s: this is no .npy file", path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is no .npy file", path);
   if (b[6] < 1 || b[6] > 3)
-    return scl_fail(error, SCL_BAD_DATA, "%s: .npy version %d is not known; 1, 2 and 3 are", path,
-                    b[6]);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: .npy version %d is not known; 1, 2 and 3 are",
+                    path, b[6]);
   const size_t prefix = b[6] == 1 ? 10 : 12;
-  if (length < prefix) return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", path);
+  if (length < prefix)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", path);
   const size_t size =
       prefix == 10 ? (size_t)b[8] | (size_t)b[9] << 8
                    : (size_t)b[8] | (size_t)b[9] << 8 | (size_t)b[10] << 16 | (size_t)b[11] << 24;
   if (size > NPY_LONGEST)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: the .npy header says that it has %zu bytes: it is damaged", path, size);
   *out = prefix + size;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the dictionary: {'descr': '<f8',
@@ -94,9 +95,9 @@ static scl_status parse_type(const char *path, const char *text, npy_layout *out
     out->kind = known[k][0];
     out->size = (size_t)(known[k][1] - '0');
     out->swapped = (order == '<' && npy_big_endian()) || (order == '>' && !npy_big_endian());
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
-  return scl_fail(error, SCL_BAD_DATA,
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "%s: its numbers are of type '%s'; float32, float64, integers and booleans are "
                   "read (X.astype(\"float64\") in NumPy)",
                   path, text);
@@ -130,22 +131,23 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
   }
   skip_blanks(&at);
   if (strstr(bytes + 10, "'descr': [") != NULL)
-    return scl_fail(error, SCL_BAD_DATA, "%s: it holds records; an array of numbers is wanted",
-                    path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: it holds records; an array of numbers is wanted", path);
   if (!fine || at != bytes + size || !h.typed || !h.ordered || !h.shaped)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is damaged", path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is damaged", path);
   SCL_TRY(parse_type(path, h.type, out, error));
   if (h.count > 2)
-    return scl_fail(error, SCL_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2", path,
-                    h.count);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2",
+                    path, h.count);
   if (h.dims[1] != 0 && h.dims[0] > ((size_t)1 << 50) / h.dims[1])
-    return scl_fail(error, SCL_BAD_DATA, "%s: its header says %zu x %zu numbers: it is damaged",
-                    path, h.dims[0], h.dims[1]);
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: its header says %zu x %zu numbers: it is damaged", path, h.dims[0],
+                    h.dims[1]);
   out->by_column = h.by_column && h.dims[0] > 1 && h.dims[1] > 1;
   out->rows = h.dims[0];
   out->cols = h.dims[1];
   out->data_at = size;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- numbers */

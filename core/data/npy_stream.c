@@ -25,11 +25,12 @@ static scl_status read_bytes(const array_file *a, size_t from, size_t count, voi
   for (size_t done = 0; done < count;) {
     const ssize_t got = pread(a->descriptor, (char *)to + done, count - done, (off_t)(from + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return scl_fail(error, SCL_IO, "%s: cannot be read: %s", a->path, strerror(errno));
-    if (got == 0) return scl_fail(error, SCL_BAD_DATA, "%s: the file is cut off", a->path);
+    if (got < 0)
+      return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", a->path, strerror(errno));
+    if (got == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is cut off", a->path);
     done += (size_t)got;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status read_header(array_file *a, size_t length, scl_error *error) {
@@ -37,16 +38,16 @@ static scl_status read_header(array_file *a, size_t length, scl_error *error) {
   size_t size;
   SCL_TRY(read_bytes(a, 0, scl_min(length, NPY_PREFIX), prefix, error));
   if (length >= 2 && memcmp(prefix, "\x1f\x8b", 2) == 0)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "%s: it is packed by gzip, and rows stream from plain .npy files", a->path);
   SCL_TRY(npy_header_size(a->path, prefix, scl_min(length, NPY_PREFIX), &size, error));
   if (size > length)
-    return scl_fail(error, SCL_BAD_DATA, "%s: the .npy header is cut off", a->path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", a->path);
   char *bytes = scl_allocate(size + 1);
   if (bytes == NULL) return scl_fail_memory(error, size, "a header");
   scl_status status = read_bytes(a, 0, size, bytes, error);
   bytes[size] = 0;
-  if (status == SCL_OK) status = npy_parse_header(a->path, bytes, size, &a->layout, error);
+  if (status == SCL_STATUS_OK) status = npy_parse_header(a->path, bytes, size, &a->layout, error);
   scl_release(bytes);
   return status;
 }
@@ -57,27 +58,27 @@ static scl_status open_array(const char *path, array_file *a, scl_error *error) 
   a->path = scl_copy_text(path);
   if (a->path == NULL) return scl_fail_memory(error, strlen(path), "a path");
   if (stat(path, &file) != 0)
-    return scl_fail(error, SCL_IO, "%s: %s", path,
+    return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
                     errno == ENOENT ? "no such file" : strerror(errno));
   if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_IO, "%s: this is a %s, not a file", path,
+    return scl_fail(error, SCL_STATUS_IO, "%s: this is a %s, not a file", path,
                     S_ISDIR(file.st_mode) ? "folder" : "pipe or device");
   a->descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (a->descriptor < 0)
-    return scl_fail(error, SCL_IO, "%s: cannot be read: %s", path, strerror(errno));
+    return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", path, strerror(errno));
   SCL_TRY(read_header(a, (size_t)file.st_size, error));
   if (l->by_column)
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "%s: it is stored by columns (Fortran order), and rows stream from arrays in C order",
         path);
   const size_t wanted = l->data_at + l->rows * l->cols * l->size;
   if ((size_t)file.st_size != wanted)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: the file has %zu bytes where its header (%zu x %zu) says %zu: it is %s",
                     path, (size_t)file.st_size, l->rows, l->cols, wanted,
                     (size_t)file.st_size < wanted ? "cut off" : "too long");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Rows as they stand in the file, straight to where they are wanted. */
@@ -90,7 +91,7 @@ static scl_status read_native(const array_file *a, size_t first, size_t count, c
     SCL_TRY(read_bytes(a, from + i * row, row,
                        (char *)to->data + (ptrdiff_t)i * to->row_stride * (ptrdiff_t)a->layout.size,
                        error));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status read_rows(const array_file *a, size_t first, size_t count, scl_matrix *to,
@@ -102,10 +103,10 @@ static scl_status read_rows(const array_file *a, size_t first, size_t count, scl
   unsigned char *bytes = scl_allocate(row + 1);
   double *values = scl_allocate_array(l->cols + 1, sizeof *values);
   scl_status status =
-      bytes == NULL || values == NULL ? scl_fail_memory(error, row, "a row") : SCL_OK;
-  for (size_t i = 0; status == SCL_OK && i < count; i++) {
+      bytes == NULL || values == NULL ? scl_fail_memory(error, row, "a row") : SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     status = read_bytes(a, l->data_at + (first + i) * row, row, bytes, error);
-    if (status != SCL_OK) break;
+    if (status != SCL_STATUS_OK) break;
     npy_decode(l, bytes, l->cols, values);
     for (size_t j = 0; j < l->cols; j++)
       scl_matrix_set(to, i, j, values[j]);
@@ -119,7 +120,8 @@ static scl_status npy_source_read(scl_source *source, size_t first, size_t count
                                   scl_matrix *y, scl_error *error) {
   const npy_source *s = (const npy_source *)source;
   SCL_TRY(read_rows(&s->x, first, count, x, error));
-  return y == NULL || s->base.targets == 0 ? SCL_OK : read_rows(&s->y, first, count, y, error);
+  return y == NULL || s->base.targets == 0 ? SCL_STATUS_OK
+                                           : read_rows(&s->y, first, count, y, error);
 }
 
 static void close_array(array_file *a) {
@@ -142,9 +144,9 @@ scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **o
   if (s == NULL) return scl_fail_memory(error, sizeof *s, "a stream");
   s->x.descriptor = s->y.descriptor = -1;
   scl_status status = open_array(x_path, &s->x, error);
-  if (status == SCL_OK && y_path != NULL) status = open_array(y_path, &s->y, error);
-  if (status == SCL_OK && y_path != NULL && s->y.layout.rows != s->x.layout.rows)
-    status = scl_fail(error, SCL_BAD_SHAPE, "%s has %zu rows, and %s has %zu", x_path,
+  if (status == SCL_STATUS_OK && y_path != NULL) status = open_array(y_path, &s->y, error);
+  if (status == SCL_STATUS_OK && y_path != NULL && s->y.layout.rows != s->x.layout.rows)
+    status = scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s has %zu rows, and %s has %zu", x_path,
                       s->x.layout.rows, y_path, s->y.layout.rows);
   s->base = (scl_source){&npy_source_class,
                          s->x.layout.rows,
@@ -152,7 +154,7 @@ scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **o
                          y_path == NULL ? 0 : s->y.layout.cols,
                          true,
                          true};
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = &s->base;
   else
     npy_source_destroy(&s->base);

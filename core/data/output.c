@@ -53,23 +53,23 @@ static void end(scl_output *output) {
 /* Where the bytes shall lie: path, or what it links to. */
 static scl_status resolve(const char *path, char **out, scl_error *error) {
   struct stat there;
-  if (path[0] == 0) return scl_fail(error, SCL_IO, "the file name is empty");
+  if (path[0] == 0) return scl_fail(error, SCL_STATUS_IO, "the file name is empty");
   if (stat(path, &there) == 0) {
     if (S_ISDIR(there.st_mode))
-      return scl_fail(error, SCL_IO, "%s: this is a folder, not a file", path);
+      return scl_fail(error, SCL_STATUS_IO, "%s: this is a folder, not a file", path);
     if (!S_ISREG(there.st_mode))
-      return scl_fail(error, SCL_IO,
+      return scl_fail(error, SCL_STATUS_IO,
                       "%s: this is a pipe or device, and a file is written whole or not at all",
                       path);
     char *real = realpath(path, NULL);
     if (real != NULL) {
       *out = scl_copy_text(real);
       free(real);
-      return *out == NULL ? scl_fail_memory(error, strlen(path), "a file name") : SCL_OK;
+      return *out == NULL ? scl_fail_memory(error, strlen(path), "a file name") : SCL_STATUS_OK;
     }
   }
   *out = scl_copy_text(path);
-  return *out == NULL ? scl_fail_memory(error, strlen(path), "a file name") : SCL_OK;
+  return *out == NULL ? scl_fail_memory(error, strlen(path), "a file name") : SCL_STATUS_OK;
 }
 
 /* A new file beside the path, with the user's usual rights. */
@@ -85,14 +85,14 @@ static scl_status open_temporary(scl_output *output, const char *path, scl_error
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) break;
     output->file = fdopen(descriptor, "wb");
-    if (output->file != NULL) return SCL_OK;
+    if (output->file != NULL) return SCL_STATUS_OK;
     const int reason = errno;
     (void)close(descriptor);
     (void)unlink(output->temporary);
     errno = reason;
     break;
   }
-  return scl_fail(error, SCL_IO, "%s: cannot be written: %s", path,
+  return scl_fail(error, SCL_STATUS_IO, "%s: cannot be written: %s", path,
                   errno == ENOENT ? "there is no such folder" : strerror(errno));
 }
 
@@ -100,8 +100,8 @@ scl_status scl_output_open(const char *path, scl_output **out, scl_error *error)
   scl_output *output = scl_allocate_zero(sizeof *output);
   if (output == NULL) return scl_fail_memory(error, sizeof *output, "a file");
   scl_status status = resolve(path, &output->path, error);
-  if (status == SCL_OK) status = open_temporary(output, path, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK) status = open_temporary(output, path, error);
+  if (status == SCL_STATUS_OK)
     *out = output;
   else
     end(output);
@@ -139,11 +139,11 @@ scl_status scl_output_commit(scl_output *output, scl_error *error) {
   end_hold(&h);
   note(output, output->failed != 0 || rename(output->temporary, output->path) == 0);
   const int failed = output->failed;
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (failed != 0) {
     (void)unlink(output->temporary);
-    status = scl_fail(error, SCL_IO, "%s: not written, nothing was left behind: %s", output->path,
-                      strerror(failed));
+    status = scl_fail(error, SCL_STATUS_IO, "%s: not written, nothing was left behind: %s",
+                      output->path, strerror(failed));
   } else {
     sync_folder(output->temporary);
   }

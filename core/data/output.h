@@ -8,7 +8,7 @@
 typedef struct scl_output scl_output;
 
 /* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target
- * is written. SCL_IO where the folder cannot be written, or where path is a folder, pipe or
+ * is written. SCL_STATUS_IO where the folder cannot be written, or where path is a folder, pipe or
  * device. */
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
 /* Remembers the first failure; commit reports it. */

@@ -26,12 +26,13 @@ scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_er
   const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   char wanted_text[32], memory_text[32];
   if (memory > 0 && wanted > memory)
-    return scl_fail(error, SCL_NO_MEMORY,
+    return scl_fail(error, SCL_STATUS_NO_MEMORY,
                     "X would be a %zu x %zu %s matrix of %s, and this machine has %s of memory",
                     table->rows, table->cols, scl_dtype_name(dtype),
                     scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
   SCL_TRY(scl_matrix_create_raw(table->rows, table->cols, dtype, &table->x, error));
-  return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_F64, &table->y, error) : SCL_OK;
+  return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_DTYPE_FLOAT64, &table->y, error)
+                : SCL_STATUS_OK;
 }
 
 /* The first place whose value is not below the given one. */
@@ -81,14 +82,14 @@ scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error
     scl_release(labels->values);
     *labels = (scl_labels){0};
     return scl_fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "the target has more than %d different labels; task = \"regression\" takes them as values",
         SCL_MOST_LABELS);
   }
   table->classes = labels->count;
   table->class_values = labels->values;
   *labels = (scl_labels){0};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_table_number_classes(scl_table *table, scl_error *error) {

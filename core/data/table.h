@@ -38,7 +38,7 @@ bool scl_labels_add(scl_labels *labels, double value);
 
 /* The distinct numbers of column y into class_values. */
 scl_status scl_table_number_classes(scl_table *table, scl_error *error);
-/* The labels of a set become class_values, which takes them over; SCL_BAD_DATA when they
+/* The labels of a set become class_values, which takes them over; SCL_STATUS_BAD_DATA when they
  * overflowed. */
 scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error);
 

@@ -37,14 +37,14 @@ static scl_status solve_one(folding *f, size_t i, scl_error *error) {
 /* Nobody starts another fit; who runs one is told of Ctrl-C as well. */
 static void fail(folding *f, scl_status status, const scl_error *error) {
   pthread_mutex_lock(&f->lock);
-  if (f->status == SCL_OK) {
+  if (f->status == SCL_STATUS_OK) {
     f->status = status;
     f->error = *error;
   }
-  f->cancelled |= status == SCL_CANCELLED;
+  f->cancelled |= status == SCL_STATUS_CANCELLED;
   pthread_mutex_unlock(&f->lock);
   atomic_store(&f->next, f->groups);
-  if (status == SCL_CANCELLED) scl_interrupt();
+  if (status == SCL_STATUS_CANCELLED) scl_interrupt();
 }
 
 static void *drive(void *context) {
@@ -54,7 +54,7 @@ static void *drive(void *context) {
     if (i >= f->groups) return NULL;
     scl_error error = {0};
     const scl_status status = solve_one(f, i, &error);
-    if (status != SCL_OK) {
+    if (status != SCL_STATUS_OK) {
       fail(f, status, &error);
       return NULL;
     }
@@ -109,7 +109,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   for (size_t i = 0; i < started; i++)
     (void)pthread_join(threads[i], NULL);
   (void)pthread_mutex_destroy(&f.lock);
-  if (f.status == SCL_OK) return SCL_OK;
+  if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
   if (f.cancelled) scl_interrupt_clear();
   release_all(&f);
   if (error != NULL) *error = f.error;

@@ -39,12 +39,12 @@ static scl_status create(scl_instance *solver, size_t features, size_t targets, 
                          scl_model **out, scl_error *error) {
   const scl_ability_model *table = scl_instance_ability(solver, SCL_ABILITY_MODEL);
   if (table == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "it makes no models, but coefficients");
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it makes no models, but coefficients");
   scl_model *model = scl_allocate_zero(sizeof *model);
   if (model == NULL) return scl_fail_memory(error, sizeof *model, "a model");
   *model = (scl_model){scl_instance_share(solver), table, NULL, features, targets, dtype};
   *out = model;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without,
@@ -56,11 +56,11 @@ scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool inte
   SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
   scl_status status =
       create(solver, s.problem.features, s.problem.targets, s.problem.dtype, &model, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_instance_prefix(
         solver, model->table->fit(solver->self, &s.problem, &model->self, &solution, error), error);
   scl_problem_close(&s);
-  if (status != SCL_OK) {
+  if (status != SCL_STATUS_OK) {
     if (model != NULL) model->self = NULL; /* a failing slot leaves nothing */
     scl_model_destroy(model);
     return status;
@@ -69,7 +69,7 @@ scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool inte
   fit->solution = solution;
   fit->loss = NAN;
   *out = model;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- scores */
@@ -101,7 +101,7 @@ static void decide_tile(void *context, size_t index) {
                           0};
   const scl_status status = m->table->decide(
       m->solver->self, m->self, &rows, d->scores + (ptrdiff_t)first * d->stride, d->stride, &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&d->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&d->failed)) return;
   d->status = scl_instance_prefix(m->solver, status, &error);
   d->error = error;
 }
@@ -114,10 +114,10 @@ static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff
                 .count = count,
                 .scores = scores,
                 .stride = stride,
-                .status = SCL_OK};
+                .status = SCL_STATUS_OK};
   atomic_flag_clear(&d.failed);
   scl_pool_run((count + TILE_ROWS - 1) / TILE_ROWS, decide_tile, &d);
-  if (d.status != SCL_OK && error != NULL) *error = d.error;
+  if (d.status != SCL_STATUS_OK && error != NULL) *error = d.error;
   return d.status;
 }
 
@@ -129,8 +129,8 @@ static scl_status decide_sparse(const scl_model *model, const scl_flow *flow,
   void *filled = scl_allocate_array(most * d + 1, scl_dtype_size(flow->dtype));
   if (filled == NULL)
     return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows with their zeros");
-  scl_status status = SCL_OK;
-  for (size_t at = 0; status == SCL_OK && at < count; at += most) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = 0; status == SCL_STATUS_OK && at < count; at += most) {
     const size_t rows = scl_min(most, count - at);
     scl_flow_fill(flow, block, start + at, rows, filled);
     status = decide_dense(model, filled, (ptrdiff_t)d, rows, scores + (ptrdiff_t)at * stride,
@@ -144,11 +144,11 @@ scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
                             const scl_flow_block *block, size_t start, size_t count, double *scores,
                             ptrdiff_t stride, scl_error *error) {
   if (scl_flow_features(flow) != model->features || flow->dtype != model->dtype)
-    return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "rows of %zu features in %s where the model takes %zu in %s",
                     scl_flow_features(flow), scl_dtype_name(flow->dtype), model->features,
                     scl_dtype_name(model->dtype));
-  if (count == 0) return SCL_OK;
+  if (count == 0) return SCL_STATUS_OK;
   if (block->slots > 0)
     return decide_sparse(model, flow, block, start, count, scores, stride, error);
   const char *rows = (const char *)block->phi +
@@ -170,7 +170,7 @@ static scl_status gather_block(void *context, const scl_flow_block *block, scl_e
     return scl_fail_memory(error, block->count * c * sizeof *scores, "scores of a block");
   const scl_status status =
       scl_model_decide(g->model, g->flow, block, 0, block->count, scores, (ptrdiff_t)c, error);
-  for (size_t i = 0; status == SCL_OK && i < block->count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < block->count; i++)
     memcpy(scl_matrix_row(g->out, block->first + block->place[i]), scores + i * c,
            c * sizeof *scores);
   scl_release(scores);
@@ -180,9 +180,9 @@ static scl_status gather_block(void *context, const scl_flow_block *block, scl_e
 scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
                                scl_error *error) {
   gathering g = {flow, model, out};
-  SCL_TRY(scl_matrix_create(flow->source->rows, model->targets, SCL_F64, out, error));
+  SCL_TRY(scl_matrix_create(flow->source->rows, model->targets, SCL_DTYPE_FLOAT64, out, error));
   const scl_status status = scl_flow_walk(flow, true, gather_block, &g, error);
-  if (status != SCL_OK) scl_matrix_release(out);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }
 
@@ -227,15 +227,15 @@ static scl_status probe(const scl_model *model, scl_error *error) {
   double *scores = scl_allocate_array(2 * MOST_TARGETS, sizeof *scores);
   scl_status status = row == NULL || scores == NULL
                           ? scl_fail_memory(error, MOST_TARGETS * sizeof *scores, "a loaded model")
-                          : SCL_OK;
-  for (size_t j = 0; status == SCL_OK && j < 2 * MOST_TARGETS; j++)
+                          : SCL_STATUS_OK;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < 2 * MOST_TARGETS; j++)
     scores[j] = untouched;
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status =
         decide_dense(model, row, (ptrdiff_t)model->features, 1, scores, 2 * MOST_TARGETS, error);
-  for (size_t j = 0; status == SCL_OK && j < 2 * MOST_TARGETS; j++)
+  for (size_t j = 0; status == SCL_STATUS_OK && j < 2 * MOST_TARGETS; j++)
     if ((j < model->targets) != (scores[j] != untouched))
-      status = scl_fail(error, SCL_BAD_DATA,
+      status = scl_fail(error, SCL_STATUS_BAD_DATA,
                         "the model does not give the %zu scores a row that the file speaks of",
                         model->targets);
   scl_release(row);
@@ -251,14 +251,14 @@ scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, sc
   const uint64_t features = get_number(header + 8), targets = get_number(header + 16),
                  dtype = get_number(header + 24);
   if (memcmp(header, magic, sizeof magic) != 0 || features == 0 || features > INT32_MAX ||
-      targets == 0 || targets > MOST_TARGETS || dtype > SCL_F32)
-    return scl_fail(error, SCL_BAD_DATA, "these bytes are no model, or damaged");
+      targets == 0 || targets > MOST_TARGETS || dtype > SCL_DTYPE_FLOAT32)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "these bytes are no model, or damaged");
   SCL_TRY(create(solver, (size_t)features, (size_t)targets, (scl_dtype)dtype, &model, error));
   scl_status status = scl_instance_prefix(
       solver, model->table->load(solver->self, read, context, &model->self, error), error);
-  if (status != SCL_OK) model->self = NULL;
-  if (status == SCL_OK) status = probe(model, error);
-  if (status == SCL_OK)
+  if (status != SCL_STATUS_OK) model->self = NULL;
+  if (status == SCL_STATUS_OK) status = probe(model, error);
+  if (status == SCL_STATUS_OK)
     *out = model;
   else
     scl_model_destroy(model);

@@ -35,7 +35,7 @@ scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl
                                scl_error *error);
 
 /* To bytes, and back with the same solver: sizes, then what the plugin writes. Loading trusts
- * nothing: SCL_BAD_DATA. */
+ * nothing: SCL_STATUS_BAD_DATA. */
 scl_status scl_model_save(const scl_model *model, scl_write write, void *context, scl_error *error);
 scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out,
                           scl_error *error);

@@ -50,19 +50,20 @@ static scl_status standardise(sample *s, scl_error *error) {
   double sum = 0, square = 0;
   for (size_t i = 0; i < s->n; i++) {
     if (!isfinite(score_of(s, i)))
-      return scl_fail(error, SCL_BAD_DATA, "the score of row %zu is not finite", i + 1);
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "the score of row %zu is not finite", i + 1);
     s->total += weight_of(s, i);
     sum += weight_of(s, i) * score_of(s, i);
   }
   if (!(s->total > 0))
-    return scl_fail(error, SCL_BAD_DATA, "there are no rows of positive weight to calibrate on");
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "there are no rows of positive weight to calibrate on");
   s->mean = sum / s->total;
   for (size_t i = 0; i < s->n; i++)
     square += weight_of(s, i) * (score_of(s, i) - s->mean) * (score_of(s, i) - s->mean);
   s->spread = sqrt(square / s->total);
   /* equal scores but for rounding: there is no slope to find */
   if (!(s->spread > 1e-14 * fabs(s->mean)) || !isfinite(s->spread)) s->spread = 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void regularise(sample *s, scl_platt *out) {
@@ -148,7 +149,7 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
   }
   out->slope = s.spread > 0 ? a / s.spread : 0;
   out->offset = b - out->slope * s.mean;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- use */

@@ -17,7 +17,7 @@ typedef struct scl_platt {
 
 /* Fit to n scores; targets > 0 are of the class. Both at strides. weights (n) or NULL: they are
  * scaled to a mean of 1 over the rows that have any, so that their unit does not matter.
- * SCL_BAD_DATA where a score is not finite. Sums are in the order of the rows. */
+ * SCL_STATUS_BAD_DATA where a score is not finite. Sums are in the order of the rows. */
 scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
                          const double *targets, ptrdiff_t target_stride, const double *weights,
                          scl_platt *out, scl_error *error);

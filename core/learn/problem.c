@@ -15,7 +15,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   training->allowance = allowance;
   (void)pthread_mutex_init(&training->lock, NULL);
   *out = training;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_training_destroy(scl_training *training) {
@@ -30,11 +30,12 @@ void scl_training_destroy(scl_training *training) {
 
 scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, scl_error *error) {
   if (training->flow.map == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "these features have no K, so no Gram matrix of parameters");
   pthread_mutex_lock(&training->lock);
-  const scl_status status =
-      training->gram == NULL ? scl_map_gram(training->flow.map, &training->gram, error) : SCL_OK;
+  const scl_status status = training->gram == NULL
+                                ? scl_map_gram(training->flow.map, &training->gram, error)
+                                : SCL_STATUS_OK;
   pthread_mutex_unlock(&training->lock);
   *out = training->gram;
   return status;
@@ -92,11 +93,11 @@ static scl_status average_rows(void *context, const scl_rows *rows, scl_error *e
       a->y[j] += weight * rows->targets[i * a->targets + j];
     a->total += weight;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status ensure_means(const scl_problem *problem, solve_context *s, scl_error *error) {
-  if (s->have_normal) return SCL_OK;
+  if (s->have_normal) return SCL_STATUS_OK;
   SCL_TRY(scl_problem_reserve(s, problem->features, problem->targets, error));
   averaging a = {s->mean_phi, s->mean_y, 0, problem->features, problem->targets};
   SCL_TRY(problem->walk(problem, average_rows, &a, error));
@@ -104,7 +105,7 @@ static scl_status ensure_means(const scl_problem *problem, solve_context *s, scl
     a.phi[j] /= a.total;
   for (size_t j = 0; j < problem->targets; j++)
     a.y[j] /= a.total;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* b = mean y - mean phi a */
@@ -143,7 +144,7 @@ static scl_status call_solver(const scl_problem *problem, const scl_instance *so
   const scl_solver *table = scl_instance_vtable(solver);
   const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
   if (values == NULL) return table->solve(solver->self, problem, solutions, error);
-  if (path == NULL) return scl_fail(error, SCL_UNSUPPORTED, "it has no path over an option");
+  if (path == NULL) return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it has no path over an option");
   scl_solution **list = scl_allocate_array(count + 1, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, count * sizeof *list, "solutions");
   for (size_t k = 0; k < count; k++)
@@ -158,14 +159,15 @@ static scl_status finish(const scl_problem *problem, solve_context *s, scl_fit *
   for (size_t k = 0; k < count; k++) {
     for (size_t i = 0; i < problem->features * problem->targets; i++)
       if (!isfinite(fits[k].solution.coefficients[i]))
-        return scl_fail(error, SCL_NUMERIC, "the solution is not finite (coefficient %zu)", i + 1);
+        return scl_fail(error, SCL_STATUS_NUMERIC, "the solution is not finite (coefficient %zu)",
+                        i + 1);
     if (s->intercept && isnan(fits[k].solution.intercept[0])) {
       SCL_TRY(ensure_means(problem, s, error));
       set_intercept(problem, s, &fits[k]);
     }
     fits[k].loss = loss_of(problem, s, &fits[k]);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
@@ -194,12 +196,13 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
       .intercept = intercept};
   scl_problem_set_verbs(&s->problem);
   if (s->problem.rows == 0 || d == 0 || c == 0)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows,
                     d, c);
   if (!(total > 0))
-    return scl_fail(error, SCL_BAD_DATA, "all row weights are 0 outside fold %ld", without + 1);
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0 outside fold %ld",
+                    without + 1);
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept,
@@ -211,11 +214,13 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
   SCL_TRY(scl_problem_open(&s, training, solver, intercept, without, error));
   memset(fits, 0, number * sizeof *fits);
   scl_solution *solutions = scl_allocate_zero(number * sizeof *solutions);
-  scl_status status =
-      solutions == NULL ? scl_fail_memory(error, number * sizeof *solutions, "solutions") : SCL_OK;
-  for (size_t k = 0; status == SCL_OK && k < number; k++) {
-    status = scl_matrix_create(d, c, SCL_F64, &fits[k].coefficients, error);
-    if (status == SCL_OK) status = scl_matrix_create(1, c, SCL_F64, &fits[k].intercept, error);
+  scl_status status = solutions == NULL
+                          ? scl_fail_memory(error, number * sizeof *solutions, "solutions")
+                          : SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++) {
+    status = scl_matrix_create(d, c, SCL_DTYPE_FLOAT64, &fits[k].coefficients, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_matrix_create(1, c, SCL_DTYPE_FLOAT64, &fits[k].intercept, error);
     solutions[k] = (scl_solution){.head = SCL_HEAD(scl_solution),
                                   .gap = NAN,
                                   .residual = NAN,
@@ -223,16 +228,16 @@ scl_status scl_training_solve(scl_training *training, const scl_instance *solver
                                   .score = NAN};
     solutions[k].coefficients = fits[k].coefficients.data;
     solutions[k].intercept = intercept ? fits[k].intercept.data : NULL;
-    for (size_t j = 0; status == SCL_OK && intercept && j < c; j++)
+    for (size_t j = 0; status == SCL_STATUS_OK && intercept && j < c; j++)
       solutions[k].intercept[j] = NAN;
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_instance_prefix(
         solver, call_solver(&s.problem, solver, values, count, solutions, error), error);
-  for (size_t k = 0; status == SCL_OK && k < number; k++)
+  for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++)
     fits[k].solution = solutions[k];
-  if (status == SCL_OK) status = finish(&s.problem, &s, fits, number, error);
-  for (size_t k = 0; status != SCL_OK && k < number; k++)
+  if (status == SCL_STATUS_OK) status = finish(&s.problem, &s, fits, number, error);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++)
     scl_fit_release(&fits[k]);
   scl_release(solutions);
   scl_problem_close(&s);

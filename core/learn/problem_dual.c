@@ -24,7 +24,7 @@ static scl_status collect(void *context, const scl_flow_block *block, scl_error 
            count * c->targets * sizeof(double));
     c->seen += count;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 typedef struct dual_blocks {
@@ -41,7 +41,7 @@ static scl_status features_of(const dual_blocks *d, size_t first, size_t count, 
     return scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
                          error);
   memcpy(phi, x, count * d->cols * d->size);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status dual_pairs(const dual_blocks *d, scl_symmetric *gram, scl_error *error) {
@@ -62,7 +62,7 @@ static scl_status dual_pairs(const dual_blocks *d, scl_symmetric *gram, scl_erro
       scl_symmetric_set_block(gram, i, rows, j, cols, d->flow->dtype, d->product);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* One-hot rows: an entry is the share of grids in which both rows have the same cell. */
@@ -85,7 +85,7 @@ static scl_status match_rectangle(void *context, size_t first_row, size_t rows, 
         same += a[k] == b[k] && a[k] >= 0;
       out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = same * m->square;
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status match_cells(const scl_problem *problem, solve_context *s, const char *x,
@@ -98,7 +98,7 @@ static scl_status match_cells(const scl_problem *problem, solve_context *s, cons
   matching m = {columns, slots, scl_map_slot_value(flow->map) * scl_map_slot_value(flow->map)};
   scl_status status =
       scl_map_apply_cells(flow->map, x, (ptrdiff_t)cols, problem->rows, columns, error);
-  if (status == SCL_OK) status = scl_symmetric_fill(s->dual, match_rectangle, &m, error);
+  if (status == SCL_STATUS_OK) status = scl_symmetric_fill(s->dual, match_rectangle, &m, error);
   scl_release(columns);
   return status;
 }
@@ -153,14 +153,14 @@ static scl_status centre_dual(const scl_problem *problem, solve_context *s, scl_
       s->dual_targets[i * c + j] -= mean;
   }
   scl_release(memory);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gram,
                             const double **targets, scl_error *error) {
   solve_context *s = context_of(problem);
   if (s->training->flow.weights != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the dual form takes rows of one weight: form = \"primal\" takes others");
   if (s->dual == NULL) {
     const size_t bytes =
@@ -170,12 +170,12 @@ scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gr
     char *x = scl_allocate(bytes + 1);
     scl_status status = x == NULL || s->dual_targets == NULL
                             ? scl_fail_memory(error, bytes, "the rows of a dual problem")
-                            : SCL_OK;
-    if (status == SCL_OK) status = scl_symmetric_create(problem->rows, &s->dual, error);
-    if (status == SCL_OK) status = make_dual(problem, s, x, error);
+                            : SCL_STATUS_OK;
+    if (status == SCL_STATUS_OK) status = scl_symmetric_create(problem->rows, &s->dual, error);
+    if (status == SCL_STATUS_OK) status = make_dual(problem, s, x, error);
     scl_release(x);
-    if (status == SCL_OK && s->intercept) status = centre_dual(problem, s, error);
-    if (status != SCL_OK) {
+    if (status == SCL_STATUS_OK && s->intercept) status = centre_dual(problem, s, error);
+    if (status != SCL_STATUS_OK) {
       scl_symmetric_destroy(s->dual);
       s->dual = NULL;
       return status;
@@ -183,5 +183,5 @@ scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gr
   }
   *gram = s->dual;
   *targets = s->dual_targets;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }

@@ -61,7 +61,7 @@ static scl_status visit_sparse(visiting *v, const scl_flow_block *block, scl_row
     part.features = (scl_block){v->filled, v->problem->dtype, part.count, d, 1, (ptrdiff_t)d, 0};
     SCL_TRY(v->visit(v->context, &part, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status visit_runs(void *context, const scl_flow_block *block, scl_error *error) {
@@ -94,13 +94,13 @@ static scl_status visit_runs(void *context, const scl_flow_block *block, scl_err
                                 0};
     SCL_TRY(v->visit(v->context, &rows, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
                               scl_error *error) {
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   const scl_keep *kept = training->kept;
   if (kept == NULL &&
@@ -108,7 +108,7 @@ static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void
     status = scl_flow_walk(&training->flow, true, visit, context, error);
   } else if (kept == NULL) {
     status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
-    training->keeps_no_more = status == SCL_OK && training->kept == NULL;
+    training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
   }
   pthread_mutex_unlock(&training->lock);
   return kept == NULL ? status : scl_keep_walk(kept, visit, context, error);
@@ -117,9 +117,10 @@ static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void
 /* The sums of all groups, made once. */
 static scl_status ensure_sums(scl_training *training, scl_error *error) {
   pthread_mutex_lock(&training->lock);
-  const scl_status status =
-      training->have_sums ? SCL_OK : scl_sums_accumulate(&training->flow, &training->sums, error);
-  training->have_sums = status == SCL_OK;
+  const scl_status status = training->have_sums
+                                ? SCL_STATUS_OK
+                                : scl_sums_accumulate(&training->flow, &training->sums, error);
+  training->have_sums = status == SCL_STATUS_OK;
   pthread_mutex_unlock(&training->lock);
   return status;
 }
@@ -143,7 +144,7 @@ static scl_status verb_walk(const scl_problem *problem, scl_visit visit, void *c
 }
 
 scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error) {
-  if (s->right != NULL) return SCL_OK;
+  if (s->right != NULL) return SCL_STATUS_OK;
   double *memory = scl_allocate_zero((d * c + d + 2 * c + 1) * sizeof *memory);
   if (memory == NULL)
     return scl_fail_memory(error, (d * c + d + 2 * c) * sizeof *memory, "normal equations");
@@ -151,7 +152,7 @@ scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *
   s->mean_phi = memory + d * c;
   s->square = s->mean_phi + d;
   s->mean_y = s->square + c;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
@@ -168,7 +169,7 @@ static scl_status verb_normal(const scl_problem *problem, scl_normal *out, scl_e
     s->reweighted = false;
   }
   *out = s->normal;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
@@ -199,7 +200,7 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
       r->weights[r->seen + i] = block->weights == NULL ? 1 : block->weights[start + i];
     r->seen += count;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status verb_responses(const scl_problem *problem, double *targets, double *weights,
@@ -252,7 +253,7 @@ static scl_status product_rows(void *context, const scl_rows *rows, scl_error *e
     return scl_thin_product(&p->thin, rows->count, rows->features.data, rows->features.row_stride,
                             out, error);
   sparse_product(rows, p->in, p->k, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *error) {
@@ -262,7 +263,7 @@ static scl_status adjoint_rows(void *context, const scl_rows *rows, scl_error *e
     return scl_thin_adjoint(&p->thin, rows->count, rows->features.data, rows->features.row_stride,
                             in, error);
   sparse_adjoint(rows, in, p->k, p->out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status sweep_scores(passing *p, const scl_rows *rows, double *scores, scl_error *error) {
@@ -271,7 +272,7 @@ static scl_status sweep_scores(passing *p, const scl_rows *rows, double *scores,
     sparse_product(rows, p->in, p->k, scores);
     SCL_TRY(p->turn(p->context, rows, scores, error));
     sparse_adjoint(rows, scores, p->k, p->out);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   SCL_TRY(scl_thin_product(&p->thin, rows->count, phi->data, phi->row_stride, scores, error));
   SCL_TRY(p->turn(p->context, rows, scores, error));
@@ -296,7 +297,8 @@ static scl_status pass(const scl_problem *problem, passing *p, const double *a, 
   const bool sparse = flow->map != NULL && scl_map_slots(flow->map) > 0;
   if (!sparse) SCL_TRY(scl_thin_open(flow->dtype, problem->features, a, p->k, &p->thin, error));
   const scl_status status = walk_rows(problem, false, visit, p, error);
-  if (status == SCL_OK && !sparse && visit != product_rows) scl_thin_collect(&p->thin, p->out);
+  if (status == SCL_STATUS_OK && !sparse && visit != product_rows)
+    scl_thin_collect(&p->thin, p->out);
   scl_thin_close(&p->thin);
   return status;
 }
@@ -347,7 +349,7 @@ static void scale_rows(void *context, size_t index) {
   for (size_t i = first; i < end; i++) {
     const double root = sqrt(s->weights[i]);
     const ptrdiff_t at = (ptrdiff_t)i * s->features->row_stride;
-    if (s->features->dtype == SCL_F64)
+    if (s->features->dtype == SCL_DTYPE_FLOAT64)
       for (size_t j = 0; j < d; j++)
         ((double *)s->out)[i * d + j] =
             root * ((const double *)s->features->data)[at + (ptrdiff_t)j];
@@ -380,21 +382,21 @@ static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *
   const double *weights = r->weights + rows->first;
   void *scaled = scl_allocate_array(rows->count * d + 1, scl_dtype_size(phi->dtype));
   double *targets = scl_allocate_array(rows->count * c + 1, sizeof *targets);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (scaled == NULL || targets == NULL)
     status =
         scl_fail_memory(error, rows->count * (d * scl_dtype_size(phi->dtype) + c * sizeof *targets),
                         "weighted rows");
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     scaling job = {phi, weights, scaled};
     scl_pool_run((rows->count + SCALE_ROWS - 1) / SCALE_ROWS, scale_rows, &job);
     weigh_targets(r, rows, weights, targets);
     status = scl_symmetric_accumulate(r->solve->work, phi->dtype, scaled, (ptrdiff_t)d, rows->count,
                                       error);
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_thin_adjoint(&r->right, rows->count, phi->data, phi->row_stride, targets, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_thin_adjoint(&r->mean, rows->count, phi->data, phi->row_stride, weights, error);
   scl_release(scaled);
   scl_release(targets);
@@ -404,8 +406,8 @@ static scl_status reweight_rows(void *context, const scl_rows *rows, scl_error *
 static scl_status walk_reweighted(const scl_problem *problem, reweighting *r, scl_error *error) {
   SCL_TRY(scl_thin_open(problem->dtype, problem->features, NULL, r->c, &r->right, error));
   scl_status status = scl_thin_open(problem->dtype, problem->features, NULL, 1, &r->mean, error);
-  if (status == SCL_OK) status = walk_rows(problem, true, reweight_rows, r, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = walk_rows(problem, true, reweight_rows, r, error);
+  if (status == SCL_STATUS_OK) {
     scl_thin_collect(&r->right, r->solve->right);
     scl_thin_collect(&r->mean, r->solve->mean_phi);
   }
@@ -420,7 +422,7 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
   const size_t d = problem->features, c = problem->targets;
   for (size_t i = 0; i < problem->rows; i++)
     if (!(weights[i] >= 0) || !isfinite(weights[i]))
-      return scl_fail(error, SCL_BAD_DATA, "row weight %g is not finite and at least 0",
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "row weight %g is not finite and at least 0",
                       weights[i]);
   SCL_TRY(scl_problem_reserve(s, d, c, error));
   if (s->work == NULL) SCL_TRY(scl_symmetric_create(d, &s->work, error));
@@ -431,7 +433,7 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
   reweighting r = {.weights = weights, .solve = s, .c = c};
   SCL_TRY(walk_reweighted(problem, &r, error));
   const double total = s->normal.total;
-  if (!(total > 0)) return scl_fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (!(total > 0)) return scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
   for (size_t j = 0; j < d; j++)
     s->mean_phi[j] /= total;
   for (size_t j = 0; j < c; j++)
@@ -440,7 +442,7 @@ static scl_status verb_reweighted(const scl_problem *problem, const double *weig
     scl_sums_centre(total, d, c, s->work, s->right, s->square, s->mean_phi, s->mean_y);
   s->have_normal = s->reweighted = true;
   *out = s->normal;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---- minibatches: rows drawn with replacement from a source that can be read anywhere */
@@ -466,7 +468,7 @@ static scl_status read_picked(scl_source *source, size_t first, size_t count, sc
     SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x,
                                     y == NULL ? NULL : &one_y, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Row numbers (in the data) of the problem's rows, drawn by rejection of the group left out. */
@@ -522,10 +524,10 @@ static void narrow_flow(scl_flow *flow, size_t first, narrowing *narrow) {
 
 /* The map without K, on the same parameters. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
-  if (training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_OK;
+  if (training->flow.map == NULL || scl_map_slots(training->flow.map) > 0) return SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   const scl_status status = training->plain != NULL
-                                ? SCL_OK
+                                ? SCL_STATUS_OK
                                 : scl_map_create_plain(training->flow.map, &training->plain, error);
   pthread_mutex_unlock(&training->lock);
   return status;
@@ -538,8 +540,9 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   scl_flow flow = s->training->flow;
   narrowing narrow = {visit, context, 0, count, 1};
   if (size == 0 || count == 0 || first >= problem->features || count > problem->features - first)
-    return scl_fail(error, SCL_BAD_OPTION, "a minibatch of %zu rows and features %zu to %zu of %zu",
-                    size, first + 1, first + count, problem->features);
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1,
+                    first + count, problem->features);
   if (plain) {
     SCL_TRY(plain_map(s->training, error));
     if (flow.map != NULL && scl_map_slots(flow.map) == 0) {
@@ -549,7 +552,7 @@ static scl_status verb_minibatch(const scl_problem *problem, uint64_t seed, uint
   }
   narrow_flow(&flow, first, &narrow);
   if (!flow.source->random_access)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "minibatches need rows in memory; this data set streams");
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   if (rows == NULL) return scl_fail_memory(error, 2 * size * sizeof *rows, "a minibatch");

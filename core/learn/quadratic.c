@@ -15,7 +15,7 @@ static const scl_quadratic *form_of(const scl_problem *problem) {
 }
 
 static scl_status refuse(scl_error *error) {
-  return scl_fail(error, SCL_UNSUPPORTED,
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "it needs rows, and there are only normal equations here");
 }
 
@@ -61,12 +61,12 @@ static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error 
   const scl_quadratic *form = form_of(problem);
   (void)error;
   *out = (scl_normal){SCL_HEAD(scl_normal), form->gram, form->right, form->square, form->total};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
   (void)error;
   *out = form_of(problem)->gram;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 static scl_status progress(const scl_problem *problem, double done, const char *doing,
                            scl_error *error) {
@@ -115,9 +115,9 @@ scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *so
                                      .progress = progress},
                          .form = form};
   memset(fit, 0, sizeof *fit);
-  SCL_TRY(scl_matrix_create(d, c, SCL_F64, &fit->coefficients, error));
-  scl_status status = scl_matrix_create(1, c, SCL_F64, &fit->intercept, error);
-  if (status == SCL_OK) {
+  SCL_TRY(scl_matrix_create(d, c, SCL_DTYPE_FLOAT64, &fit->coefficients, error));
+  scl_status status = scl_matrix_create(1, c, SCL_DTYPE_FLOAT64, &fit->intercept, error);
+  if (status == SCL_STATUS_OK) {
     if (form->start != NULL) memcpy(fit->coefficients.data, form->start, d * c * sizeof(double));
     fit->solution = (scl_solution){.head = SCL_HEAD(scl_solution),
                                    .coefficients = fit->coefficients.data,
@@ -128,10 +128,11 @@ scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *so
     status = scl_instance_prefix(
         solver, table->solve(solver->self, &q.problem, &fit->solution, error), error);
   }
-  for (size_t i = 0; status == SCL_OK && i < d * c; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < d * c; i++)
     if (!isfinite(fit->solution.coefficients[i]))
-      status = scl_fail(error, SCL_NUMERIC, "the solution is not finite (coefficient %zu)", i + 1);
-  if (status == SCL_OK)
+      status = scl_fail(error, SCL_STATUS_NUMERIC, "the solution is not finite (coefficient %zu)",
+                        i + 1);
+  if (status == SCL_STATUS_OK)
     fit->loss = loss_of(form, fit->solution.coefficients);
   else
     scl_fit_release(fit);

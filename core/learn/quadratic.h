@@ -14,8 +14,8 @@ typedef struct scl_quadratic {
   const double *start;       /* D x c: where a solver that can starts from; or NULL */
 } scl_quadratic;
 
-/* Everything but `normal`, `gram` and `progress` answers SCL_UNSUPPORTED. The fit's loss is that of
- * the form, per target, summed. */
+/* Everything but `normal`, `gram` and `progress` answers SCL_STATUS_UNSUPPORTED. The fit's loss is
+ * that of the form, per target, summed. */
 scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
                                scl_error *error);
 

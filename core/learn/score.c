@@ -34,7 +34,7 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
   const size_t d = scl_flow_features(flow);
   *out = (multiplier){.flow = flow, .a = a, .k = k};
   if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
-  if (flow->map != NULL && scl_map_slots(flow->map) > 0) return SCL_OK;
+  if (flow->map != NULL && scl_map_slots(flow->map) > 0) return SCL_STATUS_OK;
   return scl_thin_open(flow->dtype, d, a, k, &out->thin, error);
 }
 
@@ -43,7 +43,7 @@ static scl_status multiply(const multiplier *m, const scl_flow_block *block, siz
                            size_t count, double *out, scl_error *error) {
   if (block->slots > 0) {
     multiply_sparse(block, start, count, m->a, m->k, out);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride *
                                                    (ptrdiff_t)scl_dtype_size(m->flow->dtype);
@@ -74,7 +74,7 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
   double *scores = scl_allocate_array(block->count * c + 1, sizeof *scores);
   if (scores == NULL) return scl_fail_memory(error, block->count * c * sizeof *scores, "decisions");
   const scl_status status = multiply(&d->by, block, 0, block->count, scores, error);
-  for (size_t i = 0; status == SCL_OK && i < block->count; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
     for (size_t j = 0; j < c; j++)
       row[j] = scores[i * c + j] + (d->intercept == NULL ? 0 : scl_matrix_get(d->intercept, 0, j));
@@ -87,17 +87,17 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
   const size_t c = coefficients->cols;
   if (coefficients->rows != scl_flow_features(flow))
-    return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "X gives %zu features where the model has %zu coefficients",
                     scl_flow_features(flow), coefficients->rows);
-  SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_F64, out, error));
+  SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_DTYPE_FLOAT64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
   deciding d = {.intercept = intercept, .out = out};
   scl_status status =
       open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
-  if (status == SCL_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
   close_multiplier(&d.by);
-  if (status != SCL_OK) scl_matrix_release(out);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }
 
@@ -117,11 +117,11 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
     scl_flow_fill(k->flow, block, i, 1,
                   (char *)k->out->data +
                       (block->first + block->place[i]) * d * scl_dtype_size(k->flow->dtype));
-  if (block->slots > 0) return SCL_OK;
+  if (block->slots > 0) return SCL_STATUS_OK;
   for (size_t i = 0; i < block->count; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
     const size_t to = block->first + block->place[i];
-    if (k->flow->dtype == SCL_F64)
+    if (k->flow->dtype == SCL_DTYPE_FLOAT64)
       for (size_t j = 0; j < d; j++)
         scl_matrix_row(k->out, to)[j] = k->factor * ((const double *)block->phi + from)[j];
     else
@@ -129,7 +129,7 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
         scl_matrix_row_f32(k->out, to)[j] =
             (float)(k->factor * (double)((const float *)block->phi + from)[j]);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error) {
@@ -137,7 +137,7 @@ scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, sc
   SCL_TRY(
       scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
-  if (status != SCL_OK) scl_matrix_release(out);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }
 
@@ -206,12 +206,12 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
   if (decisions == NULL)
     return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
-  scl_status status = SCL_OK;
-  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
     status = multiply(&job->by[g], block, start, rows, to, error);
-    for (size_t i = 0; status == SCL_OK && i < rows; i++)
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows; i++)
       job->row(job, g, block->first + block->place[start + i], to + i * width,
                block->y + (start + i) * job->c);
   }
@@ -226,14 +226,14 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
   double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
   if (decisions == NULL)
     return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
-  scl_status status = SCL_OK;
-  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
     double *to = decisions + start * width;
-    for (size_t k = 0; status == SCL_OK && k < job->count; k++)
+    for (size_t k = 0; status == SCL_STATUS_OK && k < job->count; k++)
       status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start,
                                 rows, to + k * job->c, (ptrdiff_t)width, error);
-    for (size_t i = 0; status == SCL_OK && i < rows; i++)
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows; i++)
       job->row(job, g, block->first + block->place[start + i], to + i * width,
                block->y + (start + i) * job->c);
   }
@@ -243,16 +243,16 @@ static scl_status judge_models(void *context, const scl_flow_block *block, scl_e
 
 static scl_status judge_all(judging *job, scl_error *error) {
   const size_t d = scl_flow_features(job->flow);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (job->count > 0 && job->candidates[0].model != NULL)
     return scl_flow_walk(job->flow, true, judge_models, job, error);
   job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
   if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
-  for (size_t g = 0; status == SCL_OK && g < job->groups; g++) {
+  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
     double *a = stack(job->candidates + g * job->count, job->count, d, job->c);
     status = open_multiplier(job->flow, a, job->count * job->c, &job->by[g], error);
   }
-  if (status == SCL_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
   for (size_t g = 0; g < job->groups; g++)
     close_multiplier(&job->by[g]);
   scl_release(job->by);
@@ -281,10 +281,11 @@ scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candid
   job.row = keep_row;
   job.decisions = decisions;
   job.targets = targets;
-  SCL_TRY(scl_matrix_create(flow->source->rows, job.c, SCL_F64, decisions, error));
-  scl_status status = scl_matrix_create(flow->source->rows, job.c, SCL_F64, targets, error);
-  if (status == SCL_OK) status = judge_all(&job, error);
-  if (status == SCL_OK) return SCL_OK;
+  SCL_TRY(scl_matrix_create(flow->source->rows, job.c, SCL_DTYPE_FLOAT64, decisions, error));
+  scl_status status =
+      scl_matrix_create(flow->source->rows, job.c, SCL_DTYPE_FLOAT64, targets, error);
+  if (status == SCL_STATUS_OK) status = judge_all(&job, error);
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_matrix_release(decisions);
   scl_matrix_release(targets);
   return status;

@@ -46,7 +46,8 @@ static int pack(lua_State *L) {
 /* codes_unpack(codes) -> matrix */
 static int unpack(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1);
-  scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(codes), scl_codes_cols(codes), SCL_F64);
+  scl_matrix *out =
+      scl_lua_make_matrix(L, scl_codes_rows(codes), scl_codes_cols(codes), SCL_DTYPE_FLOAT64);
   scl_codes_unpack(check_codes(L, 1), out);
   return 1;
 }
@@ -66,7 +67,7 @@ static int info(lua_State *L) {
  * agree, that agree */
 static int compare(lua_State *L) {
   const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
-  scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_F64);
+  scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_DTYPE_FLOAT64);
   scl_error error = {0};
   scl_lua_check(
       L, scl_codes_compare(check_codes(L, 1), check_codes(L, 2), lua_toboolean(L, 3), out, &error),
@@ -80,8 +81,8 @@ static int nearest(lua_State *L) {
   if (scl_codes_rows(codes) == 0) return luaL_error(L, "there are no codes to look among");
   const size_t k = scl_lua_check_size(L, 3, 1, scl_codes_rows(codes), "k"),
                rows = scl_codes_rows(queries);
-  scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_F64),
-             *distance = scl_lua_make_matrix(L, rows, k, SCL_F64);
+  scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64),
+             *distance = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64);
   scl_error error = {0};
   scl_lua_check_held(L, index);
   scl_lua_check(L,

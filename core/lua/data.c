@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
-  if (status == SCL_OK) return;
+  if (status == SCL_STATUS_OK) return;
   (void)scl_prefix(error, "%s", title);
   scl_lua_raise(L, error);
 }
@@ -184,8 +184,9 @@ static int read_libsvm(lua_State *L) {
       (size_t)scl_lua_option_number(L, 2, title, "features", 0, 1, INT32_MAX, true);
   const int classification =
       scl_lua_option_word(L, 2, title, "task", "regression|classification", -1);
-  const scl_dtype dtype =
-      scl_lua_option_word(L, 2, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  const scl_dtype dtype = scl_lua_option_word(L, 2, title, "dtype", "float64|float32", 0) == 1
+                              ? SCL_DTYPE_FLOAT32
+                              : SCL_DTYPE_FLOAT64;
   scl_table *table = new_table(L, title);
   check(L, title, scl_libsvm_read(paths, count, features, classification, dtype, table, &error),
         &error);
@@ -214,8 +215,9 @@ static int read_idx(lua_State *L) {
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
   const double scale = scl_lua_option_number(L, 3, title, "scale", 1, -HUGE_VAL, HUGE_VAL, false);
-  const scl_dtype dtype =
-      scl_lua_option_word(L, 3, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  const scl_dtype dtype = scl_lua_option_word(L, 3, title, "dtype", "float64|float32", 0) == 1
+                              ? SCL_DTYPE_FLOAT32
+                              : SCL_DTYPE_FLOAT64;
   scl_table *table = new_table(L, title);
   check(L, title, scl_idx_read(images, labels, count, scale, dtype, table, &error), &error);
   push_table(L, table);
@@ -269,7 +271,8 @@ static int code_targets(lua_State *L) {
   }
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(y->rows, c == 2 ? 1 : c, SCL_F64, out, &error), &error);
+  scl_lua_check(L, scl_matrix_create_raw(y->rows, c == 2 ? 1 : c, SCL_DTYPE_FLOAT64, out, &error),
+                &error);
   for (size_t i = 0; i < y->rows; i++) {
     const double label = scl_matrix_get(y, i, 0);
     size_t k = 0;
@@ -299,7 +302,7 @@ static int labels_of(lua_State *L) {
     return luaL_error(L, "%d decisions a row for %d classes", (int)d->cols, (int)c);
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(d->rows, 1, SCL_F64, out, &error), &error);
+  scl_lua_check(L, scl_matrix_create_raw(d->rows, 1, SCL_DTYPE_FLOAT64, out, &error), &error);
   for (size_t i = 0; i < d->rows; i++) {
     size_t best = 0;
     if (c == 2) best = scl_matrix_get(d, i, 0) >= 0;

@@ -229,8 +229,9 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   o.header = option_choice(L, place, title, "header");
   o.drop_categorical = scl_lua_option_word(L, place, title, "categorical", "onehot|drop", 0) == 1;
   o.fill = check_fill(L, place, title);
-  o.dtype =
-      scl_lua_option_word(L, place, title, "dtype", "float64|float32", 0) == 1 ? SCL_F32 : SCL_F64;
+  o.dtype = scl_lua_option_word(L, place, title, "dtype", "float64|float32", 0) == 1
+                ? SCL_DTYPE_FLOAT32
+                : SCL_DTYPE_FLOAT64;
   check_separator(L, place, title, &o);
   check_numeric(L, place, title, &o);
   o.skip = option_texts(L, place, title, "skip");

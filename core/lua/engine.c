@@ -136,10 +136,11 @@ static scl_status codes_matrix(const scl_map *map, const scl_matrix *x, scl_matr
   int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
   if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
   scl_status status = scl_matrix_copy(x, scl_map_dtype(map), &copy, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
-    if (status == SCL_OK) status = scl_matrix_create_raw(rows, count, SCL_F64, out, error);
-    for (size_t i = 0; status == SCL_OK && i < rows; i++)
+    if (status == SCL_STATUS_OK)
+      status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows; i++)
       for (size_t j = 0; j < count; j++)
         scl_matrix_row(out, i)[j] = codes[i * count + j];
     scl_matrix_release(&copy);
@@ -166,13 +167,14 @@ static int map_codes(lua_State *L) {
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
  * for that dim */
 static int sampler_space(lua_State *L) {
-  static const char *const names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid",
-                                                "structured"};
+  static const char *const names[SCL_SPACE_COUNT] = {"dense", "sparse", "threshold", "grid",
+                                                     "structured"};
   const scl_instance *sampler = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const size_t dim = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 1, INT32_MAX, "d");
   scl_layout layout;
-  lua_pushstring(
-      L, scl_parameters_layout(sampler, dim, &layout, NULL) == SCL_OK ? names[layout.space] : NULL);
+  lua_pushstring(L, scl_parameters_layout(sampler, dim, &layout, NULL) == SCL_STATUS_OK
+                        ? names[layout.space]
+                        : NULL);
   return 1;
 }
 
@@ -188,9 +190,10 @@ static int map_gram(lua_State *L) {
   scl_error error = {0};
   scl_symmetric *gram;
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(
-      L, scl_matrix_create_raw(scl_map_features(map), scl_map_features(map), SCL_F64, out, &error),
-      &error);
+  scl_lua_check(L,
+                scl_matrix_create_raw(scl_map_features(map), scl_map_features(map),
+                                      SCL_DTYPE_FLOAT64, out, &error),
+                &error);
   scl_lua_check(L, scl_map_gram(map, &gram, &error), &error);
   scl_service_symmetric.dense(gram, out->data, out->row_stride);
   scl_symmetric_destroy(gram);
@@ -209,12 +212,12 @@ static int map_norm(lua_State *L) {
   scl_error error = {0};
   scl_symmetric *gram;
   const size_t d = scl_map_features(map);
-  if (a->rows != d || a->dtype != SCL_F64)
+  if (a->rows != d || a->dtype != SCL_DTYPE_FLOAT64)
     return luaL_error(L, "the model has %d features and these are %d weights", (int)d,
                       (int)a->rows);
   scl_matrix *packed = scl_lua_new_matrix(L), *product = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_copy(a, SCL_F64, packed, &error), &error);
-  scl_lua_check(L, scl_matrix_create(d, a->cols, SCL_F64, product, &error), &error);
+  scl_lua_check(L, scl_matrix_copy(a, SCL_DTYPE_FLOAT64, packed, &error), &error);
+  scl_lua_check(L, scl_matrix_create(d, a->cols, SCL_DTYPE_FLOAT64, product, &error), &error);
   scl_lua_check(L, scl_map_gram(map, &gram, &error), &error);
   scl_service_symmetric.multiply(gram, packed->data, a->cols, product->data);
   scl_symmetric_destroy(gram);
@@ -336,7 +339,7 @@ static int projection_stage(lua_State *L) {
   const scl_matrix *vectors = scl_lua_check_matrix(L, 1), *mean = scl_lua_check_matrix(L, 2);
   scl_error error = {0};
   scl_stage *stage;
-  if (vectors->dtype != SCL_F64 || mean->dtype != SCL_F64 || mean->rows != 1 ||
+  if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
       mean->cols != vectors->cols)
     return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
   void **slot = scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
@@ -375,7 +378,7 @@ static int transform(lua_State *L) {
   if (!lua_isnoneornil(L, 4))
     flow.block_rows = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "block");
   const double log_scale = flow.map == NULL ? 0 : scl_map_log_scale(flow.map),
-               limit = flow.dtype == SCL_F64 ? -300 : -30;
+               limit = flow.dtype == SCL_DTYPE_FLOAT64 ? -300 : -30;
   const double left_out = log_scale < limit ? log_scale : 0;
   PUSH_MATRIX(L, scl_features(&flow, exp(log_scale - left_out), out, &error));
   lua_pushnumber(L, left_out);
@@ -385,7 +388,7 @@ static int transform(lua_State *L) {
 static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
   (void)error;
   *(size_t *)context += block->count;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a

@@ -11,7 +11,7 @@ int scl_lua_raise(lua_State *L, const scl_error *error) {
 }
 
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error) {
-  if (status != SCL_OK) scl_lua_raise(L, error);
+  if (status != SCL_STATUS_OK) scl_lua_raise(L, error);
 }
 
 /* What stands at `place`, as one would type it; left on the stack. */
@@ -32,12 +32,12 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
 }
 
 scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
-  if (lua_isnoneornil(L, place)) return SCL_F64;
+  if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
   const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
-  if (strcmp(name, "float64") == 0) return SCL_F64;
+  if (strcmp(name, "float64") == 0) return SCL_DTYPE_FLOAT64;
   if (strcmp(name, "float32") != 0)
     luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", typed(L, place));
-  return SCL_F32;
+  return SCL_DTYPE_FLOAT32;
 }
 
 /* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to

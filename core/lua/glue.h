@@ -11,7 +11,7 @@
 /* Raise the sentence as a Lua error with the caller's place in front; does not return. Free
  * everything first. */
 int scl_lua_raise(lua_State *L, const scl_error *error);
-/* Raise where status is not SCL_OK. */
+/* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
 
 /* The matrix at `place`, or an argument error. The pointer lives as long as the Lua value. */

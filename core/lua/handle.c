@@ -107,9 +107,10 @@ static void push_generators(lua_State *L) {
 static scl_status check_block(const scl_matrix *m, const char *what, size_t rows, size_t cols,
                               scl_error *error) {
   if (m == NULL)
-    return scl_fail(error, SCL_BAD_DATA, "the row function must return %s as a matrix", what);
-  if (m->rows == rows && m->cols == cols) return SCL_OK;
-  return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the row function must return %s as a matrix",
+                    what);
+  if (m->rows == rows && m->cols == cols) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                   "the row function returned %s as %zu x %zu where %zu x %zu was asked for", what,
                   m->rows, m->cols, rows, cols);
 }
@@ -125,18 +126,18 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   lua_getiuservalue(L, -1, 1);
   lua_pushinteger(L, (lua_Integer)first + 1);
   lua_pushinteger(L, (lua_Integer)count);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (lua_pcall(L, 2, 2, 0) != LUA_OK) {
     const char *message = lua_tostring(L, -1);
-    status = scl_fail(error, SCL_IO, "the row function failed: %s",
+    status = scl_fail(error, SCL_STATUS_IO, "the row function failed: %s",
                       message == NULL ? "(no message)" : message);
   } else {
     const scl_matrix *rows = scl_lua_test_matrix(L, -2), *targets = scl_lua_test_matrix(L, -1);
     status = check_block(rows, "X", count, source->cols, error);
-    if (status == SCL_OK && y != NULL)
+    if (status == SCL_STATUS_OK && y != NULL)
       status = check_block(targets, "y", count, source->targets, error);
-    if (status == SCL_OK) scl_matrix_assign(rows, x);
-    if (status == SCL_OK && y != NULL) scl_matrix_assign(targets, y);
+    if (status == SCL_STATUS_OK) scl_matrix_assign(rows, x);
+    if (status == SCL_STATUS_OK && y != NULL) scl_matrix_assign(targets, y);
   }
   lua_settop(L, top);
   return status;
@@ -184,12 +185,12 @@ static scl_status code_row(const coded *self, double label, scl_matrix *y, size_
   while (k < self->classes && self->values[k] != label)
     k++;
   if (k == self->classes)
-    return scl_fail(error, SCL_BAD_DATA, "the label %g is none of the %zu classes", label,
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the label %g is none of the %zu classes", label,
                     self->classes);
   if (self->classes == 2) scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
   for (size_t j = 0; self->classes != 2 && j < self->classes; j++)
     scl_matrix_set(y, row, j, j == k ? 1 : -1);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status coded_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
@@ -197,11 +198,11 @@ static scl_status coded_read(scl_source *source, size_t first, size_t count, scl
   const coded *self = (const coded *)source;
   scl_matrix labels = {0};
   if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
-  SCL_TRY(scl_matrix_create(count, 1, SCL_F64, &labels, error));
+  SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
   scl_status status = self->from->class->read(self->from, first, count, x, &labels, error);
-  for (size_t i = 0; status == SCL_OK && i < count; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     status = code_row(self, scl_matrix_get(&labels, i, 0), y, i, error);
-    if (status != SCL_OK) (void)scl_prefix(error, "row %zu", first + i + 1);
+    if (status != SCL_STATUS_OK) (void)scl_prefix(error, "row %zu", first + i + 1);
   }
   scl_matrix_release(&labels);
   return status;
@@ -255,8 +256,8 @@ static int source_rows(lua_State *L) {
   scl_error error = {0};
   scl_lua_prepare_source(L, source);
   scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create(count, source->cols, SCL_F64, x, &error), &error);
-  scl_lua_check(L, scl_matrix_create(count, source->targets, SCL_F64, y, &error), &error);
+  scl_lua_check(L, scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, &error), &error);
+  scl_lua_check(L, scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, &error), &error);
   scl_lua_check(
       L, source->class->read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
       &error);
@@ -266,7 +267,8 @@ static int source_rows(lua_State *L) {
 /* ---------------------------------------------------------------- flows */
 
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
-  scl_flow flow = {.source = scl_lua_check_source(L, source), .groups = 1, .dtype = SCL_F64};
+  scl_flow flow = {
+      .source = scl_lua_check_source(L, source), .groups = 1, .dtype = SCL_DTYPE_FLOAT64};
   scl_lua_prepare_source(L, flow.source);
   const lua_Integer count = stages == 0 || lua_isnoneornil(L, stages) ? 0 : luaL_len(L, stages);
   scl_stage **list = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *list, 0);

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const space_names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid",
-                                                    "structured"};
+static const char *const space_names[SCL_SPACE_COUNT] = {"dense", "sparse", "threshold", "grid",
+                                                         "structured"};
 
 static void set_number(lua_State *L, const char *key, double value) {
   lua_pushnumber(L, value);
@@ -31,7 +31,7 @@ static void set_list(lua_State *L, const char *key, const double *list, size_t c
 }
 static void set_spaces(lua_State *L, unsigned spaces) {
   lua_newtable(L);
-  for (int i = 0; i < SCL_SPACES; i++)
+  for (int i = 0; i < SCL_SPACE_COUNT; i++)
     if (spaces & (1u << (unsigned)i)) set_boolean(L, space_names[i], true);
   lua_setfield(L, -2, "spaces");
 }
@@ -45,7 +45,7 @@ static const scl_instance *check_instance(lua_State *L, scl_kind kind) {
 
 /* core.shape(nonlinearity) -> {fan_in, fan_out, float32, one_hot, needs_phase, spaces} */
 static int shape(lua_State *L) {
-  const scl_instance *phi = check_instance(L, SCL_NONLINEARITY);
+  const scl_instance *phi = check_instance(L, SCL_KIND_NONLINEARITY);
   const scl_nonlinearity *table = scl_instance_vtable(phi);
   scl_shape s = {0};
   scl_error error = {0};
@@ -62,7 +62,7 @@ static int shape(lua_State *L) {
 
 /* core.facts(nonlinearity) -> {bound, lipschitz, breaks, scale_free}, or nil where it tells none */
 static int facts(lua_State *L) {
-  const scl_instance *phi = check_instance(L, SCL_NONLINEARITY);
+  const scl_instance *phi = check_instance(L, SCL_KIND_NONLINEARITY);
   const scl_ability_facts *ability = scl_instance_ability(phi, SCL_ABILITY_FACTS);
   scl_facts f = {0};
   if (ability == NULL) return 0;
@@ -77,7 +77,7 @@ static int facts(lua_State *L) {
 
 /* core.layout(sampler, dim) -> {space, width, support, block, has_bias} */
 static int layout(lua_State *L) {
-  const scl_instance *sampler = check_instance(L, SCL_SAMPLER);
+  const scl_instance *sampler = check_instance(L, SCL_KIND_SAMPLER);
   scl_layout l;
   scl_error error = {0};
   scl_lua_check(
@@ -99,7 +99,7 @@ static int law(lua_State *L) {
   static const char *const families[] = {"gaussian", "uniform", "rademacher", "laplace",
                                          "cauchy",   "student", "spherical",  "other"};
   static const char *const biases[] = {"none", "uniform", "gaussian"};
-  const scl_instance *sampler = check_instance(L, SCL_SAMPLER);
+  const scl_instance *sampler = check_instance(L, SCL_KIND_SAMPLER);
   const size_t dim = scl_lua_check_size(L, 2, 1, 1 << 20, "d");
   scl_law_set set;
   scl_error error = {0};
@@ -119,7 +119,7 @@ static int law(lua_State *L) {
   set_number(L, "shape", l.shape);
   set_list(L, "mean", copy, dim);
   set_list(L, "scale", copy + dim, dim);
-  if (l.space != SCL_SPARSE) return 1;
+  if (l.space != SCL_SPACE_SPARSE) return 1;
   set_list(L, "degree", copy + 2 * dim, dim + 1); /* place s + 1 holds in-degree s */
   set_list(L, "degree_scale", copy + 3 * dim + 1, dim + 1);
   return 1;
@@ -127,7 +127,7 @@ static int law(lua_State *L) {
 
 /* core.kernel_spaces(kernel) -> {dense = true, ...} */
 static int kernel_spaces(lua_State *L) {
-  const scl_instance *kernel = check_instance(L, SCL_KERNEL);
+  const scl_instance *kernel = check_instance(L, SCL_KIND_KERNEL);
   const scl_kernel *table = scl_instance_vtable(kernel);
   lua_newtable(L);
   set_spaces(L, table->spaces);

@@ -9,7 +9,7 @@
 /* Rows of a matrix as dense parameters. */
 static scl_parameters rows_of(const scl_matrix *x) {
   return (scl_parameters){.head = SCL_HEAD(scl_parameters),
-                          .space = SCL_DENSE,
+                          .space = SCL_SPACE_DENSE,
                           .count = x->rows,
                           .dim = x->cols,
                           .weights = x->data,
@@ -39,11 +39,11 @@ static void gram_strip(void *context, size_t index) {
 
 static scl_status first_failure(const gram_job *job, size_t strips, scl_error *error) {
   for (size_t i = 0; i < strips; i++)
-    if (job->errors[i].status != SCL_OK) {
+    if (job->errors[i].status != SCL_STATUS_OK) {
       *error = job->errors[i];
       return error->status;
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status check_numbers(const gram_job *job, scl_error *error) {
@@ -51,10 +51,10 @@ static scl_status check_numbers(const gram_job *job, scl_error *error) {
     for (size_t j = 0; j < job->out->cols; j++)
       if (isnan(scl_matrix_row(job->out, i)[j]))
         return scl_fail(
-            error, SCL_NUMERIC,
+            error, SCL_STATUS_NUMERIC,
             "kernel.%s: K is not a number between row %zu and row %zu: are the rows too large?",
             scl_instance_name(job->kernel), i + 1, j + 1);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status gram(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
@@ -66,7 +66,7 @@ static scl_status gram(const scl_instance *kernel, const scl_matrix *x, const sc
   scl_pool_run(strips, gram_strip, &job);
   scl_status status = first_failure(&job, strips, error);
   scl_release(job.errors);
-  if (status == SCL_OK) status = check_numbers(&job, error);
+  if (status == SCL_STATUS_OK) status = check_numbers(&job, error);
   return status;
 }
 
@@ -80,7 +80,7 @@ static const scl_matrix *push_rows(lua_State *L, int place, const char *name) {
                (int)col + 1);
   scl_matrix *copy = scl_lua_new_matrix(L);
   scl_lua_check_held(L, x);
-  scl_lua_check(L, scl_matrix_copy(x, SCL_F64, copy, &error), &error);
+  scl_lua_check(L, scl_matrix_copy(x, SCL_DTYPE_FLOAT64, copy, &error), &error);
   scl_lua_account(L, scl_matrix_bytes(copy));
   return copy;
 }
@@ -90,17 +90,17 @@ static int kernel_gram(lua_State *L) {
   scl_error error = {0};
   lua_settop(L, 3);
   const scl_instance *kernel = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
-  if (kernel->component->plugin->kind != SCL_KERNEL)
+  if (kernel->component->plugin->kind != SCL_KIND_KERNEL)
     return luaL_error(L, "gram takes a kernel, and got %s.%s",
                       scl_kind_name(kernel->component->plugin->kind), scl_instance_name(kernel));
-  if (!(((const scl_kernel *)scl_instance_vtable(kernel))->spaces & SCL_IN(SCL_DENSE)))
+  if (!(((const scl_kernel *)scl_instance_vtable(kernel))->spaces & SCL_BIT(SCL_SPACE_DENSE)))
     return luaL_error(L, "kernel.%s is not defined on rows of data", scl_instance_name(kernel));
   const scl_matrix *x = push_rows(L, 2, "X"), *y = lua_isnil(L, 3) ? x : push_rows(L, 3, "Y");
   if (x->cols != y->cols)
     return luaL_error(L, "X has %d columns and Y has %d: they must be the same", (int)x->cols,
                       (int)y->cols);
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(x->rows, y->rows, SCL_F64, out, &error), &error);
+  scl_lua_check(L, scl_matrix_create_raw(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, &error), &error);
   scl_lua_account(L, scl_matrix_bytes(out));
   scl_lua_check(L, gram(kernel, x, y, out, &error), &error);
   return 1;

@@ -28,7 +28,8 @@ static void set_number(lua_State *L, const char *key, double value) {
 static int solver_loss(lua_State *L) {
   loss l = {scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE), NULL};
   const double reach = luaL_checknumber(L, 2), zero = 0, one = 1;
-  if (l.solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
+  if (l.solver->component->plugin->kind != SCL_KIND_SOLVER)
+    return luaL_error(L, "this is no solver");
   l.ability = scl_instance_ability(l.solver, SCL_ABILITY_LOSS);
   lua_settop(L, 4);
   lua_newtable(L);

@@ -40,7 +40,7 @@ scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtyp
                (LUAI_UACINT)rows, (LUAI_UACINT)cols, (LUAI_UACINT)SCL_LUA_MATRIX_SIDE);
   scl_matrix *a = scl_lua_new_matrix(L);
   scl_status status = scl_matrix_create_raw(rows, cols, dtype, a, &error);
-  if (status == SCL_NO_MEMORY &&
+  if (status == SCL_STATUS_NO_MEMORY &&
       (double)rows * (double)cols < 1e12) { /* garbage may hold what is missing */
     lua_gc(L, LUA_GCCOLLECT);
     status = scl_matrix_create_raw(rows, cols, dtype, a, &error);
@@ -158,7 +158,7 @@ static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t
   if (length < 0 || (size_t)length != cols)
     luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols,
                (LUAI_UACINT)length);
-  scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_F64);
+  scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_DTYPE_FLOAT64);
   for (size_t j = 0; j < cols; j++) {
     lua_geti(L, place, (lua_Integer)j + 1);
     const double value = scl_lua_check_entry(L, -1, "X[i] = list", i, j);

@@ -30,7 +30,7 @@ static const char *const options[] = {"dtype", NULL};
 
 static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   scl_lua_check_options(L, place, function, options);
-  if (lua_isnoneornil(L, place)) return SCL_F64;
+  if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
   lua_getfield(L, place, "dtype");
   const scl_dtype dtype = scl_lua_check_dtype(L, lua_gettop(L));
   lua_pop(L, 1);
@@ -41,7 +41,7 @@ static void fill(scl_matrix *a, double value) {
   const size_t count = a->rows * a->cols;
   if (value == 0)
     memset(a->data, 0, count * scl_dtype_size(a->dtype));
-  else if (a->dtype == SCL_F64)
+  else if (a->dtype == SCL_DTYPE_FLOAT64)
     for (size_t i = 0; i < count; i++)
       ((double *)a->data)[i] = value;
   else
@@ -138,10 +138,10 @@ static int concatenate(lua_State *L, bool across) {
   if (count == 0) return luaL_error(L, "%s takes at least one matrix", name);
   const scl_matrix *first = scl_lua_check_matrix(L, 1);
   size_t rows = across ? first->rows : 0, cols = across ? 0 : first->cols;
-  scl_dtype dtype = SCL_F32;
+  scl_dtype dtype = SCL_DTYPE_FLOAT32;
   for (int k = 1; k <= count; k++) {
     const scl_matrix *a = scl_lua_check_matrix(L, k);
-    if (a->dtype == SCL_F64) dtype = SCL_F64;
+    if (a->dtype == SCL_DTYPE_FLOAT64) dtype = SCL_DTYPE_FLOAT64;
     if (across ? a->rows != rows : a->cols != cols)
       return luaL_error(L, "%s: matrix %d is %I x %I where the first is %I x %I", name, k,
                         (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)first->rows,

@@ -73,7 +73,9 @@ static int elementwise(lua_State *L, operation op) {
                       (LUAI_UACINT)b->cols);
   const scl_matrix *shape = a != NULL ? a : b;
   const scl_dtype dtype =
-      (a == NULL || a->dtype == SCL_F32) && (b == NULL || b->dtype == SCL_F32) ? SCL_F32 : SCL_F64;
+      (a == NULL || a->dtype == SCL_DTYPE_FLOAT32) && (b == NULL || b->dtype == SCL_DTYPE_FLOAT32)
+          ? SCL_DTYPE_FLOAT32
+          : SCL_DTYPE_FLOAT64;
   scl_matrix *out = scl_lua_make_matrix(L, shape->rows, shape->cols, dtype);
   if (a != NULL) scl_lua_check_held(L, a);
   if (b != NULL) scl_lua_check_held(L, b);
@@ -138,7 +140,9 @@ static int product(lua_State *L) {
     return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
-  const scl_dtype dtype = a->dtype == SCL_F32 && b->dtype == SCL_F32 ? SCL_F32 : SCL_F64;
+  const scl_dtype dtype = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32
+                              ? SCL_DTYPE_FLOAT32
+                              : SCL_DTYPE_FLOAT64;
   bool transpose_a, transpose_b;
   ptrdiff_t lda, ldb;
   const scl_matrix *left = prepared(L, a, dtype, &transpose_a, &lda),
@@ -297,7 +301,7 @@ static int reduce(lua_State *L, const char *name, double (*f)(const run *), bool
   }
   const size_t count = axis == 1 ? a->cols : a->rows;
   const scl_matrix *out =
-      scl_lua_make_matrix(L, axis == 1 ? 1 : count, axis == 1 ? count : 1, SCL_F64);
+      scl_lua_make_matrix(L, axis == 1 ? 1 : count, axis == 1 ? count : 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   lines l = {a, f, out->data, length, count, rows_per_task(length), axis == 1};
   scl_pool_run((count + l.each - 1) / l.each, reduce_lines, &l);
@@ -386,9 +390,9 @@ static int eigvals(lua_State *L) {
         return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
                           (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
-  scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_F64);
+  scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
   double *work = lua_newuserdatauv(L, (65 * n + 1) * sizeof *work, 0), *imaginary = work + 64 * n;
-  const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_F64);
+  const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   scl_lua_check_held(L, copy);
   scl_matrix_assign(a, copy);
@@ -399,7 +403,7 @@ static int eigvals(lua_State *L) {
   for (size_t i = 0; !symmetric && i < n; i++)
     real = real && imaginary[i] == 0;
   if (real) return 1;
-  const scl_matrix *both = scl_lua_make_matrix(L, n, 2, SCL_F64);
+  const scl_matrix *both = scl_lua_make_matrix(L, n, 2, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, out);
   for (size_t i = 0; i < n; i++) {
     ((double *)both->data)[2 * i] = ((const double *)out->data)[i];

@@ -62,7 +62,7 @@ static scl_status append(void *context, const void *from, size_t size, scl_error
   }
   if (size > 0) memcpy(b->data + b->size, from, size);
   b->size += size;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* core.model_save(model) -> its bytes */
@@ -86,11 +86,12 @@ typedef struct reading {
 static scl_status take(void *context, void *to, size_t size, scl_error *error) {
   reading *r = context;
   if (size > r->left)
-    return scl_fail(error, SCL_BAD_DATA, "the model's bytes end %zu too early", size - r->left);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the model's bytes end %zu too early",
+                    size - r->left);
   if (size > 0) memcpy(to, r->at, size);
   r->at += size;
   r->left -= size;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* core.model_load(solver, bytes) -> model */

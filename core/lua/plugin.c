@@ -57,7 +57,7 @@ static bool read_parts(lua_State *L, int place, scl_given *out) {
     lua_pop(L, 1); /* the table of options keeps it */
     if (parts[i - 1] == NULL) return false;
   }
-  out->value = (scl_value){.form = SCL_PARTS, .length = (size_t)count};
+  out->value = (scl_value){.form = SCL_FORM_PARTS, .length = (size_t)count};
   out->parts = parts;
   return count > 0;
 }
@@ -73,17 +73,17 @@ static bool has_two(lua_State *L, int place) {
 /* The table at `place`: a list, or {name = number(s)}. */
 static void read_table(lua_State *L, int place, scl_value *out) {
   if (luaL_len(L, place) > 0) {
-    out->form = SCL_LIST;
+    out->form = SCL_FORM_LIST;
     out->list = list_from(L, place, &out->length);
     return;
   }
   lua_pushnil(L);
   if (lua_next(L, place) == 0) {
-    out->form = SCL_LIST;
+    out->form = SCL_FORM_LIST;
     out->list = list_from(L, place, &out->length);
     return;
   }
-  out->form = SCL_LAW;
+  out->form = SCL_FORM_NAMED;
   out->word = lua_type(L, -2) == LUA_TSTRING && !has_two(L, place) ? lua_tostring(L, -2)
                                                                    : "?"; /* alive in the table */
   if (lua_type(L, -1) == LUA_TTABLE) {
@@ -106,15 +106,15 @@ static void read_value(lua_State *L, int place, scl_given *given) {
   switch (lua_type(L, place)) {
   case LUA_TNUMBER:
     out->number = lua_tonumber(L, place);
-    out->form =
-        SCL_NUMBER | (isfinite(out->number) && out->number == floor(out->number) ? SCL_INTEGER : 0);
+    out->form = SCL_FORM_NUMBER |
+                (isfinite(out->number) && out->number == floor(out->number) ? SCL_FORM_INTEGER : 0);
     break;
   case LUA_TBOOLEAN:
-    out->form = SCL_BOOLEAN;
+    out->form = SCL_FORM_BOOLEAN;
     out->number = lua_toboolean(L, place);
     break;
   case LUA_TSTRING:
-    out->form = SCL_WORD;
+    out->form = SCL_FORM_WORD;
     out->word = lua_tostring(L, place);
     break;
   case LUA_TTABLE: {
@@ -125,11 +125,11 @@ static void read_value(lua_State *L, int place, scl_given *given) {
   }
   case LUA_TUSERDATA:
     if (read_parts(L, place, given)) break; /* else as any other type */
-    out->form = SCL_WORD;
+    out->form = SCL_FORM_WORD;
     out->word = "userdata";
     break;
   default:
-    out->form = SCL_WORD;
+    out->form = SCL_FORM_WORD;
     out->word = luaL_typename(L, place); /* "function", "userdata": no option has such a word */
   }
 }
@@ -218,19 +218,19 @@ static int plugin_instance(lua_State *L) {
 static void push_value(lua_State *L, const scl_value *value) {
   if (value->form == 0) {
     lua_pushnil(L);
-  } else if (value->form & SCL_PARTS) {
+  } else if (value->form & SCL_FORM_PARTS) {
     lua_pushinteger(L, (lua_Integer)value->length); /* how many components */
-  } else if (value->form & SCL_BOOLEAN) {
+  } else if (value->form & SCL_FORM_BOOLEAN) {
     lua_pushboolean(L, value->number != 0);
-  } else if (value->form & SCL_WORD) {
+  } else if (value->form & SCL_FORM_WORD) {
     lua_pushstring(L, value->word);
-  } else if (value->form & (SCL_LIST | SCL_LAW)) {
+  } else if (value->form & (SCL_FORM_LIST | SCL_FORM_NAMED)) {
     lua_newtable(L);
     for (size_t i = 0; i < value->length; i++) {
       lua_pushnumber(L, value->list[i]);
       lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
-    if (!(value->form & SCL_LAW)) return;
+    if (!(value->form & SCL_FORM_NAMED)) return;
     lua_newtable(L);
     lua_insert(L, -2);
     lua_setfield(L, -2, value->word);

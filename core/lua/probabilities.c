@@ -11,7 +11,7 @@ static void set_number(lua_State *L, const char *key, double value) {
 /* Scores that C can walk by rows: float64 with adjacent columns, as the engine makes them. */
 static const scl_matrix *check_scores(lua_State *L, int place) {
   const scl_matrix *f = scl_lua_check_matrix(L, place);
-  luaL_argcheck(L, f->dtype == SCL_F64 && scl_matrix_is_rowwise(f) && f->cols > 0, place,
+  luaL_argcheck(L, f->dtype == SCL_DTYPE_FLOAT64 && scl_matrix_is_rowwise(f) && f->cols > 0, place,
                 "scores are float64, a row each");
   return f;
 }
@@ -69,8 +69,9 @@ static int platt(lua_State *L) {
 static scl_matrix *make_probabilities(lua_State *L, const scl_matrix *f) {
   scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_create_raw(f->rows, f->cols == 1 ? 2 : f->cols, SCL_F64, out, &error),
-                &error);
+  scl_lua_check(
+      L, scl_matrix_create_raw(f->rows, f->cols == 1 ? 2 : f->cols, SCL_DTYPE_FLOAT64, out, &error),
+      &error);
   scl_lua_account(L, scl_matrix_bytes(out));
   return out;
 }
@@ -102,7 +103,7 @@ static int platt_probabilities(lua_State *L) {
 static int own_probabilities(lua_State *L) {
   const scl_instance *solver = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   const scl_matrix *f = check_scores(L, 2);
-  if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
+  if (solver->component->plugin->kind != SCL_KIND_SOLVER) return luaL_error(L, "this is no solver");
   const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   if (loss == NULL || loss->probabilities == NULL) return 0;
   scl_matrix *out = make_probabilities(L, f);

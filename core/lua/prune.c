@@ -31,7 +31,7 @@ static scl_status make_gram(const scl_map *map, step *s, scl_error *error) {
     sum += scl_symmetric_get(s->gram, i, i);
   s->shift = 1e-8 * sum / (double)d;
   scl_service_symmetric.shift(s->shift, s->gram);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* a'Ga, without what was added to G */
@@ -64,7 +64,7 @@ static scl_status take_step(step *s, const scl_map *map, const scl_instance *sol
     gap[i] = s->fit.solution.coefficients[i] - from[i];
   *distance = sqrt(squared_norm(s, gap, numbers, c, work));
   *norm = sqrt(squared_norm(s, s->fit.solution.coefficients, numbers, c, work));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* core.prune_step(map, weights, solver) -> weights b, ||alpha - beta||, ||beta|| */
@@ -74,11 +74,11 @@ static int prune_step(lua_State *L) {
   const scl_instance *solver = scl_lua_check_handle(L, 3, SCL_LUA_INSTANCE);
   double distance = 0, norm = 0;
   scl_error error = {0};
-  if (a->rows != scl_map_features(map) || a->dtype != SCL_F64)
+  if (a->rows != scl_map_features(map) || a->dtype != SCL_DTYPE_FLOAT64)
     return luaL_error(L, "the model has %d features and these are %d weights",
                       (int)scl_map_features(map), (int)a->rows);
   scl_matrix *packed = scl_lua_new_matrix(L), *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_matrix_copy(a, SCL_F64, packed, &error), &error);
+  scl_lua_check(L, scl_matrix_copy(a, SCL_DTYPE_FLOAT64, packed, &error), &error);
   void **slot = scl_lua_new_handle(L, "scullery.step", release_step, 0);
   step *s = scl_allocate_zero(sizeof *s);
   if (s == NULL) return luaL_error(L, "not enough memory for a step of pruning");

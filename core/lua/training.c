@@ -97,7 +97,8 @@ static int training_new(lua_State *L) {
   const double allowed = luaL_optnumber(L, -1, 1.5e9);
   const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
   scl_lua_check(L,
-                scl_training_create(&t->flow, classes > 0 ? SCL_CLASSIFICATION : SCL_REGRESSION,
+                scl_training_create(&t->flow,
+                                    classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                     classes, allowance, &t->engine, &error),
                 &error);
   lua_createtable(L, 3, 0); /* what the flow borrows */
@@ -234,7 +235,7 @@ static int solve(lua_State *L) {
   const bool intercept = lua_toboolean(L, 3);
   scl_error error = {0};
   lua_settop(L, 5);
-  if (solver->component->plugin->kind != SCL_SOLVER) return luaL_error(L, "this is no solver");
+  if (solver->component->plugin->kind != SCL_KIND_SOLVER) return luaL_error(L, "this is no solver");
   const bool models = scl_model_made_by(solver);
   if (models) {
     lua_pushnil(L);

@@ -57,7 +57,7 @@ static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_err
     state = state * 6364136223846793005u + 1442695040888963407u;
     cells->odd[k] = (uint32_t)(state >> 32) | 1u;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
@@ -71,11 +71,11 @@ scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_
   cells->grids = grids->count;
   scl_status status = scl_instance_prefix(
       phi, cells->ability->key(phi->self, grids->dim, &cells->words, &levels, error), error);
-  if (status == SCL_OK && (cells->words == 0 || cells->words > 1u << 24))
-    status = scl_fail(error, SCL_INTERNAL, "nonlinearity.%s names cells by %zu numbers",
+  if (status == SCL_STATUS_OK && (cells->words == 0 || cells->words > 1u << 24))
+    status = scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s names cells by %zu numbers",
                       scl_instance_name(phi), cells->words);
-  if (status == SCL_OK) status = reserve(cells, grids, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK) status = reserve(cells, grids, error);
+  if (status == SCL_STATUS_OK)
     *out = cells;
   else
     scl_cells_destroy(cells);
@@ -177,7 +177,7 @@ static scl_status make_room(grid *g, size_t words, scl_error *error) {
     g->keys = keys;
     g->room = room;
   }
-  if (g->table != NULL && 3 * (g->count + 1) <= 2 * (g->mask + 1)) return SCL_OK;
+  if (g->table != NULL && 3 * (g->count + 1) <= 2 * (g->mask + 1)) return SCL_STATUS_OK;
   const size_t size = g->table == NULL ? FIRST_TABLE : 2 * (g->mask + 1);
   slot *table = size > (size_t)1 << 32 ? NULL : scl_allocate_zero(size * sizeof *table);
   if (table == NULL) return scl_fail_memory(error, size * sizeof *table, "the cells of a grid");
@@ -186,7 +186,7 @@ static scl_status make_room(grid *g, size_t words, scl_error *error) {
   scl_release(g->table);
   g->table = table;
   g->mask = size - 1;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* All keys again, with more bytes a word. */
@@ -200,7 +200,7 @@ static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, sc
   scl_release(g->keys);
   g->keys = keys;
   g->width = width;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- cells of a tile of rows in a
@@ -247,7 +247,8 @@ static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t 
           scl_number(x + (ptrdiff_t)i * x_stride * (ptrdiff_t)scl_dtype_size(dtype), dtype, j),
           cells->shift + j * cells->grids + t->first, cells->pitch + j * cells->grids + t->first,
           t->z + (j * TILE_ROWS + i) * GROUP);
-  const scl_block z = {t->z, SCL_F64, rows, t->grids, cells->dim, GROUP, TILE_ROWS * GROUP};
+  const scl_block z = {t->z,  SCL_DTYPE_FLOAT64, rows, t->grids, cells->dim,
+                       GROUP, TILE_ROWS * GROUP};
   SCL_TRY(scl_instance_prefix(
       cells->phi,
       cells->ability->categories(cells->phi->self, &z, t->word, (ptrdiff_t)(GROUP * words), error),
@@ -256,7 +257,7 @@ static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t 
     for (size_t g = 0; g < t->grids; g++)
       t->tag[i * GROUP + g] =
           tag_of(loops->hash_i32(words, t->word + (i * GROUP + g) * words, cells->odd));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void prefetch(const grid *g, uint32_t tag) {
@@ -274,13 +275,13 @@ static scl_status learn_cell(tile *t, grid *g, const int32_t *word, uint32_t tag
   if (width > g->width) SCL_TRY(widen(g, words, width, t->spare, error));
   pack(words, word, g->width, t->key);
   const size_t bytes = words * g->width;
-  if (g->table != NULL && find(g, bytes, tag, t->key) != SIZE_MAX) return SCL_OK;
+  if (g->table != NULL && find(g, bytes, tag, t->key) != SIZE_MAX) return SCL_STATUS_OK;
   if (g->count >= INT32_MAX)
-    return scl_fail(error, SCL_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "a grid has more than 2^31 - 1 occupied cells");
   SCL_TRY(make_room(g, words, error));
   memcpy(g->keys + g->count * bytes, t->key, bytes);
   place(g->table, g->mask, (slot){tag, (uint32_t)++g->count});
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uint32_t tag) {
@@ -324,7 +325,7 @@ static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_
       SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g],
                          error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
@@ -341,7 +342,7 @@ static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_e
       job->columns[(first + i) * job->cells->grids + t->first + g] =
           find_cell(t, t->first + g, t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g]);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void cells_task(void *context, size_t index) {
@@ -354,17 +355,17 @@ static void cells_task(void *context, size_t index) {
   const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS,
                end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
   scl_error error = {0};
-  scl_status status = SCL_OK;
-  for (size_t at = begin; status == SCL_OK && at < end; at += TILE_ROWS)
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = begin; status == SCL_STATUS_OK && at < end; at += TILE_ROWS)
     status = (learn ? learn_rows : find_rows)(job, &t, at, scl_min(TILE_ROWS, end - at), &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
 
 static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                       size_t rows, int32_t *columns, scl_error *error) {
-  if (rows == 0) return SCL_OK;
+  if (rows == 0) return SCL_STATUS_OK;
   work job = {.cells = cells,
               .dtype = dtype,
               .x = x,
@@ -380,7 +381,7 @@ static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_
   scl_pool_run(job.groups * (columns == NULL ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS), cells_task,
                &job);
   scl_release(job.memory);
-  if (job.status != SCL_OK && error != NULL) *error = job.error;
+  if (job.status != SCL_STATUS_OK && error != NULL) *error = job.error;
   return job.status;
 }
 
@@ -397,16 +398,16 @@ scl_status scl_cells_settle(scl_cells *cells, scl_error *error) {
     cells->start[t + 1] = cells->start[t] + cells->grid[t].count;
   if (cells->start[cells->grids] > INT32_MAX)
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "%zu occupied cells are more than 2^31 - 1 features: fewer grids, or wider cells",
         cells->start[cells->grids]);
   cells->settled = true;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x,
                           ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error) {
   if (!cells->settled)
-    return scl_fail(error, SCL_INTERNAL, "cells are asked for before rows were learnt");
+    return scl_fail(error, SCL_STATUS_INTERNAL, "cells are asked for before rows were learnt");
   return run((scl_cells *)(uintptr_t)cells, dtype, x, x_stride, rows, columns, error);
 }

@@ -50,25 +50,25 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
          diagonal_square = 0;
   scl_status status =
       k == NULL ? scl_fail_memory(error, SAMPLES * SAMPLES * sizeof *k, "K between samples")
-                : SCL_OK;
-  if (status == SCL_OK)
+                : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK)
     status =
         scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, SAMPLES, map->fan_in, &u, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_map_draw_samples(map->sampler, map->dim, map->seed + 1, 0, SAMPLES, map->fan_in,
                                   &v, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_map_gram_between(map, &u, SAMPLES, &v, SAMPLES, k, SAMPLES, error);
-  for (size_t i = 0; status == SCL_OK && i < SAMPLES; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < SAMPLES; i++) {
     double row = 0; /* rows share their u: the standard error is that of the row means */
     for (size_t j = 0; j < SAMPLES; j++)
       row += fabs(k[i * SAMPLES + j]) / SAMPLES;
     mass += row / SAMPLES;
     square += row * row / SAMPLES;
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_map_gram_between(map, &u, SAMPLES, &u, SAMPLES, k, SAMPLES, error);
-  for (size_t i = 0; status == SCL_OK && i < SAMPLES; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < SAMPLES; i++) {
     const double value = k[i * SAMPLES + i];
     diagonal += value / SAMPLES;
     diagonal_square += value * value / SAMPLES;
@@ -90,9 +90,10 @@ typedef struct joint {
 } joint;
 
 static joint joint_law(const scl_map *map) {
-  joint out = {0, 0,
-               map->n_tilts == 1 && map->fan_in == 1 &&
-                   (map->layout.space == SCL_DENSE || map->layout.space == SCL_STRUCTURED)};
+  joint out = {
+      0, 0,
+      map->n_tilts == 1 && map->fan_in == 1 &&
+          (map->layout.space == SCL_SPACE_DENSE || map->layout.space == SCL_SPACE_STRUCTURED)};
   for (size_t j = 0; out.usable && j < map->dim; j++) {
     out.correlation = fmax(out.correlation, map->tilts->tilt.correlation[j]);
     out.pair_scale = fmax(out.pair_scale, map->tilts->tilt.pair_scale[j]);
@@ -107,14 +108,14 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   scl_facts facts = {.bound = INFINITY};
   double log_diagonal, log_mass;
   if (map->kernel == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kappa and theta belong to an instantiation with K; this one has none");
   if (ability != NULL) ability->facts(map->phi->self, &facts);
   if (map->tilts == NULL) {
     SCL_TRY(simulate(map, &log_diagonal, &log_mass, error));
     *out = (scl_constants){facts.bound * exp(log_diagonal / 2), facts.bound * exp(log_mass / 2),
                            facts.bound * exp(log_mass / 2), false, false};
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   masses(map, &log_diagonal, &log_mass);
   const double mass = exp(log_mass / 2), diagonal = exp(log_diagonal / 2);
@@ -124,10 +125,10 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   /* Thresholds: far out, a scale-free phi takes its bound for every threshold, so the bounds are
    * attained. */
   const bool far_out =
-      map->layout.space == SCL_THRESHOLD && facts.scale_free && isfinite(facts.bound);
+      map->layout.space == SCL_SPACE_THRESHOLD && facts.scale_free && isfinite(facts.bound);
   out->theta_exact = out->kappa_exact = far_out || (isinf(facts.bound) && isinf(radius));
   const joint pair = joint_law(map);
-  if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_OK;
+  if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_STATUS_OK;
   const double most = pair.pair_scale * radius, alone = map->law.law.scale[0] * radius;
   const double theta = largest_dual(map, pair.correlation, most, facts.scale_free != 0);
   const double kappa = log_diagonal == 0 || facts.scale_free
@@ -137,5 +138,5 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   if (!isnan(kappa)) out->kappa = fmin(out->kappa, diagonal * sqrt(fmax(kappa, 0)));
   out->theta_exact = !isnan(theta);
   out->kappa_exact = !isnan(kappa);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }

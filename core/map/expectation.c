@@ -11,13 +11,14 @@ static scl_status by_map(const scl_map *map, const scl_matrix *x, scl_matrix *ou
                          scl_error *error) {
   const size_t d = scl_map_features(map), n = x->rows;
   scl_matrix rows, phi;
-  SCL_TRY(scl_matrix_copy(x, SCL_F64, &rows, error));
-  scl_status status = scl_matrix_create_raw(n, d, SCL_F64, &phi, error);
-  if (status == SCL_OK) {
+  SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &rows, error));
+  scl_status status = scl_matrix_create_raw(n, d, SCL_DTYPE_FLOAT64, &phi, error);
+  if (status == SCL_STATUS_OK) {
     status = scl_map_apply(map, rows.data, rows.row_stride, n, phi.data, phi.row_stride, error);
-    if (status == SCL_OK) status = scl_matrix_create_raw(d, n, SCL_F64, out, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_matrix_create_raw(d, n, SCL_DTYPE_FLOAT64, out, error);
     const double factor = exp(scl_map_log_scale(map));
-    for (size_t i = 0; status == SCL_OK && i < n; i++)
+    for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
       for (size_t j = 0; j < d; j++)
         scl_matrix_row(out, j)[i] = factor * scl_matrix_row(&phi, i)[j];
     scl_matrix_release(&phi);
@@ -53,16 +54,16 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
   const scl_map_spec plain = {.sampler = s->spec->sampler,
                               .phi = s->spec->phi,
                               .dim = s->spec->dim,
-                              .dtype = SCL_F64,
+                              .dtype = SCL_DTYPE_FLOAT64,
                               .parameters = &samples};
-  if (status == SCL_OK) status = scl_map_create(&plain, &map, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK) status = scl_map_create(&plain, &map, error);
+  if (status == SCL_STATUS_OK)
     status = scl_map_kernel_between(s->shape, s->spec->parameters, &samples, &k, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = scl_map_apply(map, s->x.data, s->x.row_stride, s->n, phi,
                            (ptrdiff_t)(s->outputs * BATCH), error);
   const ptrdiff_t width = (ptrdiff_t)(s->outputs * BATCH), n = (ptrdiff_t)s->n;
-  for (int power = 1; status == SCL_OK && power <= 2; power++) {
+  for (int power = 1; status == SCL_STATUS_OK && power <= 2; power++) {
     double *into = power == 1 ? s->sum : s->square;
     const double unit =
         power == 1 ? sqrt((double)BATCH) : (double)BATCH; /* phi carries 1/sqrt(BATCH) */
@@ -73,7 +74,7 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
         ((double *)k.data)[i] *= ((double *)k.data)[i];
     }
     for (size_t o = 0; o < s->outputs; o++) {
-      scl_gemm_parallel(SCL_F64, false, true, s->u, s->n, BATCH, unit, k.data, BATCH,
+      scl_gemm_parallel(SCL_DTYPE_FLOAT64, false, true, s->u, s->n, BATCH, unit, k.data, BATCH,
                         phi + o * BATCH, width, 0, products, n);
       for (size_t i = 0; i < s->u * s->n; i++)
         into[o * s->u * s->n + i] += products[i];
@@ -111,23 +112,23 @@ static scl_status simulate(simulation *s, double tolerance, size_t most, scl_exp
   s->sum = memory;
   s->square = memory + entries;
   double *phi = s->square + entries, *products = phi + s->n * s->outputs * BATCH;
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   do {
     status = scl_interrupt_check(error);
-    if (status == SCL_OK) status = add_batch(s, phi, products, error);
+    if (status == SCL_STATUS_OK) status = add_batch(s, phi, products, error);
     out->standard_error = worst_error(s, &largest);
-    if (status == SCL_OK && !isfinite(out->standard_error))
-      status = scl_fail(error, SCL_NUMERIC,
+    if (status == SCL_STATUS_OK && !isfinite(out->standard_error))
+      status = scl_fail(error, SCL_STATUS_NUMERIC,
                         "the Monte Carlo estimate is not finite after %zu samples: K or phi is too "
                         "large for the sampler's law, and the "
                         "expectation may not exist",
                         s->drawn);
-  } while (status == SCL_OK && out->standard_error > tolerance * largest &&
+  } while (status == SCL_STATUS_OK && out->standard_error > tolerance * largest &&
            s->drawn + BATCH <= most);
   out->samples = s->drawn;
-  if (status == SCL_OK)
-    status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_F64, &out->values, error);
-  for (size_t i = 0; status == SCL_OK && i < entries; i++)
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create_raw(s->outputs * s->u, s->n, SCL_DTYPE_FLOAT64, &out->values, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < entries; i++)
     ((double *)out->values.data)[i] = s->sum[i] / (double)s->drawn;
   scl_release(memory);
   return status;
@@ -138,11 +139,11 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
   scl_map *map;
   memset(out, 0, sizeof *out);
   if (x->cols != spec->dim)
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the parameters are for %zu",
-                    x->cols, spec->dim);
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "X has %zu columns where the parameters are for %zu", x->cols, spec->dim);
   scl_map_spec light = *spec;
   light.samples = 1; /* where this turns out to be Monte Carlo, the batches below do the drawing */
-  light.dtype = SCL_F64;
+  light.dtype = SCL_DTYPE_FLOAT64;
   SCL_TRY(scl_map_create(&light, &map, error));
   out->method = scl_map_method(map);
   scl_status status;
@@ -155,8 +156,8 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
                     .outputs = scl_map_features(map) / scl_map_count(map),
                     .n = x->rows,
                     .fan_in = scl_map_fan_in(map)};
-    status = scl_matrix_copy(x, SCL_F64, &s.x, error);
-    if (status == SCL_OK) status = simulate(&s, tolerance, most, out, error);
+    status = scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &s.x, error);
+    if (status == SCL_STATUS_OK) status = simulate(&s, tolerance, most, out, error);
     scl_matrix_release(&s.x);
   }
   scl_map_destroy(map);

@@ -97,8 +97,8 @@ static double normal_pairs(const pair_kernel *k, const double *x, const double *
 static double one_support(const pair_kernel *k, const size_t *column, size_t degree,
                           const double *x, const double *y) {
   const scl_law *law = k->law;
-  const double factor = law->space == SCL_SPARSE ? law->degree_scale[degree] : 1;
-  if (law->family == SCL_LAW_GAUSSIAN) {
+  const double factor = law->space == SCL_SPACE_SPARSE ? law->degree_scale[degree] : 1;
+  if (law->family == SCL_FAMILY_GAUSSIAN) {
     moments m = {0};
     for (size_t i = 0; i < degree; i++)
       add_column(&m, law->mean[column[i]], law->scale[column[i]] * factor, x[column[i]],
@@ -134,7 +134,7 @@ static bool next_support(size_t *column, size_t degree, size_t dim) {
 static double mean_over_supports(const pair_kernel *k, const double *x, const double *y,
                                  size_t *column) {
   const scl_law *law = k->law;
-  const bool dense = law->space != SCL_SPARSE;
+  const bool dense = law->space != SCL_SPACE_SPARSE;
   double total = 0;
   for (size_t s = dense ? law->dim : 0; s <= (dense ? law->dim : law->max_degree); s++) {
     const double probability = dense ? 1 : law->degree[s];
@@ -181,9 +181,9 @@ static scl_status pair_value(const pair_kernel *k, const double *x, const double
   *value = k->way == NORMAL_PAIRS ? normal_pairs(k, x, y)
            : k->way == SUPPORTS   ? mean_over_supports(k, x, y, column)
                                   : thresholds(k, x, y);
-  if (!isnan(*value)) return SCL_OK;
+  if (!isnan(*value)) return SCL_STATUS_OK;
   return scl_fail(
-      error, SCL_UNSUPPORTED,
+      error, SCL_STATUS_UNSUPPORTED,
       "no closed form is declared for the kernel of nonlinearity.%s on rows of sampler.%s's law",
       scl_instance_name(k->map->phi), scl_instance_name(k->map->sampler));
 }
@@ -197,8 +197,8 @@ static bool whole_period(const scl_law *law) {
 
 /* Terms of the mean over supports (and signs): infinity where it would take for ever. */
 static double terms(const scl_law *law) {
-  const bool dense = law->space != SCL_SPARSE;
-  const double signs = law->family == SCL_LAW_RADEMACHER ? 2 : 1;
+  const bool dense = law->space != SCL_SPACE_SPARSE;
+  const double signs = law->family == SCL_FAMILY_RADEMACHER ? 2 : 1;
   double sum = 0, choose = 1;
   if (dense) return pow(signs, (double)law->dim);
   for (size_t s = 0; s <= law->max_degree && s <= law->dim; s++) {
@@ -225,22 +225,23 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   const scl_space space = k->map->layout.space;
   const bool phase = k->map->shape.needs_phase != 0, own_bias = law->bias != SCL_BIAS_NONE;
   if (k->map->shape.one_hot) return k->collision != NULL ? CELLS : NO_WAY;
-  if (space == SCL_THRESHOLD)
+  if (space == SCL_SPACE_THRESHOLD)
     return k->threshold != NULL && k->distribution != NULL ? THRESHOLDS : NO_WAY;
   if (harmonic && k->characteristic != NULL && (!phase || !own_bias || whole_period(law)))
     return HARMONIC;
   if (k->dual == NULL || phase || !independent_rows(k->map)) return NO_WAY;
   const bool several =
       k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
-  if (several &&
-      (law->family != SCL_LAW_GAUSSIAN || law->bias == SCL_BIAS_UNIFORM || space == SCL_SPARSE))
+  if (several && (law->family != SCL_FAMILY_GAUSSIAN || law->bias == SCL_BIAS_UNIFORM ||
+                  space == SCL_SPACE_SPARSE))
     return NO_WAY;
-  const bool mixture = (law->family == SCL_LAW_STUDENT || law->family == SCL_LAW_SPHERICAL) &&
+  const bool mixture = (law->family == SCL_FAMILY_STUDENT || law->family == SCL_FAMILY_SPHERICAL) &&
                        !own_bias && is_scale_free(k->map);
-  if (space != SCL_SPARSE && (law->family == SCL_LAW_GAUSSIAN || mixture)) return NORMAL_PAIRS;
-  const bool discrete =
-      law->family == SCL_LAW_RADEMACHER && (law->bias != SCL_BIAS_UNIFORM || k->threshold != NULL);
-  if ((space == SCL_SPARSE && law->family == SCL_LAW_GAUSSIAN) || discrete)
+  if (space != SCL_SPACE_SPARSE && (law->family == SCL_FAMILY_GAUSSIAN || mixture))
+    return NORMAL_PAIRS;
+  const bool discrete = law->family == SCL_FAMILY_RADEMACHER &&
+                        (law->bias != SCL_BIAS_UNIFORM || k->threshold != NULL);
+  if ((space == SCL_SPACE_SPARSE && law->family == SCL_FAMILY_GAUSSIAN) || discrete)
     return terms(law) <= MOST_TERMS ? SUPPORTS : NO_WAY;
   return NO_WAY;
 }
@@ -270,22 +271,22 @@ static scl_status check_rows(const scl_law *law, const char *name, const scl_mat
     for (size_t j = 0; j < rows->cols; j++)
       add_column(&m, law->mean[j], law->scale[j], row[j], row[j]);
     if (!isfinite(m.var_x) || !isfinite(m.mean_x))
-      return scl_fail(error, SCL_NUMERIC,
+      return scl_fail(error, SCL_STATUS_NUMERIC,
                       "the variance of <w, x> is too large for double precision at row %zu of %s: "
                       "scale the data",
                       i + 1, name);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Duals take variances: rows that have none are scaled where that changes nothing, and refused
  * elsewhere. */
 static scl_status mend_rows(const pair_kernel *k, scl_matrix *x, scl_matrix *y, scl_error *error) {
-  if (k->way != NORMAL_PAIRS && k->way != SUPPORTS) return SCL_OK;
+  if (k->way != NORMAL_PAIRS && k->way != SUPPORTS) return SCL_STATUS_OK;
   if (k->law->bias == SCL_BIAS_NONE && is_scale_free(k->map)) {
     rescale_rows(x);
     rescale_rows(y);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   SCL_TRY(check_rows(k->law, "X", x, error));
   return check_rows(k->law, "Y", y, error);
@@ -310,13 +311,14 @@ static void fill_row(void *context, size_t i) {
   scl_error error = {0};
   double *delta = scl_allocate_array(2 * d + 2, sizeof *delta);
   size_t *column = (size_t *)(void *)(delta + d + 1);
-  scl_status status =
-      delta == NULL ? scl_fail_memory(&error, 2 * d * sizeof *delta, "a pair of rows") : SCL_OK;
-  for (size_t j = 0; status == SCL_OK && j < job->n; j++)
+  scl_status status = delta == NULL
+                          ? scl_fail_memory(&error, 2 * d * sizeof *delta, "a pair of rows")
+                          : SCL_STATUS_OK;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < job->n; j++)
     status = pair_value(job->kernel, job->x + i * d, job->y + j * d, delta, column,
                         &scl_matrix_row(job->out, i)[j], &error);
   scl_release(delta);
-  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
@@ -324,9 +326,10 @@ static void fill_row(void *context, size_t i) {
 static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matrix *y,
                        scl_matrix *out, scl_error *error) {
   scl_matrix from_x, from_y = {0};
-  SCL_TRY(scl_matrix_copy(x, SCL_F64, &from_x, error));
-  scl_status status = scl_matrix_copy(y, SCL_F64, &from_y, error);
-  if (status == SCL_OK && (status = mend_rows(k, &from_x, &from_y, error)) == SCL_OK) {
+  SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &from_x, error));
+  scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &from_y, error);
+  if (status == SCL_STATUS_OK &&
+      (status = mend_rows(k, &from_x, &from_y, error)) == SCL_STATUS_OK) {
     filling job = {.kernel = k,
                    .x = from_x.data,
                    .y = from_y.data,
@@ -335,7 +338,7 @@ static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matr
                    .failed = ATOMIC_FLAG_INIT};
     scl_pool_run(x->rows, fill_row, &job);
     status = job.status;
-    if (status != SCL_OK && error != NULL) *error = job.error;
+    if (status != SCL_STATUS_OK && error != NULL) *error = job.error;
   }
   scl_matrix_release(&from_y);
   scl_matrix_release(&from_x);
@@ -345,7 +348,8 @@ static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matr
 static scl_status evaluate(pair_kernel *k, bool harmonic, const char *what, const scl_matrix *x,
                            const scl_matrix *y, scl_matrix *out, scl_error *error) {
   const scl_map *map = k->map;
-  scl_law_set law = {.law = {.dim = map->dim, .space = map->layout.space, .family = SCL_LAW_OTHER}};
+  scl_law_set law = {
+      .law = {.dim = map->dim, .space = map->layout.space, .family = SCL_FAMILY_OTHER}};
   const bool told = scl_instance_ability(map->sampler, SCL_ABILITY_LAW) != NULL;
   if (told) SCL_TRY(scl_law_create(map->sampler, map->dim, &law, error));
   k->law = &law.law;
@@ -354,13 +358,15 @@ static scl_status evaluate(pair_kernel *k, bool harmonic, const char *what, cons
   k->distribution = scl_instance_ability(map->sampler, SCL_ABILITY_DISTRIBUTION);
   scl_gauss_legendre(BIAS_NODES, k->node, k->weight);
   k->way = choose_way(k, harmonic);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (k->way == NO_WAY)
-    status = scl_fail(error, SCL_UNSUPPORTED,
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
                       "no closed form is declared for %s of nonlinearity.%s on sampler.%s", what,
                       scl_instance_name(map->phi), scl_instance_name(map->sampler));
-  if (status == SCL_OK) status = scl_matrix_create(x->rows, y->rows, SCL_F64, out, error);
-  if (status == SCL_OK && (status = fill(k, x, y, out, error)) != SCL_OK) scl_matrix_release(out);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error);
+  if (status == SCL_STATUS_OK && (status = fill(k, x, y, out, error)) != SCL_STATUS_OK)
+    scl_matrix_release(out);
   scl_law_release(&law);
   return status;
 }
@@ -368,7 +374,7 @@ static scl_status evaluate(pair_kernel *k, bool harmonic, const char *what, cons
 scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                            scl_matrix *out, scl_error *error) {
   if (map->kernel != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the induced kernel belongs to random features without K; with K there are "
                     ":expectation and :gram");
   const scl_ability_gaussian_dual *dual = scl_instance_ability(map->phi, SCL_ABILITY_GAUSSIAN_DUAL);
@@ -384,7 +390,7 @@ scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_
                              scl_matrix *out, scl_error *error) {
   const scl_ability_code_dual *dual = scl_instance_ability(map->phi, SCL_ABILITY_CODE_DUAL);
   if (map->kernel != NULL || dual == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "no closed form is declared for the agreement of codes of nonlinearity.%s",
                     scl_instance_name(map->phi));
   pair_kernel k = {.map = map, .dual = dual->collision, .amplitude = 1};

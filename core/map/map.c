@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const space_names[SCL_SPACES] = {"dense", "sparse", "threshold", "grid",
-                                                    "structured"};
+static const char *const space_names[SCL_SPACE_COUNT] = {"dense", "sparse", "threshold", "grid",
+                                                         "structured"};
 
 const char *scl_method_name(scl_method method) {
   static const char *const names[] = {"direct", "exact", "quadrature", "monte-carlo"};
@@ -66,7 +66,7 @@ double scl_map_slot_value(const scl_map *map) {
 /* "dense, sparse": the spaces of a set. */
 static void name_spaces(unsigned spaces, char text[120]) {
   text[0] = 0;
-  for (int i = 0; i < SCL_SPACES; i++)
+  for (int i = 0; i < SCL_SPACE_COUNT; i++)
     if (spaces & (1u << (unsigned)i))
       (void)snprintf(text + strlen(text), 120 - strlen(text), "%s%s", text[0] ? ", " : "",
                      space_names[i]);
@@ -75,30 +75,30 @@ static void name_spaces(unsigned spaces, char text[120]) {
 static scl_status check_fit(const scl_map *map, scl_error *error) {
   const char *sampler = scl_instance_name(map->sampler), *phi = scl_instance_name(map->phi);
   const scl_space space = map->layout.space;
-  if (!(map->shape.spaces & SCL_IN(space))) {
+  if (!(map->shape.spaces & SCL_BIT(space))) {
     char fits[120];
     name_spaces(map->shape.spaces, fits);
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "nonlinearity.%s does not go with sampler.%s, whose parameters are %s; it takes %s ones%s",
         phi, sampler, space_names[space], fits,
-        map->shape.spaces == SCL_IN(SCL_GRID) ? ", as sampler.grid draws" : "");
+        map->shape.spaces == SCL_BIT(SCL_SPACE_GRID) ? ", as sampler.grid draws" : "");
   }
-  if ((space == SCL_GRID) != (map->shape.one_hot != 0))
-    return scl_fail(error, SCL_UNSUPPORTED,
+  if ((space == SCL_SPACE_GRID) != (map->shape.one_hot != 0))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "nonlinearity.%s on sampler.%s: grids have cells, and cells make one-hot "
                     "features: bins does",
                     phi, sampler);
   if (map->shape.one_hot && scl_instance_ability(map->phi, SCL_ABILITY_CATEGORIES) == NULL)
-    return scl_fail(error, SCL_INTERNAL, "nonlinearity.%s is one-hot and brings no categories",
-                    phi);
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "nonlinearity.%s is one-hot and brings no categories", phi);
   if (!map->shape.one_hot && (map->shape.fan_in == 0 || map->shape.fan_out == 0))
-    return scl_fail(error, SCL_INTERNAL, "nonlinearity.%s takes or gives no numbers", phi);
-  if (space == SCL_THRESHOLD && map->shape.fan_in > 1)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s takes or gives no numbers", phi);
+  if (space == SCL_SPACE_THRESHOLD && map->shape.fan_in > 1)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "nonlinearity.%s takes %zu numbers a parameter, and a threshold gives one", phi,
                     map->shape.fan_in);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 enum { MOST_FEATURES = 500000000 };
@@ -112,13 +112,13 @@ static scl_status check_size(const scl_map_spec *spec, const scl_map *map, scl_e
   char text[32];
   (void)spec;
   if (map->count == 0)
-    return scl_fail(error, SCL_BAD_OPTION,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "features: option 'T' got 0; it takes a whole number of at least 1");
   if (bytes > 64e9 || features > MOST_FEATURES)
-    return scl_fail(error, SCL_NO_MEMORY,
+    return scl_fail(error, SCL_STATUS_NO_MEMORY,
                     "features: T = %zu is absurdly large: its parameters alone would take %s",
                     map->count, scl_bytes_text(bytes, text));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* A random phase for nonlinearities that need one and samplers that bring none. */
@@ -131,22 +131,23 @@ static scl_status add_phase(scl_map *map, scl_parameter_set *set, scl_error *err
     scl_random_uniform(map->seed, SCL_STREAM_PHASE, t, 0, 1, &set->view.bias[t]);
     set->view.bias[t] = 3.14159265358979323846 * (2 * set->view.bias[t] - 1);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Shared rows: how many, and which of them each parameter reads. */
 static scl_status get_pool(scl_map *map, scl_error *error) {
   const scl_ability_pool *ability = scl_instance_ability(map->sampler, SCL_ABILITY_POOL);
-  if (ability == NULL || map->given) return SCL_OK;
+  if (ability == NULL || map->given) return SCL_STATUS_OK;
   const size_t numbers = map->count * map->fan_in;
   map->pool_rows = ability->rows(map->sampler->self, map->count, map->fan_in);
   if (map->pool_rows < map->fan_in)
     return scl_fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "sampler.%s shares %zu rows, and nonlinearity.%s takes %zu different ones a parameter",
         scl_instance_name(map->sampler), map->pool_rows, scl_instance_name(map->phi), map->fan_in);
   if (map->pool_rows > MOST_FEATURES)
-    return scl_fail(error, SCL_NO_MEMORY, "sampler.%s shares %zu rows; up to %d can be drawn",
+    return scl_fail(error, SCL_STATUS_NO_MEMORY,
+                    "sampler.%s shares %zu rows; up to %d can be drawn",
                     scl_instance_name(map->sampler), map->pool_rows, (int)MOST_FEATURES);
   map->pool = scl_allocate_array(numbers + 1, sizeof *map->pool);
   if (map->pool == NULL) return scl_fail_memory(error, numbers * sizeof *map->pool, "pools");
@@ -157,9 +158,9 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
       error));
   for (size_t i = 0; i < numbers; i++)
     if (map->pool[i] < 0 || (size_t)map->pool[i] >= map->pool_rows)
-      return scl_fail(error, SCL_INTERNAL, "sampler.%s names row %ld of %zu shared ones",
+      return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s names row %ld of %zu shared ones",
                       scl_instance_name(map->sampler), (long)map->pool[i] + 1, map->pool_rows);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(scl_map *map, scl_parameter_set *out, scl_error *error) {
@@ -179,15 +180,15 @@ static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_par
   map->plane = scl_parameters_plane(&map->layout, map->count);
   SCL_TRY(draw(map, out, error));
   const bool phase = map->shape.needs_phase && !map->layout.has_bias && spec->kernel == NULL;
-  const scl_status status = phase ? add_phase(map, out, error) : SCL_OK;
-  if (status != SCL_OK) scl_parameters_release(out);
+  const scl_status status = phase ? add_phase(map, out, error) : SCL_STATUS_OK;
+  if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
 scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error) {
   const size_t rows = map->pool != NULL ? map->pool_rows : map->count,
                planes = map->pool != NULL ? 1 : map->fan_in;
-  if (map->layout.space == SCL_STRUCTURED)
+  if (map->layout.space == SCL_SPACE_STRUCTURED)
     return scl_parameters_dense(map->sampler, drawn, scl_parameters_plane(&map->layout, rows), rows,
                                 planes, &map->natural, error);
   const scl_parameters *view = &drawn->view;
@@ -199,7 +200,7 @@ scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, sc
     memcpy(map->natural.view.support, view->support,
            view->count * drawn->layout.support * sizeof(int32_t));
   if (view->bias != NULL) memcpy(map->natural.view.bias, view->bias, view->count * sizeof(double));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status set_constant_scale(scl_map *map, double value, scl_error *error) {
@@ -209,7 +210,7 @@ static scl_status set_constant_scale(scl_map *map, double value, scl_error *erro
   map->scale = scale == NULL ? NULL : scl_convert(scale, map->count, map->dtype);
   scl_release(scale);
   return map->scale == NULL ? scl_fail_memory(error, map->count * sizeof *scale, "feature scales")
-                            : SCL_OK;
+                            : SCL_STATUS_OK;
 }
 
 static scl_status compose_ridge(scl_map *map, const scl_map_spec *spec, scl_error *error) {
@@ -217,13 +218,13 @@ static scl_status compose_ridge(scl_map *map, const scl_map_spec *spec, scl_erro
   SCL_TRY(get_parameters(map, spec, &drawn, error));
   scl_status status = spec->kernel != NULL || map->given || spec->keep
                           ? scl_map_keep_natural(map, &drawn, error)
-                          : SCL_OK;
-  if (status == SCL_OK && spec->kernel == NULL)
+                          : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK && spec->kernel == NULL)
     status = scl_projection_create(map->sampler, &drawn.layout, &drawn.view, map->dtype, NULL, NULL,
                                    &map->projection, error);
-  if (status == SCL_OK && spec->kernel == NULL)
+  if (status == SCL_STATUS_OK && spec->kernel == NULL)
     status = set_constant_scale(map, 1 / sqrt((double)map->count), error);
-  if (status == SCL_OK && spec->kernel != NULL)
+  if (status == SCL_STATUS_OK && spec->kernel != NULL)
     status = scl_map_attach_kernel(map, spec, &drawn, error);
   scl_parameters_release(&drawn);
   return status;
@@ -232,7 +233,7 @@ static scl_status compose_ridge(scl_map *map, const scl_map_spec *spec, scl_erro
 /* One-hot cells: no projection, a dictionary that learns. */
 static scl_status compose_cells(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   if (spec->kernel != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "nonlinearity.%s does not go with a K: cells of different grids share no "
                     "meaning, so their mean has none; without K it "
                     "estimates the sampler's kernel",
@@ -240,7 +241,7 @@ static scl_status compose_cells(scl_map *map, const scl_map_spec *spec, scl_erro
   scl_parameter_set drawn = {0};
   SCL_TRY(get_parameters(map, spec, &drawn, error));
   scl_status status = scl_cells_create(map->phi, &drawn.view, &map->cells, error);
-  if (status == SCL_OK && (map->given || spec->keep))
+  if (status == SCL_STATUS_OK && (map->given || spec->keep))
     status = scl_map_keep_natural(map, &drawn, error);
   scl_parameters_release(&drawn);
   return status;
@@ -252,13 +253,13 @@ static scl_status compose(scl_map *map, const scl_map_spec *spec, scl_error *err
   SCL_TRY(scl_instance_prefix(map->phi, phi->shape(map->phi->self, &map->shape, error), error));
   SCL_TRY(check_fit(map, error));
   map->given = spec->parameters != NULL;
-  if (map->given && map->layout.space == SCL_STRUCTURED) /* their dense rows */
-    map->layout = (scl_layout){SCL_DENSE, map->dim, 0, 1, map->layout.has_bias};
+  if (map->given && map->layout.space == SCL_SPACE_STRUCTURED) /* their dense rows */
+    map->layout = (scl_layout){SCL_SPACE_DENSE, map->dim, 0, 1, map->layout.has_bias};
   map->fan_in = map->shape.one_hot ? 1 : map->shape.fan_in;
   map->fan_out = map->shape.one_hot ? 1 : map->shape.fan_out;
   map->count = spec->parameters != NULL ? spec->parameters->rows / map->fan_in : spec->count;
   if (spec->parameters != NULL && spec->parameters->rows % map->fan_in != 0)
-    return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "%zu rows of parameters, where nonlinearity.%s takes %zu a parameter",
                     spec->parameters->rows, scl_instance_name(map->phi), map->fan_in);
   SCL_TRY(check_size(spec, map, error));
@@ -275,7 +276,7 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   map->seed = spec->seed;
   map->dtype = spec->dtype;
   const scl_status status = compose(map, spec, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = map;
   else
     scl_map_destroy(map);
@@ -297,10 +298,11 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
                           scl_error *error) {
   scl_matrix all, rows;
   if (map->cells != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "one-hot features have no parameters to select");
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "one-hot features have no parameters to select");
   SCL_TRY(scl_map_parameters(map, &all, error));
-  scl_status status = scl_matrix_create_raw(count * map->fan_in, all.cols, SCL_F64, &rows, error);
-  if (status == SCL_OK) {
+  scl_status status =
+      scl_matrix_create_raw(count * map->fan_in, all.cols, SCL_DTYPE_FLOAT64, &rows, error);
+  if (status == SCL_STATUS_OK) {
     for (size_t k = 0; k < map->fan_in; k++)
       for (size_t i = 0; i < count; i++)
         memcpy(scl_matrix_row(&rows, k * count + i), scl_matrix_row(&all, k * map->count + keep[i]),

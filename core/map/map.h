@@ -114,7 +114,7 @@ scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_
                                 size_t first, size_t count, size_t fan_in, scl_parameter_set *out,
                                 scl_error *error);
 
-/* The induced kernel in closed form between rows of x and y (no K): SCL_UNSUPPORTED, with a
+/* The induced kernel in closed form between rows of x and y (no K): SCL_STATUS_UNSUPPORTED, with a
  * sentence, where none is declared. */
 scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                            scl_matrix *out, scl_error *error);

@@ -47,8 +47,9 @@ static size_t lay_out(const application *job, char *base, desk *out) {
   const size_t size = scl_dtype_size(map->dtype), block = scl_projection_block(map->projection);
   const size_t padded = (job->width + block - 1) / block * block,
                numbers = job->tall * padded * map->fan_in;
-  const bool varied = map->variance != NULL, apart = map->fan_in != 1 || map->fan_out != 1 ||
-                                                     (map->dtype == SCL_F32 && !map->shape.float32);
+  const bool varied = map->variance != NULL,
+             apart = map->fan_in != 1 || map->fan_out != 1 ||
+                     (map->dtype == SCL_DTYPE_FLOAT32 && !map->shape.float32);
   size_t at = 0;
   out->spreads = base + at;
   at += round_up(job->tall * sizeof(double));
@@ -96,14 +97,14 @@ static scl_status fill_planes(const scl_map *map, const scl_projection *projecti
                padded = (at->cols + block - 1) / block * block;
   if (map->pool != NULL) {
     gather_planes(map, pooled, at, z);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   for (size_t k = 0; k < map->fan_in; k++) {
     char *to = (char *)z->data + k * (size_t)z->plane_stride * scl_dtype_size(map->dtype);
     SCL_TRY(scl_projection_apply(projection, x, x_stride, at->rows, k * map->plane + at->first,
                                  padded, to, z->row_stride, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ||spread o x|| where the sum of squares leaves the range of double. */
@@ -125,10 +126,10 @@ static void row_spreads(const scl_map *map, const place *at, void *to) {
   for (size_t i = 0; i < at->rows; i++) {
     const char *row = at->x + (ptrdiff_t)i * at->x_stride * (ptrdiff_t)scl_dtype_size(map->dtype);
     double sum = 0;
-    if (map->dtype == SCL_F64)
+    if (map->dtype == SCL_DTYPE_FLOAT64)
       sum = loops->square_f64(map->dim, map->column_spread, (const double *)(const void *)row);
-    for (size_t j = 0; map->dtype == SCL_F32 && j < map->dim; j++) {
-      const double v = scl_number(row, SCL_F32, j) * map->column_spread[j];
+    for (size_t j = 0; map->dtype == SCL_DTYPE_FLOAT32 && j < map->dim; j++) {
+      const double v = scl_number(row, SCL_DTYPE_FLOAT32, j) * map->column_spread[j];
       sum += v * v;
     }
     const bool plain = sum > SMALL_SQUARE && isfinite(sum);
@@ -154,12 +155,12 @@ static scl_status find_spreads(const scl_map *map, const desk *d, const place *a
     *v = (scl_spread){(const char *)map->parameter_spread +
                           at->first * size * (size_t)map->spread_stride,
                       0, map->spread_stride, 0};
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   if (map->variance == NULL) {
     row_spreads(map, at, d->spreads);
     *v = (scl_spread){d->spreads, 1, 0, 0};
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const scl_block squares = {d->v,
                              map->dtype,
@@ -173,7 +174,7 @@ static scl_status find_spreads(const scl_map *map, const desk *d, const place *a
   for (size_t i = 0; i < z->rows * z->cols * z->planes; i++)
     scl_set_number(d->v, map->dtype, i, sqrt(fmax(scl_number(d->v, map->dtype, i), 0)));
   *v = (scl_spread){d->v, squares.row_stride, 1, squares.plane_stride};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- phi */
@@ -197,7 +198,7 @@ static scl_block widen(const scl_block *from, double *to) {
             from->data, from->dtype,
             (size_t)((ptrdiff_t)i * from->row_stride + (ptrdiff_t)k * from->plane_stride) + j);
   return (scl_block){to,
-                     SCL_F64,
+                     SCL_DTYPE_FLOAT64,
                      from->rows,
                      from->cols,
                      from->planes,
@@ -215,7 +216,7 @@ static scl_status nonlinearity_widened(const scl_map *map, const scl_block *z, c
     return scl_fail_memory(error, (2 * in + outs) * sizeof *memory, "a float64 copy of a tile");
   const scl_block wide_z = widen(z, memory);
   scl_block wide_out = {memory + in,
-                        SCL_F64,
+                        SCL_DTYPE_FLOAT64,
                         out->rows,
                         out->cols,
                         out->planes,
@@ -225,13 +226,13 @@ static scl_status nonlinearity_widened(const scl_map *map, const scl_block *z, c
     for (size_t i = 0; i < z->rows; i++)
       for (size_t j = 0; j < z->cols; j++)
         wide_v[(k * z->rows + i) * z->cols + j] =
-            scl_number(v->data, SCL_F32,
+            scl_number(v->data, SCL_DTYPE_FLOAT32,
                        (size_t)((ptrdiff_t)i * v->row_stride + (ptrdiff_t)j * v->col_stride +
                                 (ptrdiff_t)k * v->plane_stride));
   const scl_spread spread = {wide_v, wide_z.row_stride, 1, wide_z.plane_stride};
   const scl_status status =
       nonlinearity(map, &wide_z, v == NULL ? NULL : &spread, &wide_out, error);
-  for (size_t p = 0; status == SCL_OK && p < out->planes; p++)
+  for (size_t p = 0; status == SCL_STATUS_OK && p < out->planes; p++)
     for (size_t i = 0; i < out->rows; i++)
       for (size_t j = 0; j < out->cols; j++)
         ((float *)out->data)[(ptrdiff_t)i * out->row_stride + (ptrdiff_t)j +
@@ -249,7 +250,7 @@ static scl_status refuse_feature(const scl_map *map, const scl_block *y, size_t 
   const size_t at = (size_t)((ptrdiff_t)row * y->row_stride + (ptrdiff_t)plane * y->plane_stride);
   while (j + 1 < y->cols && isfinite(scl_number(y->data, y->dtype, at + j)))
     j++;
-  return scl_fail(error, SCL_NUMERIC,
+  return scl_fail(error, SCL_STATUS_NUMERIC,
                   "feature %zu is NaN or too large for %s on some row: scale the data, choose a "
                   "smaller width, or look at the nonlinearity "
                   "(%s)",
@@ -268,14 +269,14 @@ static scl_status scale_features(const application *job, const scl_block *y, cha
       const ptrdiff_t to =
           (ptrdiff_t)i * job->phi_stride + (ptrdiff_t)(plane * job->count + first - job->first);
       const int finite =
-          map->dtype == SCL_F64
+          map->dtype == SCL_DTYPE_FLOAT64
               ? loops->scale_f64(y->cols, (const double *)map->scale + first,
                                  (const double *)y->data + from, (double *)(void *)phi + to)
               : loops->scale_f32(y->cols, (const float *)map->scale + first,
                                  (const float *)y->data + from, (float *)(void *)phi + to);
       if (!finite) return refuse_feature(map, y, plane, i, first, error);
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -303,7 +304,7 @@ static scl_status apply_tile(application *job, const desk *d, const place *at, s
   const scl_map *map = job->map;
   const size_t size = scl_dtype_size(map->dtype), block = scl_projection_block(map->projection);
   const size_t padded = (at->cols + block - 1) / block * block;
-  const bool native = map->dtype == SCL_F64 || map->shape.float32;
+  const bool native = map->dtype == SCL_DTYPE_FLOAT64 || map->shape.float32;
   const scl_block z = {d->z,
                        map->dtype,
                        at->rows,
@@ -334,10 +335,10 @@ static scl_status prepare_rows(const scl_map *map, const desk *d, const place *a
                                scl_error *error) {
   const ptrdiff_t rows = (ptrdiff_t)map->pool_rows;
   if (map->variance != NULL) square_rows(map, at, d->squares);
-  if (map->pool == NULL) return SCL_OK;
+  if (map->pool == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_projection_apply(map->projection, at->x, at->x_stride, at->rows, 0, map->pool_rows,
                                d->pooled, rows, error));
-  if (map->variance == NULL) return SCL_OK;
+  if (map->variance == NULL) return SCL_STATUS_OK;
   return scl_projection_apply(map->variance, d->squares, (ptrdiff_t)map->dim, at->rows, 0,
                               map->pool_rows, d->pooled_v, rows, error);
 }
@@ -358,14 +359,14 @@ static scl_status apply_rows(application *job, size_t index, scl_error *error) {
     at.cols = scl_min(job->width, end - at.first);
     SCL_TRY(apply_tile(job, &d, &at, first_row, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void apply_task(void *context, size_t index) {
   application *job = context;
   scl_error error = {0};
   const scl_status status = apply_rows(job, index, &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
@@ -399,7 +400,7 @@ static scl_status apply_tiles(const scl_map *map, size_t first, size_t count, co
   scl_pool_run((rows + job.tall - 1) / job.tall * (map->pool != NULL ? 1 : job.across), apply_task,
                &job);
   scl_release(job.scratch);
-  if (job.status != SCL_OK && error != NULL) *error = job.error;
+  if (job.status != SCL_STATUS_OK && error != NULL) *error = job.error;
   return job.status;
 }
 
@@ -413,7 +414,7 @@ static scl_status apply_mixture(const scl_map *map, size_t first, size_t count, 
   if (features == NULL) return scl_fail_memory(error, rows * inner * size, "Monte Carlo features");
   const scl_status status = apply_tiles(map->inner, 0, samples, x, x_stride, rows, features,
                                         (ptrdiff_t)inner, NULL, error);
-  for (size_t plane = 0; status == SCL_OK && plane < map->fan_out; plane++)
+  for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
     scl_gemm_parallel(map->dtype, false, false, rows, count, samples, 1,
                       features + plane * samples * size, (ptrdiff_t)inner,
                       (const char *)map->mixing + first * size, (ptrdiff_t)map->count, 0,
@@ -429,9 +430,9 @@ size_t scl_map_block(const scl_map *map) {
 scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
                               ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error) {
-  if (rows == 0 || count == 0) return SCL_OK;
+  if (rows == 0 || count == 0) return SCL_STATUS_OK;
   if (map->cells != NULL)
-    return scl_fail(error, SCL_INTERNAL, "one-hot features were asked for as dense ones");
+    return scl_fail(error, SCL_STATUS_INTERNAL, "one-hot features were asked for as dense ones");
   if (map->inner != NULL)
     return apply_mixture(map, first, count, x, x_stride, rows, phi, phi_stride, error);
   return apply_tiles(map, first, count, x, x_stride, rows, phi, phi_stride, NULL, error);
@@ -446,12 +447,12 @@ scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, 
 
 scl_status scl_map_learn(scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                          scl_error *error) {
-  return map->cells == NULL ? SCL_OK
+  return map->cells == NULL ? SCL_STATUS_OK
                             : scl_cells_learn(map->cells, map->dtype, x, x_stride, rows, error);
 }
 
 scl_status scl_map_settle(scl_map *map, scl_error *error) {
-  return map->cells == NULL ? SCL_OK : scl_cells_settle(map->cells, error);
+  return map->cells == NULL ? SCL_STATUS_OK : scl_cells_settle(map->cells, error);
 }
 
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
@@ -466,8 +467,8 @@ scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) 
   if (ability != NULL)
     SCL_TRY(scl_instance_prefix(
         map->phi, ability->key(map->phi->self, map->fan_in, &words, levels, error), error));
-  if (words == 1 && *levels > 0 && !map->shape.one_hot) return SCL_OK;
-  return scl_fail(error, SCL_UNSUPPORTED,
+  if (words == 1 && *levels > 0 && !map->shape.one_hot) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "nonlinearity.%s has no codes; maxout, sign and step have",
                   scl_instance_name(map->phi));
 }
@@ -477,12 +478,12 @@ scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   size_t levels;
   SCL_TRY(scl_map_levels(map, &levels, error));
   if (map->kernel != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "codes belong to features without K");
-  if (rows == 0) return SCL_OK;
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
+  if (rows == 0) return SCL_STATUS_OK;
   SCL_TRY(apply_tiles(map, 0, map->count, x, x_stride, rows, NULL, 0, codes, error));
   for (size_t i = 0; i < rows * map->count; i++)
     if (codes[i] < 0 || (size_t)codes[i] >= levels)
-      return scl_fail(error, SCL_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
+      return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
                       scl_instance_name(map->phi), (long)codes[i], levels);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }

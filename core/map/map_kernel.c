@@ -11,17 +11,18 @@
 
 static scl_status check_kernel(const scl_map *map, const scl_map_spec *spec, scl_error *error) {
   const scl_kernel *table = scl_instance_vtable(spec->kernel);
-  const scl_space shown = map->layout.space == SCL_STRUCTURED ? SCL_DENSE : map->layout.space;
-  if (!(table->spaces & SCL_IN(shown)))
-    return scl_fail(error, SCL_UNSUPPORTED,
+  const scl_space shown =
+      map->layout.space == SCL_SPACE_STRUCTURED ? SCL_SPACE_DENSE : map->layout.space;
+  if (!(table->spaces & SCL_BIT(shown)))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kernel.%s is not defined on the parameters of sampler.%s",
                     scl_instance_name(spec->kernel), scl_instance_name(map->sampler));
   if (map->layout.has_bias)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "an instantiation with K takes a sampler without a bias, because K compares "
                     "the weights alone: bias = \"none\", and "
                     "sc.add_bias() before the features gives every parameter a constant term");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the tilt */
@@ -38,7 +39,7 @@ static scl_status get_tilt(scl_map *map, const scl_law *law, scl_tilt_set *out, 
   const scl_ability_tilt *ability = scl_instance_ability(map->kernel, SCL_ABILITY_TILT);
   const size_t d = map->dim;
   if (ability == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "kernel.%s has no tilt",
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s has no tilt",
                     scl_instance_name(map->kernel));
   out->memory = scl_allocate_zero((8 * d + 1) * sizeof(double));
   if (out->memory == NULL) return scl_fail_memory(error, 8 * d * sizeof(double), "a tilt");
@@ -64,8 +65,8 @@ static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
   double *memory = scl_allocate_zero((3 * d + 3) * sizeof *memory);
   if (memory == NULL)
     return scl_fail_memory(error, 3 * d * sizeof *memory, "the law of an in-degree");
-  scl_status status = SCL_OK;
-  for (size_t s = 0; status == SCL_OK && s < map->n_tilts; s++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t s = 0; status == SCL_STATUS_OK && s < map->n_tilts; s++) {
     if (!(all->degree[s] > 0)) continue;
     scl_law one = *all;
     one.scale = memory;
@@ -85,21 +86,21 @@ static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
 }
 
 static scl_status get_tilts(scl_map *map, scl_error *error) {
-  const bool sparse = map->layout.space == SCL_SPARSE;
+  const bool sparse = map->layout.space == SCL_SPACE_SPARSE;
   map->n_tilts = sparse ? scl_min(map->law.law.max_degree, map->dim) + 1 : 1;
   map->tilts = scl_allocate_zero(map->n_tilts * sizeof *map->tilts);
   if (map->tilts == NULL) return scl_fail_memory(error, map->n_tilts * sizeof *map->tilts, "tilts");
   const scl_status status =
       sparse ? get_degree_tilts(map, error) : get_tilt(map, &map->law.law, map->tilts, error);
-  if (status != SCL_OK) scl_map_release_tilts(map);
+  if (status != SCL_STATUS_OK) scl_map_release_tilts(map);
   return status;
 }
 
 /* Row r of `natural`: its in-degree, and its column in slot k. */
 static size_t degree_of(const scl_map *map, size_t r) {
-  size_t degree = map->layout.space == SCL_SPARSE ? 0 : map->natural.layout.width;
+  size_t degree = map->layout.space == SCL_SPACE_SPARSE ? 0 : map->natural.layout.width;
   const int32_t *support = map->natural.view.support + r * map->natural.layout.support;
-  while (map->layout.space == SCL_SPARSE && degree < map->natural.layout.support &&
+  while (map->layout.space == SCL_SPACE_SPARSE && degree < map->natural.layout.support &&
          support[degree] >= 0)
     degree++;
   return degree;
@@ -114,7 +115,7 @@ static size_t column_of(const scl_map *map, size_t r, size_t k) {
  * -infinity where its in-degree has no probability. */
 static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
   const size_t degree = degree_of(map, r), width = map->natural.layout.width;
-  const scl_tilt_set *set = map->layout.space == SCL_SPARSE
+  const scl_tilt_set *set = map->layout.space == SCL_SPACE_SPARSE
                                 ? degree < map->n_tilts ? &map->tilts[degree] : NULL
                                 : map->tilts;
   const double *from = map->natural.view.weights + r * width;
@@ -133,8 +134,8 @@ static double tilt_row(const scl_map *map, size_t r, double *w, double *v) {
 static scl_status set_spreads(scl_map *map, scl_error *error) {
   const size_t size = scl_dtype_size(map->dtype);
   const scl_tilt *tilt = &map->tilts->tilt;
-  if (map->layout.space == SCL_SPARSE) return SCL_OK;
-  if (map->layout.space == SCL_THRESHOLD) {
+  if (map->layout.space == SCL_SPACE_SPARSE) return SCL_STATUS_OK;
+  if (map->layout.space == SCL_SPACE_THRESHOLD) {
     map->parameter_spread = scl_allocate_array(map->count, size);
     if (map->parameter_spread == NULL) return scl_fail_memory(error, map->count * size, "spreads");
     for (size_t t = 0; t < map->count; t++) {
@@ -142,19 +143,19 @@ static scl_status set_spreads(scl_map *map, scl_error *error) {
       scl_set_number(map->parameter_spread, map->dtype, t, spread);
       if (spread != tilt->spread[column_of(map, 0, 0)]) map->spread_stride = 1;
     }
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   map->column_spread = scl_allocate_array(map->dim + 1, sizeof(double));
   if (map->column_spread == NULL)
     return scl_fail_memory(error, map->dim * sizeof(double), "spreads");
   memcpy(map->column_spread, tilt->spread, map->dim * sizeof(double));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Up to here, as logarithms, features keep their true scale, and penalties mean what they say;
  * beyond, squares would leave the range. */
 static double log_reach(scl_dtype dtype) {
-  return dtype == SCL_F64 ? 300 : 30;
+  return dtype == SCL_DTYPE_FLOAT64 ? 300 : 30;
 }
 
 /* c(w_t) is the product over the scalars' rows; its largest factor is taken out where it is out of
@@ -178,14 +179,14 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
   for (size_t t = 0; t < map->count; t++)
     scl_set_number(map->scale, map->dtype, t, exp(log_c[t] - map->log_scale));
   scl_release(log_c);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The projection on tilted rows. Structured ones stay so: shrink and offset go to the columns. */
 static scl_status project_tilted(scl_map *map, const scl_parameter_set *drawn,
                                  const scl_parameter_set *tilted, scl_error *error) {
   const scl_tilt *tilt = &map->tilts->tilt;
-  if (map->layout.space == SCL_STRUCTURED)
+  if (map->layout.space == SCL_SPACE_STRUCTURED)
     return scl_projection_create(map->sampler, &drawn->layout, &drawn->view, map->dtype,
                                  tilt->shrink, tilt->offset, &map->projection, error);
   return scl_projection_create(map->sampler, &tilted->layout, &tilted->view, map->dtype, NULL, NULL,
@@ -197,28 +198,30 @@ static scl_status tilt_parameters(scl_map *map, const scl_parameter_set *drawn, 
   const scl_layout *layout = &map->natural.layout;
   const size_t rows = map->natural.view.count;
   scl_parameter_set tilted = {0}, squares = {0};
-  const bool sparse = layout->space == SCL_SPARSE;
+  const bool sparse = layout->space == SCL_SPACE_SPARSE;
   double *log_row = scl_allocate_array(rows + 1, sizeof *log_row);
-  scl_status status =
-      log_row == NULL ? scl_fail_memory(error, rows * sizeof *log_row, "feature scales") : SCL_OK;
-  if (status == SCL_OK) status = scl_parameters_reserve(layout, map->dim, 0, rows, &tilted, error);
-  if (status == SCL_OK && sparse)
+  scl_status status = log_row == NULL
+                          ? scl_fail_memory(error, rows * sizeof *log_row, "feature scales")
+                          : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK)
+    status = scl_parameters_reserve(layout, map->dim, 0, rows, &tilted, error);
+  if (status == SCL_STATUS_OK && sparse)
     status = scl_parameters_reserve(layout, map->dim, 0, rows, &squares, error);
-  if (status == SCL_OK && tilted.view.support != NULL)
+  if (status == SCL_STATUS_OK && tilted.view.support != NULL)
     memcpy(tilted.view.support, map->natural.view.support,
            rows * layout->support * sizeof(int32_t));
-  if (status == SCL_OK && sparse)
+  if (status == SCL_STATUS_OK && sparse)
     memcpy(squares.view.support, map->natural.view.support,
            rows * layout->support * sizeof(int32_t));
-  for (size_t r = 0; status == SCL_OK && r < rows; r++)
+  for (size_t r = 0; status == SCL_STATUS_OK && r < rows; r++)
     log_row[r] = tilt_row(map, r, tilted.view.weights + r * layout->width,
                           sparse ? squares.view.weights + r * layout->width : NULL);
-  if (status == SCL_OK) status = set_scales(map, log_row, error);
-  if (status == SCL_OK) status = project_tilted(map, drawn, &tilted, error);
-  if (status == SCL_OK && sparse)
+  if (status == SCL_STATUS_OK) status = set_scales(map, log_row, error);
+  if (status == SCL_STATUS_OK) status = project_tilted(map, drawn, &tilted, error);
+  if (status == SCL_STATUS_OK && sparse)
     status = scl_projection_create(map->sampler, layout, &squares.view, map->dtype, NULL, NULL,
                                    &map->variance, error);
-  if (status == SCL_OK) status = set_spreads(map, error);
+  if (status == SCL_STATUS_OK) status = set_spreads(map, error);
   scl_release(log_row);
   scl_parameters_release(&tilted);
   scl_parameters_release(&squares);
@@ -235,7 +238,7 @@ static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_
   memset(room, 0, sizeof *room);
   if (map->pool == NULL) {
     *out = scl_parameters_part(&map->natural.view, k * map->count + first, count);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const scl_parameters *from = &map->natural.view;
   const scl_layout *layout = &map->natural.layout;
@@ -250,7 +253,7 @@ static scl_status plane_of(const scl_map *map, size_t first, size_t count, size_
     if (room->view.bias != NULL) room->view.bias[i] = from->bias[r];
   }
   *out = room->view;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status kernel_gram(const scl_map *map, const scl_parameters *u, const scl_parameters *v,
@@ -269,7 +272,7 @@ static scl_status multiply_gram(const scl_map *map, const scl_parameters *u,
   if (factor == NULL)
     return scl_fail_memory(error, u->count * v->count * sizeof *factor, "a factor of K");
   const scl_status status = kernel_gram(map, u, v, factor, (ptrdiff_t)v->count, error);
-  for (size_t i = 0; status == SCL_OK && i < u->count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++)
     for (size_t j = 0; j < v->count; j++)
       out[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= factor[i * v->count + j];
   scl_release(factor);
@@ -279,13 +282,13 @@ static scl_status multiply_gram(const scl_map *map, const scl_parameters *u,
 /* K between parameters of the map: rows u0 .. u0+u_count-1 against columns v0 .. */
 static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, size_t v0,
                               size_t v_count, double *out, ptrdiff_t stride, scl_error *error) {
-  scl_status status = SCL_OK;
-  for (size_t k = 0; status == SCL_OK && k < map->fan_in; k++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < map->fan_in; k++) {
     scl_parameter_set room_u, room_v = {0};
     scl_parameters u, v;
     status = plane_of(map, u0, u_count, k, &room_u, &u, error);
-    if (status == SCL_OK) status = plane_of(map, v0, v_count, k, &room_v, &v, error);
-    if (status == SCL_OK) status = multiply_gram(map, &u, &v, k == 0, out, stride, error);
+    if (status == SCL_STATUS_OK) status = plane_of(map, v0, v_count, k, &room_v, &v, error);
+    if (status == SCL_STATUS_OK) status = multiply_gram(map, &u, &v, k == 0, out, stride, error);
     scl_parameters_release(&room_u);
     scl_parameters_release(&room_v);
   }
@@ -301,7 +304,7 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
                          right = scl_parameters_part(&v->view, k * v_count, v_count);
     SCL_TRY(multiply_gram(map, &left, &right, k == 0, out, stride, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- Monte Carlo */
@@ -322,7 +325,7 @@ static scl_status own_parameters(const scl_map *map, scl_parameter_set *out, scl
                map->natural.view.support + r * layout->support, layout->support * sizeof(int32_t));
       if (out->view.bias != NULL) out->view.bias[to] = map->natural.view.bias[r];
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* mixing (samples x count) = K(w_s, w_t) / samples, undoing the inner map's 1/sqrt(samples). */
@@ -335,11 +338,11 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
   scl_status status =
       k == NULL || map->mixing == NULL
           ? scl_fail_memory(error, number * count * sizeof *k, "Monte Carlo weights")
-          : SCL_OK;
-  if (status == SCL_OK) status = own_parameters(map, &own, error);
-  if (status == SCL_OK)
+          : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = own_parameters(map, &own, error);
+  if (status == SCL_STATUS_OK)
     status = scl_map_gram_between(map, samples, number, &own, count, k, (ptrdiff_t)count, error);
-  for (size_t i = 0; status == SCL_OK && i < number * count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < number * count; i++)
     scl_set_number(map->mixing, map->dtype, i, k[i] / sqrt((double)number));
   scl_parameters_release(&own);
   scl_release(k);
@@ -352,9 +355,9 @@ scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_
   scl_parameter_set drawn;
   SCL_TRY(scl_parameters_draw(sampler, dim, seed, SCL_STREAM_MONTE_CARLO, first, count, fan_in,
                               &drawn, error));
-  if (drawn.layout.space != SCL_STRUCTURED) {
+  if (drawn.layout.space != SCL_SPACE_STRUCTURED) {
     *out = drawn;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const scl_status status = scl_parameters_dense(
       sampler, &drawn, scl_parameters_plane(&drawn.layout, count), count, fan_in, out, error);
@@ -378,8 +381,8 @@ static scl_status set_monte_carlo(scl_map *map, const scl_map_spec *spec, scl_er
                               .seed = map->seed,
                               .dtype = map->dtype,
                               .parameters = &rows};
-  if (status == SCL_OK) status = scl_map_create(&inner, &map->inner, error);
-  if (status == SCL_OK) status = set_mixing(map, &samples, number, error);
+  if (status == SCL_STATUS_OK) status = scl_map_create(&inner, &map->inner, error);
+  if (status == SCL_STATUS_OK) status = set_mixing(map, &samples, number, error);
   scl_matrix_release(&rows);
   scl_parameters_release(&samples);
   return status;
@@ -403,9 +406,9 @@ scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
     SCL_TRY(scl_instance_bind(spec->kernel, &map->law.law, &map->kernel, error));
   else
     map->kernel = scl_instance_share(spec->kernel);
-  const scl_status status = known ? get_tilts(map, error) : SCL_UNSUPPORTED;
-  if (status != SCL_OK && status != SCL_UNSUPPORTED) return status;
-  if (status == SCL_UNSUPPORTED || spec->monte_carlo || !smoothable(map))
+  const scl_status status = known ? get_tilts(map, error) : SCL_STATUS_UNSUPPORTED;
+  if (status != SCL_STATUS_OK && status != SCL_STATUS_UNSUPPORTED) return status;
+  if (status == SCL_STATUS_UNSUPPORTED || spec->monte_carlo || !smoothable(map))
     return set_monte_carlo(map, spec, error);
   map->method = scl_smooth_is_closed(map->phi) && !spec->quadrature ? SCL_METHOD_EXACT
                                                                     : SCL_METHOD_QUADRATURE;
@@ -455,22 +458,22 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
       for (size_t j = 0; j < c1 - c0; j++)
         at[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= factor;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   if (map->kernel == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "these features have no K, so no Gram matrix of parameters");
   if (!isfinite(exp(-2 * map->log_scale)))
-    return scl_fail(error, SCL_NUMERIC,
+    return scl_fail(error, SCL_STATUS_NUMERIC,
                     "the features are of the order exp(%.0f), too small for an RKHS norm in double "
                     "precision: choose a wider kernel (theta "
                     "= 0.5 suits)",
                     map->log_scale);
   SCL_TRY(scl_symmetric_create(scl_map_features(map), out, error));
   const scl_status status = scl_symmetric_fill(*out, gram_rectangle, (void *)(uintptr_t)map, error);
-  if (status == SCL_OK) return SCL_OK;
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_symmetric_destroy(*out);
   *out = NULL;
   return status;
@@ -480,20 +483,21 @@ scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const
                                   scl_matrix *out, scl_error *error) {
   scl_parameter_set left, right;
   const scl_layout *layout = &map->natural.layout;
-  if (map->kernel == NULL) return scl_fail(error, SCL_UNSUPPORTED, "this instantiation has no K");
+  if (map->kernel == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this instantiation has no K");
   if (u->rows % map->fan_in != 0 || v->rows % map->fan_in != 0)
-    return scl_fail(error, SCL_BAD_SHAPE,
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "%zu and %zu rows of parameters, where nonlinearity.%s takes %zu a parameter",
                     u->rows, v->rows, scl_instance_name(map->phi), map->fan_in);
   const size_t rows = u->rows / map->fan_in, cols = v->rows / map->fan_in;
   SCL_TRY(scl_parameters_from_matrix(layout, map->dim, u, &left, error));
   scl_status status = scl_parameters_from_matrix(layout, map->dim, v, &right, error);
-  if (status == SCL_OK) {
-    status = scl_matrix_create(rows, cols, SCL_F64, out, error);
-    if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
+    status = scl_matrix_create(rows, cols, SCL_DTYPE_FLOAT64, out, error);
+    if (status == SCL_STATUS_OK) {
       status =
           scl_map_gram_between(map, &left, rows, &right, cols, out->data, out->row_stride, error);
-      if (status != SCL_OK) scl_matrix_release(out);
+      if (status != SCL_STATUS_OK) scl_matrix_release(out);
     }
     scl_parameters_release(&right);
   }

@@ -10,25 +10,27 @@ scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, scl_la
   const scl_sampler *table = scl_instance_vtable(sampler);
   memset(out, 0, sizeof *out);
   SCL_TRY(scl_instance_prefix(sampler, table->layout(sampler->self, dim, out, error), error));
-  if ((unsigned)out->space >= SCL_SPACES || out->block == 0)
-    return scl_fail(error, SCL_INTERNAL,
+  if ((unsigned)out->space >= SCL_SPACE_COUNT || out->block == 0)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
                     "sampler.%s describes no parameter space that this version knows",
                     scl_instance_name(sampler));
-  const size_t least = out->space == SCL_DENSE       ? dim
-                       : out->space == SCL_GRID      ? 2 * dim
-                       : out->space == SCL_THRESHOLD ? 1
-                                                     : 0;
-  const bool fits =
-      least == 0 ? out->space != SCL_SPARSE || out->width == out->support : out->width == least;
-  if (!fits || (out->space == SCL_THRESHOLD && out->support != 1))
-    return scl_fail(error, SCL_INTERNAL,
+  const size_t least = out->space == SCL_SPACE_DENSE       ? dim
+                       : out->space == SCL_SPACE_GRID      ? 2 * dim
+                       : out->space == SCL_SPACE_THRESHOLD ? 1
+                                                           : 0;
+  const bool fits = least == 0 ? out->space != SCL_SPACE_SPARSE || out->width == out->support
+                               : out->width == least;
+  if (!fits || (out->space == SCL_SPACE_THRESHOLD && out->support != 1))
+    return scl_fail(error, SCL_STATUS_INTERNAL,
                     "sampler.%s describes %zu numbers and %zu columns a parameter, which its space "
                     "does not have",
                     scl_instance_name(sampler), out->width, out->support);
-  if (out->space == SCL_STRUCTURED && scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED) == NULL)
-    return scl_fail(error, SCL_INTERNAL, "sampler.%s draws structured rows and brings no product",
+  if (out->space == SCL_SPACE_STRUCTURED &&
+      scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED) == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "sampler.%s draws structured rows and brings no product",
                     scl_instance_name(sampler));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t first, size_t count,
@@ -56,9 +58,9 @@ scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t f
         (out->view.support = scl_allocate_zero(count * layout->support * sizeof(int32_t))) != NULL;
   if (enough && layout->has_bias)
     enough = (out->view.bias = scl_allocate_zero(scl_max(count, 1) * sizeof(double))) != NULL;
-  if (enough) return SCL_OK;
+  if (enough) return SCL_STATUS_OK;
   scl_parameters_release(out);
-  return scl_fail(error, SCL_NO_MEMORY,
+  return scl_fail(error, SCL_STATUS_NO_MEMORY,
                   "%zu parameters of %zu columns would take %s: not enough memory", count, dim,
                   scl_bytes_text(bytes, text));
 }
@@ -81,7 +83,7 @@ scl_parameters scl_parameters_part(const scl_parameters *all, size_t first, size
 }
 
 size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
-  return layout->space == SCL_STRUCTURED
+  return layout->space == SCL_SPACE_STRUCTURED
              ? (count + layout->block - 1) / layout->block * layout->block
              : count;
 }
@@ -109,7 +111,7 @@ static void draw_batch(void *context, size_t index) {
       scl_parameters_part(job->all, from, scl_min(job->batch, job->all->count - from));
   scl_error error = {0};
   const scl_status status = table->draw(job->sampler->self, job->address, &part, &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&job->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
   job->status = status;
   job->error = error;
 }
@@ -118,26 +120,27 @@ static void draw_batch(void *context, size_t index) {
 static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_set *set,
                               scl_error *error) {
   const scl_parameters *view = &set->view;
-  const int32_t lowest = view->space == SCL_SPARSE ? -1 : 0;
-  const size_t checked = view->space == SCL_STRUCTURED ? 0 : view->count * set->layout.support;
+  const int32_t lowest = view->space == SCL_SPACE_SPARSE ? -1 : 0;
+  const size_t checked =
+      view->space == SCL_SPACE_STRUCTURED ? 0 : view->count * set->layout.support;
   for (size_t i = 0; i < checked; i++)
     if (view->support[i] < lowest || view->support[i] >= (int32_t)scl_min(view->dim, INT32_MAX))
-      return scl_fail(error, SCL_INTERNAL, "sampler.%s drew column %ld of %zu",
+      return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s drew column %ld of %zu",
                       scl_instance_name(sampler), (long)view->support[i] + 1, view->dim);
-  for (size_t i = 0; view->space == SCL_GRID && i < view->count; i++)
+  for (size_t i = 0; view->space == SCL_SPACE_GRID && i < view->count; i++)
     for (size_t j = 0; j < view->dim; j++)
       if (!(view->weights[i * set->layout.width + j] > 0))
         return scl_fail(
-            error, SCL_NUMERIC,
+            error, SCL_STATUS_NUMERIC,
             "sampler.%s drew a pitch that is not above 0 (grid %zu): the rate is too large",
             scl_instance_name(sampler), view->first + i + 1);
   for (size_t i = 0; i < view->count * set->layout.width; i++)
     if (!isfinite(view->weights[i]))
       return scl_fail(
-          error, SCL_NUMERIC,
+          error, SCL_STATUS_NUMERIC,
           "sampler.%s drew a weight that is not finite (parameter %zu): the width is too large",
           scl_instance_name(sampler), view->first + i / set->layout.width + 1);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The rows of one draw. */
@@ -149,9 +152,9 @@ static scl_status draw_all(const scl_instance *sampler, uint64_t seed, uint64_t 
                  .all = all,
                  .batch = batch,
                  .failed = ATOMIC_FLAG_INIT,
-                 .status = SCL_OK};
+                 .status = SCL_STATUS_OK};
   scl_pool_run((all->count + batch - 1) / batch, draw_batch, &job);
-  if (job.status != SCL_OK && error != NULL) {
+  if (job.status != SCL_STATUS_OK && error != NULL) {
     *error = job.error;
     (void)scl_instance_prefix(sampler, job.status, error);
   }
@@ -165,14 +168,14 @@ scl_status scl_parameters_draw(const scl_instance *sampler, size_t dim, uint64_t
   SCL_TRY(scl_parameters_layout(sampler, dim, &layout, error));
   const size_t plane = scl_parameters_plane(&layout, count);
   SCL_TRY(scl_parameters_reserve(&layout, dim, first, plane * fan_in, out, error));
-  scl_status status = SCL_OK;
-  for (size_t k = 0; status == SCL_OK && k < fan_in; k++) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < fan_in; k++) {
     scl_parameters part = scl_parameters_part(&out->view, k * plane, plane);
     part.first = first;
     status = draw_all(sampler, seed, stream + ((uint64_t)k << 32), layout.block, &part, error);
   }
-  if (status == SCL_OK) status = check_drawn(sampler, out, error);
-  if (status != SCL_OK) scl_parameters_release(out);
+  if (status == SCL_STATUS_OK) status = check_drawn(sampler, out, error);
+  if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
@@ -181,23 +184,24 @@ scl_status scl_parameters_dense(const scl_instance *sampler, const scl_parameter
                                 scl_error *error) {
   const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
   const size_t dim = set->view.dim, block = set->layout.block;
-  const scl_layout dense = {SCL_DENSE, dim, 0, 1, set->layout.has_bias};
+  const scl_layout dense = {SCL_SPACE_DENSE, dim, 0, 1, set->layout.has_bias};
   SCL_TRY(scl_parameters_reserve(&dense, dim, set->view.first, count * fan_in, out, error));
   double *rows = scl_allocate_array(block * dim + 1, sizeof *rows);
-  scl_status status =
-      rows == NULL ? scl_fail_memory(error, block * dim * sizeof *rows, "rows of a block") : SCL_OK;
+  scl_status status = rows == NULL
+                          ? scl_fail_memory(error, block * dim * sizeof *rows, "rows of a block")
+                          : SCL_STATUS_OK;
   for (size_t k = 0; k < fan_in; k++)
-    for (size_t from = 0; status == SCL_OK && from < count; from += block) {
+    for (size_t from = 0; status == SCL_STATUS_OK && from < count; from += block) {
       const scl_parameters part = scl_parameters_part(&set->view, k * plane + from, block);
       const size_t wanted = scl_min(block, count - from), to = k * count + from;
       status = scl_instance_prefix(
           sampler, ability->rows(sampler->self, &part, rows, (ptrdiff_t)dim, error), error);
-      if (status != SCL_OK) break;
+      if (status != SCL_STATUS_OK) break;
       memcpy(out->view.weights + to * dim, rows, wanted * dim * sizeof *rows);
       if (out->view.bias != NULL) memcpy(out->view.bias + to, part.bias, wanted * sizeof *rows);
     }
   scl_release(rows);
-  if (status != SCL_OK) scl_parameters_release(out);
+  if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
@@ -206,7 +210,7 @@ scl_status scl_parameters_dense(const scl_instance *sampler, const scl_parameter
 scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, scl_error *error) {
   const scl_layout *layout = &set->layout;
   const size_t cols = layout->support + layout->width + (layout->has_bias ? 1 : 0);
-  SCL_TRY(scl_matrix_create(set->view.count, cols, SCL_F64, out, error));
+  SCL_TRY(scl_matrix_create(set->view.count, cols, SCL_DTYPE_FLOAT64, out, error));
   for (size_t i = 0; i < set->view.count; i++) {
     double *row = scl_matrix_row(out, i);
     for (size_t j = 0; j < layout->support; j++)
@@ -215,7 +219,7 @@ scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, 
            layout->width * sizeof *row);
     if (layout->has_bias) row[cols - 1] = set->view.bias[i];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, const scl_matrix *rows,
@@ -223,21 +227,21 @@ scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, cons
   const size_t cols = layout->support + layout->width + (layout->has_bias ? 1 : 0);
   if (rows->cols != cols)
     return scl_fail(
-        error, SCL_BAD_SHAPE,
+        error, SCL_STATUS_BAD_SHAPE,
         "parameters have %zu numbers each (%zu columns%s), and this matrix has %zu columns", cols,
         dim,
-        layout->space == SCL_THRESHOLD ? ": column and threshold"
-        : layout->has_bias             ? ", then the bias"
-                                       : "",
+        layout->space == SCL_SPACE_THRESHOLD ? ": column and threshold"
+        : layout->has_bias                   ? ", then the bias"
+                                             : "",
         rows->cols);
   SCL_TRY(scl_parameters_reserve(layout, dim, 0, rows->rows, out, error));
   for (size_t i = 0; i < rows->rows; i++) {
     for (size_t j = 0; j < layout->support; j++) {
       const double column = scl_matrix_get(rows, i, j);
-      const double lowest = layout->space == SCL_SPARSE ? 0 : 1;
+      const double lowest = layout->space == SCL_SPACE_SPARSE ? 0 : 1;
       if (!(column >= lowest && column <= (double)dim && column == floor(column))) {
         scl_parameters_release(out);
-        return scl_fail(error, SCL_BAD_DATA,
+        return scl_fail(error, SCL_STATUS_BAD_DATA,
                         "row %zu of the parameters names column %g; there are columns 1 to %zu",
                         i + 1, column, dim);
       }
@@ -247,7 +251,7 @@ scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, cons
       out->view.weights[i * layout->width + j] = scl_matrix_get(rows, i, layout->support + j);
     if (layout->has_bias) out->view.bias[i] = scl_matrix_get(rows, i, cols - 1);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the law */
@@ -257,7 +261,7 @@ scl_status scl_law_create(const scl_instance *sampler, size_t dim, scl_law_set *
   const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
   memset(out, 0, sizeof *out);
   if (ability == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "sampler.%s declares no law",
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "sampler.%s declares no law",
                     scl_instance_name(sampler));
   out->memory = scl_allocate_zero((4 * dim + 4) * sizeof *out->memory);
   if (out->memory == NULL)
@@ -271,7 +275,7 @@ scl_status scl_law_create(const scl_instance *sampler, size_t dim, scl_law_set *
                        .fan_in = 1};
   const scl_status status =
       scl_instance_prefix(sampler, ability->law(sampler->self, dim, &out->law, error), error);
-  if (status != SCL_OK) scl_law_release(out);
+  if (status != SCL_STATUS_OK) scl_law_release(out);
   return status;
 }
 

@@ -38,8 +38,8 @@ scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, cons
 scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, scl_error *error);
 void scl_parameters_release(scl_parameter_set *set);
 
-/* The law of one parameter's numbers, with memory for d columns. SCL_UNSUPPORTED when the sampler
- * says none. */
+/* The law of one parameter's numbers, with memory for d columns. SCL_STATUS_UNSUPPORTED when the
+ * sampler says none. */
 typedef struct scl_law_set {
   scl_law law;
   double *memory;

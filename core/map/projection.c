@@ -45,7 +45,7 @@ static size_t degree_of(const scl_parameters *view, size_t t, size_t slots) {
 
 /* Rows with zeros filled in. */
 static scl_status spell_out(scl_projection *p, const scl_parameters *view, scl_error *error) {
-  p->space = SCL_DENSE;
+  p->space = SCL_SPACE_DENSE;
   p->weights = scl_allocate_zero(scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype));
   if (p->weights == NULL)
     return scl_fail_memory(error, p->rows * p->dim * scl_dtype_size(p->dtype), "the parameters");
@@ -56,7 +56,7 @@ static scl_status spell_out(scl_projection *p, const scl_parameters *view, scl_e
       scl_set_number(p->weights, p->dtype, t * p->dim + column,
                      view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Slot by slot, so that a loop runs over neighbouring parameters. */
@@ -78,15 +78,16 @@ static scl_status by_slots(scl_projection *p, const scl_parameters *view, scl_er
                      view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Rows as they are: dense ones, and the one number of a threshold with its column. */
 static scl_status plain_rows(scl_projection *p, const scl_parameters *view, size_t width,
                              scl_error *error) {
   p->weights = scl_allocate_array(scl_max(p->rows * width, 1), scl_dtype_size(p->dtype));
-  if (p->space == SCL_THRESHOLD) p->support = scl_allocate_array(p->rows + 1, sizeof *p->support);
-  if (p->weights == NULL || (p->space == SCL_THRESHOLD && p->support == NULL))
+  if (p->space == SCL_SPACE_THRESHOLD)
+    p->support = scl_allocate_array(p->rows + 1, sizeof *p->support);
+  if (p->weights == NULL || (p->space == SCL_SPACE_THRESHOLD && p->support == NULL))
     return scl_fail_memory(error, p->rows * width * scl_dtype_size(p->dtype), "the parameters");
   for (size_t t = 0; t < p->rows; t++) {
     for (size_t k = 0; k < width; k++)
@@ -94,7 +95,7 @@ static scl_status plain_rows(scl_projection *p, const scl_parameters *view, size
                      view->weights[(ptrdiff_t)t * view->stride + (ptrdiff_t)k]);
     if (p->support != NULL) p->support[t] = view->support[(ptrdiff_t)t * view->support_stride];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status structured_rows(scl_projection *p, const scl_layout *layout,
@@ -113,7 +114,7 @@ static scl_status structured_rows(scl_projection *p, const scl_layout *layout,
     moved = moved || offset[j] != 0;
   if (moved && (p->offset = scl_convert(offset, p->dim, p->dtype)) == NULL)
     return scl_fail_memory(error, p->dim * sizeof *offset, "column offsets");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status fill(scl_projection *p, const scl_layout *layout, const scl_parameters *view,
@@ -121,15 +122,15 @@ static scl_status fill(scl_projection *p, const scl_layout *layout, const scl_pa
   if (view->bias != NULL && (p->bias = scl_convert(view->bias, p->rows, p->dtype)) == NULL)
     return scl_fail_memory(error, p->rows * sizeof(double), "the bias");
   switch (p->space) {
-  case SCL_DENSE:
-  case SCL_THRESHOLD:
+  case SCL_SPACE_DENSE:
+  case SCL_SPACE_THRESHOLD:
     return plain_rows(p, view, layout->width, error);
-  case SCL_SPARSE:
+  case SCL_SPACE_SPARSE:
     return p->slots * GATHER_COST > p->dim ? spell_out(p, view, error) : by_slots(p, view, error);
-  case SCL_STRUCTURED:
+  case SCL_SPACE_STRUCTURED:
     return structured_rows(p, layout, view, factor, offset, error);
   default:
-    return scl_fail(error, SCL_INTERNAL, "a space without a projection");
+    return scl_fail(error, SCL_STATUS_INTERNAL, "a space without a projection");
   }
 }
 
@@ -143,9 +144,9 @@ scl_status scl_projection_create(scl_instance *sampler, const scl_layout *layout
   p->dim = view->dim;
   p->rows = view->count;
   p->slots = layout->support;
-  if (layout->space == SCL_STRUCTURED) p->sampler = scl_instance_share(sampler);
+  if (layout->space == SCL_SPACE_STRUCTURED) p->sampler = scl_instance_share(sampler);
   const scl_status status = fill(p, layout, view, factor, offset, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = p;
   else
     scl_projection_destroy(p);
@@ -169,9 +170,9 @@ size_t scl_projection_bytes(const scl_projection *p) {
   const size_t size = scl_dtype_size(p->dtype);
   const scl_layout *layout = &p->structured.layout;
   switch (p->space) {
-  case SCL_DENSE:
+  case SCL_SPACE_DENSE:
     return p->rows * p->dim * size;
-  case SCL_STRUCTURED:
+  case SCL_SPACE_STRUCTURED:
     return p->rows * (layout->width * sizeof(double) + layout->support * sizeof(int32_t));
   default:
     return p->rows * scl_max(p->slots, 1) * (size + sizeof(int32_t));
@@ -179,7 +180,7 @@ size_t scl_projection_bytes(const scl_projection *p) {
 }
 
 size_t scl_projection_block(const scl_projection *p) {
-  return p->space == SCL_STRUCTURED ? p->structured.layout.block : 1;
+  return p->space == SCL_SPACE_STRUCTURED ? p->structured.layout.block : 1;
 }
 
 /* ---------------------------------------------------------------- applying */
@@ -208,7 +209,7 @@ static void project_dense(const scl_projection *p, const tile *t) {
 static void project_threshold(const scl_projection *p, const tile *t) {
   const scl_loops *loops = scl_loops_get();
   for (size_t i = 0; i < t->rows; i++) {
-    if (p->dtype == SCL_F64)
+    if (p->dtype == SCL_DTYPE_FLOAT64)
       loops->gather_f64(t->cols, row_of_x(p, t, i), p->support + t->first,
                         (double *)p->weights + t->first, row_of_z(p, t, i));
     else
@@ -227,7 +228,7 @@ static void project_sparse(const scl_projection *p, const tile *t) {
     for (size_t at = t->first; at < end;) {
       const size_t stop = scl_min(end, (at / RUN + 1) * RUN), slots = (size_t)p->degree[at / RUN];
       void *to = z + (at - t->first) * size;
-      if (p->dtype == SCL_F64)
+      if (p->dtype == SCL_DTYPE_FLOAT64)
         loops->gather_sum_f64(stop - at, slots, p->rows, x, p->support + at,
                               (const double *)p->weights + at, to);
       else
@@ -275,14 +276,14 @@ static scl_status project_structured(const scl_projection *p, const tile *t, scl
   const scl_status status = scl_instance_prefix(
       p->sampler, ability->apply(p->sampler->self, &part, &x, &z, error), error);
   scl_release(scaled);
-  if (status == SCL_OK) add_offset(p, t);
+  if (status == SCL_STATUS_OK) add_offset(p, t);
   return status;
 }
 
 static void add_bias(const scl_projection *p, const tile *t) {
   const scl_loops *loops = scl_loops_get();
   for (size_t i = 0; p->bias != NULL && i < t->rows; i++) {
-    if (p->dtype == SCL_F64)
+    if (p->dtype == SCL_DTYPE_FLOAT64)
       loops->plus_f64(t->cols, (const double *)p->bias + t->first, row_of_z(p, t, i));
     else
       loops->plus_f32(t->cols, (const float *)p->bias + t->first, row_of_z(p, t, i));
@@ -293,10 +294,10 @@ scl_status scl_projection_apply(const scl_projection *p, const void *x, ptrdiff_
                                 size_t rows, size_t first, size_t cols, void *z, ptrdiff_t z_stride,
                                 scl_error *error) {
   const tile t = {x, z, x_stride, z_stride, rows, first, cols};
-  if (p->space == SCL_DENSE) project_dense(p, &t);
-  if (p->space == SCL_THRESHOLD) project_threshold(p, &t);
-  if (p->space == SCL_SPARSE) project_sparse(p, &t);
-  if (p->space == SCL_STRUCTURED) SCL_TRY(project_structured(p, &t, error));
+  if (p->space == SCL_SPACE_DENSE) project_dense(p, &t);
+  if (p->space == SCL_SPACE_THRESHOLD) project_threshold(p, &t);
+  if (p->space == SCL_SPACE_SPARSE) project_sparse(p, &t);
+  if (p->space == SCL_SPACE_STRUCTURED) SCL_TRY(project_structured(p, &t, error));
   add_bias(p, &t);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }

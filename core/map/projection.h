@@ -28,10 +28,11 @@ scl_status scl_projection_apply(const scl_projection *projection, const void *x,
 
 /* x[i] as a number of either dtype, and its setting. */
 static inline double scl_number(const void *array, scl_dtype dtype, size_t at) {
-  return dtype == SCL_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
+  return dtype == SCL_DTYPE_FLOAT64 ? ((const double *)array)[at]
+                                    : (double)((const float *)array)[at];
 }
 static inline void scl_set_number(void *array, scl_dtype dtype, size_t at, double value) {
-  if (dtype == SCL_F64)
+  if (dtype == SCL_DTYPE_FLOAT64)
     ((double *)array)[at] = value;
   else
     ((float *)array)[at] = (float)value;

@@ -63,9 +63,10 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
                             double *sum, scl_error *error) {
   const scl_nonlinearity *table = scl_instance_vtable(r->phi);
   const size_t count = r->rows * r->cols;
-  const scl_block z = {r->at, SCL_F64, r->rows, r->cols, 1, (ptrdiff_t)r->cols, (ptrdiff_t)count};
-  scl_block out = {r->value,           SCL_F64,         r->rows, r->cols, r->outputs,
-                   (ptrdiff_t)r->cols, (ptrdiff_t)count};
+  const scl_block z = {r->at, SCL_DTYPE_FLOAT64,  r->rows,         r->cols,
+                       1,     (ptrdiff_t)r->cols, (ptrdiff_t)count};
+  scl_block out = {r->value,   SCL_DTYPE_FLOAT64,  r->rows,         r->cols,
+                   r->outputs, (ptrdiff_t)r->cols, (ptrdiff_t)count};
   memset(sum, 0, count * r->outputs * sizeof *sum);
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
@@ -82,7 +83,7 @@ static scl_status integrate(const rule *r, size_t nodes, const double *x, const 
           sum[o * count + i] += weight * r->value[o * count + i];
       }
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static bool agree(const double *a, const double *b, size_t count) {
@@ -100,14 +101,15 @@ static scl_status refine(const rule *r, double *previous, double *sum, scl_error
   for (size_t nodes = FIRST_NODES; nodes <= LAST_NODES; nodes *= 2) {
     scl_gauss_legendre(nodes, x, w);
     SCL_TRY(integrate(r, nodes, x, w, sum, error));
-    if (nodes > FIRST_NODES && agree(previous, sum, count)) return SCL_OK;
+    if (nodes > FIRST_NODES && agree(previous, sum, count)) return SCL_STATUS_OK;
     memcpy(previous, sum, count * sizeof *sum);
   }
-  return SCL_OK; /* the last rule: as good as 1024 nodes a piece are */
+  return SCL_STATUS_OK; /* the last rule: as good as 1024 nodes a piece are */
 }
 
 static double number(const void *data, scl_dtype dtype, ptrdiff_t at) {
-  return dtype == SCL_F64 ? ((const double *)data)[at] : (double)((const float *)data)[at];
+  return dtype == SCL_DTYPE_FLOAT64 ? ((const double *)data)[at]
+                                    : (double)((const float *)data)[at];
 }
 
 scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, const scl_spread *v,
@@ -117,7 +119,7 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, co
   if (ability != NULL) ability->facts(phi->self, &facts);
   if (m->planes != 1)
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "nonlinearity.%s takes %zu numbers and brings no smoothing: no quadrature for it",
         scl_instance_name(phi), m->planes);
   const size_t count = m->rows * m->cols, total = count * (3 + 3 * out->planes);
@@ -136,12 +138,12 @@ scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, co
             spreads, at,      value,   {0},         scl_min(facts.n_breaks, 4)};
   memcpy(r.breaks, facts.breaks, sizeof r.breaks);
   const scl_status status = refine(&r, previous, sum, error);
-  for (size_t o = 0; status == SCL_OK && o < out->planes; o++)
+  for (size_t o = 0; status == SCL_STATUS_OK && o < out->planes; o++)
     for (size_t i = 0; i < m->rows; i++)
       for (size_t j = 0; j < m->cols; j++) {
         const ptrdiff_t to =
             (ptrdiff_t)i * out->row_stride + (ptrdiff_t)j + (ptrdiff_t)o * out->plane_stride;
-        if (out->dtype == SCL_F64)
+        if (out->dtype == SCL_DTYPE_FLOAT64)
           ((double *)out->data)[to] = sum[o * count + i * m->cols + j];
         else
           ((float *)out->data)[to] = (float)sum[o * count + i * m->cols + j];

@@ -12,7 +12,7 @@ static void ensure_sentence(const scl_plugin *plugin, scl_status status, scl_err
 }
 
 scl_status scl_instance_prefix(const scl_instance *instance, scl_status status, scl_error *error) {
-  if (status == SCL_OK) return SCL_OK;
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   const scl_plugin *plugin = instance->component->plugin;
   ensure_sentence(plugin, status, error);
   (void)scl_prefix(error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
@@ -30,7 +30,7 @@ static scl_status make(const scl_component *component, scl_settings *settings, s
   instance->settings = *settings;
   atomic_init(&instance->references, 1);
   *out = instance;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
@@ -40,9 +40,9 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
   if (error != NULL) error->message[0] = 0;
   const scl_status status =
       component->plugin->create(&scl_host_table, instance->settings.values, &instance->self, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     *out = instance;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   (void)scl_instance_prefix(instance, status, error);
   scl_settings_destroy(&instance->settings);
@@ -52,7 +52,7 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
 
 scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out,
                                 scl_error *error) {
-  for (int kind = 0; kind < SCL_KINDS; kind++) {
+  for (int kind = 0; kind < SCL_KIND_COUNT; kind++) {
     const scl_component *component;
     scl_settings settings;
     char title[80];
@@ -63,7 +63,7 @@ scl_status scl_instance_default(const char *kinds, const char *name, scl_instanc
                                 NULL, 0, &settings, error));
     return scl_instance_create(component, &settings, out, error);
   }
-  return scl_fail(error, SCL_INTERNAL, "no kind of component is called %s", kinds);
+  return scl_fail(error, SCL_STATUS_INTERNAL, "no kind of component is called %s", kinds);
 }
 
 scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out,
@@ -71,16 +71,16 @@ scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_insta
   const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
   if (ability == NULL) {
     *out = scl_instance_share(kernel);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   scl_settings settings;
   scl_instance *bound = NULL;
   SCL_TRY(scl_settings_copy(&kernel->settings, &settings, error));
   SCL_TRY(make(kernel->component, &settings, &bound, error));
   const scl_status status = ability->bind(kernel->self, law, &bound->self, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     *out = bound;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   (void)scl_instance_prefix(kernel, status, error);
   scl_settings_destroy(&bound->settings);

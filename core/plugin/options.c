@@ -50,7 +50,7 @@ static bool has_word(const char *words, const char *word) {
 }
 
 static bool is_width_word(const scl_option *option, const char *word) {
-  return option->width != SCL_NO_WIDTH &&
+  return option->width != SCL_WIDTH_NONE &&
          (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
 }
 
@@ -63,8 +63,8 @@ static size_t append(char *text, size_t size, size_t used, const char *more) {
 
 static void range_text(const scl_option *option, const char *what, char text[120]) {
   const bool low = isfinite(option->low), high = isfinite(option->high);
-  const char *above = option->flags & SCL_LOW_OPEN ? "above" : "at least",
-             *below = option->flags & SCL_HIGH_OPEN ? "below" : "at most";
+  const char *above = option->flags & SCL_RANGE_LOW_OPEN ? "above" : "at least",
+             *below = option->flags & SCL_RANGE_HIGH_OPEN ? "below" : "at most";
   if (low && high)
     (void)snprintf(text, 120, "%s %s %g and %s %g", what, above, option->low, below, option->high);
   else if (low)
@@ -79,34 +79,34 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
   size_t used = 0;
   char part[120];
   text[0] = 0;
-  if (option->forms & (SCL_NUMBER | SCL_INTEGER)) {
-    range_text(option, option->forms & SCL_NUMBER ? "a number" : "a whole number", part);
+  if (option->forms & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
+    range_text(option, option->forms & SCL_FORM_NUMBER ? "a number" : "a whole number", part);
     used = append(text, size, used, part);
   }
-  if (option->forms & SCL_BOOLEAN)
+  if (option->forms & SCL_FORM_BOOLEAN)
     used = append(text, size, used, used ? ", true or false" : "true or false");
-  if (option->forms & SCL_LIST)
+  if (option->forms & SCL_FORM_LIST)
     used = append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
-  if (option->forms & SCL_WORD && option->words != NULL) {
+  if (option->forms & SCL_FORM_WORD && option->words != NULL) {
     used = append(text, size, used, used ? ", one of " : "one of ");
     for (const char *at = option->words; *at != 0; at++) {
       const char letter[2] = {*at, 0};
       used = append(text, size, used, *at == '|' ? ", " : letter);
     }
-  } else if (option->forms & SCL_WORD) {
+  } else if (option->forms & SCL_FORM_WORD) {
     used = append(text, size, used, used ? ", a text" : "a text");
   }
-  if (option->forms & SCL_LAW) {
+  if (option->forms & SCL_FORM_NAMED) {
     used = append(text, size, used,
                   used ? ", {name = number} with one of " : "{name = number} with one of ");
     used = append(text, size, used, option->words == NULL ? "any name" : option->words);
   }
-  if (option->forms & SCL_PARTS) {
+  if (option->forms & SCL_FORM_PARTS) {
     used = append(text, size, used, used ? ", sc." : "sc.");
     used = append(text, size, used, option->words);
     used = append(text, size, used, ".NAME{...} or a list of such");
   }
-  if (option->width != SCL_NO_WIDTH) (void)append(text, size, used, ", \"scale\" or \"median\"");
+  if (option->width != SCL_WIDTH_NONE) (void)append(text, size, used, ", \"scale\" or \"median\"");
   return text;
 }
 
@@ -130,25 +130,25 @@ const char *scl_value_text(const scl_value *value, char *text, size_t size) {
   char number[40];
   size_t used = 0;
   text[0] = 0;
-  if (value->form & SCL_BOOLEAN) {
+  if (value->form & SCL_FORM_BOOLEAN) {
     (void)append(text, size, used, value->number != 0 ? "true" : "false");
-  } else if (value->form & SCL_LIST) {
+  } else if (value->form & SCL_FORM_LIST) {
     used = append(text, size, used, "{");
     (void)append(text, size, append_list(value, text, size, used), "}");
-  } else if (value->form & SCL_LAW) {
+  } else if (value->form & SCL_FORM_NAMED) {
     used = append(text, size, used, "{");
     used = append(text, size, used, value->word);
     used = append(text, size, used, value->length > 1 ? " = {" : " = ");
     used = append_list(value, text, size, used);
     (void)append(text, size, used, value->length > 1 ? "}}" : "}");
-  } else if (value->form & SCL_WORD) {
+  } else if (value->form & SCL_FORM_WORD) {
     used = append(text, size, used, "\"");
     used = append(text, size, used, value->word);
     (void)append(text, size, used, "\"");
-  } else if (value->form & (SCL_NUMBER | SCL_INTEGER)) {
+  } else if (value->form & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
     shortest_number(value->number, number);
     (void)append(text, size, used, number);
-  } else if (value->form & SCL_PARTS) {
+  } else if (value->form & SCL_FORM_PARTS) {
     (void)append(text, size, used, "components of another kind");
   } else {
     (void)append(text, size, used, "nil");
@@ -176,7 +176,7 @@ static size_t append_part(const scl_instance *part, char *text, size_t size, siz
 
 const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size) {
   const scl_value *value = &settings->values[i];
-  if (!(value->form & SCL_PARTS) || settings->parts[i] == NULL)
+  if (!(value->form & SCL_FORM_PARTS) || settings->parts[i] == NULL)
     return scl_value_text(value, text, size);
   size_t used = append(text, size, 0, value->length == 1 ? "" : "{");
   for (size_t k = 0; k < value->length; k++) {
@@ -191,40 +191,40 @@ const char *scl_setting_text(const scl_settings *settings, size_t i, char *text,
 
 static bool in_range(const scl_option *option, double x) {
   if (isnan(x)) return false;
-  if (option->flags & SCL_LOW_OPEN ? x <= option->low : x < option->low) return false;
-  return option->flags & SCL_HIGH_OPEN ? x < option->high : x <= option->high;
+  if (option->flags & SCL_RANGE_LOW_OPEN ? x <= option->low : x < option->low) return false;
+  return option->flags & SCL_RANGE_HIGH_OPEN ? x < option->high : x <= option->high;
 }
 
 static bool fits_parts(const scl_option *option, const scl_given *given) {
   for (size_t k = 0; k < given->value.length; k++)
     if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin->kind)))
       return false;
-  return option->forms & SCL_PARTS && given->value.length > 0;
+  return option->forms & SCL_FORM_PARTS && given->value.length > 0;
 }
 
 /* Which declared form the given value has, 0 when none. */
 static unsigned matching_form(const scl_option *option, const scl_given *came) {
   const scl_value *given = &came->value;
-  if (given->form == SCL_PARTS) return fits_parts(option, came) ? SCL_PARTS : 0;
-  if (given->form & (SCL_NUMBER | SCL_INTEGER)) {
+  if (given->form == SCL_FORM_PARTS) return fits_parts(option, came) ? SCL_FORM_PARTS : 0;
+  if (given->form & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
     if (!in_range(option, given->number)) return 0;
-    if (option->forms & SCL_INTEGER && given->form & SCL_INTEGER) return SCL_INTEGER;
-    return option->forms & SCL_NUMBER;
+    if (option->forms & SCL_FORM_INTEGER && given->form & SCL_FORM_INTEGER) return SCL_FORM_INTEGER;
+    return option->forms & SCL_FORM_NUMBER;
   }
-  if (given->form == SCL_WORD) {
-    if (is_width_word(option, given->word)) return SCL_WORD;
-    if (!(option->forms & SCL_WORD)) return 0;
-    return option->words == NULL || has_word(option->words, given->word) ? SCL_WORD : 0;
+  if (given->form == SCL_FORM_WORD) {
+    if (is_width_word(option, given->word)) return SCL_FORM_WORD;
+    if (!(option->forms & SCL_FORM_WORD)) return 0;
+    return option->words == NULL || has_word(option->words, given->word) ? SCL_FORM_WORD : 0;
   }
-  if (given->form == SCL_LAW)
-    return option->forms & SCL_LAW &&
+  if (given->form == SCL_FORM_NAMED)
+    return option->forms & SCL_FORM_NAMED &&
                    (option->words == NULL || has_word(option->words, given->word))
-               ? SCL_LAW
+               ? SCL_FORM_NAMED
                : 0;
-  if (given->form == SCL_LIST) {
+  if (given->form == SCL_FORM_LIST) {
     for (size_t i = 0; i < given->length; i++)
       if (!in_range(option, given->list[i])) return 0;
-    return option->forms & SCL_LIST;
+    return option->forms & SCL_FORM_LIST;
   }
   return given->form & option->forms;
 }
@@ -232,8 +232,8 @@ static unsigned matching_form(const scl_option *option, const scl_given *came) {
 static scl_status refuse_value(const char *title, const scl_option *option, const scl_value *given,
                                scl_error *error) {
   char takes[300], came[120];
-  return scl_fail(error, SCL_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title, option->name,
-                  scl_value_text(given, came, sizeof came),
+  return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' got %s; it takes %s", title,
+                  option->name, scl_value_text(given, came, sizeof came),
                   scl_option_takes(option, takes, sizeof takes));
 }
 
@@ -263,9 +263,9 @@ static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settin
     instances[k] = scl_instance_share(from[k]);
     parts[k] = (scl_part){from[k]->component->plugin, from[k]->self};
   }
-  *to = (scl_value){.form = SCL_PARTS, .parts = parts, .length = count};
+  *to = (scl_value){.form = SCL_FORM_PARTS, .parts = parts, .length = count};
   settings->parts[i] = instances;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Replace value i by a copy; parts are shared. */
@@ -273,19 +273,19 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
                             scl_instance *const *parts, scl_error *error) {
   scl_value *to = &settings->values[i];
   clear_value(settings, i);
-  if (from->form == SCL_PARTS) return copy_parts(parts, from->length, settings, i, error);
+  if (from->form == SCL_FORM_PARTS) return copy_parts(parts, from->length, settings, i, error);
   *to = *from;
   to->word = NULL;
   to->list = NULL;
   to->parts = NULL;
   if (from->word != NULL && (to->word = scl_copy_text(from->word)) == NULL)
     return scl_fail_memory(error, strlen(from->word), "an option");
-  if (from->list == NULL || from->length == 0) return SCL_OK;
+  if (from->list == NULL || from->length == 0) return SCL_STATUS_OK;
   double *list = scl_allocate_array(from->length, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, from->length * sizeof *list, "an option");
   memcpy(list, from->list, from->length * sizeof *list);
   to->list = list;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 enum { LONGEST_DEFAULT = 16 };
@@ -310,8 +310,8 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
   scl_value out = {0};
   double list[LONGEST_DEFAULT];
   char *end = NULL;
-  if (option->fallback == NULL) return SCL_OK;
-  if (option->forms & SCL_PARTS) {
+  if (option->fallback == NULL) return SCL_STATUS_OK;
+  if (option->forms & SCL_FORM_PARTS) {
     scl_instance *part;
     SCL_TRY(scl_instance_default(option->words, option->fallback, &part, error));
     const scl_status status = copy_parts(&part, 1, settings, i, error);
@@ -319,18 +319,19 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
     return status;
   }
   const double number = strtod(option->fallback, &end);
-  if (*option->fallback != 0 && *end == 0 && option->forms & (SCL_NUMBER | SCL_INTEGER)) {
+  if (*option->fallback != 0 && *end == 0 && option->forms & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
     out.number = number;
-    out.form = option->forms & SCL_INTEGER && number == floor(number) ? SCL_INTEGER : SCL_NUMBER;
-  } else if (option->forms & SCL_BOOLEAN) {
-    out.form = SCL_BOOLEAN;
+    out.form = option->forms & SCL_FORM_INTEGER && number == floor(number) ? SCL_FORM_INTEGER
+                                                                           : SCL_FORM_NUMBER;
+  } else if (option->forms & SCL_FORM_BOOLEAN) {
+    out.form = SCL_FORM_BOOLEAN;
     out.number = strcmp(option->fallback, "true") == 0;
-  } else if (option->forms & SCL_LIST && option->fallback[0] == '{') {
-    out.form = SCL_LIST;
+  } else if (option->forms & SCL_FORM_LIST && option->fallback[0] == '{') {
+    out.form = SCL_FORM_LIST;
     out.list = list;
     out.length = parse_list(option->fallback, list);
   } else {
-    out.form = SCL_WORD;
+    out.form = SCL_FORM_WORD;
     out.word = option->fallback;
   }
   return set_value(settings, i, &out, NULL, error);
@@ -351,11 +352,12 @@ static scl_status refuse_name(const char *title, const scl_option *options, size
   }
   const char *near = scl_nearest(name, names, count);
   if (count == 0)
-    return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s': it takes none", title, name);
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%s': it takes none", title,
+                    name);
   if (near == NULL)
-    return scl_fail(error, SCL_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title, name,
-                    list);
-  return scl_fail(error, SCL_BAD_OPTION,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title,
+                    name, list);
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
                   "%s: unknown option '%s' (did you mean '%s'?); it takes %s", title, name, near,
                   list);
 }
@@ -379,7 +381,7 @@ static scl_status fill(const char *title, const scl_given *given, size_t n_given
     if (value.form == 0) return refuse_value(title, option, &given[i].value, error);
     SCL_TRY(set_value(out, (size_t)(option - out->options), &value, given[i].parts, error));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status reserve(const scl_option *options, size_t count, scl_settings *out,
@@ -387,7 +389,7 @@ static scl_status reserve(const scl_option *options, size_t count, scl_settings 
   *out = (scl_settings){options, count, NULL, NULL};
   out->values = scl_allocate_zero(scl_max(count, 1) * sizeof *out->values);
   out->parts = scl_allocate_zero(scl_max(count, 1) * sizeof *out->parts);
-  if (out->values != NULL && out->parts != NULL) return SCL_OK;
+  if (out->values != NULL && out->parts != NULL) return SCL_STATUS_OK;
   scl_settings_destroy(out);
   return scl_fail_memory(error, scl_max(count, 1) * sizeof *out->values, "options");
 }
@@ -397,7 +399,7 @@ scl_status scl_settings_create(const char *title, const scl_option *options, siz
                                scl_error *error) {
   SCL_TRY(reserve(options, n_options, out, error));
   const scl_status status = fill(title, given, n_given, out, error);
-  if (status != SCL_OK) scl_settings_destroy(out);
+  if (status != SCL_STATUS_OK) scl_settings_destroy(out);
   return status;
 }
 
@@ -405,11 +407,11 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
   SCL_TRY(reserve(from->options, from->count, out, error));
   for (size_t i = 0; i < from->count; i++) {
     const scl_status status = set_value(out, i, &from->values[i], from->parts[i], error);
-    if (status == SCL_OK) continue;
+    if (status == SCL_STATUS_OK) continue;
     scl_settings_destroy(out);
     return status;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_settings_destroy(scl_settings *settings) {
@@ -423,7 +425,7 @@ void scl_settings_destroy(scl_settings *settings) {
 
 const char *scl_settings_waiting(const scl_settings *settings) {
   for (size_t i = 0; i < settings->count; i++)
-    if (settings->values[i].form == SCL_WORD &&
+    if (settings->values[i].form == SCL_FORM_WORD &&
         is_width_word(&settings->options[i], settings->values[i].word))
       return settings->values[i].word;
   return NULL;
@@ -434,11 +436,12 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
   for (size_t i = 0; i < settings->count; i++) {
     scl_value *value = &settings->values[i];
     const scl_width width = settings->options[i].width;
-    if (value->form != SCL_WORD || !is_width_word(&settings->options[i], value->word)) continue;
+    if (value->form != SCL_FORM_WORD || !is_width_word(&settings->options[i], value->word))
+      continue;
     const double gamma = strcmp(value->word, "scale") == 0 ? gamma_scale : gamma_median;
     scl_release((void *)(uintptr_t)value->word);
     value->word = NULL;
-    value->form = SCL_NUMBER;
+    value->form = SCL_FORM_NUMBER;
     value->number = width == SCL_WIDTH_GAMMA    ? gamma
                     : width == SCL_WIDTH_LENGTH ? 1 / sqrt(2 * gamma)
                     : width == SCL_WIDTH_RATE   ? sqrt(gamma / (double)scl_max(dim, 1))

@@ -7,8 +7,8 @@
 
 struct scl_instance;
 
-/* One named value as it came: form says what it is (a whole number comes as SCL_NUMBER |
- * SCL_INTEGER). Pointers are borrowed. SCL_PARTS: value.length instances. */
+/* One named value as it came: form says what it is (a whole number comes as SCL_FORM_NUMBER |
+ * SCL_FORM_INTEGER). Pointers are borrowed. SCL_FORM_PARTS: value.length instances. */
 typedef struct scl_given {
   const char *name;
   scl_value value;

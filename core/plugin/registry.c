@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel", "solver"};
+static const char *const kind_names[SCL_KIND_COUNT] = {"sampler", "nonlinearity", "kernel",
+                                                       "solver"};
 
 /* Loaded components stay until the process ends: instances point into them. */
 static struct {
@@ -22,11 +23,11 @@ static struct {
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 const char *scl_kind_name(scl_kind kind) {
-  return (unsigned)kind < SCL_KINDS ? kind_names[kind] : "component";
+  return (unsigned)kind < SCL_KIND_COUNT ? kind_names[kind] : "component";
 }
 
 bool scl_kind_find(const char *name, scl_kind *out) {
-  for (int i = 0; i < SCL_KINDS; i++)
+  for (int i = 0; i < SCL_KIND_COUNT; i++)
     if (strcmp(name, kind_names[i]) == 0) {
       *out = (scl_kind)i;
       return true;
@@ -45,21 +46,22 @@ static const scl_component *loaded(scl_kind kind, const char *name) {
 
 static scl_status check_file(const char *path, scl_error *error) {
   struct stat file;
-  if (stat(path, &file) != 0) return scl_fail(error, SCL_IO, "plugin %s: no such file", path);
+  if (stat(path, &file) != 0)
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: no such file", path);
   if (S_ISDIR(file.st_mode))
-    return scl_fail(error, SCL_IO, "plugin %s: this is a folder; give the .so file", path);
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is a folder; give the .so file", path);
   if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_IO, "plugin %s: this is no plain file", path);
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is no plain file", path);
   if (file.st_mode & S_IWOTH)
-    return scl_fail(error, SCL_IO,
+    return scl_fail(error, SCL_STATUS_IO,
                     "plugin %s: refused, because every user may write this file (chmod o-w makes "
                     "it acceptable)",
                     path);
   if (file.st_uid != 0 && file.st_uid != geteuid())
-    return scl_fail(error, SCL_IO,
+    return scl_fail(error, SCL_STATUS_IO,
                     "plugin %s: refused, because it belongs to another user (uid %lu)", path,
                     (unsigned long)file.st_uid);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
@@ -79,8 +81,8 @@ static bool good_option_name(const char *name) {
 }
 
 static size_t vtable_size(scl_kind kind) {
-  static const size_t sizes[SCL_KINDS] = {sizeof(scl_sampler), sizeof(scl_nonlinearity),
-                                          sizeof(scl_kernel), sizeof(scl_solver)};
+  static const size_t sizes[SCL_KIND_COUNT] = {sizeof(scl_sampler), sizeof(scl_nonlinearity),
+                                               sizeof(scl_kernel), sizeof(scl_solver)};
   return sizes[kind];
 }
 
@@ -94,39 +96,40 @@ static bool good_options(const scl_plugin *plugin) {
 
 static scl_status check_descriptor(const scl_plugin *plugin, const char *path, scl_error *error) {
   if (plugin->head.abi != SCL_ABI)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "plugin %s: built for plugin interface %u; this Scullery speaks %u: build it "
                     "again with this version's scullery/plugin.h",
                     path, plugin->head.abi, SCL_ABI);
   if (plugin->head.size < sizeof(scl_plugin))
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "plugin %s: its descriptor has %u bytes where interface %u has %zu", path,
                     plugin->head.size, SCL_ABI, sizeof(scl_plugin));
-  if ((unsigned)plugin->kind >= SCL_KINDS)
-    return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: unknown kind %d", path, (int)plugin->kind);
+  if ((unsigned)plugin->kind >= SCL_KIND_COUNT)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: unknown kind %d", path,
+                    (int)plugin->kind);
   if (!good_name(plugin->name))
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "plugin %s: its name must be 1 to 40 of a-z, 0-9 and _, and begin with a letter", path);
   if (plugin->version == NULL || plugin->summary == NULL || plugin->doc == NULL ||
       plugin->author == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "plugin %s: version, author, summary and doc must be texts", path);
   if (plugin->vtable == NULL || plugin->create == NULL || plugin->destroy == NULL ||
       plugin->ability == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "plugin %s: vtable, create, destroy and ability must be there", path);
   if ((plugin->n_options > 0 && plugin->options == NULL) || !good_options(plugin))
     return scl_fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "plugin %s: each option needs a name (letters, 0-9, _), its forms and a line of help",
         path);
   const scl_head *table = plugin->vtable;
   if (table->abi != SCL_ABI || table->size < vtable_size(plugin->kind))
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "plugin %s: its %s table is of another interface (%u, %u bytes)", path,
                     scl_kind_name(plugin->kind), table->abi, table->size);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The lock is held. */
@@ -134,8 +137,8 @@ static scl_status enter(const scl_plugin *plugin, const char *path, const scl_co
                         scl_error *error) {
   const scl_component *other = loaded(plugin->kind, plugin->name);
   if (other != NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: there is a %s '%s' already, from %s", path,
-                    scl_kind_name(plugin->kind), plugin->name, other->path);
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: there is a %s '%s' already, from %s",
+                    path, scl_kind_name(plugin->kind), plugin->name, other->path);
   scl_component *component = scl_allocate_zero(sizeof *component);
   scl_component **list =
       component == NULL ? NULL : scl_allocate_array(registry.count + 1, sizeof *list);
@@ -151,32 +154,32 @@ static scl_status enter(const scl_plugin *plugin, const char *path, const scl_co
   scl_release(registry.list);
   registry.list = list;
   *out = component;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status load_locked(const char *path, const scl_component **out, scl_error *error) {
   char real[PATH_MAX];
   SCL_TRY(check_file(path, error));
   if (realpath(path, real) == NULL)
-    return scl_fail(error, SCL_IO, "plugin %s: cannot be reached", path);
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: cannot be reached", path);
   for (size_t i = 0; i < registry.count; i++)
     if (strcmp(registry.list[i]->path, real) == 0) {
       *out = registry.list[i];
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
   void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
-    return scl_fail(error, SCL_UNSUPPORTED, "plugin %s: not a loadable shared object: %s", path,
-                    dlerror());
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
+                    path, dlerror());
   const scl_plugin *plugin = dlsym(library, "scullery_plugin");
   scl_status status =
       plugin == NULL
-          ? scl_fail(error, SCL_UNSUPPORTED,
+          ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
                      "plugin %s: it has no symbol 'scullery_plugin', so it is no Scullery plugin",
                      path)
           : check_descriptor(plugin, path, error);
-  if (status == SCL_OK) status = enter(plugin, real, out, error);
-  if (status != SCL_OK) dlclose(library);
+  if (status == SCL_STATUS_OK) status = enter(plugin, real, out, error);
+  if (status != SCL_STATUS_OK) dlclose(library);
   return status;
 }
 
@@ -285,7 +288,7 @@ static void note(listing *list, scl_kind kind, const char *name, const char *pat
 
 static bool list_folder(void *context, const char *folder) {
   char path[PATH_MAX], name[64];
-  for (int kind = 0; kind < SCL_KINDS; kind++) {
+  for (int kind = 0; kind < SCL_KIND_COUNT; kind++) {
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, kind_names[kind]) >= sizeof path)
       continue;
     DIR *files = opendir(path);
@@ -317,7 +320,7 @@ static scl_status list_all(listing *list, scl_error *error) {
   if (list->failed)
     return scl_fail_memory(error, list->room * sizeof *list->entries, "the list of plugins");
   if (list->count > 0) qsort(list->entries, list->count, sizeof *list->entries, by_kind_and_name);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error *error) {
@@ -325,7 +328,7 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
   pthread_mutex_lock(&registry.lock);
   const scl_status status = list_all(&list, error);
   pthread_mutex_unlock(&registry.lock);
-  for (size_t i = 0; status == SCL_OK && i < list.count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < list.count; i++)
     visit(context, list.entries[i].kind, list.entries[i].name, list.entries[i].path);
   scl_release(list.entries);
   return status;
@@ -337,7 +340,7 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   const char *names[256] = {NULL};
   char text[600] = "";
   size_t count = 0, used = 0;
-  if (list_all(&list, error) != SCL_OK) list.count = 0;
+  if (list_all(&list, error) != SCL_STATUS_OK) list.count = 0;
   for (size_t i = 0; i < list.count && count < 256; i++) {
     if (list.entries[i].kind != kind) continue;
     names[count++] = list.entries[i].name;
@@ -348,28 +351,28 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   const char *near = scl_nearest(name, names, count), *word = scl_kind_name(kind);
   if (count == 0)
     (void)scl_fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "no %s '%s': no %s plugins were found (SCULLERY_PLUGIN_PATH names folders to look in)",
         word, name, word);
   else if (near != NULL)
-    (void)scl_fail(error, SCL_BAD_OPTION, "no %s '%s' (did you mean '%s'?); there are %s", word,
-                   name, near, text);
+    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%s' (did you mean '%s'?); there are %s",
+                   word, name, near, text);
   else
-    (void)scl_fail(error, SCL_BAD_OPTION, "no %s '%s'; there are %s", word, name, text);
+    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%s'; there are %s", word, name, text);
   scl_release(list.entries);
-  return SCL_BAD_OPTION;
+  return SCL_STATUS_BAD_OPTION;
 }
 
 static scl_status find_locked(scl_kind kind, const char *name, const scl_component **out,
                               scl_error *error) {
   *out = loaded(kind, name);
-  if (*out != NULL) return SCL_OK;
+  if (*out != NULL) return SCL_STATUS_OK;
   search wanted = {.kind = kind, .name = name};
   if (!good_name(name) || !each_folder(look_in, &wanted)) return refuse_unknown(kind, name, error);
   SCL_TRY(load_locked(wanted.path, out, error));
   const scl_plugin *plugin = (*out)->plugin;
-  if (plugin->kind == kind && strcmp(plugin->name, name) == 0) return SCL_OK;
-  return scl_fail(error, SCL_UNSUPPORTED,
+  if (plugin->kind == kind && strcmp(plugin->name, name) == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "plugin %s: it holds the %s '%s' where the %s '%s' was looked for", wanted.path,
                   scl_kind_name(plugin->kind), plugin->name, scl_kind_name(kind), name);
 }

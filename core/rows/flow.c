@@ -115,7 +115,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) &&
                       (w->weights || flow->weights == NULL) && w->raw_y && w->y && w->place &&
                       w->position && w->group_start;
-  if (enough) return SCL_OK;
+  if (enough) return SCL_STATUS_OK;
   close_walk(w);
   return scl_fail_memory(error,
                          w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size),
@@ -130,8 +130,8 @@ static scl_status arrange(walk *w, scl_error *error) {
   for (size_t i = 0; i < w->count; i++) {
     const int32_t group = flow->group == NULL ? 0 : flow->group[w->first + i];
     if (group < 0 || (size_t)group >= groups)
-      return scl_fail(error, SCL_INTERNAL, "row %zu is in group %ld of %zu", w->first + i + 1,
-                      (long)group, groups);
+      return scl_fail(error, SCL_STATUS_INTERNAL, "row %zu is in group %ld of %zu",
+                      w->first + i + 1, (long)group, groups);
     w->group_start[group + 1]++;
   }
   for (size_t g = 0; g < groups; g++)
@@ -145,13 +145,13 @@ static scl_status arrange(walk *w, scl_error *error) {
   for (size_t g = groups; g > 0; g--)
     w->group_start[g] = w->group_start[g - 1];
   w->group_start[0] = 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- reading, checking, staging */
 
 static scl_matrix view_of(double *data, size_t rows, size_t cols, size_t stride) {
-  return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_F64};
+  return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_DTYPE_FLOAT64};
 }
 
 static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error) {
@@ -166,7 +166,7 @@ static scl_status refuse_number(const double *row, size_t cols, size_t at, const
   size_t j = 0;
   while (j + 1 < cols && isfinite(row[j]))
     j++;
-  return scl_fail(error, SCL_BAD_DATA,
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "%s has %s in row %zu, column %zu: every number must be finite", what,
                   isnan(row[j]) ? "NaN"
                   : row[j] > 0  ? "infinity"
@@ -185,42 +185,42 @@ static scl_status stage_row(walk *w, size_t i, scl_error *error) {
     return refuse_number(y, w->targets, w->first + i, "y", error);
   for (size_t s = 0; s < flow->n_stages; s++)
     scl_stage_apply(flow->stages[s], row);
-  if (flow->dtype == SCL_F64) {
+  if (flow->dtype == SCL_DTYPE_FLOAT64) {
     memcpy((double *)(void *)w->x + to * w->cols, row, w->cols * sizeof *row);
   } else {
     float *narrow = (float *)(void *)w->x + to * w->cols;
     for (size_t j = 0; j < w->cols; j++) {
       narrow[j] = (float)row[j];
       if (isinf(narrow[j]))
-        return scl_fail(error, SCL_BAD_DATA,
+        return scl_fail(error, SCL_STATUS_BAD_DATA,
                         "X has %g in row %zu, column %zu, too large for float32: scale the data, "
                         "or use float64",
                         row[j], w->first + i + 1, j + 1);
     }
   }
   memcpy(w->y + to * w->targets, y, w->targets * sizeof *y);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void chunk_task(void *context, size_t index) {
   walk *w = context;
   scl_error error = {0};
   const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from);
-  scl_status status = w->flow->source->parallel ? read_rows(w, from, count, &error) : SCL_OK;
-  for (size_t i = from; status == SCL_OK && i < from + count; i++)
+  scl_status status = w->flow->source->parallel ? read_rows(w, from, count, &error) : SCL_STATUS_OK;
+  for (size_t i = from; status == SCL_STATUS_OK && i < from + count; i++)
     status = stage_row(w, i, &error);
-  if (status == SCL_OK || atomic_flag_test_and_set(&w->failed)) return;
+  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&w->failed)) return;
   w->status = status;
   w->error = error;
 }
 
 /* The first failing row is named whatever thread met one first: look again, in order. */
 static scl_status first_failure(walk *w, scl_error *error) {
-  if (w->status == SCL_BAD_DATA)
+  if (w->status == SCL_STATUS_BAD_DATA)
     for (size_t i = 0; i < w->count; i++) {
       const double *row = w->raw + i * w->cols_most;
-      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_OK)
-        return error == NULL ? SCL_IO : error->status;
+      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_STATUS_OK)
+        return error == NULL ? SCL_STATUS_IO : error->status;
       if (!scl_loops_get()->finite_f64(w->cols_in, row))
         return refuse_number(row, w->cols_in, w->first + i, "X", error);
       if (!scl_loops_get()->finite_f64(w->targets, w->raw_y + i * w->targets))
@@ -233,10 +233,10 @@ static scl_status first_failure(walk *w, scl_error *error) {
 static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange(w, error));
   if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
-  w->status = SCL_OK;
+  w->status = SCL_STATUS_OK;
   atomic_flag_clear(&w->failed);
   scl_pool_run((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, chunk_task, w);
-  return w->status == SCL_OK ? SCL_OK : first_failure(w, error);
+  return w->status == SCL_STATUS_OK ? SCL_STATUS_OK : first_failure(w, error);
 }
 
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
@@ -270,14 +270,15 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   size_t cols = flow->source->cols;
   for (size_t s = 0; s < flow->n_stages; s++) {
     if (flow->stages[s]->cols_in != cols)
-      return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the fitted pipeline takes %zu",
-                      flow->source->cols, flow->stages[0]->cols_in + flow->source->cols - cols);
+      return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                      "X has %zu columns where the fitted pipeline takes %zu", flow->source->cols,
+                      flow->stages[0]->cols_in + flow->source->cols - cols);
     cols = flow->stages[s]->cols_out;
   }
   if (flow->map != NULL && scl_map_dim(flow->map) != cols)
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu", cols,
-                    scl_map_dim(flow->map));
-  return SCL_OK;
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
+                    cols, scl_map_dim(flow->map));
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
@@ -285,12 +286,12 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
-  scl_status status = SCL_OK;
-  for (w.first = 0; status == SCL_OK && w.first < flow->source->rows; w.first += w.count) {
+  scl_status status = SCL_STATUS_OK;
+  for (w.first = 0; status == SCL_STATUS_OK && w.first < flow->source->rows; w.first += w.count) {
     w.count = scl_min(w.rows, flow->source->rows - w.first);
     status = scl_interrupt_check(error);
-    if (status == SCL_OK) status = fill_block(&w, error);
-    if (status == SCL_OK) status = visit_block(&w, features, visit, context, error);
+    if (status == SCL_STATUS_OK) status = fill_block(&w, error);
+    if (status == SCL_STATUS_OK) status = visit_block(&w, features, visit, context, error);
     if (flow->doing != NULL)
       scl_progress_report(flow->doing, (double)(w.first + w.count), (double)flow->source->rows);
   }
@@ -310,7 +311,7 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
     for (size_t k = 0; k < block->slots; k++) {
       const int32_t column = block->columns[(start + i) * block->slots + k];
       if (column < 0) continue;
-      if (flow->dtype == SCL_F64)
+      if (flow->dtype == SCL_DTYPE_FLOAT64)
         ((double *)out)[i * d + (size_t)column] = block->value;
       else
         ((float *)out)[i * d + (size_t)column] = (float)block->value;
@@ -322,13 +323,13 @@ static scl_status learn_block(void *context, const scl_flow_block *block, scl_er
 }
 
 scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) {
-  if (scl_map_slots(map) == 0) return SCL_OK;
+  if (scl_map_slots(map) == 0) return SCL_STATUS_OK;
   scl_flow rows = *flow;
   rows.map = NULL;
   rows.dtype = scl_map_dtype(map);
   rows.group = NULL;
   if (scl_flow_cols(flow) != scl_map_dim(map))
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu columns where the features take %zu",
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
                     scl_flow_cols(flow), scl_map_dim(map));
   SCL_TRY(scl_flow_walk(&rows, false, learn_block, map, error));
   return scl_map_settle(map, error);
@@ -339,22 +340,23 @@ scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) 
 static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
   (void)error;
   scl_moments_add(context, block->x, block->x_stride, block->count);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
                               scl_error *error) {
   const size_t cols = scl_flow_cols(flow);
   if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
-  if (flow->source->rows == 0) return scl_fail(error, SCL_BAD_DATA, "there are no rows to fit on");
+  if (flow->source->rows == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   scl_moments moments;
   scl_flow plain = *flow;
   plain.map = NULL;
-  plain.dtype = SCL_F64;
+  plain.dtype = SCL_DTYPE_FLOAT64;
   plain.group = NULL;
   SCL_TRY(scl_moments_create(cols, &moments, error));
   scl_status status = scl_flow_walk(&plain, false, add_moments, &moments, error);
-  if (status == SCL_OK) status = scl_stage_create(kind, cols, &moments, out, error);
+  if (status == SCL_STATUS_OK) status = scl_stage_create(kind, cols, &moments, out, error);
   scl_moments_destroy(&moments);
   return status;
 }

@@ -44,8 +44,8 @@ typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block,
 
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
-/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_BAD_DATA naming row
- * and column (from 1). */
+/* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_STATUS_BAD_DATA
+ * naming row and column (from 1). */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error);
 

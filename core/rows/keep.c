@@ -133,7 +133,7 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
   *out = NULL;
   if (k.keep != NULL) k.keep->last = &k.keep->first;
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = k.keep;
   else
     scl_keep_destroy(k.keep);
@@ -142,10 +142,10 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
 
 scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context,
                          scl_error *error) {
-  scl_status status = SCL_OK;
-  for (const kept_block *b = keep->first; status == SCL_OK && b != NULL; b = b->next) {
+  scl_status status = SCL_STATUS_OK;
+  for (const kept_block *b = keep->first; status == SCL_STATUS_OK && b != NULL; b = b->next) {
     status = scl_interrupt_check(error);
-    if (status == SCL_OK) status = visit(context, &b->block, error);
+    if (status == SCL_STATUS_OK) status = visit(context, &b->block, error);
   }
   return status;
 }

@@ -29,7 +29,7 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
     a->total += weight;
   }
   a->rows += block->count;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 typedef struct spreading {
@@ -51,8 +51,8 @@ static scl_status add_to_covariance(void *context, const scl_flow_block *block, 
     for (size_t j = 0; j < d; j++)
       centred[i * d + j] = root * (scl_number(row, s->flow->dtype, j) - s->mean[j]);
   }
-  const scl_status status =
-      scl_symmetric_accumulate(s->covariance, SCL_F64, centred, (ptrdiff_t)d, block->count, error);
+  const scl_status status = scl_symmetric_accumulate(s->covariance, SCL_DTYPE_FLOAT64, centred,
+                                                     (ptrdiff_t)d, block->count, error);
   scl_release(centred);
   return status;
 }
@@ -76,11 +76,11 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
     out->total += diagonal[j] / total;
   if (!isfinite(out->total)) {
     scl_release(room);
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "the covariance of the columns is too large for float64: scale the data");
   }
   const scl_status status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
-  for (size_t i = 0; status == SCL_OK && i < k; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < k; i++) {
     point_up(vectors + i * d, d);
     memcpy(scl_matrix_row(&out->vectors, i), vectors + i * d, d * sizeof *vectors);
     *scl_matrix_row(&out->variances, i) = fmax(values[i] / total, 0);
@@ -90,18 +90,18 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
 }
 
 static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create(k, d, SCL_F64, &out->vectors, error));
-  SCL_TRY(scl_matrix_create(1, d, SCL_F64, &out->mean, error));
-  return scl_matrix_create(k, 1, SCL_F64, &out->variances, error);
+  SCL_TRY(scl_matrix_create(k, d, SCL_DTYPE_FLOAT64, &out->vectors, error));
+  SCL_TRY(scl_matrix_create(1, d, SCL_DTYPE_FLOAT64, &out->mean, error));
+  return scl_matrix_create(k, 1, SCL_DTYPE_FLOAT64, &out->variances, error);
 }
 
 static scl_status check(const averaging *a, size_t k, size_t d, scl_error *error) {
-  if (a->rows == 0) return scl_fail(error, SCL_BAD_DATA, "there are no rows to fit on");
+  if (a->rows == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   if (k == 0 || k > d || k > a->rows)
-    return scl_fail(error, SCL_BAD_OPTION,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "option 'k' got %zu; it takes 1 to %zu, the least of %zu columns and %zu rows",
                     k, scl_min(d, a->rows), d, a->rows);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status fit(const scl_flow *flow, size_t k, scl_symmetric *covariance,
@@ -123,16 +123,16 @@ scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_erro
   scl_flow plain = *flow;
   *out = (scl_components){0};
   plain.group = NULL;
-  if (plain.map == NULL) plain.dtype = SCL_F64;
+  if (plain.map == NULL) plain.dtype = SCL_DTYPE_FLOAT64;
   if (plain.map != NULL && scl_map_slots(plain.map) > 0)
-    return scl_fail(error, SCL_UNSUPPORTED,
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "one-hot features have too many columns for a covariance");
   if (k > d) return check(&(averaging){.rows = flow->source->rows}, k, d, error);
   scl_status status = make_room(k, d, out, error);
-  if (status == SCL_OK) status = scl_symmetric_create(d, &covariance, error);
-  if (status == SCL_OK) status = fit(&plain, k, covariance, out, error);
+  if (status == SCL_STATUS_OK) status = scl_symmetric_create(d, &covariance, error);
+  if (status == SCL_STATUS_OK) status = fit(&plain, k, covariance, out, error);
   scl_symmetric_destroy(covariance);
-  if (status == SCL_OK) return SCL_OK;
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_matrix_release(&out->vectors);
   scl_matrix_release(&out->mean);
   scl_matrix_release(&out->variances);

@@ -17,7 +17,7 @@ static scl_status matrix_read(scl_source *source, size_t first, size_t count, sc
     scl_matrix_assign(&rows, y);
     scl_matrix_release(&rows);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void matrix_destroy(scl_source *source) {
@@ -32,14 +32,14 @@ static const scl_source_class matrix_class = {matrix_read, matrix_destroy};
 scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
                              scl_error *error) {
   if (y != NULL && y->rows != x->rows)
-    return scl_fail(error, SCL_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu rows and y has %zu", x->rows, y->rows);
   matrix_source *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return scl_fail_memory(error, sizeof *self, "a source of rows");
   self->base = (scl_source){&matrix_class, x->rows, x->cols, y == NULL ? 0 : y->cols, true, true};
   self->x = scl_matrix_share(x);
   if (y != NULL) self->y = scl_matrix_share(y);
   *out = &self->base;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_source_destroy(scl_source *source) {

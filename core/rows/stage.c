@@ -17,7 +17,7 @@ scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error) {
     out->low[j] = INFINITY;
     out->high[j] = -INFINITY;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_moments_destroy(scl_moments *m) {
@@ -101,7 +101,7 @@ scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments 
       set_column(stage, moments, j);
   }
   *out = stage;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
@@ -120,7 +120,7 @@ scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *
   for (size_t i = 0; i < k; i++)
     memcpy(stage->factor + i * cols, scl_matrix_row(vectors, i), cols * sizeof(double));
   *out = stage;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 size_t scl_stage_room(const scl_stage *stage) {

@@ -20,7 +20,7 @@ static scl_status reserve(const scl_flow *flow, scl_sums *out, scl_error *error)
     return scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
   for (size_t g = 0; g < groups; g++)
     SCL_TRY(scl_symmetric_create(d, &out->gram[g], error));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 void scl_sums_destroy(scl_sums *sums) {
@@ -56,14 +56,14 @@ static void correlate_strip(void *context, size_t index) {
   const char *phi = job->phi + first * size;
   const ptrdiff_t cols = (ptrdiff_t)job->cols;
   double *right = job->right + first * job->cols;
-  if (job->dtype == SCL_F64) {
-    scl_gemm(SCL_F64, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols,
-             1, right, cols);
+  if (job->dtype == SCL_DTYPE_FLOAT64) {
+    scl_gemm(SCL_DTYPE_FLOAT64, true, false, count, job->cols, job->rows, 1, phi, job->stride,
+             job->y, cols, 1, right, cols);
     return;
   }
   float *part = job->scratch + first * job->cols;
-  scl_gemm(SCL_F32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y, cols, 0,
-           part, cols);
+  scl_gemm(SCL_DTYPE_FLOAT32, true, false, count, job->cols, job->rows, 1, phi, job->stride, job->y,
+           cols, 0, part, cols);
   for (size_t i = 0; i < count * job->cols; i++)
     right[i] += (double)part[i];
 }
@@ -152,9 +152,10 @@ static scl_status add_right(const accumulator *a, const scl_flow_block *block, s
   const char *phi =
       (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
   void *y = scl_allocate_array(rows * cols, size);
-  float *scratch =
-      dtype == SCL_F32 ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch) : NULL;
-  if (y == NULL || (dtype == SCL_F32 && scratch == NULL)) {
+  float *scratch = dtype == SCL_DTYPE_FLOAT32
+                       ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch)
+                       : NULL;
+  if (y == NULL || (dtype == SCL_DTYPE_FLOAT32 && scratch == NULL)) {
     scl_release(y);
     scl_release(scratch);
     return scl_fail_memory(error, rows * cols * size, "targets of a block");
@@ -175,17 +176,17 @@ static scl_status add_right(const accumulator *a, const scl_flow_block *block, s
   scl_pool_run((sums->features + STRIP - 1) / STRIP, correlate_strip, &job);
   scl_release(y);
   scl_release(scratch);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Rows start .. end of the block belong to `group`. */
 static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group,
                            size_t start, size_t end, scl_error *error) {
-  if (end == start) return SCL_OK;
+  if (end == start) return SCL_STATUS_OK;
   add_targets(a->sums, block, group, start, end);
   if (block->slots > 0) {
     add_sparse(a, block, group, start, end);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   SCL_TRY(add_gram(a, block, group, start, end - start, error));
   return add_right(a, block, group, start, end - start, error);
@@ -195,7 +196,7 @@ static scl_status add_block(void *context, const scl_flow_block *block, scl_erro
   const accumulator *a = context;
   for (size_t g = 0; g < a->sums->groups; g++)
     SCL_TRY(add_rows(a, block, g, block->group_start[g], block->group_start[g + 1], error));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Data are finite, so a sum that is not comes from a feature: a plugin's mistake, or numbers too
@@ -204,19 +205,19 @@ static scl_status check_finite(const scl_sums *sums, scl_dtype dtype, scl_error 
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
       if (!isfinite(scl_symmetric_get(sums->gram[g], j, j)))
-        return scl_fail(error, SCL_NUMERIC,
+        return scl_fail(error, SCL_STATUS_NUMERIC,
                         "feature %zu is NaN or too large for %s on some row: scale the data, or "
                         "look at the nonlinearity",
                         j + 1, scl_dtype_name(dtype));
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *error) {
   accumulator a = {flow, out};
   scl_status status = reserve(flow, out, error);
-  if (status == SCL_OK) status = scl_flow_walk(flow, true, add_block, &a, error);
-  if (status == SCL_OK) status = check_finite(out, flow->dtype, error);
-  if (status != SCL_OK) scl_sums_destroy(out);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(flow, true, add_block, &a, error);
+  if (status == SCL_STATUS_OK) status = check_finite(out, flow->dtype, error);
+  if (status != SCL_STATUS_OK) scl_sums_destroy(out);
   return status;
 }
 

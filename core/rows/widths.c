@@ -24,7 +24,7 @@ static scl_status survey_block(void *context, const scl_flow_block *block, scl_e
            (const double *)block->x + (ptrdiff_t)(row - block->first) * block->x_stride,
            s->cols * sizeof(double));
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -53,7 +53,7 @@ static scl_status median_distance(const surveying *s, double *out, scl_error *er
          : pairs % 2 == 1 ? distance[pairs / 2]
                           : (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2;
   scl_release(distance);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static double overall_variance(const scl_moments *m) {
@@ -69,25 +69,26 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
   surveying s = {.cols = scl_flow_cols(flow), .rows = flow->source->rows};
   scl_flow plain = *flow;
   plain.map = NULL;
-  plain.dtype = SCL_F64;
+  plain.dtype = SCL_DTYPE_FLOAT64;
   plain.group = NULL;
   if (s.rows < 2 || s.cols == 0)
-    return scl_fail(error, SCL_BAD_DATA,
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a width from the data needs at least 2 rows and 1 column");
   SCL_TRY(scl_moments_create(s.cols, &s.moments, error));
   s.sample = scl_allocate_array(SAMPLE * s.cols, sizeof *s.sample);
   scl_status status = s.sample == NULL ? scl_fail_memory(error, SAMPLE * s.cols * sizeof *s.sample,
                                                          "a sample of rows")
-                                       : SCL_OK;
+                                       : SCL_STATUS_OK;
   double distance = 0;
-  if (status == SCL_OK) status = scl_flow_walk(&plain, false, survey_block, &s, error);
-  if (status == SCL_OK) status = median_distance(&s, &distance, error);
-  const double variance = status == SCL_OK ? overall_variance(&s.moments) : 1;
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&plain, false, survey_block, &s, error);
+  if (status == SCL_STATUS_OK) status = median_distance(&s, &distance, error);
+  const double variance = status == SCL_STATUS_OK ? overall_variance(&s.moments) : 1;
   *scale = 1 / ((double)s.cols * variance);
   *median = 1 / distance;
-  if (status == SCL_OK && !(variance > 0))
-    status = scl_fail(error, SCL_BAD_DATA, "a width from the data: all numbers of X are the same");
-  if (status == SCL_OK && !(distance > 0))
+  if (status == SCL_STATUS_OK && !(variance > 0))
+    status = scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "a width from the data: all numbers of X are the same");
+  if (status == SCL_STATUS_OK && !(distance > 0))
     *median = *scale; /* more than half of the pairs coincide */
   scl_release(s.sample);
   scl_moments_destroy(&s.moments);

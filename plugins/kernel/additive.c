@@ -9,12 +9,12 @@
 enum { DEGREE, BASE, NORMALISE, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"degree", SCL_INTEGER, NULL, "1", 1, 1000, 0, SCL_NO_WIDTH,
+    {"degree", SCL_FORM_INTEGER, NULL, "1", 1, 1000, 0, SCL_WIDTH_NONE,
      "s, how many columns each term looks at; at most d"},
-    {"base", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"base", SCL_FORM_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the kernel k1 of one column, as sc.kernel.gaussian{ gamma = 1 }; its width is given, not "
      "said through a sampler"},
-    {"normalise", SCL_BOOLEAN, NULL, "true", 0, 1, 0, SCL_NO_WIDTH,
+    {"normalise", SCL_FORM_BOOLEAN, NULL, "true", 0, 1, 0, SCL_WIDTH_NONE,
      "true: the mean over the C(d, s) supports; false: the sum"},
 };
 
@@ -34,15 +34,16 @@ static void destroy(void *instance) {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   if (values[BASE].length != 1)
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option 'base' takes one kernel, as sc.kernel.gaussian{}, and got %zu",
                       values[BASE].length);
   additive *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel");
   self->degree = (size_t)values[DEGREE].number;
   self->normalise = values[NORMALISE].number != 0;
   const scl_status status = parts_read(host, "base", &values[BASE], &self->base, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     host->release(self);
@@ -93,8 +94,8 @@ static scl_parameters column(const scl_parameters *all, size_t j) {
 }
 
 static scl_status check_dim(const additive *self, size_t dim, scl_error *error) {
-  if (self->degree <= dim) return SCL_OK;
-  return self->base.host->fail(error, SCL_BAD_OPTION,
+  if (self->degree <= dim) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
                                "option 'degree' = %zu is more than the %zu columns that there are",
                                self->degree, dim);
 }
@@ -105,10 +106,10 @@ static scl_status symmetric_reserve(const additive *self, size_t pairs, symmetri
   const scl_host *host = self->base.host;
   *out = (symmetric){pairs, host->allocate((self->degree + 2) * pairs * sizeof *out->p), NULL};
   if (out->p == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for additive kernels of degree %zu",
-                      self->degree);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for additive kernels of degree %zu", self->degree);
   out->c = out->p + (self->degree + 1) * pairs;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status tile(const additive *self, symmetric *state, const scl_parameters *u,
@@ -120,14 +121,14 @@ static scl_status tile(const additive *self, symmetric *state, const scl_paramet
     const scl_parameters a = column(u, j - 1), b = column(v, j - 1);
     const scl_status status = part_gram(self->base.host, &self->base.list[0], &a, &b, state->c,
                                         (ptrdiff_t)v->count, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     symmetric_step(state, u->dim, self->degree, j);
   }
   const double *result = state->p + self->degree * state->count;
   for (size_t i = 0; i < u->count; i++)
     for (size_t j = 0; j < v->count; j++)
       out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = factor * result[i * v->count + j];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the slots */
@@ -143,11 +144,11 @@ static scl_status gram(const void *instance, const scl_parameters *u, const scl_
   const additive *self = instance;
   symmetric state;
   scl_status status = check_dim(self, u->dim, error);
-  if (status == SCL_OK) status = symmetric_reserve(self, ROWS * COLS, &state, error);
-  if (status != SCL_OK) return status;
-  for (size_t i = 0; status == SCL_OK && i < u->count; i += ROWS) {
+  if (status == SCL_STATUS_OK) status = symmetric_reserve(self, ROWS * COLS, &state, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i += ROWS) {
     const scl_parameters rows = parts_strip(u, i, least(ROWS, u->count - i));
-    for (size_t j = 0; status == SCL_OK && j < v->count; j += COLS) {
+    for (size_t j = 0; status == SCL_STATUS_OK && j < v->count; j += COLS) {
       const scl_parameters cols = parts_strip(v, j, least(COLS, v->count - j));
       status = tile(self, &state, &rows, &cols, out + (ptrdiff_t)i * stride + (ptrdiff_t)j, stride,
                     error);
@@ -162,16 +163,16 @@ static scl_status diagonal(const void *instance, const scl_parameters *u, double
   const additive *self = instance;
   symmetric state;
   scl_status status = check_dim(self, u->dim, error);
-  if (status == SCL_OK) status = symmetric_reserve(self, u->count + 1, &state, error);
-  if (status != SCL_OK) return status;
+  if (status == SCL_STATUS_OK) status = symmetric_reserve(self, u->count + 1, &state, error);
+  if (status != SCL_STATUS_OK) return status;
   state.count = u->count;
   symmetric_begin(&state, self->degree);
-  for (size_t j = 1; status == SCL_OK && j <= u->dim; j++) {
+  for (size_t j = 1; status == SCL_STATUS_OK && j <= u->dim; j++) {
     const scl_parameters one = column(u, j - 1);
     status = part_diagonal(&self->base.list[0], &one, state.c, error);
-    if (status == SCL_OK) symmetric_step(&state, u->dim, self->degree, j);
+    if (status == SCL_STATUS_OK) symmetric_step(&state, u->dim, self->degree, j);
   }
-  for (size_t i = 0; status == SCL_OK && i < u->count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++)
     out[i] = symmetric_factor(self, u->dim) * state.p[self->degree * state.count + i];
   self->base.host->release(state.p);
   return status;
@@ -182,11 +183,11 @@ static const void *ability(const void *instance, const char *id) {
   return NULL;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), gram, diagonal};
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), gram, diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "additive",
     "1.0",
     "The Scullery authors",

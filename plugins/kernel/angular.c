@@ -17,12 +17,12 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                       instance, error);
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), angle_gram,
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), angle_gram,
                                  angle_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "angular",
     "1.0",
     "The Scullery authors",

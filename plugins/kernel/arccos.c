@@ -8,9 +8,10 @@
 enum { ORDER, SIGMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"order", SCL_INTEGER, NULL, "1", 0, 16, 0, SCL_NO_WIDTH, "n: 0 is the step, 1 the rectifier"},
-    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "standard deviation s of the weights"},
+    {"order", SCL_FORM_INTEGER, NULL, "1", 0, 16, 0, SCL_WIDTH_NONE,
+     "n: 0 is the step, 1 the rectifier"},
+    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "standard deviation s of the weights"},
 };
 
 typedef struct arccos {
@@ -42,19 +43,19 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const scl_status status =
       angle_create(host, sizeof(arccos), (kernel_angle){.join = join}, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   arccos *self = *instance;
   self->order = (int)values[ORDER].number;
   self->sigma = values[SIGMA].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), angle_gram,
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), angle_gram,
                                  angle_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "arccos",
     "1.0",
     "The Scullery authors",

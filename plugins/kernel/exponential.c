@@ -13,8 +13,8 @@
 enum { GAMMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_LENGTH,
-     "the width g in exp(<u,w>/g^2)"},
+    {"gamma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_LENGTH, "the width g in exp(<u,w>/g^2)"},
 };
 
 typedef struct exponential {
@@ -32,12 +32,13 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const kernel form = {.number = KERNEL_DOT, .scale = 1 / values[GAMMA].number, .finish = finish};
   if (!isfinite(form.scale))
-    return host->fail(error, SCL_BAD_OPTION, "'gamma' = %g is too small", values[GAMMA].number);
+    return host->fail(error, SCL_STATUS_BAD_OPTION, "'gamma' = %g is too small",
+                      values[GAMMA].number);
   const scl_status status = kernel_create(host, sizeof(exponential), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   exponential *self = *instance;
   self->gamma = values[GAMMA].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the tilt */
@@ -56,26 +57,26 @@ static double log_mass_factor(const void *instance, double mean, double scale) {
 
 static scl_status check_law(const exponential *self, const scl_law *law, scl_error *error) {
   const scl_host *host = self->base.host;
-  if (law->family != SCL_LAW_GAUSSIAN)
-    return host->fail(error, SCL_UNSUPPORTED,
+  if (law->family != SCL_FAMILY_GAUSSIAN)
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "no closed form for this kernel with this sampler's law");
   for (size_t j = 0; j < law->dim; j++)
     if (!(2 * pow(law->scale[j] / self->gamma, 2) < 1))
-      return host->fail(error, SCL_BAD_OPTION,
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
                         "the sampler's standard deviation s = %g in column %zu and this kernel's "
                         "gamma g = %g do not fit: E exp(||w||^2/g^2) "
                         "is finite for 2 s^2 < g^2 alone, so give gamma above %g",
                         law->scale[j], j + 1, self->gamma, sqrt(2) * law->scale[j]);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
   const exponential *self = instance;
   const scl_status status = check_law(self, law, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   double *room = self->base.host->allocate((2 * law->dim + 1) * sizeof *room);
   if (room == NULL)
-    return self->base.host->fail(error, SCL_NO_MEMORY,
+    return self->base.host->fail(error, SCL_STATUS_NO_MEMORY,
                                  "not enough memory for the tilt of %zu columns", law->dim);
   for (size_t j = 0; j < law->dim; j++) {
     const double s = law->scale[j], q = pow(s / self->gamma, 2);
@@ -92,7 +93,7 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   out->log_diagonal = tilt_total(law, log_diagonal_factor, self, room);
   out->log_mass = tilt_indicator(law) + tilt_total(law, log_mass_factor, self, room);
   self->base.host->release(room);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -106,7 +107,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "exponential",
     "1.0",
     "The Scullery authors",

@@ -20,13 +20,14 @@
 enum { GAMMA, THETA, COEFFICIENT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_LENGTH,
-     "the width g in exp(-||u-w||^2/(2 g^2)) (default 1)"},
-    {"theta", SCL_NUMBER, NULL, NULL, 0, 1, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"gamma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_LENGTH, "the width g in exp(-||u-w||^2/(2 g^2)) (default 1)"},
+    {"theta", SCL_FORM_NUMBER, NULL, NULL, 0, 1, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE,
      "instead: the value of the paper's bound on theta, (1 + 2 s^2/g^2)^(-d/4), from which g "
      "follows"},
-    {"coefficient", SCL_NUMBER, NULL, NULL, 0, 1, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "instead: the value of (1 + s^2/g^2)^(-d/2), from which g follows"},
+    {"coefficient", SCL_FORM_NUMBER, NULL, NULL, 0, 1, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "instead: the value of (1 + s^2/g^2)^(-d/2), from which g follows"},
 };
 
 typedef struct gaussian {
@@ -46,8 +47,9 @@ static void finish(const void *instance, size_t dim, size_t count, double *numbe
 static scl_status set_width(gaussian *self, double width, scl_error *error) {
   self->width = width;
   self->base.scale = width > 0 ? 1 / width : 1;
-  if (isfinite(self->base.scale)) return SCL_OK;
-  return self->base.host->fail(error, SCL_BAD_OPTION, "the width gamma = %g is too small", width);
+  if (isfinite(self->base.scale)) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION, "the width gamma = %g is too small",
+                               width);
 }
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
@@ -56,10 +58,10 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   const int given =
       (values[GAMMA].form != 0) + (values[THETA].form != 0) + (values[COEFFICIENT].form != 0);
   if (given > 1)
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "gamma, theta and coefficient each say the width: give one of them");
   scl_status status = kernel_create(host, sizeof(gaussian), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   gaussian *self = *instance;
   if (values[THETA].form != 0) self->theta = values[THETA].number;
   if (values[COEFFICIENT].form != 0) self->coefficient = values[COEFFICIENT].number;
@@ -68,7 +70,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                      : values[GAMMA].form != 0 ? values[GAMMA].number
                                                : 0,
                      error);
-  if (status != SCL_OK) kernel_destroy(self);
+  if (status != SCL_STATUS_OK) kernel_destroy(self);
   return status;
 }
 
@@ -91,7 +93,7 @@ static double log_factor(const void *context, double mean, double scale) {
 static double log_expectation(const scl_law *law, width_factor factor, int pairs, double *room) {
   const double rows = law->fan_in > 1 ? (double)law->fan_in : 1;
   factor.scale = 1;
-  if (law->space != SCL_SPARSE)
+  if (law->space != SCL_SPACE_SPARSE)
     return rows * (tilt_total(law, log_factor, &factor, room) + (pairs ? tilt_indicator(law) : 0));
   double sum = 0;
   for (size_t s = 0; s <= law->max_degree && s <= law->dim; s++) {
@@ -134,35 +136,35 @@ static scl_status find_width(const gaussian *self, const scl_law *law, double *w
   factor.width = exp(LOG_WIDTH_REACH);
   const double most = log_expectation(law, factor, pairs, room);
   if (!(target > least && target < most))
-    return self->base.host->fail(error, SCL_BAD_OPTION,
+    return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
                                  "%s = %g cannot be reached: on these parameters of %zu columns it "
                                  "is above %.6g and below %.6g",
                                  pairs ? "theta" : "coefficient", asked, law->dim,
                                  exp(least * power), exp(most * power));
   *width = solve_width(law, factor, pairs, target, room);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status bind(const void *instance, const scl_law *law, void **bound, scl_error *error) {
   const gaussian *self = instance;
   const scl_host *host = self->base.host;
   double width = self->width;
-  if (width == 0 && law->family != SCL_LAW_GAUSSIAN)
+  if (width == 0 && law->family != SCL_FAMILY_GAUSSIAN)
     return host->fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "theta and coefficient choose the width for a Gaussian sampler only: give gamma");
   gaussian *made = host->allocate(sizeof *made);
   double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
-  scl_status status = made == NULL || room == NULL
-                          ? host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel")
-                          : SCL_OK;
-  if (status == SCL_OK && width == 0) status = find_width(self, law, &width, room, error);
-  if (status == SCL_OK) {
+  scl_status status = made == NULL || room == NULL ? host->fail(error, SCL_STATUS_NO_MEMORY,
+                                                                "not enough memory for a kernel")
+                                                   : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK && width == 0) status = find_width(self, law, &width, room, error);
+  if (status == SCL_STATUS_OK) {
     *made = *self;
     status = set_width(made, width, error);
   }
   host->release(room);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *bound = made;
   else
     host->release(made);
@@ -177,16 +179,16 @@ static void describe(const void *bound, char *text, size_t size) {
 /* ---------------------------------------------------------------- the kernel and its tilt */
 
 static scl_status check_width(const gaussian *self, scl_error *error) {
-  if (self->width > 0) return SCL_OK;
+  if (self->width > 0) return SCL_STATUS_OK;
   return self->base.host->fail(
-      error, SCL_UNSUPPORTED,
+      error, SCL_STATUS_UNSUPPORTED,
       "theta and coefficient say the width through a distribution; here there is none: give gamma");
 }
 
 static scl_status gram(const void *instance, const scl_parameters *u, const scl_parameters *v,
                        double *out, ptrdiff_t stride, scl_error *error) {
   const scl_status status = check_width(instance, error);
-  return status == SCL_OK ? kernel_gram(instance, u, v, out, stride, error) : status;
+  return status == SCL_STATUS_OK ? kernel_gram(instance, u, v, out, stride, error) : status;
 }
 
 /* By the ratio s/g and h = sqrt(s^2 + g^2), so that no square leaves the range of a double. */
@@ -206,19 +208,19 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   const scl_host *host = self->base.host;
   const width_factor factor = {.factor = 2, .power = -0.5, .width = self->width, .scale = 1};
   scl_status status = check_width(self, error);
-  if (status != SCL_OK) return status;
-  if (law->family != SCL_LAW_GAUSSIAN)
-    return host->fail(error, SCL_UNSUPPORTED,
+  if (status != SCL_STATUS_OK) return status;
+  if (law->family != SCL_FAMILY_GAUSSIAN)
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "no closed form for this kernel with this sampler's law");
   double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
   if (room == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the tilt of %zu columns",
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the tilt of %zu columns",
                       law->dim);
-  for (size_t j = 0; j < law->dim && status == SCL_OK; j++) {
+  for (size_t j = 0; j < law->dim && status == SCL_STATUS_OK; j++) {
     tilt_column(self->width, law->mean[j], law->scale[j], j, out);
     if (!isnormal(out->log2[j]))
       status = host->fail(
-          error, SCL_NUMERIC,
+          error, SCL_STATUS_NUMERIC,
           "gamma = %g with rows of scale %g at column %zu: their squares leave double precision",
           self->width, law->scale[j], j + 1);
   }
@@ -242,7 +244,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, gram, 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "gaussian",
     "1.0",
     "The Scullery authors",

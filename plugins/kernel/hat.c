@@ -11,8 +11,8 @@
 enum { LENGTH, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"length", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "l in 1 - ||x-y||_1/l; at least half of the sum of the columns' ranges"},
+    {"length", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "l in 1 - ||x-y||_1/l; at least half of the sum of the columns' ranges"},
 };
 
 typedef struct hat {
@@ -31,17 +31,17 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const kernel form = {.number = KERNEL_ABSOLUTE, .scale = 1, .finish = finish};
   const scl_status status = kernel_create(host, sizeof(hat), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   hat *self = *instance;
   self->length = values[LENGTH].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), kernel_gram,
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), kernel_gram,
                                  kernel_diagonal};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_KERNEL,
+                                    SCL_KIND_KERNEL,
                                     "hat",
                                     "1.0",
                                     "The Scullery authors",

@@ -21,8 +21,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
   const kernel *self = instance;
-  if (law->family != SCL_LAW_GAUSSIAN)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+  if (law->family != SCL_FAMILY_GAUSSIAN)
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "no closed form for this kernel with this sampler's law");
   for (size_t j = 0; j < law->dim; j++) {
     out->offset[j] = law->mean[j];
@@ -31,7 +31,7 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   }
   out->log_one = out->log_mass = tilt_indicator(law);
   out->log_diagonal = 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -45,7 +45,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "indicator",
     "1.0",
     "The Scullery authors",

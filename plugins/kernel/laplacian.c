@@ -9,8 +9,8 @@
 enum { GAMMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_RATE,
-     "the rate in exp(-gamma ||x-y||_1)"},
+    {"gamma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_RATE, "the rate in exp(-gamma ||x-y||_1)"},
 };
 
 typedef struct laplacian {
@@ -30,10 +30,10 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const kernel form = {.number = KERNEL_ABSOLUTE, .scale = 1, .finish = finish};
   const scl_status status = kernel_create(host, sizeof(laplacian), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   laplacian *self = *instance;
   self->gamma = values[GAMMA].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
@@ -41,7 +41,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "laplacian",
     "1.0",
     "The Scullery authors",

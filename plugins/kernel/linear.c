@@ -4,7 +4,7 @@
 enum { OFFSET, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"offset", SCL_NUMBER, NULL, "0", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"offset", SCL_FORM_NUMBER, NULL, "0", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "c in <x,y> + c, 0 or more"},
 };
 
@@ -24,10 +24,10 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const kernel form = {.number = KERNEL_DOT, .scale = 1, .finish = finish};
   const scl_status status = kernel_create(host, sizeof(linear), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   linear *self = *instance;
   self->offset = values[OFFSET].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
@@ -35,7 +35,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "linear",
     "1.0",
     "The Scullery authors",

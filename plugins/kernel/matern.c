@@ -11,10 +11,10 @@ enum { NU, LENGTH, OPTIONS };
 enum { MOST_HALVES = 20 };
 
 static const scl_option options[OPTIONS] = {
-    {"nu", SCL_NUMBER, NULL, "1.5", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "smoothness: 0.5 is exp(-||x-y||/length), infinity would be Gaussian"},
-    {"length", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_LENGTH,
-     "the length l by which distances are divided"},
+    {"nu", SCL_FORM_NUMBER, NULL, "1.5", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "smoothness: 0.5 is exp(-||x-y||/length), infinity would be Gaussian"},
+    {"length", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_LENGTH, "the length l by which distances are divided"},
 };
 
 typedef struct matern {
@@ -75,13 +75,14 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   const kernel form = {
       .number = KERNEL_SQUARE, .scale = 1 / values[LENGTH].number, .finish = finish};
   if (!isfinite(form.scale))
-    return host->fail(error, SCL_BAD_OPTION, "'length' = %g is too small", values[LENGTH].number);
+    return host->fail(error, SCL_STATUS_BAD_OPTION, "'length' = %g is too small",
+                      values[LENGTH].number);
   const scl_status status = kernel_create(host, sizeof(matern), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   matern *self = *instance;
   self->nu = values[NU].number;
   set_coefficients(self);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
@@ -89,7 +90,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "matern",
     "1.0",
     "The Scullery authors",

@@ -10,10 +10,10 @@
 enum { Q, SIGMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"q", SCL_INTEGER, NULL, "2", 1, MAXOUT_LARGEST, 0, SCL_NO_WIDTH,
+    {"q", SCL_FORM_INTEGER, NULL, "2", 1, MAXOUT_LARGEST, 0, SCL_WIDTH_NONE,
      "how many linear functions the maximum is of"},
-    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "standard deviation s of the weights"},
+    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "standard deviation s of the weights"},
 };
 
 typedef struct maxout {
@@ -36,18 +36,18 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const scl_status status =
       angle_create(host, sizeof(maxout), (kernel_angle){.join = join}, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   maxout *self = *instance;
   self->sigma = values[SIGMA].number;
   maxout_table_make((size_t)values[Q].number, &self->table);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), angle_gram,
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), angle_gram,
                                  angle_diagonal};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_KERNEL,
+                                    SCL_KIND_KERNEL,
                                     "maxout",
                                     "1.0",
                                     "The Scullery authors",

@@ -4,10 +4,10 @@
 enum { DEGREE, SCALE, OFFSET, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"degree", SCL_INTEGER, NULL, "2", 1, 1000, 0, SCL_NO_WIDTH, "p in (a <x,y> + c)^p"},
-    {"scale", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "a, above 0"},
-    {"offset", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"degree", SCL_FORM_INTEGER, NULL, "2", 1, 1000, 0, SCL_WIDTH_NONE, "p in (a <x,y> + c)^p"},
+    {"scale", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "a, above 0"},
+    {"offset", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "c, 0 or more; 0: terms of degree p alone"},
 };
 
@@ -36,11 +36,11 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const kernel form = {.number = KERNEL_DOT, .scale = sqrt(values[SCALE].number), .finish = finish};
   const scl_status status = kernel_create(host, sizeof(polynomial), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   polynomial *self = *instance;
   self->degree = (unsigned)values[DEGREE].number;
   self->offset = values[OFFSET].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
@@ -48,7 +48,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "polynomial",
     "1.0",
     "The Scullery authors",

@@ -9,7 +9,7 @@
 enum { FACTORS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"factors", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"factors", SCL_FORM_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the kernels, as { sc.kernel.gaussian{}, sc.kernel.polynomial{} }"},
 };
 
@@ -22,10 +22,11 @@ static void fold(const void *instance, size_t k, size_t count, const double *val
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   kernel_folded *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel");
   self->fold = fold;
   const scl_status status = parts_read(host, "factors", &values[FACTORS], &self->parts, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     host->release(self);
@@ -60,14 +61,14 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   size_t effective = 0;
   for (size_t k = 0; k < self->parts.count; k++) {
     const scl_status status = tilt_of(&self->parts.list[k], law, out, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     if (leaves_law(law, out)) continue;
     chosen = &self->parts.list[k];
     effective++;
   }
   if (effective > 1)
     return self->parts.host->fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "no closed form for a product of %zu kernels that each tilt the parameters", effective);
   return tilt_of(chosen, law, out, error);
 }
@@ -88,7 +89,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, folded
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "product",
     "1.0",
     "The Scullery authors",

@@ -10,10 +10,10 @@
 enum { SIGMA, A, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "normal thresholds: their standard deviation (default 1)"},
-    {"a", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "uniform thresholds on [-a, a], instead of sigma"},
+    {"sigma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "normal thresholds: their standard deviation (default 1)"},
+    {"a", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "uniform thresholds on [-a, a], instead of sigma"},
 };
 
 typedef struct stump {
@@ -46,7 +46,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   const scl_value *sigma = &values[SIGMA], *a = &values[A];
   if (sigma->form != 0 && a->form != 0)
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'sigma' = %g asks for normal thresholds and 'a' = %g for uniform ones: give one of them",
         sigma->number, a->number);
   const kernel form = {.number = KERNEL_ABSOLUTE,
@@ -54,18 +54,18 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                        .finish = finish,
                        .move = a->form != 0 ? move_clip : move_normal};
   const scl_status status = kernel_create(host, sizeof(stump), form, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   stump *self = *instance;
   self->width = a->form != 0 ? a->number : sqrt(2) * (sigma->form != 0 ? sigma->number : 1);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
-static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_IN(SCL_DENSE), kernel_gram,
+static const scl_kernel table = {SCL_HEAD(scl_kernel), SCL_BIT(SCL_SPACE_DENSE), kernel_gram,
                                  kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "stump",
     "1.0",
     "The Scullery authors",

@@ -5,10 +5,10 @@
 enum { TERMS, WEIGHTS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"terms", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"terms", SCL_FORM_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }"},
-    {"weights", SCL_NUMBER | SCL_LIST, NULL, NULL, 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "a factor for each term, 0 or more (default 1 each)"},
+    {"weights", SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL, 0, INFINITY, SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "a factor for each term, 0 or more (default 1 each)"},
 };
 
 typedef struct sum {
@@ -31,23 +31,25 @@ static size_t bytes(size_t terms) {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   const scl_value *weights = &values[WEIGHTS];
-  const size_t terms = values[TERMS].length, given = weights->form == 0          ? terms
-                                                     : weights->form == SCL_LIST ? weights->length
-                                                                                 : 1;
+  const size_t terms = values[TERMS].length, given = weights->form == 0 ? terms
+                                                     : weights->form == SCL_FORM_LIST
+                                                         ? weights->length
+                                                         : 1;
   if (given != terms)
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option 'weights' takes one number a term: %zu came for %zu terms", given,
                       terms);
   sum *self = host->allocate(bytes(terms));
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel");
   self->count = terms;
   self->folded.fold = fold;
   for (size_t k = 0; k < terms; k++)
-    self->weights[k] = weights->form == 0          ? 1
-                       : weights->form == SCL_LIST ? weights->list[k]
-                                                   : weights->number;
+    self->weights[k] = weights->form == 0               ? 1
+                       : weights->form == SCL_FORM_LIST ? weights->list[k]
+                                                        : weights->number;
   const scl_status status = parts_read(host, "terms", &values[TERMS], &self->folded.parts, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     host->release(self);
@@ -70,7 +72,7 @@ static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, folded
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_KERNEL,
+    SCL_KIND_KERNEL,
     "sum",
     "1.0",
     "The Scullery authors",

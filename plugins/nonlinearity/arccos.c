@@ -10,7 +10,7 @@
 enum { ORDER, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"order", SCL_INTEGER, NULL, "1", 0, 16, 0, SCL_NO_WIDTH,
+    {"order", SCL_FORM_INTEGER, NULL, "1", 0, 16, 0, SCL_WIDTH_NONE,
      "the power n of sqrt2 Theta(z) z^n: 0 step, 1 rectifier, 2 its square, ... 16"},
 };
 
@@ -145,7 +145,7 @@ static double gaussian_dual(const void *instance, double mean_a, double mean_b, 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "arccos",
     "1.0",
     "The Scullery authors",

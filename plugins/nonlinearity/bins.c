@@ -16,8 +16,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
   (void)instance;
   (void)error;
-  *out = (scl_shape){.fan_in = 0, .fan_out = 1, .spaces = SCL_IN(SCL_GRID), .one_hot = 1};
-  return SCL_OK;
+  *out = (scl_shape){.fan_in = 0, .fan_out = 1, .spaces = SCL_BIT(SCL_SPACE_GRID), .one_hot = 1};
+  return SCL_STATUS_OK;
 }
 
 static scl_status apply(const void *instance, const scl_block *z, scl_block *out,
@@ -26,7 +26,7 @@ static scl_status apply(const void *instance, const scl_block *z, scl_block *out
   (void)out;
   const pointwise *self = instance;
   return self->host->fail(
-      error, SCL_UNSUPPORTED,
+      error, SCL_STATUS_UNSUPPORTED,
       "a cell is a category, not a number: its features are one-hot, from categories");
 }
 
@@ -36,7 +36,7 @@ static scl_status key(const void *instance, size_t planes, size_t *words, size_t
   (void)error;
   *words = planes;
   *levels = 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* From planes to words: one coordinate of `count` cells, which lie `words` apart. */
@@ -55,7 +55,7 @@ static scl_status categories(const void *instance, const scl_block *z, int32_t *
               (const double *)z->data + (ptrdiff_t)i * z->row_stride +
                   (ptrdiff_t)k * z->plane_stride,
               out + (ptrdiff_t)i * row_stride + k);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void facts(const void *instance, scl_facts *out) {
@@ -77,7 +77,7 @@ static const void *ability(const void *instance, const char *id) {
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "bins",
     "1.0",
     "The Scullery authors",

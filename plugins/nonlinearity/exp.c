@@ -42,7 +42,7 @@ static double gaussian_dual(const void *instance, double mean_a, double mean_b, 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "exp",
     "1.0",
     "The Scullery authors",

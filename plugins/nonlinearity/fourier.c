@@ -10,7 +10,7 @@
 enum { FORM, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"form", SCL_WORD, "phase|pair", "phase", 0, 0, 0, SCL_NO_WIDTH,
+    {"form", SCL_FORM_WORD, "phase|pair", "phase", 0, 0, 0, SCL_WIDTH_NONE,
      "phase: sqrt2 cos(z) with a uniform phase, one feature a parameter; pair: (cos z, sin z), "
      "two"},
 };
@@ -24,11 +24,12 @@ typedef struct fourier {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   fourier *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a nonlinearity");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a nonlinearity");
   *self = (fourier){host, host->service(SCL_SERVICE_VECTOR_MATH),
                     strcmp(values[FORM].word, "pair") == 0};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -41,10 +42,10 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
   const fourier *self = instance;
   *out = (scl_shape){.fan_in = 1,
                      .fan_out = self->pair ? 2 : 1,
-                     .spaces = SCL_RIDGE_SPACES,
+                     .spaces = SCL_SPACES_RIDGE,
                      .float32 = 1,
                      .needs_phase = !self->pair};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* One row: the factor exp(-v^2/2), and sqrt2 in the phase form, times cos and sin. v is NULL
@@ -85,7 +86,7 @@ static scl_status rows(const fourier *self, const scl_block *z, const scl_spread
     const ptrdiff_t from = (ptrdiff_t)i * z->row_stride, to = (ptrdiff_t)i * out->row_stride,
                     at = v == NULL ? 0 : (ptrdiff_t)i * v->row_stride;
     const ptrdiff_t stride = v == NULL ? 0 : v->col_stride;
-    if (z->dtype == SCL_F64) {
+    if (z->dtype == SCL_DTYPE_FLOAT64) {
       double *cosine = (double *)out->data + to;
       row_f64(self, z->cols, (const double *)z->data + from,
               v == NULL ? NULL : (const double *)v->data + at, stride, cosine,
@@ -97,7 +98,7 @@ static scl_status rows(const fourier *self, const scl_block *z, const scl_spread
               self->pair ? cosine + out->plane_stride : NULL);
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status apply(const void *instance, const scl_block *z, scl_block *out,
@@ -150,7 +151,7 @@ static const scl_nonlinearity table = {SCL_HEAD(scl_nonlinearity), shape, apply}
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "fourier",
     "1.0",
     "The Scullery authors",

@@ -51,7 +51,7 @@ static double gaussian_dual(const void *instance, double mean_a, double mean_b, 
 #include "shared/pointwise_abilities.h"
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_NONLINEARITY,
+                                    SCL_KIND_NONLINEARITY,
                                     "identity",
                                     "1.0",
                                     "The Scullery authors",

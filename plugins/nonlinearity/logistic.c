@@ -52,7 +52,7 @@ static const void *ability(const void *instance, const char *id) {
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "logistic",
     "1.0",
     "The Scullery authors",

@@ -12,7 +12,7 @@
 enum { Q, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"q", SCL_INTEGER, NULL, "2", 1, MAXOUT_LARGEST, 0, SCL_NO_WIDTH,
+    {"q", SCL_FORM_INTEGER, NULL, "2", 1, MAXOUT_LARGEST, 0, SCL_WIDTH_NONE,
      "how many projections a feature is the largest of"},
 };
 
@@ -25,12 +25,13 @@ typedef struct maxout {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   maxout *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a nonlinearity");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a nonlinearity");
   self->host = host;
   self->math = host->service(SCL_SERVICE_VECTOR_MATH);
   maxout_table_make((size_t)values[Q].number, &self->table);
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -43,9 +44,10 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
   const maxout *self = instance;
   *out = (scl_shape){.fan_in = self->table.q,
                      .fan_out = 1,
-                     .spaces = SCL_IN(SCL_DENSE) | SCL_IN(SCL_SPARSE) | SCL_IN(SCL_STRUCTURED),
+                     .spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) |
+                               SCL_BIT(SCL_SPACE_STRUCTURED),
                      .float32 = 1};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the maximum, and where it is */
@@ -76,14 +78,14 @@ static scl_status apply(const void *instance, const scl_block *z, scl_block *out
   const maxout *self = instance;
   for (size_t i = 0; i < z->rows; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * z->row_stride, to = (ptrdiff_t)i * out->row_stride;
-    if (z->dtype == SCL_F64)
+    if (z->dtype == SCL_DTYPE_FLOAT64)
       largest_f64(self->table.q, z->cols, (const double *)z->data + from, z->plane_stride,
                   (double *)out->data + to);
     else
       largest_f32(self->table.q, z->cols, (const float *)z->data + from, z->plane_stride,
                   (float *)out->data + to);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status key(const void *instance, size_t planes, size_t *words, size_t *levels,
@@ -93,7 +95,7 @@ static scl_status key(const void *instance, size_t planes, size_t *words, size_t
   const maxout *self = instance;
   *words = 1;
   *levels = self->table.q;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The first of the largest, in chunks: best holds the largest so far. */
@@ -111,8 +113,8 @@ static void code_row(size_t q, size_t count, const maxout_means *z, int32_t *out
 /* Row i of a block from column j on. */
 static maxout_means means_at(const scl_block *m, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * m->row_stride + (ptrdiff_t)j;
-  const void *data = m->dtype == SCL_F64 ? (const void *)((const double *)m->data + at)
-                                         : (const void *)((const float *)m->data + at);
+  const void *data = m->dtype == SCL_DTYPE_FLOAT64 ? (const void *)((const double *)m->data + at)
+                                                   : (const void *)((const float *)m->data + at);
   return (maxout_means){data, m->dtype, m->plane_stride};
 }
 
@@ -129,7 +131,7 @@ static scl_status categories(const void *instance, const scl_block *z, int32_t *
       const maxout_means means = means_at(z, i, j);
       code_row(self->table.q, chunk_at(z->cols, j), &means, out + (ptrdiff_t)i * row_stride + j);
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- smoothing */
@@ -210,19 +212,20 @@ static scl_status smooth(const void *instance, const scl_block *m, const scl_spr
   double *memory = NULL, value[MAXOUT_CHUNK];
   if (v->plane_stride != 0 &&
       (memory = self->host->allocate(room(self->table.q) * sizeof *memory)) == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for the smoothing of maxout");
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                            "not enough memory for the smoothing of maxout");
   for (size_t i = 0; i < m->rows; i++)
     for (size_t from = 0; from < m->cols; from += MAXOUT_CHUNK) {
       const ptrdiff_t to = (ptrdiff_t)i * out->row_stride + (ptrdiff_t)from;
       smooth_chunk(self, m, v, i, from, memory, value);
       for (size_t j = 0; j < chunk_at(m->cols, from); j++)
-        if (out->dtype == SCL_F64)
+        if (out->dtype == SCL_DTYPE_FLOAT64)
           ((double *)out->data)[to + (ptrdiff_t)j] = value[j];
         else
           ((float *)out->data)[to + (ptrdiff_t)j] = (float)value[j];
     }
   self->host->release(memory);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- kernels */
@@ -272,7 +275,7 @@ static const void *ability(const void *instance, const char *id) {
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "maxout",
     "1.0",
     "The Scullery authors",

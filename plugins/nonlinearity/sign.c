@@ -49,7 +49,7 @@ enum { at_zero = 1 }; /* the side that 0 is on */
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_NONLINEARITY,
+    SCL_KIND_NONLINEARITY,
     "sign",
     "1.0",
     "The Scullery authors",

@@ -6,7 +6,7 @@
 enum { GAMMA, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 0, 1e250, SCL_LOW_OPEN, SCL_WIDTH_RATE,
+    {"gamma", SCL_FORM_NUMBER, NULL, "1", 0, 1e250, SCL_RANGE_LOW_OPEN, SCL_WIDTH_RATE,
      "the rate in exp(-gamma ||x-y||_1), the scale of each weight"},
     BIAS_OPTION,
 };
@@ -22,7 +22,7 @@ static double factor(double z) {
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
-  const independent like = {.family = SCL_LAW_CAUCHY,
+  const independent like = {.family = SCL_FAMILY_CAUCHY,
                             .scale = values[GAMMA].number,
                             .normals = 2,
                             .make = make,
@@ -32,7 +32,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "cauchy",
     "1.0",
     "The Scullery authors",

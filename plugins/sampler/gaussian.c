@@ -8,12 +8,14 @@
 enum { SIGMA, GAMMA, MEAN, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_NUMBER | SCL_LIST, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN, SCL_WIDTH_FREQUENCY,
+    {"sigma", SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN,
+     SCL_WIDTH_FREQUENCY,
      "standard deviation of each weight, or a list with one for each column (default 1)"},
-    {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN, SCL_WIDTH_GAMMA,
+    {"gamma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN, SCL_WIDTH_GAMMA,
      "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)"},
-    {"mean", SCL_NUMBER | SCL_LIST, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
-     SCL_NO_WIDTH, "mean of each weight, or a list with one for each column (default 0)"},
+    {"mean", SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL, -INFINITY, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
+     "mean of each weight, or a list with one for each column (default 0)"},
     BIAS_OPTION,
 };
 
@@ -29,32 +31,33 @@ typedef struct gaussian {
 static scl_status copy_list(const scl_host *host, const char *name, const scl_value *value,
                             double **out, size_t *length, scl_error *error) {
   if (value->length == 0)
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option '%s' as a list takes one number for each column, and got none", name);
   *out = host->allocate(value->length * sizeof **out);
   if (*out == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu numbers",
+                      value->length);
   memcpy(*out, value->list, value->length * sizeof **out);
   *length = value->length;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status read_scales(gaussian *self, const scl_value *values, scl_error *error) {
   const scl_value *sigma = &values[SIGMA], *gamma = &values[GAMMA];
   if (sigma->form != 0 && gamma->form != 0)
     return self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "options 'sigma' and 'gamma' both say the width (sigma = sqrt(2 gamma)): give one of them");
-  self->sigma = gamma->form != 0            ? sqrt(2 * gamma->number)
-                : sigma->form == SCL_NUMBER ? sigma->number
-                                            : 1;
+  self->sigma = gamma->form != 0                 ? sqrt(2 * gamma->number)
+                : sigma->form == SCL_FORM_NUMBER ? sigma->number
+                                                 : 1;
   if (!isfinite(self->sigma))
-    return self->host->fail(error, SCL_BAD_OPTION, "the width must be finite");
-  self->mean = values[MEAN].form == SCL_NUMBER ? values[MEAN].number : 0;
-  scl_status status = SCL_OK;
-  if (sigma->form == SCL_LIST)
+    return self->host->fail(error, SCL_STATUS_BAD_OPTION, "the width must be finite");
+  self->mean = values[MEAN].form == SCL_FORM_NUMBER ? values[MEAN].number : 0;
+  scl_status status = SCL_STATUS_OK;
+  if (sigma->form == SCL_FORM_LIST)
     status = copy_list(self->host, "sigma", sigma, &self->scales, &self->n_scales, error);
-  if (status == SCL_OK && values[MEAN].form == SCL_LIST)
+  if (status == SCL_STATUS_OK && values[MEAN].form == SCL_FORM_LIST)
     status = copy_list(self->host, "mean", &values[MEAN], &self->means, &self->n_means, error);
   return status;
 }
@@ -77,16 +80,17 @@ static void destroy(void *instance) {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   gaussian *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sampler");
   memset(self, 0, sizeof *self);
   self->host = host;
   self->random = host->service(SCL_SERVICE_RANDOM);
-  scl_status status = self->random == NULL
-                          ? host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers")
-                          : SCL_OK;
-  if (status == SCL_OK) status = read_scales(self, values, error);
-  if (status == SCL_OK) status = bias_read(host, &values[BIAS], &self->bias, error);
-  if (status == SCL_OK)
+  scl_status status = self->random == NULL ? host->fail(error, SCL_STATUS_UNSUPPORTED,
+                                                        "this host has no random numbers")
+                                           : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = read_scales(self, values, error);
+  if (status == SCL_STATUS_OK) status = bias_read(host, &values[BIAS], &self->bias, error);
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     destroy(self);
@@ -99,10 +103,10 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
             means = self->means != NULL && self->n_means != dim;
   if (scales || means)
     return self->host->fail(
-        error, SCL_BAD_SHAPE, "option '%s' lists %zu numbers, and the data have %zu columns",
+        error, SCL_STATUS_BAD_SHAPE, "option '%s' lists %zu numbers, and the data have %zu columns",
         scales ? "sigma" : "mean", scales ? self->n_scales : self->n_means, dim);
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -116,22 +120,22 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
       w[j] = mean_of(self, j) + scale_of(self, j) * w[j];
   }
   bias_draw(&self->bias, self->random, address, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
   const gaussian *self = instance;
   scl_layout shape;
   const scl_status status = layout(instance, dim, &shape, error);
-  if (status != SCL_OK) return status;
-  out->space = SCL_DENSE;
-  out->family = SCL_LAW_GAUSSIAN;
+  if (status != SCL_STATUS_OK) return status;
+  out->space = SCL_SPACE_DENSE;
+  out->family = SCL_FAMILY_GAUSSIAN;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = mean_of(self, j);
     out->scale[j] = scale_of(self, j);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Re E exp(i <w, delta>) = exp(-sum sigma_j^2 delta_j^2 / 2) cos <mean, delta> */
@@ -148,7 +152,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
     }
     out[i] = exp(-sum / 2) * cos(turn);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -165,7 +169,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "gaussian",
     "1.0",
     "The Scullery authors",

@@ -10,7 +10,7 @@
 enum { GAMMA, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_NUMBER, NULL, "1", 1e-250, 1e250, 0, SCL_WIDTH_RATE,
+    {"gamma", SCL_FORM_NUMBER, NULL, "1", 1e-250, 1e250, 0, SCL_WIDTH_RATE,
      "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma"},
 };
 
@@ -23,16 +23,17 @@ typedef struct grid {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   const scl_status status = instance_new(host, sizeof(grid), instance, error);
-  if (status == SCL_OK) ((grid *)*instance)->gamma = values[GAMMA].number;
+  if (status == SCL_STATUS_OK) ((grid *)*instance)->gamma = values[GAMMA].number;
   return status;
 }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const grid *self = instance;
   if (dim == 0)
-    return self->host->fail(error, SCL_BAD_SHAPE, "a grid needs a column, and the data have none");
-  *out = (scl_layout){SCL_GRID, 2 * dim, 0, 1, 0};
-  return SCL_OK;
+    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
+                            "a grid needs a column, and the data have none");
+  *out = (scl_layout){SCL_SPACE_GRID, 2 * dim, 0, 1, 0};
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -50,20 +51,20 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
       shift[j] *= pitch[j];
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
   (void)error;
   const grid *self = instance;
-  out->space = SCL_GRID;
-  out->family = SCL_LAW_OTHER;
+  out->space = SCL_SPACE_GRID;
+  out->family = SCL_FAMILY_OTHER;
   out->bias = SCL_BIAS_NONE;
   for (size_t j = 0; j < dim; j++) { /* of the pitch */
     out->mean[j] = 2 / self->gamma;
     out->scale[j] = sqrt(2) / self->gamma;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status collision(const void *instance, size_t rows, size_t dim, const double *delta,
@@ -76,7 +77,7 @@ static scl_status collision(const void *instance, size_t rows, size_t dim, const
       sum += fabs(delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
     out[i] = exp(-self->gamma * sum);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -92,7 +93,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "grid",
     "1.0",
     "The Scullery authors",

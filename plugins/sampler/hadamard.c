@@ -26,7 +26,7 @@ enum { SORF_WIDTH = 3, SIGN = 0, NORMAL, SCALE, ORDER, FASTFOOD_WIDTH };
 
 static const scl_option options[OPTIONS] = {
     GAUSSIAN_ROWS_TABLE,
-    {"form", SCL_WORD, "sorf|fastfood", "sorf", 0, 0, 0, SCL_NO_WIDTH,
+    {"form", SCL_FORM_WORD, "sorf|fastfood", "sorf", 0, 0, 0, SCL_WIDTH_NONE,
      "sorf: sqrt(P) H D1 H D2 H D3, orthogonal rows, the lower variance; fastfood: S H G Pi H B / "
      "sqrt(P), each row exactly Gaussian"},
 };
@@ -40,13 +40,13 @@ typedef struct hadamard {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   const scl_status status =
-      gaussian_rows_create(host, values, SCL_STRUCTURED, sizeof(hadamard), instance, error);
-  if (status != SCL_OK) return status;
+      gaussian_rows_create(host, values, SCL_SPACE_STRUCTURED, sizeof(hadamard), instance, error);
+  if (status != SCL_STATUS_OK) return status;
   hadamard *self = *instance;
   self->fastfood = strcmp(values[FORM].word, "fastfood") == 0;
-  self->apply[SCL_F64] = walsh_choose(SCL_F64);
-  self->apply[SCL_F32] = walsh_choose(SCL_F32);
-  return SCL_OK;
+  self->apply[SCL_DTYPE_FLOAT64] = walsh_choose(SCL_DTYPE_FLOAT64);
+  self->apply[SCL_DTYPE_FLOAT32] = walsh_choose(SCL_DTYPE_FLOAT32);
+  return SCL_STATUS_OK;
 }
 
 static size_t padded(size_t dim) {
@@ -59,12 +59,12 @@ static size_t padded(size_t dim) {
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const hadamard *self = instance;
   if (dim == 0 || dim > LARGEST)
-    return self->rows.host->fail(error, SCL_BAD_SHAPE,
+    return self->rows.host->fail(error, SCL_STATUS_BAD_SHAPE,
                                  "Hadamard rows take 1 to %d columns, and the data have %zu",
                                  (int)LARGEST, dim);
-  *out = (scl_layout){SCL_STRUCTURED, self->fastfood ? FASTFOOD_WIDTH : SORF_WIDTH, 0, padded(dim),
-                      self->rows.bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_STRUCTURED, self->fastfood ? FASTFOOD_WIDTH : SORF_WIDTH, 0,
+                      padded(dim), self->rows.bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- drawing */
@@ -110,12 +110,13 @@ static scl_status draw_blocks(const hadamard *self, scl_address address, scl_par
   const scl_host *host = self->rows.host;
   double *normals = host->allocate(size * (sizeof *normals + sizeof(uint32_t)));
   if (normals == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a block of %zu rows", size);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a block of %zu rows",
+                      size);
   block_part part = {0};
   while (block_next(out, size, &part))
     draw_fastfood(&self->rows, address, &part, size, normals, (uint32_t *)(normals + size), out);
   host->release(normals);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -126,7 +127,7 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   for (size_t i = 0; i < out->count; i++)
     draw_signs(&self->rows, address, out->first + i, SORF_WIDTH,
                out->weights + (ptrdiff_t)i * out->stride);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- a block as a chain of transforms
@@ -165,13 +166,13 @@ static scl_status fill_diagonal(const hadamard *self, const scl_parameters *para
   for (size_t i = 0; i < size; i++, at += parameters->stride) {
     const double value = from.factor * *at;
     largest = fabs(value) > largest ? fabs(value) : largest;
-    if (dtype == SCL_F32)
+    if (dtype == SCL_DTYPE_FLOAT32)
       ((float *)to)[i] = (float)value;
     else
       ((double *)to)[i] = value;
   }
-  if (dtype == SCL_F64 || largest <= (double)FLT_MAX) return SCL_OK;
-  return self->rows.host->fail(error, SCL_NUMERIC, "sigma = %g is too large for float32",
+  if (dtype == SCL_DTYPE_FLOAT64 || largest <= (double)FLT_MAX) return SCL_STATUS_OK;
+  return self->rows.host->fail(error, SCL_STATUS_NUMERIC, "sigma = %g is too large for float32",
                                self->rows.sigma);
 }
 
@@ -180,12 +181,12 @@ static scl_status fill_order(const hadamard *self, const scl_parameters *paramet
   for (size_t i = 0; i < size; i++) {
     const double place = parameters->weights[(ptrdiff_t)(first + i) * parameters->stride + ORDER];
     if (!(place >= 0 && place < (double)size))
-      return self->rows.host->fail(error, SCL_BAD_DATA,
+      return self->rows.host->fail(error, SCL_STATUS_BAD_DATA,
                                    "parameter %zu takes place %g of a block of %zu",
                                    parameters->first + first + i + 1, place, size);
     order[i] = (uint32_t)place;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The chain of the block that begins at place `first` of the batch. Memory: 3 P numbers of the
@@ -193,14 +194,14 @@ static scl_status fill_order(const hadamard *self, const scl_parameters *paramet
 static scl_status fill_chain(const hadamard *self, const scl_parameters *parameters, size_t first,
                              scl_dtype dtype, void *memory, walsh_chain *out, scl_error *error) {
   const size_t size = padded(parameters->dim),
-               bytes = size * (dtype == SCL_F32 ? sizeof(float) : sizeof(double));
+               bytes = size * (dtype == SCL_DTYPE_FLOAT32 ? sizeof(float) : sizeof(double));
   void *const numbers[3] = {memory, (char *)memory + bytes, (char *)memory + 2 * bytes};
   uint32_t *const order = (void *)((char *)memory + 3 * bytes);
-  scl_status status = SCL_OK;
-  for (size_t k = 0; status == SCL_OK && k < 3; k++)
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < 3; k++)
     status = fill_diagonal(self, parameters, first, diagonal_of(self, size, k), dtype, numbers[k],
                            error);
-  if (status == SCL_OK && self->fastfood)
+  if (status == SCL_STATUS_OK && self->fastfood)
     status = fill_order(self, parameters, first, size, order, error);
   *out = (walsh_chain){size, 3, {numbers[0], numbers[1], numbers[2]}, NULL, NULL};
   if (self->fastfood) *out = (walsh_chain){size, 2, {numbers[0], numbers[1]}, order, numbers[2]};
@@ -214,15 +215,15 @@ static scl_status reserve(const hadamard *self, const scl_parameters *parameters
                chain = size * (3 * sizeof(double) + sizeof(uint32_t));
   if (parameters->first % size != 0 || parameters->count % size != 0)
     return self->rows.host->fail(
-        error, SCL_BAD_SHAPE,
+        error, SCL_STATUS_BAD_SHAPE,
         "Hadamard rows come in whole blocks of %zu, and these are rows %zu to %zu", size,
         parameters->first + 1, parameters->first + parameters->count);
   *memory = self->rows.host->allocate(chain + 2 * size * sizeof(double));
   if (*memory == NULL)
-    return self->rows.host->fail(error, SCL_NO_MEMORY, "not enough memory for a block of %zu rows",
-                                 size);
+    return self->rows.host->fail(error, SCL_STATUS_NO_MEMORY,
+                                 "not enough memory for a block of %zu rows", size);
   *scratch = *memory + chain;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status apply(const void *instance, const scl_parameters *parameters, const scl_block *x,
@@ -231,11 +232,11 @@ static scl_status apply(const void *instance, const scl_parameters *parameters, 
   const size_t size = padded(parameters->dim);
   char *memory, *scratch;
   scl_status status = reserve(self, parameters, &memory, &scratch, error);
-  if (status != SCL_OK) return status;
-  for (size_t first = 0; status == SCL_OK && first < parameters->count; first += size) {
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t first = 0; status == SCL_STATUS_OK && first < parameters->count; first += size) {
     walsh_chain chain;
     status = fill_chain(self, parameters, first, x->dtype, memory, &chain, error);
-    if (status == SCL_OK) self->apply[x->dtype](&chain, x, z, first, scratch);
+    if (status == SCL_STATUS_OK) self->apply[x->dtype](&chain, x, z, first, scratch);
   }
   self->rows.host->release(memory);
   return status;
@@ -261,12 +262,12 @@ static scl_status rows(const void *instance, const scl_parameters *parameters, d
   const size_t size = padded(parameters->dim);
   char *memory, *scratch;
   scl_status status = reserve(self, parameters, &memory, &scratch, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   double *row = (void *)scratch;
-  for (size_t first = 0; status == SCL_OK && first < parameters->count; first += size) {
+  for (size_t first = 0; status == SCL_STATUS_OK && first < parameters->count; first += size) {
     walsh_chain chain;
-    status = fill_chain(self, parameters, first, SCL_F64, memory, &chain, error);
-    for (size_t i = 0; status == SCL_OK && i < size; i++) {
+    status = fill_chain(self, parameters, first, SCL_DTYPE_FLOAT64, memory, &chain, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < size; i++) {
       dense_row(&chain, i, row, row + size);
       memcpy(dense + (ptrdiff_t)(first + i) * stride, row, parameters->dim * sizeof *row);
     }
@@ -288,7 +289,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "hadamard",
     "1.0",
     "The Scullery authors",

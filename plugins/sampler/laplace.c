@@ -5,7 +5,8 @@
 enum { SCALE, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"scale", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"scale", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE,
      "s in the density exp(-|w|/s)/(2 s) of each weight; its standard deviation is sqrt2 s"},
     BIAS_OPTION,
 };
@@ -20,7 +21,7 @@ static double factor(double z) {
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
-  const independent like = {.family = SCL_LAW_LAPLACE,
+  const independent like = {.family = SCL_FAMILY_LAPLACE,
                             .scale = values[SCALE].number,
                             .normals = 4,
                             .make = make,
@@ -29,7 +30,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 }
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
+                                    SCL_KIND_SAMPLER,
                                     "laplace",
                                     "1.0",
                                     "The Scullery authors",

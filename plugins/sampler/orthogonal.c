@@ -109,7 +109,7 @@ static scl_status reserve(const scl_host *host, size_t dim, reflections *out, sc
                        host->allocate(dim * PANEL * sizeof(double))};
   if (out->groups == NULL || out->signs == NULL || out->vectors == NULL || out->panel == NULL) {
     release(out);
-    return host->fail(error, SCL_NO_MEMORY,
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "an orthogonal matrix of order %zu takes %zu numbers: not enough memory", dim,
                       numbers);
   }
@@ -120,7 +120,7 @@ static scl_status reserve(const scl_host *host, size_t dim, reflections *out, sc
     out->groups[n].vectors = at;
     at += (dim - n * GROUP) * GROUP;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- rows of a block */
@@ -179,17 +179,18 @@ static void write_part(const gaussian_rows *self, scl_address address, const ref
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
-  return gaussian_rows_create(host, values, SCL_DENSE, sizeof(gaussian_rows), instance, error);
+  return gaussian_rows_create(host, values, SCL_SPACE_DENSE, sizeof(gaussian_rows), instance,
+                              error);
 }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const gaussian_rows *self = instance;
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_BAD_SHAPE,
+    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
                             "orthogonal rows take 1 to 2^31 - 1 columns, and the data have %zu",
                             dim);
-  *out = (scl_layout){SCL_DENSE, dim, 0, dim, self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, dim, self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -197,7 +198,7 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   const gaussian_rows *self = instance;
   reflections made;
   const scl_status status = reserve(self->host, out->dim, &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   block_part part = {0};
   while (block_next(out, out->dim, &part)) {
     draw_reflections(self, address, part.block, &made);
@@ -205,14 +206,14 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   }
   release(&made);
   bias_draw(&self->bias, self->random, address, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "orthogonal",
     "1.0",
     "The Scullery authors",

@@ -14,9 +14,9 @@ enum { BASE, PROJECTIONS, OPTIONS };
 enum { STREAM_POOL = 15 };
 
 static const scl_option options[OPTIONS] = {
-    {"base", SCL_PARTS, "sampler", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"base", SCL_FORM_PARTS, "sampler", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the sampler of the shared rows: dense and independent ones, as sc.sampler.gaussian{}"},
-    {"projections", SCL_INTEGER, NULL, "1000", 1, 2147483647, 0, SCL_NO_WIDTH,
+    {"projections", SCL_FORM_INTEGER, NULL, "1000", 1, 2147483647, 0, SCL_WIDTH_NONE,
      "R, how many rows are shared; at least fan_in"},
 };
 
@@ -30,19 +30,19 @@ typedef struct pooled {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   const scl_value *base = &values[BASE];
-  if (base->parts == NULL || base->length != 1 || base->parts[0].plugin->kind != SCL_SAMPLER)
-    return host->fail(error, SCL_BAD_OPTION,
+  if (base->parts == NULL || base->length != 1 || base->parts[0].plugin->kind != SCL_KIND_SAMPLER)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option 'base' takes one sampler, as sc.sampler.gaussian{}");
   if (strcmp(base->parts[0].plugin->name, "qmc") == 0)
-    return host->fail(error, SCL_UNSUPPORTED,
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "the points of sampler.qmc depend on each other, and a pool takes "
                       "independent rows, as sampler.gaussian draws them");
   const scl_status status = instance_new(host, sizeof(pooled), instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   pooled *self = *instance;
   self->base = base->parts[0];
   self->projections = (size_t)values[PROJECTIONS].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the rows are the base's */
@@ -52,17 +52,17 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   const scl_sampler *base = self->base.plugin->vtable;
   const char *name = self->base.plugin->name;
   const scl_status status = base->layout(self->base.self, dim, out, error);
-  if (status != SCL_OK) return status;
-  if (out->space != SCL_DENSE)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+  if (status != SCL_STATUS_OK) return status;
+  if (out->space != SCL_SPACE_DENSE)
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "option 'base': sampler.%s draws no dense rows; sampler.gaussian does",
                             name);
   if (out->block != 1)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "option 'base': sampler.%s draws rows that depend on each other, %zu "
                             "at a time, and a pool takes independent ones",
                             name, out->block);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -103,12 +103,12 @@ static scl_status pool(const void *instance, scl_address address, size_t first, 
   const scl_address stream = {address.seed, address.stream + STREAM_POOL};
   if (fan_in > self->projections)
     return self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'projections' = %zu rows are shared, and each parameter reads %zu different ones",
         self->projections, fan_in);
   for (size_t i = 0; i < count; i++)
     support_draw(self->random, stream, first + i, self->projections, fan_in, out + i * fan_in);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -127,7 +127,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "pooled",
     "1.0",
     "The Scullery authors",

@@ -20,9 +20,9 @@ enum { SOBOL_BITS = 52, HALTON_BITS = 44, REST_BITS = 8 };
 
 static const scl_option options[OPTIONS] = {
     GAUSSIAN_ROWS_TABLE,
-    {"sequence", SCL_WORD, "sobol|halton", "sobol", 0, 0, 0, SCL_NO_WIDTH,
+    {"sequence", SCL_FORM_WORD, "sobol|halton", "sobol", 0, 0, 0, SCL_WIDTH_NONE,
      "sobol: up to 1111 columns, best where T is a power of two; halton: any number of columns"},
-    {"scramble", SCL_BOOLEAN, NULL, "true", 0, 1, 0, SCL_NO_WIDTH,
+    {"scramble", SCL_FORM_BOOLEAN, NULL, "true", 0, 1, 0, SCL_WIDTH_NONE,
      "true: random digits and a random shift; false: the random shift alone"},
 };
 
@@ -173,7 +173,7 @@ static scl_status halton(const target *to, scl_error *error) {
   const size_t bound = prime_bound(to->out->dim);
   char *composite = host->allocate(bound);
   if (composite == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the first %zu primes",
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the first %zu primes",
                       to->out->dim);
   memset(composite, 0, bound);
   size_t column = 0;
@@ -184,7 +184,7 @@ static scl_status halton(const target *to, scl_error *error) {
     halton_column(to, column++, (uint32_t)n);
   }
   host->release(composite);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the plugin */
@@ -192,28 +192,28 @@ static scl_status halton(const target *to, scl_error *error) {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   const scl_status status =
-      gaussian_rows_create(host, values, SCL_DENSE, sizeof(qmc), instance, error);
-  if (status != SCL_OK) return status;
+      gaussian_rows_create(host, values, SCL_SPACE_DENSE, sizeof(qmc), instance, error);
+  if (status != SCL_STATUS_OK) return status;
   qmc *self = *instance;
   self->halton = strcmp(values[SEQUENCE].word, "halton") == 0;
   self->scramble = values[SCRAMBLE].number != 0;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const qmc *self = instance;
   const size_t most = self->halton ? 100000000 : SOBOL_DIMENSIONS;
   if (!self->halton && dim > most)
-    return self->rows.host->fail(error, SCL_BAD_SHAPE,
+    return self->rows.host->fail(error, SCL_STATUS_BAD_SHAPE,
                                  "sequence = \"sobol\" takes up to %zu columns, and the data have "
                                  "%zu: \"halton\" takes any number",
                                  most, dim);
   if (dim == 0 || dim > most)
     return self->rows.host->fail(
-        error, SCL_BAD_SHAPE, "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu",
-        most, dim);
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->rows.bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+        error, SCL_STATUS_BAD_SHAPE,
+        "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu", most, dim);
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->rows.bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -224,17 +224,18 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   if (self->halton) return halton(&to, error);
   if (out->first + out->count >= (uint64_t)1 << (SOBOL_BITS - 1))
     return self->rows.host->fail(
-        error, SCL_BAD_OPTION, "a Sobol sequence has 2^%d points here, and point %zu was asked for",
-        SOBOL_BITS - 1, out->first + out->count);
+        error, SCL_STATUS_BAD_OPTION,
+        "a Sobol sequence has 2^%d points here, and point %zu was asked for", SOBOL_BITS - 1,
+        out->first + out->count);
   sobol(&to);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "qmc",
     "1.0",
     "The Scullery authors",

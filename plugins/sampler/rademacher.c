@@ -4,8 +4,8 @@
 enum { SIGMA, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_FREQUENCY,
-     "size of each weight"},
+    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_FREQUENCY, "size of each weight"},
     BIAS_OPTION,
 };
 
@@ -19,14 +19,16 @@ static double factor(double z) {
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
-  const independent like = {
-      .family = SCL_LAW_RADEMACHER, .scale = values[SIGMA].number, .make = make, .factor = factor};
+  const independent like = {.family = SCL_FAMILY_RADEMACHER,
+                            .scale = values[SIGMA].number,
+                            .make = make,
+                            .factor = factor};
   return independent_create(host, &like, &values[BIAS], instance, error);
 }
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "rademacher",
     "1.0",
     "The Scullery authors",

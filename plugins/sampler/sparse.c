@@ -21,14 +21,15 @@ enum { STREAM_WEIGHTS = 0, STREAM_SUPPORTS = 2, STREAM_DEGREES = 3 };
 
 static const scl_option options[OPTIONS] = {
     DEGREE_OPTION,
-    {"sigma", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE,
      "root mean square length of a row: E ||w||^2 = sigma^2 whatever the in-degree"},
-    {"weights", SCL_WORD, "gaussian|uniform|rademacher", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"weights", SCL_FORM_WORD, "gaussian|uniform|rademacher", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the law of a weight, with variance sigma^2/s: gaussian, uniform on an interval about 0, or "
      "one of two values"},
-    {"nonnegative", SCL_BOOLEAN, NULL, "false", 0, 1, 0, SCL_NO_WIDTH,
+    {"nonnegative", SCL_FORM_BOOLEAN, NULL, "false", 0, 1, 0, SCL_WIDTH_NONE,
      "true: absolute values of the weights"},
-    {"biregular", SCL_BOOLEAN, NULL, "false", 0, 1, 0, SCL_NO_WIDTH,
+    {"biregular", SCL_FORM_BOOLEAN, NULL, "false", 0, 1, 0, SCL_WIDTH_NONE,
      "true: each column occurs equally often in a block of lcm(d, s)/s parameters; for a fixed "
      "in-degree s"},
     BIAS_OPTION,
@@ -50,19 +51,19 @@ typedef struct sparse {
 static scl_status read_options(sparse *self, const scl_value *values, scl_error *error) {
   const char *weights = values[WEIGHTS].word;
   self->sigma = values[SIGMA].number;
-  self->family = strcmp(weights, "uniform") == 0      ? SCL_LAW_UNIFORM
-                 : strcmp(weights, "rademacher") == 0 ? SCL_LAW_RADEMACHER
-                                                      : SCL_LAW_GAUSSIAN;
+  self->family = strcmp(weights, "uniform") == 0      ? SCL_FAMILY_UNIFORM
+                 : strcmp(weights, "rademacher") == 0 ? SCL_FAMILY_RADEMACHER
+                                                      : SCL_FAMILY_GAUSSIAN;
   self->nonnegative = values[NONNEGATIVE].number != 0;
   self->biregular = values[BIREGULAR].number != 0;
   self->math = self->host->service(SCL_SERVICE_VECTOR_MATH);
   if (self->math == NULL)
-    return self->host->fail(error, SCL_UNSUPPORTED, "this host has no vector functions");
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED, "this host has no vector functions");
   scl_status status = degree_read(self->host, &values[DEGREE], &self->degree, error);
-  if (status == SCL_OK) status = bias_read(self->host, &values[BIAS], &self->bias, error);
-  if (status == SCL_OK && self->biregular && self->degree.fixed == 0)
+  if (status == SCL_STATUS_OK) status = bias_read(self->host, &values[BIAS], &self->bias, error);
+  if (status == SCL_STATUS_OK && self->biregular && self->degree.fixed == 0)
     status = self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'biregular' takes a fixed in-degree, as degree = 3, and 'degree' got a law");
   return status;
 }
@@ -77,9 +78,9 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   void *made = NULL;
   scl_status status = instance_new(host, sizeof(sparse), &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = read_options(made, values, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *instance = made;
   else
     destroy(made);
@@ -88,7 +89,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 static scl_status find_range(const sparse *self, size_t dim, degree_range *out, scl_error *error) {
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_BAD_SHAPE,
+    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
                             "sparse rows take 1 to 2^31 - 1 columns, and the data have %zu", dim);
   return degree_find_range(self->host, &self->degree, dim, out, error);
 }
@@ -97,13 +98,13 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   const size_t slots =
       range.high > 0 ? range.high : 1; /* an in-degree that is always 0 still has a row */
-  *out =
-      (scl_layout){SCL_SPARSE, slots, slots, self->biregular ? support_block(dim, range.high) : 1,
-                   self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_SPARSE, slots, slots,
+                      self->biregular ? support_block(dim, range.high) : 1,
+                      self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- drawing */
@@ -113,17 +114,17 @@ static void draw_weights(const sparse *self, scl_address address, scl_parameters
                          size_t degree, size_t slots) {
   const double scale = self->sigma / sqrt((double)degree), third = 1.7320508075688772;
   double *w = out->weights + (ptrdiff_t)i * out->stride;
-  if (self->family == SCL_LAW_GAUSSIAN)
+  if (self->family == SCL_FAMILY_GAUSSIAN)
     self->random->normal(address.seed, address.stream + STREAM_WEIGHTS, out->first + i, 0, degree,
                          w);
   else
     self->random->uniform(address.seed, address.stream + STREAM_WEIGHTS, out->first + i, 0, degree,
                           w);
   for (size_t j = 0; j < degree; j++) {
-    const double value = self->family == SCL_LAW_GAUSSIAN  ? w[j]
-                         : self->family == SCL_LAW_UNIFORM ? third * (2 * w[j] - 1)
-                         : w[j] < 0.5                      ? -1
-                                                           : 1;
+    const double value = self->family == SCL_FAMILY_GAUSSIAN  ? w[j]
+                         : self->family == SCL_FAMILY_UNIFORM ? third * (2 * w[j] - 1)
+                         : w[j] < 0.5                         ? -1
+                                                              : 1;
     w[j] = scale * (self->nonnegative ? fabs(value) : value);
   }
   for (size_t j = degree; j < slots; j++) {
@@ -151,11 +152,11 @@ static scl_status draw_biregular(const sparse *self, scl_address address, scl_pa
   self->host->release(order);
   self->host->release(passed);
   if (!enough)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for an order of %zu columns",
-                            out->dim);
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                            "not enough memory for an order of %zu columns", out->dim);
   for (size_t i = 0; i < out->count; i++)
     draw_weights(self, address, out, i, degree, degree);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw_free(const sparse *self, scl_address address, scl_parameters *out,
@@ -164,7 +165,8 @@ static scl_status draw_free(const sparse *self, scl_address address, scl_paramet
   double *probability = self->host->allocate((range.high - range.low + 1) * sizeof *probability),
          u = 0;
   if (probability == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for the law of the in-degree");
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                            "not enough memory for the law of the in-degree");
   degree_fill(&self->degree, out->dim, range, probability);
   for (size_t i = 0; i < out->count; i++) {
     const uint64_t index = out->first + i;
@@ -175,7 +177,7 @@ static scl_status draw_free(const sparse *self, scl_address address, scl_paramet
     draw_weights(self, address, out, i, degree, range.high > 0 ? range.high : 1);
   }
   self->host->release(probability);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -183,7 +185,7 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   const sparse *self = instance;
   degree_range range;
   scl_status status = find_range(self, out->dim, &range, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   bias_draw(&self->bias, self->random, address, out);
   return self->biregular ? draw_biregular(self, address, out, range.high, error)
                          : draw_free(self, address, out, range, error);
@@ -195,21 +197,21 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
-  if (status != SCL_OK) return status;
-  out->space = SCL_SPARSE;
-  out->family = self->nonnegative ? SCL_LAW_OTHER : self->family;
+  if (status != SCL_STATUS_OK) return status;
+  out->space = SCL_SPACE_SPARSE;
+  out->family = self->nonnegative ? SCL_FAMILY_OTHER : self->family;
   out->max_degree = range.high;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = 0;
-    out->scale[j] = self->family == SCL_LAW_UNIFORM ? sqrt(3) * self->sigma : self->sigma;
+    out->scale[j] = self->family == SCL_FAMILY_UNIFORM ? sqrt(3) * self->sigma : self->sigma;
   }
   for (size_t s = 0; s <= dim; s++) {
     out->degree[s] = 0;
     out->degree_scale[s] = s == 0 ? 0 : 1 / sqrt((double)s);
   }
   degree_fill(&self->degree, dim, range, out->degree + range.low);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the characteristic function */
@@ -218,11 +220,11 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
 static void factors(const sparse *self, size_t dim, size_t degree, const double *delta,
                     double *out) {
   const double scale = self->sigma / sqrt((double)degree);
-  if (self->family == SCL_LAW_RADEMACHER) {
+  if (self->family == SCL_FAMILY_RADEMACHER) {
     for (size_t j = 0; j < dim; j++)
       out[j] = scale * delta[j];
     self->math->cos(dim, out, out);
-  } else if (self->family == SCL_LAW_GAUSSIAN) {
+  } else if (self->family == SCL_FAMILY_GAUSSIAN) {
     for (size_t j = 0; j < dim; j++)
       out[j] = -0.5 * (scale * delta[j]) * (scale * delta[j]);
     self->math->exp(dim, out, out);
@@ -239,13 +241,13 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   const size_t degrees = range.high - range.low + 1;
   double *probability =
       self->host->allocate((degrees + dim + range.high + 1) * sizeof *probability);
   if (probability == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel of %zu columns",
-                            dim);
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                            "not enough memory for a kernel of %zu columns", dim);
   double *const c = probability + degrees, *const scratch = c + dim;
   degree_fill(&self->degree, dim, range, probability);
   for (size_t i = 0; i < rows; i++) {
@@ -258,7 +260,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
     }
   }
   self->host->release(probability);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the plugin */
@@ -278,7 +280,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "sparse",
     "1.0",
     "The Scullery authors",

@@ -10,8 +10,8 @@
 enum { RADIUS, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"radius", SCL_NUMBER | SCL_WORD | SCL_LAW, "chi|uniform", "1", 0, 1e250, SCL_LOW_OPEN,
-     SCL_NO_WIDTH,
+    {"radius", SCL_FORM_NUMBER | SCL_FORM_WORD | SCL_FORM_NAMED, "chi|uniform", "1", 0, 1e250,
+     SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "length of each row: a number; \"chi\": that of N(0, I); {uniform = {low, high}}"},
     BIAS_OPTION,
 };
@@ -26,30 +26,31 @@ typedef struct spherical {
 
 static scl_status read_radius(spherical *self, const scl_value *radius, scl_error *error) {
   self->low = self->high = radius->number;
-  if (radius->form == SCL_WORD && strcmp(radius->word, "chi") == 0) {
+  if (radius->form == SCL_FORM_WORD && strcmp(radius->word, "chi") == 0) {
     self->chi = 1;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
-  if (radius->form == SCL_NUMBER || radius->form == SCL_INTEGER) return SCL_OK;
+  if (radius->form == SCL_FORM_NUMBER || radius->form == SCL_FORM_INTEGER) return SCL_STATUS_OK;
   const int fits =
-      radius->form == SCL_LAW && strcmp(radius->word, "uniform") == 0 && radius->length == 2;
+      radius->form == SCL_FORM_NAMED && strcmp(radius->word, "uniform") == 0 && radius->length == 2;
   if (!fits || !(radius->list[0] < radius->list[1]))
     return self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "option 'radius' takes a number, \"chi\", or {uniform = {low, high}} with low < high");
   self->low = radius->list[0];
   self->high = radius->list[1];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   void *made = NULL;
   scl_status status = instance_new(host, sizeof(spherical), &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = read_radius(made, &values[RADIUS], error);
-  if (status == SCL_OK) status = bias_read(host, &values[BIAS], &((spherical *)made)->bias, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
+    status = bias_read(host, &values[BIAS], &((spherical *)made)->bias, error);
+  if (status == SCL_STATUS_OK)
     *instance = made;
   else
     instance_end(made);
@@ -59,8 +60,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   (void)error;
   const spherical *self = instance;
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 enum { STREAM_RADIUS = 2 };
@@ -82,7 +83,7 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
       w[j] *= factor;
   }
   bias_draw(&self->bias, self->random, address, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
@@ -90,14 +91,14 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
   const spherical *self = instance;
   const double square =
       (self->low * self->low + self->low * self->high + self->high * self->high) / 3; /* E r^2 */
-  out->space = SCL_DENSE;
-  out->family = self->chi ? SCL_LAW_GAUSSIAN : SCL_LAW_SPHERICAL;
+  out->space = SCL_SPACE_DENSE;
+  out->family = self->chi ? SCL_FAMILY_GAUSSIAN : SCL_FAMILY_SPHERICAL;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = 0;
     out->scale[j] = self->chi ? 1 : sqrt(square / (double)dim);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the characteristic function */
@@ -151,7 +152,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
       length = hypot(length, delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
     out[i] = of_distance(instance, dim, length);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -167,7 +168,7 @@ static const void *ability(const void *instance, const char *id) {
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
+                                    SCL_KIND_SAMPLER,
                                     "spherical",
                                     "1.0",
                                     "The Scullery authors",

@@ -8,12 +8,13 @@
 enum { NU, SCALE, LENGTH, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"nu", SCL_NUMBER, NULL, "1.5", 0, 1e6, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"nu", SCL_FORM_NUMBER, NULL, "1.5", 0, 1e6, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "smoothness of the kernel; the rows have 2 nu degrees of freedom"},
-    {"scale", SCL_NUMBER, NULL, NULL, 0, 1e250, SCL_LOW_OPEN, SCL_WIDTH_FREQUENCY,
+    {"scale", SCL_FORM_NUMBER, NULL, NULL, 0, 1e250, SCL_RANGE_LOW_OPEN, SCL_WIDTH_FREQUENCY,
      "scale of the weights (default 1)"},
-    {"length", SCL_NUMBER, NULL, NULL, 1e-250, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
-     SCL_WIDTH_LENGTH, "instead of scale: the kernel's length, 1/scale"},
+    {"length", SCL_FORM_NUMBER, NULL, NULL, 1e-250, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_LENGTH,
+     "instead of scale: the kernel's length, 1/scale"},
     BIAS_OPTION,
 };
 
@@ -28,19 +29,19 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   if (values[SCALE].form != 0 && values[LENGTH].form != 0)
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'scale' = %g and 'length' = %g both say the width (scale = 1/length): give one",
         values[SCALE].number, values[LENGTH].number);
   void *made = NULL;
   scl_status status = instance_new(host, sizeof(student), &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   student *self = made;
   self->nu = values[NU].number;
   self->scale = values[LENGTH].form != 0  ? 1 / values[LENGTH].number
                 : values[SCALE].form != 0 ? values[SCALE].number
                                           : 1;
   status = bias_read(host, &values[BIAS], &self->bias, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     instance_end(self);
@@ -50,8 +51,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   (void)error;
   const student *self = instance;
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 enum { STREAM_CHI = 2, STREAM_ACCEPT = 3, MOST_SQUARES = 64 };
@@ -100,21 +101,21 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
       w[j] *= factor;
   }
   bias_draw(&self->bias, self->random, address, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
   (void)error;
   const student *self = instance;
-  out->space = SCL_DENSE;
-  out->family = SCL_LAW_STUDENT;
+  out->space = SCL_SPACE_DENSE;
+  out->family = SCL_FAMILY_STUDENT;
   out->shape = 2 * self->nu;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = 0;
     out->scale[j] = self->scale;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta,
@@ -127,7 +128,7 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
       length = hypot(length, delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
     out[i] = matern_kernel(self->nu, self->scale * length);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static const void *ability(const void *instance, const char *id) {
@@ -144,7 +145,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "student",
     "1.0",
     "The Scullery authors",

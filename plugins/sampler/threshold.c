@@ -11,10 +11,11 @@
 enum { SIGMA, A, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"sigma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE,
      "normal thresholds: their standard deviation, in the data's units (default 1)"},
-    {"a", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "uniform thresholds on [-a, a], instead of sigma"},
+    {"a", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "uniform thresholds on [-a, a], instead of sigma"},
 };
 
 typedef struct threshold {
@@ -28,17 +29,18 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   if (values[SIGMA].form != 0 && values[A].form != 0)
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'sigma' asks for normal thresholds and 'a' for uniform ones: give one of them");
   threshold *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sampler");
   const int uniform = values[A].form != 0;
   *self = (threshold){host, host->service(SCL_SERVICE_RANDOM), uniform,
                       uniform                   ? values[A].number
                       : values[SIGMA].form != 0 ? values[SIGMA].number
                                                 : 1};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -49,10 +51,10 @@ static void destroy(void *instance) {
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const threshold *self = instance;
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_BAD_SHAPE,
+    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
                             "thresholds need 1 to 2^31 - 1 columns, and the data have %zu", dim);
-  *out = (scl_layout){SCL_THRESHOLD, 1, 1, 1, 0};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_THRESHOLD, 1, 1, 1, 0};
+  return SCL_STATUS_OK;
 }
 
 static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
@@ -72,20 +74,20 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
     out->support[(ptrdiff_t)i * out->support_stride] = (int32_t)(place * (double)out->dim);
     out->weights[(ptrdiff_t)i * out->stride] = self->scale * t;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
   (void)error;
   const threshold *self = instance;
-  out->space = SCL_THRESHOLD;
-  out->family = self->uniform ? SCL_LAW_UNIFORM : SCL_LAW_GAUSSIAN;
+  out->space = SCL_SPACE_THRESHOLD;
+  out->family = self->uniform ? SCL_FAMILY_UNIFORM : SCL_FAMILY_GAUSSIAN;
   out->bias = SCL_BIAS_NONE;
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = 0;
     out->scale[j] = self->scale;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static double distribution(const void *instance, size_t column, double x) {
@@ -110,7 +112,7 @@ static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "threshold",
     "1.0",
     "The Scullery authors",

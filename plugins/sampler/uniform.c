@@ -4,12 +4,13 @@
 enum { LOW, HIGH, A, BIAS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"low", SCL_NUMBER, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"low", SCL_FORM_NUMBER, NULL, NULL, -INFINITY, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "lower end of each weight (default -1)"},
-    {"high", SCL_NUMBER, NULL, NULL, -INFINITY, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
-     SCL_NO_WIDTH, "upper end (default 1)"},
-    {"a", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "instead of both: low = -a, high = a"},
+    {"high", SCL_FORM_NUMBER, NULL, NULL, -INFINITY, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE, "upper end (default 1)"},
+    {"a", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "instead of both: low = -a, high = a"},
     BIAS_OPTION,
 };
 
@@ -24,16 +25,16 @@ static double factor(double z) {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   if (values[A].form != 0 && (values[LOW].form != 0 || values[HIGH].form != 0))
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "'a' = %g says both ends: give it, or 'low' and 'high'", values[A].number);
   const double a = values[A].form != 0 ? values[A].number : 1;
   const double low = values[LOW].form != 0 ? values[LOW].number : -a,
                high = values[HIGH].form != 0 ? values[HIGH].number : a;
   if (!(low < high) || !isfinite(high - low))
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'low' = %g and 'high' = %g: low must be below high, and their distance finite", low, high);
-  const independent like = {.family = SCL_LAW_UNIFORM,
+  const independent like = {.family = SCL_FAMILY_UNIFORM,
                             .mean = low + (high - low) / 2,
                             .scale = (high - low) / 2,
                             .make = make,
@@ -43,7 +44,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SAMPLER,
+    SCL_KIND_SAMPLER,
     "uniform",
     "1.0",
     "The Scullery authors",

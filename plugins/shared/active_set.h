@@ -66,8 +66,8 @@ static inline scl_status active_set_open(active_set *q, const scl_host *host,
   if (q->columns == NULL || q->diagonal == NULL || q->crossings == NULL || q->active == NULL ||
       q->sign == NULL) {
     active_set_close(q);
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a problem in %zu coefficients",
-                      d);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for a problem in %zu coefficients", d);
   }
   q->image = q->diagonal + d;
   q->direction = q->image + d;
@@ -78,7 +78,7 @@ static inline scl_status active_set_open(active_set *q, const scl_host *host,
     q->largest = fmax(q->largest, q->diagonal[j]);
   q->flat = 4 * DBL_EPSILON * q->largest;
   q->jitter = fmax((double)d * DBL_EPSILON * q->largest, DBL_MIN);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status active_set_column(active_set *q, size_t j, const double **out,
@@ -86,12 +86,12 @@ static inline scl_status active_set_column(active_set *q, size_t j, const double
   if (q->columns[j] == NULL) {
     q->columns[j] = q->host->allocate(q->order * sizeof **q->columns);
     if (q->columns[j] == NULL)
-      return q->host->fail(error, SCL_NO_MEMORY, "not enough memory for a column of %zu numbers",
-                           q->order);
+      return q->host->fail(error, SCL_STATUS_NO_MEMORY,
+                           "not enough memory for a column of %zu numbers", q->order);
     q->algebra->column(q->gram, j, q->columns[j]);
   }
   *out = q->columns[j];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* rest = right - G a, afresh: what rounding let it drift is gone. */
@@ -106,26 +106,26 @@ static inline void active_set_refresh(const active_set *q, const double *right, 
 static inline scl_status active_set_append(active_set *q, size_t j, int *fits, scl_error *error) {
   const double *column = NULL;
   scl_status status = growing_cholesky_reserve(&q->factor, q->factor.order + 1, error);
-  if (status == SCL_OK) status = active_set_column(q, j, &column, error);
-  if (status != SCL_OK) return status;
+  if (status == SCL_STATUS_OK) status = active_set_column(q, j, &column, error);
+  if (status != SCL_STATUS_OK) return status;
   for (size_t k = 0; k < q->factor.order; k++)
     q->row[k] = column[q->active[k]];
   const double more = q->factor_l2 + q->jitter;
   *fits = growing_cholesky_append(&q->factor, q->row, q->diagonal[j] + more, more / 2);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The factor of all active coefficients anew, with more on its diagonal until it is definite. It
  * only steers the steps: their lengths and the gap come from G itself. */
 static inline scl_status active_set_factor(active_set *q, scl_error *error) {
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   q->factor.order = 0;
-  while (status == SCL_OK && q->factor.order < q->count) {
+  while (status == SCL_STATUS_OK && q->factor.order < q->count) {
     int fits = 0;
     status = active_set_append(q, q->active[q->factor.order], &fits, error);
-    if (status != SCL_OK || fits) continue;
+    if (status != SCL_STATUS_OK || fits) continue;
     if (!(q->jitter <= 10 * q->largest))
-      return q->host->fail(error, SCL_NUMERIC, "the normal equations are not finite");
+      return q->host->fail(error, SCL_STATUS_NUMERIC, "the normal equations are not finite");
     q->jitter *= 10;
     q->factor.order = 0;
   }
@@ -135,10 +135,10 @@ static inline scl_status active_set_factor(active_set *q, scl_error *error) {
 static inline scl_status active_set_enter(active_set *q, size_t j, int sign, scl_error *error) {
   int fits = 0;
   const scl_status status = active_set_append(q, j, &fits, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   q->active[q->count++] = j;
   q->sign[j] = (signed char)sign;
-  return fits ? SCL_OK : active_set_factor(q, error);
+  return fits ? SCL_STATUS_OK : active_set_factor(q, error);
 }
 
 static inline void active_set_leave(active_set *q, size_t place) {
@@ -276,13 +276,13 @@ static inline double active_set_gap(const active_set *q, const separable *r, con
 /* Let the worst violators in, those at least `share` as bad as the worst; returns how many. */
 static inline scl_status active_set_admit(active_set *q, const separable *r, active_state *s,
                                           double share, size_t *admitted, scl_error *error) {
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   double worst = 0;
   *admitted = 0;
   for (size_t j = 0; j < q->order; j++)
     if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat)
       worst = fmax(worst, fabs(s->rest[j]) - r->l1);
-  for (size_t j = 0; status == SCL_OK && worst > 0 && j < q->order; j++)
+  for (size_t j = 0; status == SCL_STATUS_OK && worst > 0 && j < q->order; j++)
     if (s->inside[j] && q->sign[j] == 0 && q->diagonal[j] > q->flat &&
         fabs(s->rest[j]) - r->l1 >= share * worst) {
       status = active_set_enter(q, j, s->rest[j] > 0 ? 1 : -1, error);
@@ -314,16 +314,17 @@ static inline int active_set_reached(const active_set *q, const separable *r, do
 static inline scl_status active_set_solve(active_set *q, const separable *r,
                                           const scl_problem *problem, double target, size_t most,
                                           active_state *s, scl_error *error) {
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (r->l2 != q->factor_l2) status = active_set_restart(q, r->l2, s->a, error);
   int settled = 0, idle = 0;
   size_t done = 0;
-  while (status == SCL_OK && !active_set_reached(q, r, target, s) && done < most && idle < 4) {
+  while (status == SCL_STATUS_OK && !active_set_reached(q, r, target, s) && done < most &&
+         idle < 4) {
     size_t admitted = 0, stop;
     status = problem->progress(problem, (double)done / (double)most, "solving", error);
-    if (status == SCL_OK && settled)
+    if (status == SCL_STATUS_OK && settled)
       status = active_set_admit(q, r, s, r->l1 > 0 ? 0.3 : 0, &admitted, error);
-    if (status != SCL_OK) break;
+    if (status != SCL_STATUS_OK) break;
     if (settled && admitted == 0) {
       active_set_refresh(q, s->right, s->a, s->rest);
       idle++;
@@ -335,7 +336,7 @@ static inline scl_status active_set_solve(active_set *q, const separable *r,
     s->steps++;
     done++;
   }
-  if (status == SCL_OK && s->gap > target) {
+  if (status == SCL_STATUS_OK && s->gap > target) {
     active_set_refresh(q, s->right, s->a, s->rest);
     s->gap = active_set_gap(q, r, s, NULL);
   }

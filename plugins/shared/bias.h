@@ -15,8 +15,8 @@ typedef struct bias_law {
 /* The row of the options table. */
 #define BIAS_OPTION                                                                                \
   {                                                                                                \
-    "bias", SCL_WORD | SCL_LIST | SCL_LAW, "none|uniform|gaussian", "none", -INFINITY, INFINITY,   \
-        SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,                                                \
+    "bias", SCL_FORM_WORD | SCL_FORM_LIST | SCL_FORM_NAMED, "none|uniform|gaussian", "none",       \
+        -INFINITY, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,             \
         "none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}: uniform; {gaussian = s} or "  \
         "{gaussian = {mean, s}}"                                                                   \
   }
@@ -25,27 +25,27 @@ static inline scl_status bias_read(const scl_host *host, const scl_value *value,
                                    scl_error *error) {
   const double pi = 3.14159265358979323846;
   *out = (bias_law){SCL_BIAS_NONE, 0, 0};
-  if (value->form == SCL_LIST) {
+  if (value->form == SCL_FORM_LIST) {
     if (value->length != 2 || !(value->list[0] < value->list[1]) ||
         !isfinite(value->list[1] - value->list[0]))
-      return host->fail(error, SCL_BAD_OPTION,
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
                         "option 'bias' as a list takes two numbers {low, high} with low < high");
     *out = (bias_law){SCL_BIAS_UNIFORM, value->list[0], value->list[1]};
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
-  if (value->form == SCL_LAW) {
+  if (value->form == SCL_FORM_NAMED) {
     const double spread = value->length > 0 ? value->list[value->length - 1] : 0;
     if (strcmp(value->word, "gaussian") != 0 || value->length < 1 || value->length > 2 ||
         !(spread > 0))
-      return host->fail(error, SCL_BAD_OPTION,
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
                         "option 'bias' as a law takes {gaussian = s} or {gaussian = {mean, s}}, s "
                         "above 0; a uniform one is {low, high}");
     *out = (bias_law){SCL_BIAS_GAUSSIAN, value->length == 2 ? value->list[0] : 0, spread};
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   if (strcmp(value->word, "uniform") == 0) *out = (bias_law){SCL_BIAS_UNIFORM, -pi, pi};
   if (strcmp(value->word, "gaussian") == 0) *out = (bias_law){SCL_BIAS_GAUSSIAN, 0, 1};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Fill out->bias from the stream next to the parameters' own. */

@@ -32,7 +32,7 @@ typedef struct byte_writer {
 } byte_writer;
 
 static inline void bytes_put(byte_writer *w, const void *bytes, size_t size) {
-  if (w->status == SCL_OK) w->status = w->write(w->context, bytes, size, w->error);
+  if (w->status == SCL_STATUS_OK) w->status = w->write(w->context, bytes, size, w->error);
 }
 
 static inline void bytes_put_size(byte_writer *w, size_t value) {
@@ -43,7 +43,7 @@ static inline void bytes_put_size(byte_writer *w, size_t value) {
 
 static inline void bytes_put_numbers(byte_writer *w, const double *numbers, size_t count) {
   unsigned char chunk[8 * BYTES_CHUNK];
-  for (size_t at = 0; at < count && w->status == SCL_OK; at += BYTES_CHUNK) {
+  for (size_t at = 0; at < count && w->status == SCL_STATUS_OK; at += BYTES_CHUNK) {
     const size_t here = count - at < BYTES_CHUNK ? count - at : BYTES_CHUNK;
     for (size_t i = 0; i < here; i++) {
       uint64_t bits;
@@ -72,17 +72,17 @@ typedef struct byte_reader {
 } byte_reader;
 
 static inline void bytes_get(byte_reader *r, void *bytes, size_t size) {
-  if (r->status == SCL_OK) r->status = r->read(r->context, bytes, size, r->error);
+  if (r->status == SCL_STATUS_OK) r->status = r->read(r->context, bytes, size, r->error);
 }
 
 /* A whole number in low .. high; `what` names it. 0 after a failure. */
 static inline size_t bytes_get_size(byte_reader *r, size_t low, size_t high, const char *what) {
   unsigned char in[8];
   bytes_get(r, in, sizeof in);
-  if (r->status != SCL_OK) return 0;
+  if (r->status != SCL_STATUS_OK) return 0;
   const uint64_t value = bytes_decode(in);
   if (value >= low && value <= high) return (size_t)value;
-  r->status = r->host->fail(r->error, SCL_BAD_DATA,
+  r->status = r->host->fail(r->error, SCL_STATUS_BAD_DATA,
                             "the model's bytes are damaged: %s is %llu, and takes %zu to %zu", what,
                             (unsigned long long)value, low, high);
   return 0;
@@ -90,14 +90,14 @@ static inline size_t bytes_get_size(byte_reader *r, size_t low, size_t high, con
 
 static inline void bytes_get_numbers(byte_reader *r, double *out, size_t count) {
   unsigned char chunk[8 * BYTES_CHUNK];
-  for (size_t at = 0; at < count && r->status == SCL_OK; at += BYTES_CHUNK) {
+  for (size_t at = 0; at < count && r->status == SCL_STATUS_OK; at += BYTES_CHUNK) {
     const size_t here = count - at < BYTES_CHUNK ? count - at : BYTES_CHUNK;
     bytes_get(r, chunk, 8 * here);
-    for (size_t i = 0; r->status == SCL_OK && i < here; i++) {
+    for (size_t i = 0; r->status == SCL_STATUS_OK && i < here; i++) {
       const uint64_t bits = bytes_decode(chunk + 8 * i);
       memcpy(&out[at + i], &bits, sizeof bits);
       if (!isfinite(out[at + i]))
-        r->status = r->host->fail(r->error, SCL_BAD_DATA,
+        r->status = r->host->fail(r->error, SCL_STATUS_BAD_DATA,
                                   "the model's bytes are damaged: a number is not finite");
     }
   }
@@ -105,16 +105,16 @@ static inline void bytes_get_numbers(byte_reader *r, double *out, size_t count) 
 
 /* rows x cols numbers in fresh memory; NULL after a failure. */
 static inline double *bytes_get_array(byte_reader *r, size_t rows, size_t cols) {
-  if (r->status != SCL_OK) return NULL;
+  if (r->status != SCL_STATUS_OK) return NULL;
   double *out =
       cols > SIZE_MAX / 16 / (rows + 1) ? NULL : r->host->allocate((rows * cols + 1) * sizeof *out);
   if (out == NULL) {
-    r->status = r->host->fail(r->error, SCL_NO_MEMORY,
+    r->status = r->host->fail(r->error, SCL_STATUS_NO_MEMORY,
                               "not enough memory for %zu x %zu numbers of a model", rows, cols);
     return NULL;
   }
   bytes_get_numbers(r, out, rows * cols);
-  if (r->status == SCL_OK) return out;
+  if (r->status == SCL_STATUS_OK) return out;
   r->host->release(out);
   return NULL;
 }
@@ -122,11 +122,11 @@ static inline double *bytes_get_array(byte_reader *r, size_t rows, size_t cols) 
 static inline void bytes_expect_title(byte_reader *r, const char *title) {
   char in[BYTES_TITLE], want[BYTES_TITLE] = {0};
   bytes_get(r, in, sizeof in);
-  if (r->status != SCL_OK) return;
+  if (r->status != SCL_STATUS_OK) return;
   memcpy(want, title, strlen(title) < BYTES_TITLE ? strlen(title) : BYTES_TITLE - 1);
   if (memcmp(in, want, sizeof in) != 0)
     r->status = r->host->fail(
-        r->error, SCL_BAD_DATA,
+        r->error, SCL_STATUS_BAD_DATA,
         "the model's bytes are damaged, or of another solver: they do not begin with '%s'", title);
 }
 

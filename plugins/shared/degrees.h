@@ -17,8 +17,8 @@ typedef struct degree_law {
 
 #define DEGREE_OPTION                                                                              \
   {                                                                                                \
-    "degree", SCL_INTEGER | SCL_LAW, "binomial|table", "1", 1, INFINITY, SCL_HIGH_OPEN,            \
-        SCL_NO_WIDTH,                                                                              \
+    "degree", SCL_FORM_INTEGER | SCL_FORM_NAMED, "binomial|table", "1", 1, INFINITY,               \
+        SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,                                                       \
         "in-degree s, columns a parameter: s; {binomial = p}: s ~ B(d, p); {table = {P(0), P(1), " \
         "...}}"                                                                                    \
   }
@@ -33,46 +33,47 @@ static inline scl_status degree_read_table(const scl_host *host, const scl_value
   double sum = 0;
   for (size_t s = 0; s < value->length; s++) {
     if (!(value->list[s] >= 0))
-      return host->fail(error, SCL_BAD_OPTION,
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
                         "option 'degree': P(%zu) = %g in the table; probabilities are not negative",
                         s, value->list[s]);
     sum += value->list[s];
   }
   if (!(fabs(sum - 1) <= 1e-9))
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "option 'degree': the %zu probabilities of the table sum to %.12g; it takes 1",
         value->length, sum);
   out->table = host->allocate(value->length * sizeof *out->table);
   if (out->table == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu numbers", value->length);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu numbers",
+                      value->length);
   for (size_t s = 0; s < value->length; s++) {
     out->table[s] = value->list[s] / sum;
     if (value->list[s] > 0) out->length = s + 1;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status degree_read(const scl_host *host, const scl_value *value, degree_law *out,
                                      scl_error *error) {
   memset(out, 0, sizeof *out);
-  if (value->form != SCL_LAW) {
+  if (value->form != SCL_FORM_NAMED) {
     if (value->number > INT32_MAX)
-      return host->fail(error, SCL_BAD_OPTION,
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
                         "option 'degree' = %g is more columns than there can be (2^31 - 1)",
                         value->number);
     out->fixed = (size_t)value->number;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   if (strcmp(value->word, "table") == 0) return degree_read_table(host, value, out, error);
   if (value->length != 1 || !(value->list[0] >= 0 && value->list[0] <= 1))
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option 'degree': {binomial = p} takes one probability in [0, 1], and got %g "
                       "(of %zu numbers)",
                       value->length > 0 ? value->list[0] : NAN, value->length);
   out->binomial = 1;
   out->p = value->list[0];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* In-degrees low .. high are all that have a probability of 1e-18 of the largest or more: a draw,
@@ -103,13 +104,13 @@ static inline scl_status degree_find_range(const scl_host *host, const degree_la
                                            degree_range *out, scl_error *error) {
   const size_t most = law->fixed != 0 ? law->fixed : law->binomial ? dim : law->length - 1;
   if (most > dim)
-    return host->fail(error, SCL_BAD_SHAPE,
+    return host->fail(error, SCL_STATUS_BAD_SHAPE,
                       "option 'degree' asks for %s%zu columns a parameter, and the data have %zu",
                       law->fixed != 0 ? "" : "up to ", most, dim);
   *out = law->binomial     ? degree_binomial_range(law->p, dim)
          : law->fixed != 0 ? (degree_range){most, most}
                            : (degree_range){0, most};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* P(low), ..., P(high). The binomial ones by their ratios, from the largest on: no factorial, no

@@ -53,7 +53,7 @@ static inline scl_status descent_visit(void *context, const scl_rows *rows, scl_
     b[i % c] -= step * d->slopes[i];
   d->algebra->gemm(1, 0, features, c, rows->count, -step, d->phi, width, d->slopes, columns,
                    1 - eta * r->lambda, d->x, columns);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status descent_run(descent *d, scl_error *error) {
@@ -65,14 +65,14 @@ static inline scl_status descent_run(descent *d, scl_error *error) {
     d->eta = 1 / sqrt(1 + (double)t / (double)d->epoch);
     scl_status status =
         problem->progress(problem, (double)t / (double)d->steps, "descending", error);
-    if (status == SCL_OK)
+    if (status == SCL_STATUS_OK)
       status = problem->minibatch(problem, d->seed, t, d->batch, 0, problem->features, 0,
                                   descent_visit, d, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; t >= from && i < r->size; i++)
       d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status descent_open(descent *d, const risk *r, size_t batch, double epochs,
@@ -90,12 +90,13 @@ static inline scl_status descent_open(descent *d, const risk *r, size_t batch, d
   d->x = host->allocate((2 * r->size + batch * (r->problem->features + r->columns) + 1) *
                         sizeof *d->x);
   if (d->x == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for batches of %zu rows", batch);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
+                      batch);
   d->average = d->x + r->size;
   d->phi = d->average + r->size;
   d->slopes = d->phi + batch * r->problem->features;
   memset(d->x, 0, r->size * sizeof *d->x);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void descent_close(descent *d) {

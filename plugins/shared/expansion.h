@@ -33,7 +33,7 @@ static inline void *expansion_new(const scl_host *host, size_t bytes, scl_error 
   if (model != NULL)
     memset(model, 0, bytes);
   else
-    (void)host->fail(error, SCL_NO_MEMORY, "not enough memory for a model");
+    (void)host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model");
   return model;
 }
 
@@ -49,11 +49,11 @@ static inline scl_status expansion_reserve(const scl_host *host, expansion *e, s
   e->b = numbers / e->functions == e->rows + 1 ? host->allocate(numbers * sizeof *e->b) : NULL;
   e->f0 = host->allocate(e->functions * sizeof *e->f0);
   if (e->b == NULL || e->f0 == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu x %zu coefficients", e->rows,
-                      e->functions);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu x %zu coefficients",
+                      e->rows, e->functions);
   memset(e->b, 0, numbers * sizeof *e->b);
   memset(e->f0, 0, e->functions * sizeof *e->f0);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- values */
@@ -62,7 +62,7 @@ static inline scl_status expansion_reserve(const scl_host *host, expansion *e, s
 static inline scl_parameters expansion_batch(const double *x, ptrdiff_t stride, size_t count,
                                              size_t dim) {
   return (scl_parameters){.head = SCL_HEAD(scl_parameters),
-                          .space = SCL_DENSE,
+                          .space = SCL_SPACE_DENSE,
                           .count = count,
                           .dim = dim,
                           .weights = (double *)(uintptr_t)x,
@@ -78,16 +78,16 @@ static inline scl_status expansion_values(const row_kernel *kernel, const expans
   const scl_parameters u = expansion_batch(x, x_stride, count, d);
   double *k = kernel->host->allocate((count + 1) * EXPANSION_TILE * sizeof *k);
   if (k == NULL)
-    return kernel->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values",
-                              count * EXPANSION_TILE);
+    return kernel->host->fail(error, SCL_STATUS_NO_MEMORY,
+                              "not enough memory for %zu kernel values", count * EXPANSION_TILE);
   for (size_t i = 0; i < count; i++)
     memcpy(out + (ptrdiff_t)i * stride, e->f0, c * sizeof *out);
-  scl_status status = SCL_OK;
-  for (size_t first = 0; status == SCL_OK && first < e->rows; first += EXPANSION_TILE) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t first = 0; status == SCL_STATUS_OK && first < e->rows; first += EXPANSION_TILE) {
     const size_t kept = e->rows - first < EXPANSION_TILE ? e->rows - first : EXPANSION_TILE;
     const scl_parameters v = expansion_batch(e->x + first * d, (ptrdiff_t)d, kept, d);
     status = kernel->gram(kernel->self, &u, &v, k, EXPANSION_TILE, error);
-    if (status == SCL_OK)
+    if (status == SCL_STATUS_OK)
       kernel->algebra->gemm(0, 0, count, c, kept, 1, k, EXPANSION_TILE, e->b + first * c,
                             (ptrdiff_t)c, 1, out, stride);
   }
@@ -103,11 +103,12 @@ static inline scl_status expansion_decide(const row_kernel *kernel, const expans
   double *copy;
   ptrdiff_t x_stride;
   if (rows->cols != e->cols)
-    return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
+    return host->fail(error, SCL_STATUS_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
                       rows->cols, e->cols);
   const double *x = rows_wide(host, rows, &copy, &x_stride);
   if (x == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a copy of %zu rows",
+                      rows->rows);
   const scl_status status =
       expansion_values(kernel, e, x, x_stride, rows->rows, out, stride, error);
   host->release(copy);

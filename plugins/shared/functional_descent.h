@@ -29,39 +29,40 @@ enum {
   FUNCTIONAL_OPTIONS
 };
 
-#define FUNCTIONAL_ROWS                                                                             \
-  {"batch",                                                                                         \
-   SCL_INTEGER,                                                                                     \
-   NULL,                                                                                            \
-   "100",                                                                                           \
-   1,                                                                                               \
-   1e9,                                                                                             \
-   0,                                                                                               \
-   SCL_NO_WIDTH,                                                                                    \
-   "rows a step, drawn with replacement; at most all rows"},                                        \
-      {"iterations",                                                                                \
-       SCL_INTEGER,                                                                                 \
-       NULL,                                                                                        \
-       NULL,                                                                                        \
-       1,                                                                                           \
-       1e9,                                                                                         \
-       0,                                                                                           \
-       SCL_NO_WIDTH,                                                                                \
-       "steps, each of which takes the next parameter; absent: T"},                                 \
-      {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the minibatches"}, \
-      {"loss",                                                                                      \
-       SCL_WORD,                                                                                    \
-       "square|logistic|hinge|huber",                                                               \
-       "square",                                                                                    \
-       0,                                                                                           \
-       0,                                                                                           \
-       0,                                                                                           \
-       SCL_NO_WIDTH,                                                                                \
-       "square: (f - y)^2/2; logistic (softmax for several classes) and hinge tell classes "        \
-       "apart; huber"},                                                                             \
-  {                                                                                                 \
-    "delta", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,        \
-        "where huber's loss turns from square to absolute, in the target's units"                   \
+#define FUNCTIONAL_ROWS                                                                            \
+  {"batch",                                                                                        \
+   SCL_FORM_INTEGER,                                                                               \
+   NULL,                                                                                           \
+   "100",                                                                                          \
+   1,                                                                                              \
+   1e9,                                                                                            \
+   0,                                                                                              \
+   SCL_WIDTH_NONE,                                                                                 \
+   "rows a step, drawn with replacement; at most all rows"},                                       \
+      {"iterations",                                                                               \
+       SCL_FORM_INTEGER,                                                                           \
+       NULL,                                                                                       \
+       NULL,                                                                                       \
+       1,                                                                                          \
+       1e9,                                                                                        \
+       0,                                                                                          \
+       SCL_WIDTH_NONE,                                                                             \
+       "steps, each of which takes the next parameter; absent: T"},                                \
+      {"seed",         SCL_FORM_INTEGER,    NULL, "0", 0, 9007199254740992, 0,                     \
+       SCL_WIDTH_NONE, "of the minibatches"},                                                      \
+      {"loss",                                                                                     \
+       SCL_FORM_WORD,                                                                              \
+       "square|logistic|hinge|huber",                                                              \
+       "square",                                                                                   \
+       0,                                                                                          \
+       0,                                                                                          \
+       0,                                                                                          \
+       SCL_WIDTH_NONE,                                                                             \
+       "square: (f - y)^2/2; logistic (softmax for several classes) and hinge tell classes "       \
+       "apart; huber"},                                                                            \
+  {                                                                                                \
+    "delta", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,    \
+        SCL_WIDTH_NONE, "where huber's loss turns from square to absolute, in the target's units"  \
   }
 
 typedef struct functional_loss {
@@ -119,22 +120,22 @@ static inline scl_status functional_check(const functional *self, const scl_prob
                                           scl_error *error) {
   const scl_host *host = self->host;
   if (!problem->has_kernel)
-    return host->fail(error, SCL_UNSUPPORTED,
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "it learns a weight function in the space of a K, and these features have "
                       "none: give sc.instantiation a K");
   if (problem->features != problem->parameters)
-    return host->fail(error, SCL_UNSUPPORTED,
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "it takes one feature a parameter, and here %zu parameters make %zu: choose "
                       "a nonlinearity with one output",
                       problem->parameters, problem->features);
   if (self->iterations > problem->parameters)
     return host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "iterations = %zu is more than the T = %zu parameters, and each step takes a new one",
         self->iterations, problem->parameters);
-  if (self->loss.classes && problem->task != SCL_CLASSIFICATION)
+  if (self->loss.classes && problem->task != SCL_TASK_CLASSIFICATION)
     return host->fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "loss = \"%s\" tells classes apart, and the targets are numbers: square and huber fit them",
         self->loss.name);
   return batch_check(problem, self->batch, error);
@@ -148,14 +149,15 @@ static inline scl_status functional_mean_weight(functional_descent *d, scl_error
   const size_t n = d->problem->rows;
   double *weights = d->self->host->allocate((n + 1) * sizeof *weights), sum = 0;
   if (weights == NULL)
-    return d->self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu row weights", n);
+    return d->self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu row weights",
+                               n);
   const scl_status status = d->problem->responses(d->problem, NULL, weights, error);
-  for (size_t i = 0; status == SCL_OK && i < n; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     sum += weights[i];
   d->mean_row_weight = sum / (double)n;
   d->self->host->release(weights);
-  if (status == SCL_OK && !(sum > 0))
-    return d->self->host->fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (status == SCL_STATUS_OK && !(sum > 0))
+    return d->self->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
   return status;
 }
 
@@ -165,15 +167,15 @@ static inline scl_status functional_open(functional_descent *d, const functional
   const size_t T = problem->parameters, c = problem->targets;
   *d = (functional_descent){.self = self, .problem = problem, .a = a, .columns = c};
   scl_status status = functional_check(self, problem, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   d->steps = self->iterations == 0 ? T : self->iterations;
   d->symmetric = self->host->service(SCL_SERVICE_SYMMETRIC);
   d->algebra = self->host->service(SCL_SERVICE_DENSE_ALGEBRA);
   d->between =
       self->host->allocate((T + 2 * c + self->batch * (T + 2 * c + 1)) * sizeof *d->between);
   if (d->between == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for batches of %zu rows",
-                            self->batch);
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                            "not enough memory for batches of %zu rows", self->batch);
   d->at = d->between + T;
   d->delta = d->at + c;
   d->scores = d->delta + c;
@@ -183,8 +185,8 @@ static inline scl_status functional_open(functional_descent *d, const functional
   for (size_t j = 0; j < c; j++)
     d->delta[j] = self->delta;
   status = problem->gram(problem, &d->gram, error);
-  if (status == SCL_OK) status = functional_mean_weight(d, error);
-  if (status != SCL_OK) functional_close(d);
+  if (status == SCL_STATUS_OK) status = functional_mean_weight(d, error);
+  if (status != SCL_STATUS_OK) functional_close(d);
   return status;
 }
 
@@ -204,7 +206,7 @@ static inline scl_status functional_rows(void *context, const scl_rows *rows, sc
   else
     d->algebra->gemm(0, 0, rows->count, c, d->known, 1, d->phi, (ptrdiff_t)width, d->a,
                      (ptrdiff_t)c, 0, d->scores, (ptrdiff_t)c);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Step t (from 0): its rows with `count` features each, and where alpha stands at w_t. */
@@ -213,16 +215,16 @@ static inline scl_status functional_step(functional_descent *d, size_t t, size_t
   const scl_problem *problem = d->problem;
   const size_t c = d->columns;
   scl_status status = problem->progress(problem, (double)t / (double)d->steps, "descending", error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = problem->minibatch(problem, d->self->seed, t, d->self->batch, 0, count, 0,
                                 functional_rows, d, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   d->symmetric->column(d->gram, t, d->between);
   memset(d->at, 0, c * sizeof *d->at);
   for (size_t k = 0; k < t; k++)
     for (size_t j = 0; j < c; j++)
       d->at[j] += d->a[k * c + j] * d->between[k];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* alpha <- shrink alpha + a_t K(w_t, .), the norm with it; a_t (c numbers) stands in row t of a. */

@@ -26,21 +26,21 @@ enum { GAUSSIAN_ROWS_WEIGHTS = 0, GAUSSIAN_ROWS_RADII = 2, GAUSSIAN_ROWS_ORDER =
 enum { GAUSSIAN_ROWS_SIGMA, GAUSSIAN_ROWS_GAMMA, GAUSSIAN_ROWS_BIAS, GAUSSIAN_ROWS_OPTIONS };
 #define GAUSSIAN_ROWS_TABLE                                                                        \
   {"sigma",                                                                                        \
-   SCL_NUMBER,                                                                                     \
+   SCL_FORM_NUMBER,                                                                                \
    NULL,                                                                                           \
    NULL,                                                                                           \
    0,                                                                                              \
    INFINITY,                                                                                       \
-   SCL_LOW_OPEN | SCL_HIGH_OPEN,                                                                   \
+   SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,                                                       \
    SCL_WIDTH_FREQUENCY,                                                                            \
    "standard deviation of each weight (default 1)"},                                               \
       {"gamma",                                                                                    \
-       SCL_NUMBER,                                                                                 \
+       SCL_FORM_NUMBER,                                                                            \
        NULL,                                                                                       \
        NULL,                                                                                       \
        0,                                                                                          \
        INFINITY,                                                                                   \
-       SCL_LOW_OPEN | SCL_HIGH_OPEN,                                                               \
+       SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,                                                   \
        SCL_WIDTH_GAMMA,                                                                            \
        "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)"},              \
       BIAS_OPTION
@@ -50,12 +50,13 @@ static inline scl_status gaussian_rows_read(gaussian_rows *self, const scl_value
   const scl_value *sigma = &values[GAUSSIAN_ROWS_SIGMA], *gamma = &values[GAUSSIAN_ROWS_GAMMA];
   if (sigma->form != 0 && gamma->form != 0)
     return self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "'sigma' = %g and 'gamma' = %g both say the width (sigma = sqrt(2 gamma)): give one",
         sigma->number, gamma->number);
   self->sigma = gamma->form != 0 ? sqrt(2 * gamma->number) : sigma->form != 0 ? sigma->number : 1;
   if (!isfinite(self->sigma))
-    return self->host->fail(error, SCL_BAD_OPTION, "'gamma' = %g is too large", gamma->number);
+    return self->host->fail(error, SCL_STATUS_BAD_OPTION, "'gamma' = %g is too large",
+                            gamma->number);
   return bias_read(self->host, &values[GAUSSIAN_ROWS_BIAS], &self->bias, error);
 }
 
@@ -66,10 +67,10 @@ static inline scl_status gaussian_rows_create(const scl_host *host, const scl_va
                                               scl_error *error) {
   void *made = NULL;
   scl_status status = instance_new(host, bytes, &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   ((gaussian_rows *)made)->space = space;
   status = gaussian_rows_read(made, values, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = made;
   else
     instance_end(made);
@@ -81,13 +82,13 @@ static inline scl_status gaussian_rows_law(const void *instance, size_t dim, scl
   (void)error;
   const gaussian_rows *self = instance;
   out->space = self->space;
-  out->family = SCL_LAW_GAUSSIAN;
+  out->family = SCL_FAMILY_GAUSSIAN;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = 0;
     out->scale[j] = self->sigma;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Re E exp(i <w, delta>) = exp(-sigma^2 ||delta||^2 / 2) */
@@ -103,7 +104,7 @@ static inline scl_status gaussian_rows_characteristic(const void *instance, size
       sum += (self->sigma * gap[j]) * (self->sigma * gap[j]);
     out[i] = exp(-sum / 2);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline const void *gaussian_rows_ability(const void *instance, const char *id) {

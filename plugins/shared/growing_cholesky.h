@@ -23,14 +23,14 @@ static inline void growing_cholesky_close(growing_cholesky *f) {
 
 static inline scl_status growing_cholesky_reserve(growing_cholesky *f, size_t order,
                                                   scl_error *error) {
-  if (order <= f->room) return SCL_OK;
+  if (order <= f->room) return SCL_STATUS_OK;
   const size_t room = order + order / 2 + 32;
   double *l = f->host->allocate(room * room * sizeof *l),
          *turns = f->host->allocate(2 * room * sizeof *turns);
   if (l == NULL || turns == NULL) {
     f->host->release(l);
     f->host->release(turns);
-    return f->host->fail(error, SCL_NO_MEMORY, "not enough memory for a factor of order %zu",
+    return f->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a factor of order %zu",
                          order);
   }
   for (size_t i = 0; i < f->order; i++)
@@ -40,7 +40,7 @@ static inline scl_status growing_cholesky_reserve(growing_cholesky *f, size_t or
   f->l = l;
   f->turns = turns;
   f->room = room;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* <x, y>, in eight sums that a compiler can keep in registers */

@@ -70,18 +70,18 @@ static inline scl_status half_space_key(const void *instance, size_t planes, siz
   (void)error;
   *words = 1;
   *levels = 2;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void half_space_codes(const scl_block *z, int zero, int32_t *out,
                                     ptrdiff_t row_stride) {
   for (size_t i = 0; i < z->rows; i++) {
-    const double *wide =
-        (const double *)z->data + (z->dtype == SCL_F64 ? (ptrdiff_t)i * z->row_stride : 0);
+    const double *wide = (const double *)z->data +
+                         (z->dtype == SCL_DTYPE_FLOAT64 ? (ptrdiff_t)i * z->row_stride : 0);
     const float *narrow =
-        (const float *)z->data + (z->dtype == SCL_F64 ? 0 : (ptrdiff_t)i * z->row_stride);
+        (const float *)z->data + (z->dtype == SCL_DTYPE_FLOAT64 ? 0 : (ptrdiff_t)i * z->row_stride);
     int32_t *row = out + (ptrdiff_t)i * row_stride;
-    if (z->dtype == SCL_F64)
+    if (z->dtype == SCL_DTYPE_FLOAT64)
       for (size_t j = 0; j < z->cols; j++)
         row[j] = zero ? wide[j] >= 0 : wide[j] > 0;
     else

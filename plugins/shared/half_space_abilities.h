@@ -10,7 +10,7 @@ static scl_status categories(const void *instance, const scl_block *z, int32_t *
   (void)instance;
   (void)error;
   half_space_codes(z, at_zero, out, row_stride);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static double collision(const void *instance, double mean_a, double mean_b, double var_a,

@@ -22,14 +22,14 @@ static inline scl_status independent_create(const scl_host *host, const independ
                                             const scl_value *bias, void **out, scl_error *error) {
   void *made = NULL;
   scl_status status = instance_new(host, sizeof *like, &made, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   independent *self = made;
   const scl_random *random = self->random;
   *self = *like;
   self->host = host;
   self->random = random;
   status = bias_read(host, bias, &self->bias, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *out = made;
   else
     instance_end(made);
@@ -40,8 +40,8 @@ static inline scl_status independent_layout(const void *instance, size_t dim, sc
                                             scl_error *error) {
   (void)error;
   const independent *self = instance;
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status independent_draw(const void *instance, scl_address address,
@@ -61,21 +61,21 @@ static inline scl_status independent_draw(const void *instance, scl_address addr
     }
   }
   bias_draw(&self->bias, self->random, address, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status independent_law(const void *instance, size_t dim, scl_law *out,
                                          scl_error *error) {
   (void)error;
   const independent *self = instance;
-  out->space = SCL_DENSE;
+  out->space = SCL_SPACE_DENSE;
   out->family = self->family;
   bias_tell(&self->bias, out);
   for (size_t j = 0; j < dim; j++) {
     out->mean[j] = self->mean;
     out->scale[j] = self->scale;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Re E exp(i <w, delta>) = cos(mean sum delta_j) prod factor(scale delta_j) */
@@ -93,7 +93,7 @@ static inline scl_status independent_characteristic(const void *instance, size_t
     }
     out[i] = product == 0 ? 0 : product * cos(turn);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline const void *independent_ability(const void *instance, const char *id) {

@@ -16,12 +16,13 @@ static inline scl_status instance_new(const scl_host *host, size_t bytes, void *
                                       scl_error *error) {
   const instance_head head = {host, host->service(SCL_SERVICE_RANDOM)};
   if (head.random == NULL)
-    return host->fail(error, SCL_UNSUPPORTED, "this host has no random numbers");
+    return host->fail(error, SCL_STATUS_UNSUPPORTED, "this host has no random numbers");
   *out = host->allocate(bytes);
-  if (*out == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a sampler");
+  if (*out == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sampler");
   memset(*out, 0, bytes);
   memcpy(*out, &head, sizeof head);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The plugin's destroy where the instance owns nothing else. */

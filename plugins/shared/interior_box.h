@@ -45,10 +45,11 @@ static inline scl_status interior_box_open(interior_box *b, const scl_host *host
                       .order = order,
                       .bound = bound};
   scl_status status = b->algebra->create(order, &b->matrix, error);
-  if (status == SCL_OK) b->a = host->allocate(9 * order * sizeof *b->a);
-  if (status == SCL_OK && b->a == NULL)
-    status = host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
-  if (status != SCL_OK) {
+  if (status == SCL_STATUS_OK) b->a = host->allocate(9 * order * sizeof *b->a);
+  if (status == SCL_STATUS_OK && b->a == NULL)
+    status =
+        host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", order);
+  if (status != SCL_STATUS_OK) {
     interior_box_close(b);
     return status;
   }
@@ -60,7 +61,7 @@ static inline scl_status interior_box_open(interior_box *b, const scl_host *host
   b->step = b->descent + order;
   b->work = b->step + order;
   b->best = b->work + order;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The middle of the box, all products mu. */
@@ -91,13 +92,13 @@ static inline int interior_box_note(interior_box *b, double gap) {
 static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian,
                                              scl_error *error) {
   double largest = DBL_MIN;
-  scl_status status = SCL_NUMERIC;
+  scl_status status = SCL_STATUS_NUMERIC;
   b->algebra->diagonal(hessian, b->work);
   for (size_t j = 0; j < b->order; j++) {
     b->work[j] += b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
     largest = fmax(largest, fmin(b->work[j], DBL_MAX));
   }
-  for (double jitter = 0; status == SCL_NUMERIC && jitter <= 1;
+  for (double jitter = 0; status == SCL_STATUS_NUMERIC && jitter <= 1;
        jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
     size_t pivot;
     b->algebra->copy(hessian, b->matrix);

@@ -31,7 +31,8 @@ typedef struct kernel {
   void (*move)(const void *self, size_t count, double *coordinates);
 } kernel;
 
-#define KERNEL_EVERYWHERE (SCL_IN(SCL_DENSE) | SCL_IN(SCL_SPARSE) | SCL_IN(SCL_THRESHOLD))
+#define KERNEL_EVERYWHERE                                                                          \
+  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD))
 
 /* ---------------------------------------------------------------- instances */
 
@@ -42,14 +43,15 @@ static inline scl_status kernel_create(const scl_host *host, size_t size, kernel
   form.math = host->service(SCL_SERVICE_VECTOR_MATH);
   form.algebra = host->service(SCL_SERVICE_DENSE_ALGEBRA);
   if (form.math == NULL || form.algebra == NULL)
-    return host->fail(error, SCL_UNSUPPORTED,
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "this host has no vector functions or no dense algebra");
   void *self = host->allocate(size);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel");
   memset(self, 0, size);
   memcpy(self, &form, sizeof form);
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void kernel_destroy(void *instance) {
@@ -72,8 +74,8 @@ static inline const double *kernel_row(const scl_parameters *p, size_t i) {
 /* How many numbers meet in parameter i: d, or its in-degree. The slots of sparse rows are as many
  * as both strides allow. */
 static inline size_t kernel_degree(const scl_parameters *p, size_t i) {
-  if (p->space == SCL_DENSE) return p->dim;
-  if (p->space == SCL_THRESHOLD) return 1;
+  if (p->space == SCL_SPACE_DENSE) return p->dim;
+  if (p->space == SCL_SPACE_THRESHOLD) return 1;
   const int32_t *support = p->support + (ptrdiff_t)i * p->support_stride;
   const size_t slots = (size_t)(p->stride < p->support_stride ? p->stride : p->support_stride);
   size_t degree = 0;
@@ -88,7 +90,7 @@ static inline int kernel_same_support(const int32_t *columns, size_t degree,
   const int32_t *support = v->support + (ptrdiff_t)j * v->support_stride;
   for (size_t k = 0; k < degree; k++)
     if (support[k] != columns[k]) return 0;
-  return v->space == SCL_THRESHOLD || (ptrdiff_t)degree == v->support_stride ||
+  return v->space == SCL_SPACE_THRESHOLD || (ptrdiff_t)degree == v->support_stride ||
          (ptrdiff_t)degree == v->stride || support[degree] < 0;
 }
 
@@ -167,17 +169,17 @@ static inline scl_status kernel_rows_make(const void *instance, const scl_parame
                                           kernel_rows *out, scl_error *error) {
   const kernel *self = instance;
   *out = (kernel_rows){p->weights, p->stride, NULL};
-  if (!kernel_copies(self)) return SCL_OK;
+  if (!kernel_copies(self)) return SCL_STATUS_OK;
   double *copy = self->host->allocate((p->count * p->dim + 1) * sizeof *copy);
   if (copy == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows",
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a copy of %zu rows",
                             p->count);
   for (size_t i = 0; i < p->count; i++)
     for (size_t k = 0; k < p->dim; k++)
       copy[i * p->dim + k] = kernel_row(p, i)[k] * self->scale;
   if (self->move != NULL) self->move(instance, p->count * p->dim, copy);
   *out = (kernel_rows){copy, (ptrdiff_t)p->dim, copy};
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* out_ij = ||u_i - v_j||_1: 32 rows of v at a time, turned so that neighbours in memory are
@@ -217,7 +219,7 @@ static inline scl_status kernel_absolute(const kernel *self, size_t rows, size_t
       kernel_absolute_panel_plain, kernel_absolute_panel_avx2, kernel_absolute_panel_avx512);
   double *panel = self->host->allocate((dim + 1) * KERNEL_PANEL * sizeof *panel);
   if (panel == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY,
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
                             "not enough memory for distances over %zu columns", dim);
   for (size_t first = 0; first < cols; first += KERNEL_PANEL) {
     const size_t count = cols - first < KERNEL_PANEL ? cols - first : KERNEL_PANEL;
@@ -228,7 +230,7 @@ static inline scl_status kernel_absolute(const kernel *self, size_t rows, size_t
     run(rows, dim, u->data, u->stride, panel, count, out + first, stride);
   }
   self->host->release(panel);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline double kernel_square_of(size_t dim, const double *x) {
@@ -263,8 +265,8 @@ static inline scl_status kernel_products(const kernel *self, const scl_parameter
   if (self->number == KERNEL_SQUARE) {
     squares = self->host->allocate((v->count + 1) * sizeof *squares);
     if (squares == NULL)
-      return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu squared lengths",
-                              v->count);
+      return self->host->fail(error, SCL_STATUS_NO_MEMORY,
+                              "not enough memory for %zu squared lengths", v->count);
     for (size_t j = 0; j < v->count; j++)
       squares[j] = alpha * kernel_square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
   }
@@ -282,7 +284,7 @@ static inline scl_status kernel_products(const kernel *self, const scl_parameter
           row[j] = kernel_pair(self, u->dim, kernel_row(u, i), kernel_row(v, j));
   }
   self->host->release(squares);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void kernel_zero(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
@@ -297,14 +299,14 @@ static inline scl_status kernel_numbers_dense(const void *instance, const scl_pa
   kernel_rows left, right;
   if (self->number == KERNEL_NONE || u->dim == 0) {
     kernel_zero(u->count, v->count, out, stride);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   scl_status status = kernel_rows_make(instance, u, &left, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = kernel_rows_make(instance, v, &right, error);
-  if (status == SCL_OK && self->number == KERNEL_ABSOLUTE)
+  if (status == SCL_STATUS_OK && self->number == KERNEL_ABSOLUTE)
     status = kernel_absolute(self, u->count, v->count, u->dim, &left, &right, out, stride, error);
-  else if (status == SCL_OK)
+  else if (status == SCL_STATUS_OK)
     status = kernel_products(self, u, v, &left, &right, out, stride, error);
   self->host->release(left.memory);
   if (right.memory != NULL && right.memory != left.memory) self->host->release(right.memory);
@@ -317,12 +319,12 @@ static inline scl_status kernel_gram(const void *instance, const scl_parameters 
                                      const scl_parameters *v, double *out, ptrdiff_t stride,
                                      scl_error *error) {
   const kernel *self = instance;
-  if (u->space != SCL_DENSE) {
+  if (u->space != SCL_SPACE_DENSE) {
     kernel_gram_supports(instance, u, v, out, stride);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const scl_status status = kernel_numbers_dense(instance, u, v, out, stride, error);
-  for (size_t i = 0; status == SCL_OK && i < u->count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++)
     self->finish(instance, u->dim, v->count, out + (ptrdiff_t)i * stride);
   return status;
 }
@@ -336,7 +338,7 @@ static inline scl_status kernel_diagonal(const void *instance, const scl_paramet
                  ? kernel_pair(self, kernel_degree(u, i), kernel_row(u, i), kernel_row(u, i))
                  : 0;
   self->finish(instance, u->dim, u->count, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 #endif

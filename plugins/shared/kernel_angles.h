@@ -18,11 +18,11 @@ typedef struct kernel_angle {
 static inline scl_status angle_create(const scl_host *host, size_t size, kernel_angle form,
                                       void **instance, scl_error *error) {
   const scl_status status = kernel_create(host, size, (kernel){0}, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   kernel_angle *self = *instance;
   form.base = self->base;
   *self = form;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Rows divided by their lengths; exact whatever the size of the numbers. */
@@ -50,13 +50,13 @@ static inline scl_status angle_rows_make(const kernel *self, const scl_parameter
   out->length = NULL;
   out->unit = self->host->allocate((p->count * (p->dim + 1) + 1) * sizeof *out->unit);
   if (out->unit == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows",
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a copy of %zu rows",
                             p->count);
   double *length = out->unit + p->count * p->dim;
   for (size_t i = 0; i < p->count; i++)
     length[i] = angle_unit(p->dim, kernel_row(p, i), out->unit + i * p->dim);
   out->length = length;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Near 0 and pi a cosine says nothing of the angle, and rounding moves it past 1: there by the
@@ -83,12 +83,12 @@ static inline scl_status angle_gram(const void *instance, const scl_parameters *
   const size_t dim = u->dim;
   angle_rows left, right;
   scl_status status = angle_rows_make(base, u, &left, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = angle_rows_make(base, v, &right, error);
-  if (status == SCL_OK && dim > 0)
+  if (status == SCL_STATUS_OK && dim > 0)
     base->algebra->gemm(0, 1, u->count, v->count, dim, 1, left.unit, (ptrdiff_t)dim, right.unit,
                         (ptrdiff_t)dim, 0, out, stride);
-  for (size_t i = 0; status == SCL_OK && i < u->count; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
     double *row = out + (ptrdiff_t)i * stride;
     for (size_t j = 0; j < v->count; j++) {
       const int zeros = left.length[i] == 0 && right.length[j] == 0;
@@ -107,11 +107,11 @@ static inline scl_status angle_diagonal(const void *instance, const scl_paramete
   const kernel_angle *self = instance;
   angle_rows rows;
   const scl_status status = angle_rows_make(&self->base, u, &rows, error);
-  for (size_t i = 0; status == SCL_OK && i < u->count; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
     out[i] = self->radians ? 0 : 1;
     self->join(instance, rows.length[i], 1, &rows.length[i], &out[i]);
   }
-  if (status == SCL_OK) self->base.host->release(rows.unit);
+  if (status == SCL_STATUS_OK) self->base.host->release(rows.unit);
   return status;
 }
 

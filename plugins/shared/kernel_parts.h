@@ -31,23 +31,24 @@ static inline scl_status parts_reserve(const scl_host *host, size_t count, kerne
                                        scl_error *error) {
   *out = (kernel_parts){host, host->allocate((count + 1) * sizeof *out->list), count};
   if (out->list == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a list of %zu kernels", count);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a list of %zu kernels",
+                      count);
   memset(out->list, 0, (count + 1) * sizeof *out->list);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status parts_read(const scl_host *host, const char *option,
                                     const scl_value *value, kernel_parts *out, scl_error *error) {
   if (value->parts == NULL || value->length == 0)
-    return host->fail(error, SCL_BAD_OPTION,
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "option '%s' takes kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }",
                       option);
   for (size_t k = 0; k < value->length; k++)
-    if (value->parts[k].plugin->kind != SCL_KERNEL)
-      return host->fail(error, SCL_BAD_OPTION, "option '%s': '%s' is no kernel", option,
+    if (value->parts[k].plugin->kind != SCL_KIND_KERNEL)
+      return host->fail(error, SCL_STATUS_BAD_OPTION, "option '%s': '%s' is no kernel", option,
                         value->parts[k].plugin->name);
   const scl_status status = parts_reserve(host, value->length, out, error);
-  for (size_t k = 0; status == SCL_OK && k < value->length; k++)
+  for (size_t k = 0; status == SCL_STATUS_OK && k < value->length; k++)
     out->list[k] = (kernel_part){value->parts[k].plugin, value->parts[k].self, NULL};
   return status;
 }
@@ -60,17 +61,17 @@ static inline const void *part_ability(const kernel_part *part, const char *id) 
 static inline scl_status parts_bind(const kernel_parts *parts, const scl_law *law,
                                     kernel_parts *out, scl_error *error) {
   scl_status status = parts_reserve(parts->host, parts->count, out, error);
-  for (size_t k = 0; status == SCL_OK && k < parts->count; k++) {
+  for (size_t k = 0; status == SCL_STATUS_OK && k < parts->count; k++) {
     const scl_ability_bind *ability = part_ability(&parts->list[k], SCL_ABILITY_BIND);
     out->list[k] = (kernel_part){parts->list[k].plugin, parts->list[k].self, NULL};
     if (ability == NULL) continue;
     status = ability->bind(parts->list[k].self, law, &out->list[k].bound, error);
-    if (status != SCL_OK)
+    if (status != SCL_STATUS_OK)
       out->list[k].bound = NULL;
     else
       out->list[k].self = out->list[k].bound;
   }
-  if (status != SCL_OK) parts_release(out);
+  if (status != SCL_STATUS_OK) parts_release(out);
   return status;
 }
 
@@ -92,12 +93,12 @@ static inline void parts_describe(const kernel_parts *parts, char *text, size_t 
 static inline scl_status part_gram(const scl_host *host, const kernel_part *part,
                                    const scl_parameters *u, const scl_parameters *v, double *out,
                                    ptrdiff_t stride, scl_error *error) {
-  static const char *const spaces[SCL_SPACES] = {"dense rows", "sparse rows", "thresholds", "grids",
-                                                 "structured rows"};
+  static const char *const spaces[SCL_SPACE_COUNT] = {"dense rows", "sparse rows", "thresholds",
+                                                      "grids", "structured rows"};
   const scl_kernel *table = part->plugin->vtable;
-  if (!(table->spaces & SCL_IN(u->space)))
-    return host->fail(error, SCL_UNSUPPORTED, "kernel.%s is not defined on %s", part->plugin->name,
-                      spaces[u->space]);
+  if (!(table->spaces & SCL_BIT(u->space)))
+    return host->fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on %s",
+                      part->plugin->name, spaces[u->space]);
   return table->gram(part->self, u, v, out, stride, error);
 }
 
@@ -145,17 +146,17 @@ static inline scl_status folded_gram(const void *instance, const scl_parameters 
   enum { STRIP = 128 };
   const kernel_folded *self = instance;
   const scl_host *host = self->parts.host;
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   double *values = host->allocate((STRIP * v->count + 1) * sizeof *values);
   if (values == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values",
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu kernel values",
                       STRIP * v->count);
-  for (size_t first = 0; status == SCL_OK && first < u->count; first += STRIP) {
+  for (size_t first = 0; status == SCL_STATUS_OK && first < u->count; first += STRIP) {
     const scl_parameters strip =
         parts_strip(u, first, u->count - first < STRIP ? u->count - first : STRIP);
-    for (size_t k = 0; status == SCL_OK && k < self->parts.count; k++) {
+    for (size_t k = 0; status == SCL_STATUS_OK && k < self->parts.count; k++) {
       status = part_gram(host, &self->parts.list[k], &strip, v, values, (ptrdiff_t)v->count, error);
-      for (size_t i = 0; status == SCL_OK && i < strip.count; i++)
+      for (size_t i = 0; status == SCL_STATUS_OK && i < strip.count; i++)
         self->fold(self, k, v->count, values + i * v->count, out + (ptrdiff_t)(first + i) * stride);
     }
   }
@@ -169,11 +170,12 @@ static inline scl_status folded_diagonal(const void *instance, const scl_paramet
   const scl_host *host = self->parts.host;
   double *values = host->allocate((u->count + 1) * sizeof *values);
   if (values == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu kernel values", u->count);
-  scl_status status = SCL_OK;
-  for (size_t k = 0; status == SCL_OK && k < self->parts.count; k++) {
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu kernel values",
+                      u->count);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < self->parts.count; k++) {
     status = part_diagonal(&self->parts.list[k], u, values, error);
-    if (status == SCL_OK) self->fold(self, k, u->count, values, out);
+    if (status == SCL_STATUS_OK) self->fold(self, k, u->count, values, out);
   }
   host->release(values);
   return status;
@@ -185,10 +187,11 @@ static inline scl_status folded_bind(const void *instance, size_t size, const sc
   const kernel_folded *self = instance;
   const scl_host *host = self->parts.host;
   kernel_folded *made = host->allocate(size);
-  if (made == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a kernel");
+  if (made == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel");
   memcpy(made, instance, size);
   const scl_status status = parts_bind(&self->parts, law, &made->parts, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *bound = made;
   else
     host->release(made);

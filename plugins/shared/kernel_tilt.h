@@ -10,7 +10,9 @@
 
 /* In-degree of parameters with this law (sparse: of the one in-degree that it has). */
 static inline size_t tilt_degree(const scl_law *law) {
-  return law->space == SCL_THRESHOLD ? 1 : law->space == SCL_SPARSE ? law->max_degree : law->dim;
+  return law->space == SCL_SPACE_THRESHOLD ? 1
+         : law->space == SCL_SPACE_SPARSE  ? law->max_degree
+                                           : law->dim;
 }
 
 /* What 1[same support] costs: minus the logarithm of how many supports there are. */

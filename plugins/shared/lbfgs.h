@@ -30,8 +30,8 @@ static inline scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   l->memory = r->problem->host->allocate(
       ((5 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
   if (l->memory == NULL)
-    return r->problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for %d pairs of steps",
-                                  LBFGS_PAIRS);
+    return r->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                                  "not enough memory for %d pairs of steps", LBFGS_PAIRS);
   l->x = l->memory;
   l->trial = l->x + size;
   l->gradient = l->trial + size;
@@ -43,7 +43,7 @@ static inline scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   l->trial_scores = l->scores + r->scores;
   l->slope_sum = l->trial_scores + r->scores;
   memset(l->x, 0, size * sizeof *l->x);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void lbfgs_close(lbfgs *l) {
@@ -109,7 +109,7 @@ static inline scl_status lbfgs_search(lbfgs *l, double first_step, double *value
   const risk_line line = risk_line_of(r, l->x, l->direction, l->scores, l->trial_scores);
   const double t = risk_search(&line, 0.1, first_step);
   *moved = t > 0;
-  if (!*moved) return SCL_OK;
+  if (!*moved) return SCL_STATUS_OK;
   for (size_t i = 0; i < r->size; i++)
     l->trial[i] = l->x[i] + t * l->direction[i];
   for (size_t i = 0; i < r->scores; i++)
@@ -130,18 +130,18 @@ static inline scl_status lbfgs_step(lbfgs *l, int *moved, scl_error *error) {
     l->trial[i] = l->x[i] + first * l->direction[i];
   scl_status status = risk_evaluate(l->risk, l->trial, &value, l->trial_gradient, l->trial_scores,
                                     l->slope_sum, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   const int good = value <= l->value + 1e-4 * first * slope &&
                    fabs(risk_dot(size, l->trial_gradient, l->direction)) <= -0.9 * slope;
   *moved = 1;
   if (!good || l->pairs == 0) status = lbfgs_search(l, first, &value, moved, error);
-  if (status != SCL_OK || !*moved) return status;
+  if (status != SCL_STATUS_OK || !*moved) return status;
   lbfgs_remember(l);
   lbfgs_swap(&l->x, &l->trial);
   lbfgs_swap(&l->gradient, &l->trial_gradient);
   lbfgs_swap(&l->scores, &l->trial_scores);
   l->value = value;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* What is left of the gradient, relative to `unit`, the gradient at 0. */
@@ -157,9 +157,9 @@ static inline scl_status lbfgs_start(lbfgs *l, const double *start, double *unit
   const risk *r = l->risk;
   scl_status status =
       risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   *unit = sqrt(risk_dot(r->size, l->gradient, l->gradient));
-  if (start == NULL) return SCL_OK;
+  if (start == NULL) return SCL_STATUS_OK;
   memcpy(l->x, start, r->problem->features * r->columns * sizeof *l->x);
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
@@ -174,20 +174,20 @@ static inline scl_status lbfgs_minimise(lbfgs *l, double tolerance, size_t most,
   scl_status status = lbfgs_start(l, problem->warm ? out->coefficients : NULL, &unit, error);
   out->tolerance = tolerance;
   out->iterations = 0;
-  while (status == SCL_OK && lbfgs_residual(l, unit) > tolerance && moved &&
+  while (status == SCL_STATUS_OK && lbfgs_residual(l, unit) > tolerance && moved &&
          out->iterations < most) {
     status = problem->progress(problem, (double)out->iterations / (double)most, "solving", error);
-    if (status == SCL_OK) status = lbfgs_step(l, &moved, error);
+    if (status == SCL_STATUS_OK) status = lbfgs_step(l, &moved, error);
     out->iterations++;
-    if (status == SCL_OK && !moved && l->pairs > 0) {
+    if (status == SCL_STATUS_OK && !moved && l->pairs > 0) {
       l->pairs = l->next = 0; /* old pairs may be to blame: once more along the gradient itself */
       moved = 1;
     }
   }
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   out->residual = lbfgs_residual(l, unit);
-  out->outcome = out->residual <= tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  return SCL_OK;
+  out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  return SCL_STATUS_OK;
 }
 
 #endif

@@ -47,10 +47,10 @@ static inline scl_status loo_make(const scl_host *host, size_t order, loo_spectr
                                   scl_error *error) {
   *out = (loo_spectrum){order, order, host->allocate((order + 1) * sizeof(double)),
                         host->allocate((order * order + 1) * sizeof(double))};
-  if (out->values != NULL && out->directions != NULL) return SCL_OK;
+  if (out->values != NULL && out->directions != NULL) return SCL_STATUS_OK;
   loo_release(host, out);
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for the directions of %zu features",
-                    order);
+  return host->fail(error, SCL_STATUS_NO_MEMORY,
+                    "not enough memory for the directions of %zu features", order);
 }
 
 /* out (cols x rows) = in' */
@@ -71,7 +71,7 @@ static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a
   double *turned = room, *product = room + d * r;
   scl_symmetric *m = NULL;
   scl_status status = algebra->create(r, &m, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   loo_transpose(out->directions, r, d, turned);
   algebra->multiply(a, turned, r, product); /* A S', D x r */
   dense->gemm(0, 0, r, r, d, 1, out->directions, width, product, small, 0, turned,
@@ -79,10 +79,10 @@ static inline scl_status loo_rotate(const scl_host *host, const scl_symmetric *a
   algebra->set(m, 0, r, 0, r, turned, small);
   status = algebra->eigen(m, r, out->values, turned, error); /* Q, r x r */
   algebra->destroy(m);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   dense->gemm(0, 0, r, d, r, 1, turned, small, out->directions, width, 0, product, width);
   memcpy(out->directions, product, r * d * sizeof *product);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Of A = Phi'R Phi against G (NULL: the identity). */
@@ -92,23 +92,23 @@ static inline scl_status loo_decompose(const scl_host *host, const scl_symmetric
   const scl_symmetric_algebra *algebra = host->service(SCL_SERVICE_SYMMETRIC);
   const size_t d = algebra->order(a);
   scl_status status = loo_make(host, d, out, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = algebra->eigen(g == NULL ? a : g, d, out->values, out->directions, error);
-  if (status == SCL_OK && g != NULL) {
+  if (status == SCL_STATUS_OK && g != NULL) {
     size_t r = 0;
     for (; r < d && out->values[r] > 1e-12 * out->values[0]; r++)
       for (size_t j = 0; j < d; j++)
         out->directions[r * d + j] /= sqrt(out->values[r]);
     out->count = r;
     double *room = host->allocate((2 * d * r + 1) * sizeof *room);
-    status = room == NULL
-                 ? host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu directions", r)
-                 : loo_rotate(host, a, out, room, error);
+    status = room == NULL ? host->fail(error, SCL_STATUS_NO_MEMORY,
+                                       "not enough memory for %zu directions", r)
+                          : loo_rotate(host, a, out, room, error);
     host->release(room);
   }
-  for (size_t j = 0; status == SCL_OK && j < out->count; j++)
+  for (size_t j = 0; status == SCL_STATUS_OK && j < out->count; j++)
     out->values[j] = fmax(out->values[j], 0);
-  if (status != SCL_OK) loo_release(host, out);
+  if (status != SCL_STATUS_OK) loo_release(host, out);
   return status;
 }
 
@@ -204,7 +204,7 @@ static inline scl_status loo_visit(void *context, const scl_rows *rows, scl_erro
   const size_t tiles = (rows->count + LOO_TILE - 1) / LOO_TILE;
   w->tile_sums = w->host->allocate((tiles * w->count + 1) * sizeof *w->tile_sums);
   if (w->tile_sums == NULL)
-    return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out");
+    return w->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out");
   memset(w->tile_sums, 0, tiles * w->count * sizeof *w->tile_sums);
   w->rows = rows;
   w->host->parallel(tiles, loo_tile, w);
@@ -213,8 +213,8 @@ static inline scl_status loo_visit(void *context, const scl_rows *rows, scl_erro
       w->sums[l] += w->tile_sums[i * w->count + l];
   w->host->release(w->tile_sums);
   return w->out_of_memory
-             ? w->host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out")
-             : SCL_OK;
+             ? w->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out")
+             : SCL_STATUS_OK;
 }
 
 /* The means of features and targets, weighted: what an intercept needs. */
@@ -230,20 +230,20 @@ static inline scl_status loo_add_means(void *context, const scl_rows *rows, scl_
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
     const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride;
     for (size_t j = 0; j < m->features; j++)
-      m->phi[j] += weight * (rows->features.dtype == SCL_F64
+      m->phi[j] += weight * (rows->features.dtype == SCL_DTYPE_FLOAT64
                                  ? ((const double *)rows->features.data)[at + (ptrdiff_t)j]
                                  : (double)((const float *)rows->features.data)[at + (ptrdiff_t)j]);
     for (size_t j = 0; j < m->targets; j++)
       m->y[j] += weight * rows->targets[i * m->targets + j];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status loo_set_means(loo_walk *w, double *mean_y, scl_error *error) {
   const size_t d = w->spectrum->order, c = w->problem->targets, k = w->count;
   loo_means means = {w->mean, mean_y, d, c};
   const scl_status status = w->problem->walk(w->problem, loo_add_means, &means, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < d; j++)
     w->mean[j] /= w->total;
   for (size_t i = 0; i < w->spectrum->count; i++)
@@ -254,7 +254,7 @@ static inline scl_status loo_set_means(loo_walk *w, double *mean_y, scl_error *e
     for (size_t j = 0; j < d; j++)
       w->intercept[l] -= w->mean[j] * w->coefficients[j * k * c + l];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* out[l]->score for each lambda from its coefficients, in two passes with an intercept, in one
@@ -267,8 +267,8 @@ static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spect
                size = r * count + (d + 1) * count * c + d + r + count + c;
   double *room = host->allocate((size + 1) * sizeof *room);
   if (room == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for leave-one-out over %zu values",
-                      count);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for leave-one-out over %zu values", count);
   memset(room, 0, size * sizeof *room);
   double *inverse = room, *coefficients = inverse + r * count,
          *intercept = coefficients + d * count * c, *mean = intercept + count * c;
@@ -290,9 +290,9 @@ static inline scl_status loo_by_rows(const scl_problem *problem, const loo_spect
   w.mean = mean;
   w.total = total;
   w.sums = sums;
-  scl_status status = problem->intercept ? loo_set_means(&w, mean_y, error) : SCL_OK;
-  if (status == SCL_OK) status = problem->walk(problem, loo_visit, &w, error);
-  for (size_t l = 0; status == SCL_OK && l < count; l++)
+  scl_status status = problem->intercept ? loo_set_means(&w, mean_y, error) : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = problem->walk(problem, loo_visit, &w, error);
+  for (size_t l = 0; status == SCL_STATUS_OK && l < count; l++)
     out[l]->score = sums[l] / (double)problem->rows;
   host->release(room);
   return status;

@@ -24,7 +24,7 @@ typedef struct maxout_rule {
 } maxout_rule;
 
 static inline maxout_rule maxout_rule_for(scl_dtype dtype) {
-  return dtype == SCL_F64 ? (maxout_rule){7.5, 28} : (maxout_rule){5.5, 16};
+  return dtype == SCL_DTYPE_FLOAT64 ? (maxout_rule){7.5, 28} : (maxout_rule){5.5, 16};
 }
 
 /* The means of a chunk of one row: number j of plane k at data + k * plane + j. */
@@ -35,15 +35,16 @@ typedef struct maxout_means {
 } maxout_means;
 
 static inline double maxout_number(const void *data, scl_dtype dtype, ptrdiff_t at) {
-  return dtype == SCL_F64 ? ((const double *)data)[at] : (double)((const float *)data)[at];
+  return dtype == SCL_DTYPE_FLOAT64 ? ((const double *)data)[at]
+                                    : (double)((const float *)data)[at];
 }
 
 /* Plane k of the chunk in float64. */
 static inline void maxout_plane(const maxout_means *m, size_t k, size_t count, double *out) {
   const ptrdiff_t from = (ptrdiff_t)k * m->plane;
-  for (size_t j = 0; m->dtype == SCL_F64 && j < count; j++)
+  for (size_t j = 0; m->dtype == SCL_DTYPE_FLOAT64 && j < count; j++)
     out[j] = ((const double *)m->data)[from + (ptrdiff_t)j];
-  for (size_t j = 0; m->dtype == SCL_F32 && j < count; j++)
+  for (size_t j = 0; m->dtype == SCL_DTYPE_FLOAT32 && j < count; j++)
     out[j] = ((const float *)m->data)[from + (ptrdiff_t)j];
 }
 
@@ -61,7 +62,7 @@ static inline void maxout_top(const maxout_means *m, size_t q, size_t count, dou
 /* product *= (1 + erf(at))/2; in float32's own precision where that is all that is asked. */
 static inline void maxout_factor(const scl_vector_math *math, scl_dtype dtype, size_t count,
                                  double *at, double *product) {
-  if (dtype == SCL_F64) {
+  if (dtype == SCL_DTYPE_FLOAT64) {
     math->erf(count, at, at);
   } else {
     float narrow[MAXOUT_CHUNK] = {0};
@@ -172,10 +173,10 @@ static inline void maxout_place(size_t q, const double *mean, const double *v, d
   double sharpness =
       0; /* infinite where a plane of spread 0 makes the integrand begin with a jump */
   for (size_t k = 0; k < q; k++)
-    if (mean[k] + maxout_rule_for(SCL_F64).reach * v[k] >= low)
+    if (mean[k] + maxout_rule_for(SCL_DTYPE_FLOAT64).reach * v[k] >= low)
       sharpness += (high - low) / v[k] * ((high - low) / v[k]);
   const double steps =
-      ceil(sqrt(2 * maxout_rule_for(SCL_F64).digits * sharpness) / (2 * NORMAL_PI));
+      ceil(sqrt(2 * maxout_rule_for(SCL_DTYPE_FLOAT64).digits * sharpness) / (2 * NORMAL_PI));
   nodes->count = 0;
   if (steps <= MAXOUT_CHUNK) {
     for (double i = 1; i <= steps; i++, nodes->count++) {
@@ -204,14 +205,14 @@ static inline void maxout_product(const scl_vector_math *math, size_t q, const d
   for (size_t k = 0; k < q; k++) {
     for (size_t i = 0; i < count; i++)
       at[i] = v[k] > 0 ? root * ((t[i] - mean[k]) / v[k]) : t[i] < mean[k] ? -9 : 9;
-    maxout_factor(math, SCL_F64, count, at, product);
+    maxout_factor(math, SCL_DTYPE_FLOAT64, count, at, product);
   }
 }
 
 /* E max of one entry. */
 static inline double maxout_smooth_own(const scl_vector_math *math, size_t q, const double *mean,
                                        const double *v, maxout_nodes *nodes) {
-  const double reach = maxout_rule_for(SCL_F64).reach;
+  const double reach = maxout_rule_for(SCL_DTYPE_FLOAT64).reach;
   double low = -INFINITY, high = -INFINITY, sum = 0, product[MAXOUT_CHUNK];
   for (size_t k = 0; k < q; k++) {
     low = fmax(low, mean[k] - reach * v[k]);

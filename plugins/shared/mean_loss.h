@@ -30,12 +30,13 @@ static inline scl_status mean_loss(const scl_problem *problem, const double *coe
   const size_t n = problem->rows, c = problem->targets;
   double *f = problem->host->allocate(n * (2 * c + 1) * sizeof *f);
   if (f == NULL)
-    return problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for the scores of %zu rows",
-                               n);
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                               "not enough memory for the scores of %zu rows", n);
   double *y = f + n * c, *weights = y + n * c;
   scl_status status = problem->responses(problem, y, weights, error);
-  if (status == SCL_OK) status = problem->product(problem, coefficients, c, f, error);
-  if (status == SCL_OK) *value = mean_of_rows(problem, f, y, weights, intercept, loss, context);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, coefficients, c, f, error);
+  if (status == SCL_STATUS_OK)
+    *value = mean_of_rows(problem, f, y, weights, intercept, loss, context);
   problem->host->release(f);
   return status;
 }

@@ -11,7 +11,7 @@ static inline void rows_widen(const scl_rows *rows, size_t from, size_t count, d
   for (size_t i = 0; i < count; i++) {
     const ptrdiff_t start = (ptrdiff_t)(from + i) * rows->features.row_stride;
     double *to = out + i * cols;
-    if (rows->features.dtype == SCL_F64) {
+    if (rows->features.dtype == SCL_DTYPE_FLOAT64) {
       memcpy(to, (const double *)rows->features.data + start, cols * sizeof *to);
       continue;
     }
@@ -27,9 +27,9 @@ static inline double rows_weight(const scl_rows *rows, size_t i) {
 
 /* More rows a step than there are says that another method was meant. */
 static inline scl_status batch_check(const scl_problem *problem, size_t batch, scl_error *error) {
-  if (batch <= problem->rows) return SCL_OK;
+  if (batch <= problem->rows) return SCL_STATUS_OK;
   return problem->host->fail(
-      error, SCL_BAD_OPTION,
+      error, SCL_STATUS_BAD_OPTION,
       "batch = %zu is more than the %zu rows that there are: give at most that many", batch,
       problem->rows);
 }

@@ -11,7 +11,8 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   (void)instance;
   (void)out;
-  return problem->host->fail(error, SCL_UNSUPPORTED, "this solver makes a model, not coefficients");
+  return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                             "this solver makes a model, not coefficients");
 }
 
 static const void *ability(const void *instance, const char *id) {

@@ -34,10 +34,11 @@ enum { POINTWISE_CHUNK = 256 };
 static inline scl_status pointwise_create(const scl_host *host, const pointwise_loops *loops,
                                           int order, void **instance, scl_error *error) {
   pointwise *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a nonlinearity");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a nonlinearity");
   *self = (pointwise){host, host->service(SCL_SERVICE_VECTOR_MATH), loops, order};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline void pointwise_destroy(void *instance) {
@@ -48,8 +49,8 @@ static inline void pointwise_destroy(void *instance) {
 static inline scl_status pointwise_shape(const void *instance, scl_shape *out, scl_error *error) {
   (void)instance;
   (void)error;
-  *out = (scl_shape){.fan_in = 1, .fan_out = 1, .spaces = SCL_RIDGE_SPACES, .float32 = 1};
-  return SCL_OK;
+  *out = (scl_shape){.fan_in = 1, .fan_out = 1, .spaces = SCL_SPACES_RIDGE, .float32 = 1};
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status pointwise_apply(const void *instance, const scl_block *z, scl_block *out,
@@ -58,13 +59,13 @@ static inline scl_status pointwise_apply(const void *instance, const scl_block *
   const pointwise *self = instance;
   for (size_t i = 0; i < z->rows; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * z->row_stride, to = (ptrdiff_t)i * out->row_stride;
-    if (z->dtype == SCL_F64)
+    if (z->dtype == SCL_DTYPE_FLOAT64)
       self->loops->apply_f64(self, z->cols, (const double *)z->data + from,
                              (double *)out->data + to);
     else
       self->loops->apply_f32(self, z->cols, (const float *)z->data + from, (float *)out->data + to);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- smoothing, a chunk of one row at
@@ -139,14 +140,14 @@ static inline scl_status pointwise_smooth(const void *instance, const scl_block 
       const ptrdiff_t from = row * m->row_stride + col,
                       at = row * v->row_stride + col * v->col_stride,
                       to = row * out->row_stride + col;
-      if (m->dtype == SCL_F64)
+      if (m->dtype == SCL_DTYPE_FLOAT64)
         pointwise_chunk_f64(self, count, (const double *)m->data + from,
                             (const double *)v->data + at, v->col_stride, (double *)out->data + to);
       else
         pointwise_chunk_f32(self, count, (const float *)m->data + from, (const float *)v->data + at,
                             v->col_stride, (float *)out->data + to);
     }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- tables */

@@ -37,14 +37,14 @@ static inline scl_status risk_open(risk *r, const scl_problem *problem, loss_of_
   r->size = (problem->features + (size_t)r->intercept) * c;
   r->targets = problem->host->allocate((2 * n * c + n + 1) * sizeof *r->targets);
   if (r->targets == NULL)
-    return problem->host->fail(error, SCL_NO_MEMORY,
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                "not enough memory for the targets of %zu rows", n);
   r->weights = r->targets + n * c;
   r->slopes = r->weights + n;
   const scl_status status = problem->responses(problem, r->targets, r->weights, error);
-  for (size_t i = 0; status == SCL_OK && i < n; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     r->total += r->weights[i];
-  if (status != SCL_OK) risk_close(r);
+  if (status != SCL_STATUS_OK) risk_close(r);
   return status;
 }
 
@@ -105,7 +105,7 @@ static inline scl_status risk_turn(void *context, const scl_rows *rows, double *
     kept[i] = scores[i] + (pass->b == NULL ? 0 : pass->b[i % c]);
   pass->value =
       risk_slopes(pass->risk, rows->first, rows->count, kept, scores, pass->slope_sum, pass->value);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* value, gradient (as x) and scores (n x c) at x, in one pass. slope_sum: c numbers of scratch. */
@@ -117,10 +117,10 @@ static inline scl_status risk_evaluate(const risk *r, const double *x, double *v
   memset(slope_sum, 0, r->columns * sizeof *slope_sum);
   const scl_status status =
       r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   *value = pass.value + risk_penalty(r, x);
   risk_finish(r, x, slope_sum, gradient);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The same where the scores at x are known already: half a pass. */
@@ -131,7 +131,7 @@ static inline scl_status risk_from_scores(const risk *r, const double *x, const 
   *value =
       risk_slopes(r, 0, r->problem->rows, scores, r->slopes, slope_sum, 0) + risk_penalty(r, x);
   const scl_status status = r->problem->adjoint(r->problem, r->slopes, r->columns, gradient, error);
-  if (status == SCL_OK) risk_finish(r, x, slope_sum, gradient);
+  if (status == SCL_STATUS_OK) risk_finish(r, x, slope_sum, gradient);
   return status;
 }
 
@@ -209,15 +209,15 @@ static inline scl_status risk_objective(const scl_problem *problem, loss_of_row 
                                         double *value, scl_error *error) {
   risk r;
   scl_status status = risk_open(&r, problem, loss, context, lambda, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   double *scores = problem->host->allocate((r.scores + r.columns + 1) * sizeof *scores);
   status = scores == NULL
-               ? problem->host->fail(error, SCL_NO_MEMORY,
+               ? problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                      "not enough memory for the scores of %zu rows", problem->rows)
                : problem->product(problem, coefficients, r.columns, scores, error);
-  for (size_t i = 0; status == SCL_OK && intercept != NULL && i < r.scores; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && intercept != NULL && i < r.scores; i++)
     scores[i] += intercept[i % r.columns];
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     double *slope_sum = scores + r.scores;
     memset(slope_sum, 0, r.columns * sizeof *slope_sum);
     *value = risk_slopes(&r, 0, problem->rows, scores, r.slopes, slope_sum, 0) +

@@ -38,10 +38,10 @@ static inline scl_status chunks_gather(void *context, const scl_rows *rows, scl_
     if (chunks->filled < chunks->size && seen < chunks->problem->rows) continue;
     const scl_status status =
         chunks->visit(chunks->context, seen - chunks->filled, chunks->filled, chunks->phi, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     chunks->filled = 0;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* One pass; phi is scratch for chunk_size x D numbers. */

@@ -39,8 +39,9 @@ static inline void sample_close(row_sample *sample) {
 
 static inline double sample_feature(const scl_rows *rows, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j;
-  return rows->features.dtype == SCL_F64 ? ((const double *)rows->features.data)[at]
-                                         : (double)((const float *)rows->features.data)[at];
+  return rows->features.dtype == SCL_DTYPE_FLOAT64
+             ? ((const double *)rows->features.data)[at]
+             : (double)((const float *)rows->features.data)[at];
 }
 
 /* Row i of a block into the sample. */
@@ -65,7 +66,7 @@ static inline scl_status sample_drawn(void *context, const scl_rows *rows, scl_e
   (void)error;
   for (size_t i = 0; i < rows->count; i++)
     sample_put(context, rows, i);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Evenly spaced rows, where rows can only be read in order; all of them, where so many are
@@ -78,20 +79,20 @@ static inline scl_status sample_passing(void *context, const scl_rows *rows, scl
         ((double)sample->filled + 0.5) * (double)sample->problem->rows / (double)sample->rows;
     if (rows->first + i == (size_t)place) sample_put(sample, rows, i);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline scl_status sample_draw(row_sample *sample, uint64_t seed, scl_error *error) {
   const scl_problem *problem = sample->problem;
   const int all = sample->rows >= problem->rows;
-  scl_status status = all ? SCL_UNSUPPORTED : SCL_OK;
-  for (uint64_t step = 0; status == SCL_OK && sample->filled < sample->rows; step++) {
+  scl_status status = all ? SCL_STATUS_UNSUPPORTED : SCL_STATUS_OK;
+  for (uint64_t step = 0; status == SCL_STATUS_OK && sample->filled < sample->rows; step++) {
     const size_t left = sample->rows - sample->filled,
                  count = left < SAMPLE_PIECE ? left : SAMPLE_PIECE;
     status = problem->minibatch(problem, seed, step, count, 0, problem->features, 0, sample_drawn,
                                 sample, error);
   }
-  if (status != SCL_UNSUPPORTED) return status;
+  if (status != SCL_STATUS_UNSUPPORTED) return status;
   return problem->walk(problem, sample_passing, sample, error);
 }
 
@@ -100,7 +101,7 @@ static inline scl_status sample_draw(row_sample *sample, uint64_t seed, scl_erro
  * there for rounding. */
 static inline double sample_damping(const row_sample *sample) {
   const double mean = sample->square / (double)sample->rows;
-  const double rounding = sample->problem->dtype == SCL_F64 ? 1e-11 : 1e-7;
+  const double rounding = sample->problem->dtype == SCL_DTYPE_FLOAT64 ? 1e-11 : 1e-7;
   return sample->tall ? rounding * mean : mean / (2 * (double)sample->rows);
 }
 
@@ -120,21 +121,21 @@ static inline scl_status sample_open(row_sample *sample, const scl_problem *prob
   sample->s = host->allocate(d * (sample->tall ? SAMPLE_PIECE : rows) * sizeof *sample->s);
   sample->partial =
       sample->tall ? NULL : host->allocate(SAMPLE_STRIPES * rows * c * sizeof *sample->partial);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (sample->s == NULL || (sample->partial == NULL && !sample->tall))
-    status = host->fail(error, SCL_NO_MEMORY,
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
                         "not enough memory for a sample of %zu rows: give a smaller rank", rows);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = sample->symmetric->create(sample->tall ? d : rows, &sample->factor, error);
-  if (status == SCL_OK) status = sample_draw(sample, seed, error);
-  if (status == SCL_OK && mu == 0) mu = fmax(fmax(least_mu, sample_damping(sample)), 1e-300);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = sample_draw(sample, seed, error);
+  if (status == SCL_STATUS_OK && mu == 0) mu = fmax(fmax(least_mu, sample_damping(sample)), 1e-300);
+  if (status == SCL_STATUS_OK) {
     size_t pivot = 0;
     if (!sample->tall) sample->symmetric->rank(sample->factor, 1, sample->s, d, (ptrdiff_t)rows);
     sample->symmetric->shift((double)rows * mu, sample->factor);
     status = sample->symmetric->factor(sample->factor, &pivot, error);
   }
-  if (status != SCL_OK) sample_close(sample);
+  if (status != SCL_STATUS_OK) sample_close(sample);
   return status;
 }
 

@@ -22,7 +22,7 @@ static inline void rows_release(const scl_host *host, row_set *set) {
 /* The numbers of row i of a block in float64. */
 static inline void rows_widen(const scl_block *block, size_t i, double *out) {
   const ptrdiff_t at = (ptrdiff_t)i * block->row_stride;
-  if (block->dtype == SCL_F64) {
+  if (block->dtype == SCL_DTYPE_FLOAT64) {
     memcpy(out, (const double *)block->data + at, block->cols * sizeof *out);
     return;
   }
@@ -37,7 +37,7 @@ static inline const double *rows_wide(const scl_host *host, const scl_block *blo
                                       ptrdiff_t *stride) {
   *copy = NULL;
   *stride = block->row_stride;
-  if (block->dtype == SCL_F64) return block->data;
+  if (block->dtype == SCL_DTYPE_FLOAT64) return block->data;
   *copy = host->allocate((block->rows * block->cols + 1) * sizeof **copy);
   *stride = (ptrdiff_t)block->cols;
   for (size_t i = 0; *copy != NULL && i < block->rows; i++)
@@ -70,7 +70,7 @@ static inline scl_status rows_visit(void *context, const scl_rows *rows, scl_err
     set->weights[to] = weight;
     c->places[to] = (row_place){rows->index == NULL ? rows->first + i : rows->index[i], to};
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static inline int rows_compare(const void *a, const void *b) {
@@ -114,15 +114,15 @@ static inline scl_status rows_collect(const scl_problem *problem, row_set *out, 
     out->weights = host->allocate(n * sizeof(double));
   }
   row_collecting job = {out, host->allocate(n * sizeof(row_place))};
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (out->x == NULL || out->y == NULL || out->weights == NULL || job.places == NULL)
-    status =
-        host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows of %zu numbers (%.3g GB)",
-                   problem->rows, d, (double)n * (double)d * 8e-9);
-  if (status == SCL_OK) status = problem->walk(problem, rows_visit, &job, error);
-  if (status == SCL_OK && out->rows == 0)
-    status = host->fail(error, SCL_BAD_DATA, "all row weights are 0");
-  if (status == SCL_OK)
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
+                        "not enough memory for %zu rows of %zu numbers (%.3g GB)", problem->rows, d,
+                        (double)n * (double)d * 8e-9);
+  if (status == SCL_STATUS_OK) status = problem->walk(problem, rows_visit, &job, error);
+  if (status == SCL_STATUS_OK && out->rows == 0)
+    status = host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
+  if (status == SCL_STATUS_OK)
     rows_arrange(out, job.places);
   else
     rows_release(host, out);
@@ -157,8 +157,8 @@ static inline size_t rows_classes(const row_set *set) {
 static inline scl_status rows_need_two_classes(const scl_host *host, const row_set *set,
                                                scl_error *error) {
   for (size_t i = 1; i < set->rows; i++)
-    if (rows_class(set, i) != rows_class(set, 0)) return SCL_OK;
-  return host->fail(error, SCL_BAD_DATA,
+    if (rows_class(set, i) != rows_class(set, 0)) return SCL_STATUS_OK;
+  return host->fail(error, SCL_STATUS_BAD_DATA,
                     "all %zu rows have one class: there is nothing to tell apart", set->rows);
 }
 

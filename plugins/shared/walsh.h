@@ -154,7 +154,7 @@ WALSH_ROWS(__attribute__((target("avx512f"))), avx512, float, f32)
 
 /* The widest that this machine has. */
 static inline walsh_rows walsh_choose(scl_dtype dtype) {
-  const int single = dtype == SCL_F32;
+  const int single = dtype == SCL_DTYPE_FLOAT32;
 #if defined(WALSH_X86_64)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f"))

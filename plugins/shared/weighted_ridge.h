@@ -42,7 +42,8 @@ static inline scl_status weighted_solve(weighted_ridge *w, const scl_symmetric *
   const size_t order = w->algebra->order(gram);
   double *diagonal = w->host->allocate((order + 1) * sizeof *diagonal);
   if (diagonal == NULL)
-    return w->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", order);
+    return w->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                         order);
   const double unit = weighted_mean_diagonal(w, gram, diagonal) + weight;
   w->host->release(diagonal);
   for (double jitter = 0; jitter < 1e-3 * unit; jitter = jitter == 0 ? 1e-13 * unit : 10 * jitter) {
@@ -50,13 +51,13 @@ static inline scl_status weighted_solve(weighted_ridge *w, const scl_symmetric *
     w->algebra->copy(gram, w->factor);
     w->algebra->shift(weight + jitter, w->factor);
     const scl_status status = w->algebra->factor(w->factor, &pivot, error);
-    if (status == SCL_NUMERIC) continue;
-    if (status != SCL_OK) return status;
+    if (status == SCL_STATUS_NUMERIC) continue;
+    if (status != SCL_STATUS_OK) return status;
     w->jitter = fmax(w->jitter, jitter);
     w->algebra->solve(w->factor, x, k);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
-  return w->host->fail(error, SCL_NUMERIC,
+  return w->host->fail(error, SCL_STATUS_NUMERIC,
                        "the system of order %zu stays singular: give a larger lambda", order);
 }
 

@@ -23,7 +23,7 @@
 enum { STUMPS, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"stumps", SCL_INTEGER, NULL, "50", 1, 1e7, 0, SCL_NO_WIDTH,
+    {"stumps", SCL_FORM_INTEGER, NULL, "50", 1, 1e7, 0, SCL_WIDTH_NONE,
      "how many rounds, each of which adds a stump"},
 };
 
@@ -47,10 +47,11 @@ typedef struct ensemble {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   adaboost *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (adaboost){host, (size_t)values[STUMPS].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -73,11 +74,11 @@ static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble **
   if (m != NULL && list != NULL) {
     *m = (ensemble){.list = list};
     *out = m;
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   host->release(m);
   host->release(list);
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu stumps", count);
+  return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu stumps", count);
 }
 
 /* ---------------------------------------------------------------- columns in order */
@@ -174,8 +175,8 @@ static scl_status sort_columns(boosting *b, scl_error *error) {
   b->host->parallel(b->set.cols, sort_column, b);
   for (size_t j = 0; j < b->set.cols; j++)
     sorted += b->columns[j].bins > 0;
-  if (sorted == b->set.cols) return SCL_OK;
-  return b->host->fail(error, SCL_NO_MEMORY,
+  if (sorted == b->set.cols) return SCL_STATUS_OK;
+  return b->host->fail(error, SCL_STATUS_NO_MEMORY,
                        "not enough memory for the order of %zu rows in %zu columns (%.3g GB)",
                        b->set.rows, b->set.cols, 4e-9 * (double)b->set.rows * (double)b->set.cols);
 }
@@ -312,22 +313,22 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
                          scl_solution *out, scl_error *error) {
   const double classes = (double)b->classes, chance = 1 - 1 / classes;
   double loss = 1;
-  out->outcome = SCL_STOPPED;
+  out->outcome = SCL_OUTCOME_STOPPED;
   for (size_t t = 0; t < count; t++) {
     stump *s = &m->list[m->count];
     size_t left;
     const scl_status status =
         problem->progress(problem, (double)t / (double)count, "stumps", error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     if (!(best_stump(b, s, &left) < chance - tie)) {
-      out->outcome = SCL_CONVERGED; /* no coordinate descends */
+      out->outcome = SCL_OUTCOME_CONVERGED; /* no coordinate descends */
       break;
     }
     const double e = wrong_weight(b, s, left);
     m->count++;
     s->alpha = 1;
     if (e <= 0) { /* only the first stump can be without error, unless weights have vanished */
-      out->outcome = SCL_CONVERGED;
+      out->outcome = SCL_OUTCOME_CONVERGED;
       loss = 0;
       break;
     }
@@ -338,10 +339,10 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
   out->iterations = m->count;
   if (m->count == 0)
     return b->host->fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "no split of a column does better than guessing: boosting has nothing to begin with");
   (void)snprintf(out->note, sizeof out->note, "%zu stumps, exponential loss %.4g", m->count, loss);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- fitting */
@@ -349,7 +350,8 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
 static scl_status reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
   if (n > INT32_MAX)
-    return b->host->fail(error, SCL_UNSUPPORTED, "%zu rows are more than boosting counts", n);
+    return b->host->fail(error, SCL_STATUS_UNSUPPORTED, "%zu rows are more than boosting counts",
+                         n);
   b->class = b->host->allocate(n * sizeof *b->class);
   b->weights = b->host->allocate(n * sizeof *b->weights);
   b->columns = b->host->allocate(d * sizeof *b->columns);
@@ -359,8 +361,8 @@ static scl_status reserve(boosting *b, scl_error *error) {
   if (b->columns != NULL) memset(b->columns, 0, d * sizeof *b->columns);
   if (b->class == NULL || b->weights == NULL || b->columns == NULL || b->totals == NULL ||
       b->sums == NULL || b->found == NULL)
-    return b->host->fail(error, SCL_NO_MEMORY, "not enough memory to boost %zu rows", n);
-  return SCL_OK;
+    return b->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory to boost %zu rows", n);
+  return SCL_STATUS_OK;
 }
 
 static void begin(boosting *b) {
@@ -392,25 +394,25 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   const adaboost *self = instance;
   boosting b = {.host = self->host};
   ensemble *m = NULL;
-  if (problem->task != SCL_CLASSIFICATION)
+  if (problem->task != SCL_TASK_CLASSIFICATION)
     return self->host->fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "boosted stumps tell classes apart; for numbers take knn, svm or kernel_ridge");
   scl_status status = reserve_stumps(self->host, self->stumps, &m, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = rows_collect(problem, &b.set, error);
-  if (status == SCL_OK) status = rows_need_two_classes(self->host, &b.set, error);
+  if (status == SCL_STATUS_OK) status = rows_need_two_classes(self->host, &b.set, error);
   b.classes = rows_classes(&b.set);
   m->cols = problem->features;
   m->targets = problem->targets;
-  if (status == SCL_OK) status = reserve(&b, error);
-  if (status == SCL_OK) status = sort_columns(&b, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = reserve(&b, error);
+  if (status == SCL_STATUS_OK) status = sort_columns(&b, error);
+  if (status == SCL_STATUS_OK) {
     begin(&b);
     status = rounds(&b, problem, self->stumps, m, out, error);
   }
   release(&b);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *model = m;
   else
     end(self, m);
@@ -437,15 +439,15 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
   double *copy;
   ptrdiff_t x_stride;
   if (rows->cols != m->cols)
-    return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
+    return host->fail(error, SCL_STATUS_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
                       rows->cols, m->cols);
   const double *x = rows_wide(host, rows, &copy, &x_stride);
   double *votes = host->allocate((m->targets + 1) * sizeof *votes);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (x == NULL || votes == NULL)
-    status =
-        host->fail(error, SCL_NO_MEMORY, "not enough memory for a copy of %zu rows", rows->rows);
-  for (size_t i = 0; status == SCL_OK && i < rows->rows; i++, x += x_stride) {
+    status = host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a copy of %zu rows",
+                        rows->rows);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++, x += x_stride) {
     memset(votes, 0, (m->targets + 1) * sizeof *votes);
     for (size_t t = 0; t < m->count; t++) {
       const stump *s = &m->list[t];
@@ -466,7 +468,7 @@ static scl_status save(const void *instance, const void *model, scl_write write,
                        scl_error *error) {
   (void)instance;
   const ensemble *m = model;
-  byte_writer w = {write, context, error, SCL_OK};
+  byte_writer w = {write, context, error, SCL_STATUS_OK};
   bytes_put_title(&w, title);
   bytes_put_size(&w, m->count);
   bytes_put_size(&w, m->cols);
@@ -495,17 +497,17 @@ static void get_stump(byte_reader *r, const ensemble *m, stump *out) {
 static scl_status load(const void *instance, scl_read read, void *context, void **model,
                        scl_error *error) {
   const scl_host *host = ((const adaboost *)instance)->host;
-  byte_reader r = {host, read, context, error, SCL_OK};
+  byte_reader r = {host, read, context, error, SCL_STATUS_OK};
   ensemble *m = NULL;
   bytes_expect_title(&r, title);
   const size_t count = bytes_get_size(&r, 1, 10000000, "the number of stumps");
-  if (r.status == SCL_OK) r.status = reserve_stumps(host, count, &m, error);
-  if (r.status != SCL_OK) return r.status;
+  if (r.status == SCL_STATUS_OK) r.status = reserve_stumps(host, count, &m, error);
+  if (r.status != SCL_STATUS_OK) return r.status;
   m->cols = bytes_get_size(&r, 1, INT32_MAX, "the number of columns");
   m->targets = bytes_get_size(&r, 1, 65536, "the number of targets");
-  for (; r.status == SCL_OK && m->count < count; m->count++)
+  for (; r.status == SCL_STATUS_OK && m->count < count; m->count++)
     get_stump(&r, m, &m->list[m->count]);
-  if (r.status == SCL_OK)
+  if (r.status == SCL_STATUS_OK)
     *model = m;
   else
     end(instance, m);
@@ -516,7 +518,7 @@ static scl_status load(const void *instance, scl_read read, void *context, void 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "adaboost",
     "1.0",
     "The Scullery authors",

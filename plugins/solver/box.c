@@ -21,14 +21,15 @@
 enum { BOUND, LOSS, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"C", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "|a_t| <= C/T for each of T parameters"},
-    {"loss", SCL_WORD, "square|hinge|logistic", "square", 0, 0, 0, SCL_NO_WIDTH,
+    {"C", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "|a_t| <= C/T for each of T parameters"},
+    {"loss", SCL_FORM_WORD, "square|hinge|logistic", "square", 0, 0, 0, SCL_WIDTH_NONE,
      "(f - y)^2 / 2, max(0, 1 - y f) or log(1 + exp(-y f))"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-6", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "duality gap to stop at, as a share of the objective at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "200", 1, 1e9, 0, SCL_NO_WIDTH, "steps for each target"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "200", 1, 1e9, 0, SCL_WIDTH_NONE,
+     "steps for each target"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
      "fit an unconstrained constant"},
 };
 
@@ -45,14 +46,15 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          scl_error *error) {
   const char *loss = values[LOSS].word;
   box *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (box){host, values[BOUND].number, values[TOLERANCE].number,
                 strcmp(loss, "square") == 0  ? SQUARE
                 : strcmp(loss, "hinge") == 0 ? HINGE
                                              : LOGISTIC,
                 (size_t)values[MAX_ITERATIONS].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -73,8 +75,8 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
   out->iterations += steps;
   out->tolerance = self->tolerance;
   if (target == 0 || relative > out->gap) out->gap = relative;
-  out->outcome = out->gap <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  if (out->outcome == SCL_LIMIT)
+  out->outcome = out->gap <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_LIMIT)
     separable_note(out, steps < self->most
                             ? "a smaller C or a larger tolerance, rounding leaves no smaller one"
                             : "more max_iterations");
@@ -116,7 +118,7 @@ static double mehrotra(double before, double after, double number) {
 static scl_status square_step(interior_box *b, const scl_normal *normal, scl_error *error) {
   double primal = 1, dual = 1;
   const scl_status status = interior_box_factor(b, normal->gram, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   interior_box_aim(b, 0);
   interior_box_direct(b);
   interior_box_limit(b, &primal, &dual);
@@ -126,19 +128,19 @@ static scl_status square_step(interior_box *b, const scl_normal *normal, scl_err
   primal = dual = 1;
   interior_box_limit(b, &primal, &dual);
   interior_box_move(b, primal, dual);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
                                interior_box *b, scl_solution *out, scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   scl_status status = problem->normal(problem, &normal, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   if (normal.square[target] <= 0) { /* targets that are their mean: all weights 0 */
     interior_box_start(b, 0);
     (void)interior_box_note(b, 0);
     keep(self, problem, target, b, 1, 0, out);
-    return SCL_OK;
+    return SCL_STATUS_OK;
   }
   const double *right = normal.right + target, unit = normal.square[target] / 2,
                goal = self->tolerance * unit;
@@ -148,14 +150,14 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
   interior_box_start(b, first / (2 * (double)b->order));
   for (double gap = first; interior_box_note(b, gap) && gap > goal && steps < self->most; steps++) {
     status = problem->progress(problem, (double)steps / (double)self->most, "solving", error);
-    if (status == SCL_OK) status = square_step(b, &normal, error);
-    if (status == SCL_NUMERIC) break; /* as good as rounding lets it be: the gap tells */
-    if (status != SCL_OK) return status;
+    if (status == SCL_STATUS_OK) status = square_step(b, &normal, error);
+    if (status == SCL_STATUS_NUMERIC) break; /* as good as rounding lets it be: the gap tells */
+    if (status != SCL_STATUS_OK) return status;
     gap = square_gap(b, &normal, right, problem->targets, b->a);
   }
   square_settle(b, &normal, right, problem->targets);
   keep(self, problem, target, b, unit, steps, out);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- hinge and logistic: rows
@@ -184,7 +186,7 @@ static double margins_gap(const margins *m, int intercept) {
 static scl_status margins_factor(const scl_problem *problem, margins *m, scl_error *error) {
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   const scl_status status = problem->reweighted(problem, m->rows.weight, &normal, error);
-  return status == SCL_OK ? interior_box_factor(m->box, normal.gram, error) : status;
+  return status == SCL_STATUS_OK ? interior_box_factor(m->box, normal.gram, error) : status;
 }
 
 /* box->step = Newton's for the goals, rows.df what it does to the scores; centring the features by
@@ -206,7 +208,7 @@ static scl_status margins_direct(const scl_problem *problem, margins *m, double 
   for (size_t j = 0; problem->intercept && j < b->order; j++)
     *by -= m->pulled[j * MARGIN_COLUMNS + MARGIN_WEIGHT] / total * b->step[j];
   const scl_status status = problem->product(problem, b->step, 1, m->rows.df, error);
-  for (size_t i = 0; status == SCL_OK && i < m->rows.count; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < m->rows.count; i++)
     m->rows.df[i] += *by;
   return status;
 }
@@ -260,15 +262,15 @@ static double shorten(const margins *m, double mu, double length) {
 static scl_status hinge_step(const scl_problem *problem, margins *m, double *by, double *primal,
                              double *dual, scl_error *error) {
   scl_status status = margins_direct(problem, m, by, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   margins_limit(m, primal, dual);
   const double mu =
       mehrotra(margins_products(m, 0, 0), margins_products(m, *primal, *dual), margins_number(m));
   interior_box_correct(m->box, mu);
   margin_rows_correct(&m->rows, mu);
   status = margins_pull(problem, m, error);
-  if (status == SCL_OK) status = margins_direct(problem, m, by, error);
-  if (status == SCL_OK) margins_limit(m, primal, dual);
+  if (status == SCL_STATUS_OK) status = margins_direct(problem, m, by, error);
+  if (status == SCL_STATUS_OK) margins_limit(m, primal, dual);
   return status;
 }
 
@@ -278,24 +280,24 @@ static scl_status logistic_step(const scl_problem *problem, margins *m, double *
   const double mu = interior_share(m->length) * margins_products(m, 0, 0) / margins_number(m);
   margins_aim(m, mu);
   const scl_status status = margins_direct(problem, m, by, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   margins_limit(m, primal, dual);
   *primal = shorten(m, mu, *primal);
   m->length = fmin(*primal, *dual);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status margins_step(const scl_problem *problem, margins *m, scl_error *error) {
   double by = 0, primal = 1, dual = 1;
   scl_status status = margins_factor(problem, m, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = (m->rows.loss == MARGIN_HINGE ? hinge_step : logistic_step)(problem, m, &by, &primal,
                                                                          &dual, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   interior_box_move(m->box, primal, dual);
   margin_rows_move(&m->rows, primal, dual);
   m->box->constant += primal * by;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Targets of one column, and weights that sum to 1. */
@@ -304,13 +306,14 @@ static scl_status read_rows(const scl_problem *problem, size_t target, margins *
   const size_t n = problem->rows, c = problem->targets;
   double total = 0, *all = problem->host->allocate(n * c * sizeof *all);
   if (all == NULL)
-    return problem->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets", n * c);
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
+                               n * c);
   const scl_status status = problem->responses(problem, all, m->rows.p, error);
-  for (size_t i = 0; status == SCL_OK && i < n; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++) {
     m->rows.y[i] = all[i * c + target];
     total += m->rows.p[i];
   }
-  for (size_t i = 0; status == SCL_OK && i < n; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     m->rows.p[i] /= total;
   problem->host->release(all);
   return status;
@@ -323,13 +326,15 @@ static scl_status follow(const box *self, const scl_problem *problem, margins *m
     scl_status status =
         problem->progress(problem, (double)*steps / (double)self->most, "solving", error);
     margins_aim(m, 0);
-    if (status == SCL_OK) status = margins_pull(problem, m, error);
-    if (status != SCL_OK) return status;
+    if (status == SCL_STATUS_OK) status = margins_pull(problem, m, error);
+    if (status != SCL_STATUS_OK) return status;
     const double gap = margins_gap(m, problem->intercept);
-    if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->most) return SCL_OK;
+    if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->most)
+      return SCL_STATUS_OK;
     status = margins_step(problem, m, error);
-    if (status == SCL_NUMERIC) return SCL_OK; /* as good as rounding lets it be: the gap tells */
-    if (status != SCL_OK) return status;
+    if (status == SCL_STATUS_NUMERIC)
+      return SCL_STATUS_OK; /* as good as rounding lets it be: the gap tells */
+    if (status != SCL_STATUS_OK) return status;
   }
 }
 
@@ -341,17 +346,17 @@ static scl_status solve_margins(const box *self, const scl_problem *problem, siz
   double *memory =
       self->host->allocate((margin_rows_numbers(n) + d * MARGIN_COLUMNS) * sizeof *memory);
   if (memory == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows", n);
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0.5};
   size_t steps = 0;
   scl_status status = read_rows(problem, target, &m, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     margin_rows_start(&m.rows);
     interior_box_start(b, unit / (double)(loss == MARGIN_HINGE ? n : 2 * d));
     status = follow(self, problem, &m, self->tolerance * unit, &steps, error);
   }
-  if (status == SCL_OK) keep(self, problem, target, b, unit, steps, out);
-  if (status == SCL_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
+  if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
+  if (status == SCL_STATUS_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
   self->host->release(memory);
   return status;
 }
@@ -360,15 +365,15 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   const box *self = instance;
   interior_box b;
-  if (self->loss != SQUARE && problem->task != SCL_CLASSIFICATION)
+  if (self->loss != SQUARE && problem->task != SCL_TASK_CLASSIFICATION)
     return self->host->fail(
-        error, SCL_UNSUPPORTED,
+        error, SCL_STATUS_UNSUPPORTED,
         "loss = \"%s\" is for classification; loss = \"square\" takes a regression",
         self->loss == HINGE ? "hinge" : "logistic");
   scl_status status =
       interior_box_open(&b, self->host, problem->features, largest_weight(self, problem), error);
-  if (status != SCL_OK) return status;
-  for (size_t target = 0; status == SCL_OK && target < problem->targets; target++)
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t target = 0; status == SCL_STATUS_OK && target < problem->targets; target++)
     status = self->loss == SQUARE ? solve_square(self, problem, target, &b, out, error)
                                   : solve_margins(self, problem, target, &b, out, error);
   interior_box_close(&b);
@@ -434,8 +439,8 @@ static scl_status objective(const void *instance, const scl_problem *problem,
                             scl_error *error) {
   const box *self = instance;
   const scl_status status = mean_loss(problem, coefficients, intercept, value, self, result, error);
-  if (status == SCL_OK && self->loss == SQUARE) *result /= 2;
-  for (size_t j = 0; status == SCL_OK && j < problem->features * problem->targets; j++)
+  if (status == SCL_STATUS_OK && self->loss == SQUARE) *result /= 2;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < problem->features * problem->targets; j++)
     if (!(fabs(coefficients[j]) <= largest_weight(self, problem))) *result = INFINITY;
   return status;
 }
@@ -453,7 +458,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "box",
     "1.0",
     "The Scullery authors",

@@ -15,21 +15,22 @@
 enum { LAMBDA, TOLERANCE, MAX_ITERATIONS, RANK, DAMPING, SEED, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-4", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-4", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "norm of the residual relative to the right-hand side"},
-    {"max_iterations", SCL_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_WIDTH_NONE,
      "sweeps over the rows at most"},
-    {"rank", SCL_INTEGER | SCL_WORD, "auto", "auto", 0, 1e9, 0, SCL_NO_WIDTH,
+    {"rank", SCL_FORM_INTEGER | SCL_FORM_WORD, "auto", "auto", 0, 1e9, 0, SCL_WIDTH_NONE,
      "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D "
      "= 2000, else 2000, in 400 MB"},
-    {"damping", SCL_NUMBER | SCL_WORD, "auto", "auto", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN,
-     SCL_NO_WIDTH,
+    {"damping", SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "auto", 0, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank "
      ">= D), at least lambda"},
-    {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the sample"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"seed", SCL_FORM_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_WIDTH_NONE, "of the sample"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 typedef struct cg {
@@ -43,16 +44,17 @@ typedef struct cg {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   cg *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self =
       (cg){.host = host, .lambda = values[LAMBDA].number, .tolerance = values[TOLERANCE].number};
   self->max_iterations = (size_t)values[MAX_ITERATIONS].number;
-  self->auto_rank = values[RANK].form == SCL_WORD;
+  self->auto_rank = values[RANK].form == SCL_FORM_WORD;
   self->rank = self->auto_rank ? 0 : (size_t)values[RANK].number;
-  self->damping = values[DAMPING].form == SCL_WORD ? 0 : values[DAMPING].number;
+  self->damping = values[DAMPING].form == SCL_FORM_WORD ? 0 : values[DAMPING].number;
   self->seed = (uint64_t)values[SEED].number;
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -88,7 +90,8 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   *d = (descent){.self = self, .problem = problem};
   d->right = self->host->allocate((7 * count + 3 * features + 4 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", count);
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                            count);
   d->residual = d->right + count;
   d->z = d->residual + count;
   d->p = d->z + count;
@@ -101,7 +104,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   d->along = d->response + c;
   d->size = d->along + c;
   d->score = d->size + c;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the system */
@@ -121,7 +124,7 @@ static scl_status turn_to_targets(void *context, const scl_rows *rows, double *s
     d->total += weight;
   }
   d->value = rows->value;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Right-hand side, means and the sum of weights, in one pass. */
@@ -132,8 +135,9 @@ static scl_status assemble(descent *d, scl_error *error) {
   memset(d->response, 0, c * sizeof *d->response);
   const scl_status status =
       d->problem->sweep(d->problem, zero, c + 1, turn_to_targets, d, d->sums, error);
-  if (status != SCL_OK) return status;
-  if (!(d->total > 0)) return d->self->host->fail(error, SCL_BAD_DATA, "all row weights are 0");
+  if (status != SCL_STATUS_OK) return status;
+  if (!(d->total > 0))
+    return d->self->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
   for (size_t j = 0; j < c; j++)
     d->response[j] /= d->total;
   memset(d->size, 0, c * sizeof *d->size);
@@ -149,7 +153,7 @@ static scl_status assemble(descent *d, scl_error *error) {
   }
   for (size_t j = 0; j < c; j++)
     d->size[j] = sqrt(d->size[j]);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
@@ -158,14 +162,14 @@ static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *
   (void)error;
   for (size_t i = 0; rows->weights != NULL && i < rows->count * c; i++)
     scores[i] *= rows->weights[i / c];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* out = A a */
 static scl_status multiply(descent *d, const double *a, double *out, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   const scl_status status = d->problem->sweep(d->problem, a, c, turn_to_weighted, d, out, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < features * c; i++)
     out[i] += d->total * d->self->lambda * a[i];
   for (size_t j = 0; d->problem->intercept && j < c; j++) {
@@ -175,7 +179,7 @@ static scl_status multiply(descent *d, const double *a, double *out, scl_error *
     for (size_t t = 0; t < features; t++)
       out[t * c + j] -= d->total * along * d->mean[t];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the preconditioner */
@@ -193,11 +197,11 @@ static size_t sample_rows_of(const descent *d) {
 
 static scl_status precondition(descent *d, scl_error *error) {
   const size_t rows = d->problem->slots > 0 ? 0 : sample_rows_of(d);
-  if (rows == 0) return SCL_OK;
+  if (rows == 0) return SCL_STATUS_OK;
   const scl_status status = sample_open(
       &d->sample, d->problem, rows, d->self->seed, d->self->lambda, d->self->damping,
       d->problem->intercept ? d->mean : NULL, d->total / (double)d->problem->rows, error);
-  d->sampled = status == SCL_OK;
+  d->sampled = status == SCL_STATUS_OK;
   return status;
 }
 
@@ -238,11 +242,11 @@ static double judge(descent *d) {
 static scl_status true_residual(descent *d, const double *a, double *worst, scl_error *error) {
   const size_t count = d->problem->features * d->problem->targets;
   const scl_status status = multiply(d, a, d->image, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < count; i++)
     d->residual[i] = d->right[i] - d->image[i];
   *worst = judge(d);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* p = z + beta p, beta of each target; fresh: p = z */
@@ -262,7 +266,7 @@ static void turn_direction(descent *d, int fresh) {
 static scl_status advance(descent *d, double *a, scl_error *error) {
   const size_t features = d->problem->features, c = d->problem->targets;
   const scl_status status = multiply(d, d->p, d->image, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++) {
     const double bend = column_dot(d, d->p, d->image, j), step = bend > 0 ? d->along[j] / bend : 0;
     if (d->score[j] <= d->self->tolerance / 10) continue;
@@ -271,7 +275,7 @@ static scl_status advance(descent *d, double *a, scl_error *error) {
       d->residual[t * c + j] -= step * d->image[t * c + j];
     }
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* From a to the tolerance by the running residual, or out of iterations or patience; ends on the
@@ -286,10 +290,10 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
        tries++) {
     scl_status status = d->problem->progress(d->problem, (double)out->iterations / (double)most,
                                              "conjugate gradients", error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     turn_direction(d, tries == 0);
     status = advance(d, a, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     out->iterations++;
     worst = judge(d);
     if (!(worst < least)) continue;
@@ -298,14 +302,14 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
     memcpy(d->best, a, bytes);
   }
   memcpy(a, d->best, bytes);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
  * running one drift away from it. */
 static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (d->problem->warm) {
     status = true_residual(d, a, &worst, error);
   } else {
@@ -314,11 +318,11 @@ static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
     worst = judge(d);
   }
   out->iterations = 0;
-  while (status == SCL_OK && worst > d->self->tolerance &&
+  while (status == SCL_STATUS_OK && worst > d->self->tolerance &&
          out->iterations < d->self->max_iterations && worst < before / 2) {
     before = worst;
     status = descend(d, a, worst, out, error);
-    if (status == SCL_OK) status = true_residual(d, a, &worst, error);
+    if (status == SCL_STATUS_OK) status = true_residual(d, a, &worst, error);
   }
   out->residual = worst;
   return status;
@@ -328,11 +332,11 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
   const size_t features = d->problem->features, c = d->problem->targets;
   if (!isfinite(out->residual))
     return d->problem->host->fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "products of the features, targets and weights are not finite: scale the data");
   out->tolerance = d->self->tolerance;
-  out->outcome = out->residual <= out->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  if (out->outcome == SCL_LIMIT)
+  out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
                    "the residual is %.1e of the right-hand side, %.1e was wanted: give %s",
                    out->residual, out->tolerance,
@@ -344,18 +348,18 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
     for (size_t t = 0; t < features; t++)
       out->intercept[j] -= d->mean[t] * out->coefficients[t * c + j];
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   descent d;
   scl_status status = open_descent(&d, instance, problem, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = assemble(&d, error);
-  if (status == SCL_OK) status = precondition(&d, error);
-  if (status == SCL_OK) status = iterate(&d, out, error);
-  if (status == SCL_OK) status = account(&d, out, error);
+  if (status == SCL_STATUS_OK) status = precondition(&d, error);
+  if (status == SCL_STATUS_OK) status = iterate(&d, out, error);
+  if (status == SCL_STATUS_OK) status = account(&d, out, error);
   close_descent(&d);
   return status;
 }
@@ -370,7 +374,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "cg",
     "1.0",
     "The Scullery authors",

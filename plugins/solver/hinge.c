@@ -20,13 +20,14 @@
 enum { LAMBDA, TOLERANCE, MAX_ITERATIONS, SEED, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "regularisation of the mean loss, more than 0"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-3", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "regularisation of the mean loss, more than 0"},
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-3", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "duality gap relative to the objective"},
-    {"max_iterations", SCL_INTEGER, NULL, "2000", 1, 1e9, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "2000", 1, 1e9, 0, SCL_WIDTH_NONE,
      "passes over the rows at most"},
-    {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "of the order of rows"},
+    {"seed", SCL_FORM_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_WIDTH_NONE,
+     "of the order of rows"},
 };
 
 enum { ROUNDS = 10, CHECK_EVERY = 5, STRIPE_ROWS = 32, STRIPE_COLUMNS = 256 };
@@ -41,11 +42,12 @@ typedef struct hinge {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   hinge *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (hinge){host, values[LAMBDA].number, values[TOLERANCE].number,
                   (size_t)values[MAX_ITERATIONS].number, (uint64_t)values[SEED].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -101,7 +103,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   m->a = out->coefficients;
   m->size = chunk_size(problem);
   const scl_status status = risk_open(&m->risk, problem, loss_hinge, NULL, self->lambda, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   m->duals = host->allocate((2 * n * c + n + 2 * m->size * c + c) * sizeof *m->duals);
   m->phi = host->allocate(m->size * problem->features * sizeof *m->phi);
   m->kernel = host->allocate(kernel_rows(m) * m->size * sizeof *m->kernel);
@@ -110,7 +112,8 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   if (m->duals == NULL || m->phi == NULL || m->kernel == NULL || m->order == NULL ||
       m->done == NULL) {
     close_machine(m);
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the duals of %zu rows", n);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the duals of %zu rows",
+                      n);
   }
   m->all_scores = m->duals + n * c;
   m->upper = m->all_scores + n * c;
@@ -122,7 +125,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   memset(m->done, 0, c);
   for (size_t i = 0; i < n; i++)
     m->upper[i] = m->risk.weights[i] / (self->lambda * m->risk.total);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- one chunk */
@@ -214,7 +217,8 @@ static size_t newton_direction(column *col) {
   }
   for (size_t a = 0; a < free; a++)
     col->free_kernel[a * free + a] += 1e-10 * trace / (double)free;
-  if (free == 0 || m->algebra->potrf(free, col->free_kernel, (ptrdiff_t)free, NULL) != SCL_OK)
+  if (free == 0 ||
+      m->algebra->potrf(free, col->free_kernel, (ptrdiff_t)free, NULL) != SCL_STATUS_OK)
     return 0;
   m->algebra->potrs(free, 1, col->free_kernel, (ptrdiff_t)free, col->step, 1);
   return free;
@@ -349,9 +353,10 @@ static scl_status solve_chunk(void *context, size_t first, size_t count, const d
   host->parallel((count + STRIPE_ROWS - 1) / STRIPE_ROWS, score_stripe, &k);
   host->parallel(c, descend, &k);
   if (atomic_load(&k.no_memory))
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for a chunk of %zu rows", count);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a chunk of %zu rows",
+                      count);
   host->parallel((d + STRIPE_COLUMNS - 1) / STRIPE_COLUMNS, update_stripe, &k);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the gap */
@@ -360,7 +365,7 @@ static scl_status solve_chunk(void *context, size_t first, size_t count, const d
 static scl_status measure_gap(machine *m, double *worst, scl_error *error) {
   const size_t n = m->problem->rows, d = m->problem->features, c = m->problem->targets;
   const scl_status status = m->problem->product(m->problem, m->a, c, m->all_scores, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   *worst = 0;
   for (size_t j = 0; j < c; j++) {
     double loss = 0, duals = 0, square = 0;
@@ -377,7 +382,7 @@ static scl_status measure_gap(machine *m, double *worst, scl_error *error) {
     m->done[j] = m->gap[j] <= m->self->tolerance;
     *worst = fmax(*worst, m->gap[j]);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
@@ -386,33 +391,33 @@ static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
   for (m->iteration = 0; m->iteration < most;) {
     scl_status status =
         m->problem->progress(m->problem, (double)m->iteration / (double)most, "solving", error);
-    if (status == SCL_OK) status = chunks_walk(m->problem, m->phi, solve_chunk, m, error);
+    if (status == SCL_STATUS_OK) status = chunks_walk(m->problem, m->phi, solve_chunk, m, error);
     m->has_kernel = 1;
     out->iterations = ++m->iteration;
-    if (status == SCL_OK && (m->iteration % CHECK_EVERY == 0 || m->iteration == most))
+    if (status == SCL_STATUS_OK && (m->iteration % CHECK_EVERY == 0 || m->iteration == most))
       status = measure_gap(m, &out->gap, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     if (out->gap <= m->self->tolerance) break;
   }
-  out->outcome = out->gap <= m->self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  if (out->outcome == SCL_LIMIT)
+  out->outcome = out->gap <= m->self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
                    "the duality gap is %.1e of the objective, %.1e was wanted: give more "
                    "max_iterations or a larger lambda",
                    out->gap, out->tolerance);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const hinge *self = instance;
   machine m;
-  if (problem->task != SCL_CLASSIFICATION)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+  if (problem->task != SCL_TASK_CLASSIFICATION)
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "it tells classes apart, and the targets are numbers: task = "
                             "\"classification\" goes with it");
   scl_status status = open_machine(&m, self, problem, out, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = iterate(&m, out, error);
   close_machine(&m);
   return status;
@@ -472,7 +477,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "hinge",
     "1.0",
     "The Scullery authors",

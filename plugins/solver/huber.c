@@ -19,18 +19,19 @@
 enum { LAMBDA, DELTA, SCALE, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss"},
-    {"delta", SCL_NUMBER, NULL, "1.345", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "where the loss turns from square to absolute, in units of scale"},
-    {"scale", SCL_WORD, "mad|none", "mad", 0, 0, 0, SCL_NO_WIDTH,
+    {"delta", SCL_FORM_NUMBER, NULL, "1.345", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "where the loss turns from square to absolute, in units of scale"},
+    {"scale", SCL_FORM_WORD, "mad|none", "mad", 0, 0, 0, SCL_WIDTH_NONE,
      "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in the "
      "target's own units"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-6", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "gradient norm relative to the one at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "100", 1, 1e9, 0, SCL_WIDTH_NONE,
      "Newton steps at most, for each target"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 enum { SCALE_ROUNDS = 8 };
@@ -45,7 +46,8 @@ typedef struct huber {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   huber *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (huber){host,
                   values[LAMBDA].number,
                   values[DELTA].number,
@@ -53,7 +55,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                   (size_t)values[MAX_ITERATIONS].number,
                   strcmp(values[SCALE].word, "mad") == 0};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -87,10 +89,10 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, scl
   scl_status status = weighted_open(&t->ridge, problem, error);
   t->x = self->host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
   t->order = self->host->allocate(n * sizeof *t->order);
-  if (status == SCL_OK && (t->x == NULL || t->order == NULL))
-    status = self->host->fail(error, SCL_NO_MEMORY,
+  if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
+    status = self->host->fail(error, SCL_STATUS_NO_MEMORY,
                               "not enough memory for the residuals of %zu rows", n);
-  if (status != SCL_OK) {
+  if (status != SCL_STATUS_OK) {
     close_robust(t);
     return status;
   }
@@ -105,7 +107,7 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, scl
   t->risk.size = d + (size_t)all->intercept;
   t->risk.scores = n;
   t->risk.context = &t->delta;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The gradient at x, whose scores are known. */
@@ -155,25 +157,26 @@ static scl_status choose_direction(robust *t, scl_error *error) {
   double *weights = t->residuals, sum = 0;
   choose_weights(t, weights);
   scl_status status = problem->reweighted(problem, weights, &normal, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < d; i++)
     t->direction[i] = -t->risk.total * t->gradient[i];
   status = weighted_solve(&t->ridge, normal.gram, t->risk.total * t->self->lambda, t->direction, 1,
                           error);
-  if (status == SCL_OK) status = problem->product(problem, t->direction, 1, t->change, error);
-  if (status != SCL_OK) return status;
+  if (status == SCL_STATUS_OK)
+    status = problem->product(problem, t->direction, 1, t->change, error);
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++)
     sum += weights[i] * t->change[i];
   t->direction[d] = t->risk.intercept ? -sum / normal.total : 0;
   for (size_t i = 0; i < n; i++)
     t->change[i] += t->direction[d];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* One step; *moved: 0 where rounding leaves none. */
 static scl_status newton_step(robust *t, int *moved, scl_error *error) {
   const scl_status status = choose_direction(t, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   const risk_line line = risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
   const double length = risk_search(&line, 0.01, 1);
   *moved = length > 0;
@@ -203,13 +206,13 @@ static scl_status minimise(robust *t, scl_error *error) {
   int moved = 1;
   best_constant(t);
   scl_status status = measure_unit(t, error);
-  if (status == SCL_OK) status = differentiate(t, error);
-  while (status == SCL_OK && moved) {
+  if (status == SCL_STATUS_OK) status = differentiate(t, error);
+  while (status == SCL_STATUS_OK && moved) {
     t->residual = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient)) / t->unit;
     if (t->residual <= t->self->tolerance || t->steps >= t->self->max_iterations) break;
     status = problem->progress(problem, (double)t->steps++ / (double)t->self->max_iterations,
                                "Newton steps", error);
-    if (status == SCL_OK) status = newton_step(t, &moved, error);
+    if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   }
   return status;
 }
@@ -228,7 +231,7 @@ static scl_status start(robust *t, scl_error *error) {
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
   best_constant(t);
   scl_status status = differentiate(t, error);
-  if (status == SCL_OK) status = newton_step(t, &moved, error);
+  if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   return status;
 }
 
@@ -242,7 +245,7 @@ static double reach_of_targets(const robust *t) {
 static scl_status fit(robust *t, scl_error *error) {
   scl_status status = start(t, error);
   const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
-  for (int round = 0; status == SCL_OK && round < SCALE_ROUNDS; round++) {
+  for (int round = 0; status == SCL_STATUS_OK && round < SCALE_ROUNDS; round++) {
     const double scale = t->self->mad ? fmax(scale_of(t), least) : 1;
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
     t->scale = scale;
@@ -268,13 +271,13 @@ static scl_status solve_column(const huber *self, const risk *all, size_t j, scl
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
   robust t;
   scl_status status = open_robust(&t, self, all, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++)
     t.risk.targets[i] = all->targets[i * c + j];
   status = fit(&t, error);
-  for (size_t i = 0; status == SCL_OK && i < d; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
     out->coefficients[i * c + j] = t.x[i];
-  if (status == SCL_OK && all->intercept) out->intercept[j] = t.x[d];
+  if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];
   if (t.residual > self->tolerance) note_limit(&t, out);
   out->iterations += t.steps;
   out->residual = fmax(out->residual, t.residual);
@@ -290,15 +293,15 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   risk all;
   double delta = 0;
   scl_status status = risk_open(&all, problem, loss_huber, NULL, self->lambda, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   out->residual = 0;
   out->iterations = 0;
-  for (size_t j = 0; status == SCL_OK && j < problem->targets; j++)
+  for (size_t j = 0; status == SCL_STATUS_OK && j < problem->targets; j++)
     status = solve_column(self, &all, j, out, &delta, error);
   risk_close(&all);
   out->tolerance = self->tolerance;
-  out->outcome = out->residual <= self->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  if (out->outcome == SCL_CONVERGED && self->mad)
+  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (out->outcome == SCL_OUTCOME_CONVERGED && self->mad)
     (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
                    problem->targets > 1 ? " (the last target's)" : "");
   return status;
@@ -350,7 +353,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "huber",
     "1.0",
     "The Scullery authors",

@@ -14,11 +14,12 @@
 enum { KERNEL, LAMBDA, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"kernel", SCL_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_NO_WIDTH,
+    {"kernel", SCL_FORM_PARTS, "kernel", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
      "the kernel on rows, as sc.kernel.gaussian{ gamma = 2 }"},
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 enum { TILE = 512, STRIP = 256, MOST_TRIES = 12 };
@@ -44,18 +45,19 @@ static scl_status check_kernel(const kernel_ridge *self, scl_error *error) {
   const scl_plugin *kernel = self->kernel.list[0].plugin;
   if (self->kernel.count > 1)
     return self->host->fail(
-        error, SCL_BAD_OPTION,
+        error, SCL_STATUS_BAD_OPTION,
         "option 'kernel' got %zu kernels; it takes one, as sc.kernel.sum{} of them",
         self->kernel.count);
-  if (((const scl_kernel *)kernel->vtable)->spaces & SCL_IN(SCL_DENSE)) return SCL_OK;
-  return self->host->fail(error, SCL_UNSUPPORTED, "kernel.%s is not defined on rows of data",
+  if (((const scl_kernel *)kernel->vtable)->spaces & SCL_BIT(SCL_SPACE_DENSE)) return SCL_STATUS_OK;
+  return self->host->fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on rows of data",
                           kernel->name);
 }
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   kernel_ridge *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (kernel_ridge){.host = host,
                          .symmetric = host->service(SCL_SERVICE_SYMMETRIC),
                          .dense = host->service(SCL_SERVICE_DENSE_ALGEBRA),
@@ -63,8 +65,8 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                          .lambda = values[LAMBDA].number,
                          .intercept = values[INTERCEPT].number != 0};
   scl_status status = parts_read(host, "kernel", &values[KERNEL], &self->kernel, error);
-  if (status == SCL_OK) status = check_kernel(self, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK) status = check_kernel(self, error);
+  if (status == SCL_STATUS_OK)
     *instance = self;
   else
     destroy(self);
@@ -129,16 +131,16 @@ static scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *
                             scl_error *error) {
   const scl_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
   const scl_status status = kernel_values(s->self, &u, &v, k, TILE, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   if (!all_finite(k, u.count, v.count))
     return s->self->host->fail(
-        error, SCL_BAD_DATA,
+        error, SCL_STATUS_BAD_DATA,
         "kernel.%s gives a value that is not finite for a row of the data: standardize it",
         s->self->kernel.list[0].plugin->name);
   for (size_t r = 0; i == j && r < u.count; r++)
     k[r * TILE + r] += s->shift[i + r];
   s->self->symmetric->set(s->a, i, u.count, j, v.count, k, TILE);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void fill_task(void *context, size_t index) {
@@ -146,9 +148,9 @@ static void fill_task(void *context, size_t index) {
   const scl_host *host = s->self->host;
   scl_error error = {0};
   double *k = host->allocate(sizeof *k * TILE * TILE);
-  const scl_status status =
-      k == NULL ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for a tile of kernel values")
-                : fill_tile(s, s->strip, index * TILE, k, &error);
+  const scl_status status = k == NULL ? host->fail(&error, SCL_STATUS_NO_MEMORY,
+                                                   "not enough memory for a tile of kernel values")
+                                      : fill_tile(s, s->strip, index * TILE, k, &error);
   failure_note(s->failed, status, &error);
   host->release(k);
 }
@@ -158,11 +160,11 @@ static scl_status fill(linear_system *s, scl_error *error) {
   failure failed;
   failure_begin(&failed);
   s->failed = &failed;
-  for (s->strip = 0; s->strip < n && failed.status == SCL_OK; s->strip += TILE) {
+  for (s->strip = 0; s->strip < n && failed.status == SCL_STATUS_OK; s->strip += TILE) {
     const double done = (double)s->strip / (double)n;
     const scl_status status =
         s->problem->progress(s->problem, done * done / 2, "the kernel matrix", error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     s->self->host->parallel(s->strip / TILE + 1, fill_task, s);
   }
   return failure_end(&failed, error);
@@ -196,7 +198,7 @@ static void residual_task(void *context, size_t index) {
   const scl_status status =
       expansion_values(&kernel, s->m, u.weights, u.stride, u.count, out, (ptrdiff_t)c, &error);
   failure_note(s->failed, status, &error);
-  for (size_t i = 0; status == SCL_OK && i < u.count * c; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u.count * c; i++)
     out[i] = s->set.y[first * c + i] - out[i] - s->shift[first + i / c] * s->m->b[first * c + i];
 }
 
@@ -208,7 +210,7 @@ static scl_status measure(linear_system *s, double *relative, scl_error *error) 
   failure_begin(&failed);
   s->failed = &failed;
   s->self->host->parallel((s->m->rows + STRIP - 1) / STRIP, residual_task, s);
-  for (size_t i = 0; failed.status == SCL_OK && i < count; i++) {
+  for (size_t i = 0; failed.status == SCL_STATUS_OK && i < count; i++) {
     if (!(fabs(s->residual[i]) <= worst)) worst = fabs(s->residual[i]);
     if (fabs(s->set.y[i]) > size) size = fabs(s->set.y[i]);
   }
@@ -232,15 +234,15 @@ static void refine(const linear_system *s) {
     s->m->b[i] += s->residual[i];
 }
 
-/* SCL_NUMERIC where the matrix does not factor, and only there. */
+/* SCL_STATUS_NUMERIC where the matrix does not factor, and only there. */
 static scl_status attempt(linear_system *s, double *relative, scl_error *error) {
   const size_t n = s->m->rows, c = s->m->functions;
   size_t pivot = 0;
   scl_status status = fill(s, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = s->problem->progress(s->problem, 0.5, "factoring the kernel matrix", error);
-  if (status == SCL_OK) status = s->self->symmetric->factor(s->a, &pivot, error);
-  if (status != SCL_OK) return status;
+  if (status == SCL_STATUS_OK) status = s->self->symmetric->factor(s->a, &pivot, error);
+  if (status != SCL_STATUS_OK) return status;
   memset(s->right, 0, c * sizeof *s->right);
   memcpy(s->m->b, s->set.y, n * c * sizeof *s->m->b);
   for (size_t i = 0; i < n; i++)
@@ -248,7 +250,8 @@ static scl_status attempt(linear_system *s, double *relative, scl_error *error) 
   if (s->self->intercept) s->self->symmetric->solve(s->a, s->ones, 1);
   solve_factored(s, s->m->b, s->right, s->m->f0);
   status = measure(s, relative, error);
-  if (status != SCL_OK || !isfinite(*relative) || *relative <= 1e-3 * tolerance) return status;
+  if (status != SCL_STATUS_OK || !isfinite(*relative) || *relative <= 1e-3 * tolerance)
+    return status;
   refine(s);
   return measure(s, relative, error);
 }
@@ -259,7 +262,7 @@ static scl_status mean_diagonal(const linear_system *s, double *mean, scl_error 
   const scl_parameters all = rows_at(s, 0, n);
   const scl_status status = part_diagonal(&s->self->kernel.list[0], &all, s->ones, error);
   double sum = 0;
-  for (size_t i = 0; status == SCL_OK && i < n; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     sum += s->ones[i] + s->shift[i];
   *mean = sum > 0 ? sum / (double)n : 1;
   return status;
@@ -270,28 +273,28 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
   const size_t n = s->m->rows;
   double unit = 1, jitter = 0;
   scl_status status = mean_diagonal(s, &unit, error);
-  for (int tries = 0; status == SCL_OK && tries < MOST_TRIES; tries++) {
+  for (int tries = 0; status == SCL_STATUS_OK && tries < MOST_TRIES; tries++) {
     status = attempt(s, &out->residual, error);
-    if (status != SCL_OK && status != SCL_NUMERIC) return status;
-    const int solved = status == SCL_OK && isfinite(out->residual);
+    if (status != SCL_STATUS_OK && status != SCL_STATUS_NUMERIC) return status;
+    const int solved = status == SCL_STATUS_OK && isfinite(out->residual);
     if (solved && (out->residual <= tolerance || tries + 3 >= MOST_TRIES)) {
-      out->outcome = out->residual <= tolerance ? SCL_CONVERGED : SCL_LIMIT;
+      out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
       out->jitter = jitter;
       if (jitter > 0)
         (void)snprintf(
             out->note, sizeof out->note,
             "the kernel matrix is singular to working precision: %.1e was added to its diagonal",
             jitter);
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
-    status = SCL_OK;
+    status = SCL_STATUS_OK;
     const double more = (tries == 0 ? 1e-12 : 9e-12 * pow(10, tries - 1)) * unit;
     for (size_t i = 0; i < n; i++)
       s->shift[i] += more;
     jitter += more;
   }
-  if (status != SCL_OK) return status;
-  return s->self->host->fail(error, SCL_NUMERIC,
+  if (status != SCL_STATUS_OK) return status;
+  return s->self->host->fail(error, SCL_STATUS_NUMERIC,
                              "the kernel matrix of %zu rows stays singular even with %.1e on its "
                              "diagonal: give a larger lambda",
                              n, jitter);
@@ -302,8 +305,8 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
 static scl_status reserve(linear_system *s, scl_error *error) {
   const scl_host *host = s->self->host;
   const size_t n = s->m->rows, c = s->m->functions;
-  if (s->self->symmetric->create(n, &s->a, NULL) != SCL_OK)
-    return host->fail(error, SCL_NO_MEMORY,
+  if (s->self->symmetric->create(n, &s->a, NULL) != SCL_STATUS_OK)
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
                       "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory than "
                       "there is: take fewer rows, or random features",
                       n, 4e-9 * (double)n * (double)n);
@@ -312,7 +315,8 @@ static scl_status reserve(linear_system *s, scl_error *error) {
   s->residual = host->allocate(n * c * sizeof(double));
   s->right = host->allocate(2 * c * sizeof(double));
   if (s->shift == NULL || s->ones == NULL || s->residual == NULL || s->right == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for the residuals of %zu rows", n);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the residuals of %zu rows", n);
   return expansion_reserve(host, s->m, error);
 }
 
@@ -326,13 +330,13 @@ static void set_shift(const linear_system *s) {
 
 static scl_status collect(linear_system *s, scl_error *error) {
   const scl_status status = rows_collect(s->problem, &s->set, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   s->m->rows = s->set.rows;
   s->m->cols = s->set.cols;
   s->m->functions = s->set.targets;
   s->m->x = s->set.x;
   s->set.x = NULL;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void release(linear_system *s) {
@@ -349,22 +353,22 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
                       scl_solution *out, scl_error *error) {
   linear_system s = {.self = instance, .problem = problem};
   s.m = expansion_new(problem->host, sizeof *s.m, error);
-  if (s.m == NULL) return SCL_NO_MEMORY;
+  if (s.m == NULL) return SCL_STATUS_NO_MEMORY;
   scl_status status = collect(&s, error);
-  if (status == SCL_OK) status = reserve(&s, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) status = reserve(&s, error);
+  if (status == SCL_STATUS_OK) {
     set_shift(&s);
     status = solve_system(&s, out, error);
   }
   release(&s);
-  if (status != SCL_OK) {
+  if (status != SCL_STATUS_OK) {
     end(instance, s.m);
     return status;
   }
   out->tolerance = tolerance;
   out->iterations = 1;
   *model = s.m;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- bytes */
@@ -373,7 +377,7 @@ static const char title[] = "kernel ridge 1";
 
 static scl_status save(const void *instance, const void *model, scl_write write, void *context,
                        scl_error *error) {
-  byte_writer w = {write, context, error, SCL_OK};
+  byte_writer w = {write, context, error, SCL_STATUS_OK};
   (void)instance;
   bytes_put_title(&w, title);
   expansion_put(&w, model);
@@ -383,12 +387,12 @@ static scl_status save(const void *instance, const void *model, scl_write write,
 static scl_status load(const void *instance, scl_read read, void *context, void **model,
                        scl_error *error) {
   const scl_host *host = ((const kernel_ridge *)instance)->host;
-  byte_reader r = {host, read, context, error, SCL_OK};
+  byte_reader r = {host, read, context, error, SCL_STATUS_OK};
   expansion *m = expansion_new(host, sizeof *m, error);
-  if (m == NULL) return SCL_NO_MEMORY;
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
   bytes_expect_title(&r, title);
   expansion_get(&r, m);
-  if (r.status == SCL_OK)
+  if (r.status == SCL_STATUS_OK)
     *model = m;
   else
     end(instance, m);
@@ -399,7 +403,7 @@ static scl_status load(const void *instance, scl_read read, void *context, void 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "kernel_ridge",
     "1.0",
     "The Scullery authors",

@@ -19,7 +19,7 @@
 enum { K, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"k", SCL_INTEGER, NULL, "5", 1, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"k", SCL_FORM_INTEGER, NULL, "5", 1, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "how many neighbours; odd numbers avoid ties of two classes"},
 };
 
@@ -41,10 +41,11 @@ typedef struct neighbours {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   knn *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (knn){host, host->service(SCL_SERVICE_DENSE_ALGEBRA), values[K].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -65,23 +66,24 @@ static void end(const void *instance, void *model) {
 
 static scl_status empty(const knn *self, neighbours **out, scl_error *error) {
   neighbours *m = self->host->allocate(sizeof *m);
-  if (m == NULL) return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a model");
+  if (m == NULL)
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model");
   memset(m, 0, sizeof *m);
   *out = m;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status measure(const knn *self, neighbours *m, scl_error *error) {
   m->squares = self->host->allocate(m->set.rows * sizeof *m->squares);
   if (m->squares == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu squared norms",
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu squared norms",
                             m->set.rows);
   distances_squares(m->set.x, (ptrdiff_t)m->set.cols, m->set.rows, m->set.cols, m->squares);
   for (size_t i = 0; i < m->set.rows; i++)
     if (m->squares[i] > m->largest) m->largest = m->squares[i];
-  if (isfinite(4 * m->largest)) return SCL_OK;
+  if (isfinite(4 * m->largest)) return SCL_STATUS_OK;
   return self->host->fail(
-      error, SCL_BAD_DATA,
+      error, SCL_STATUS_BAD_DATA,
       "the rows are so long that their squared distances overflow: standardize them");
 }
 
@@ -90,20 +92,20 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   const knn *self = instance;
   neighbours *m = NULL;
   scl_status status = empty(self, &m, error);
-  if (status == SCL_OK) status = rows_collect(problem, &m->set, error);
-  if (status == SCL_OK && self->k > (double)m->set.rows)
-    status = self->host->fail(error, SCL_BAD_OPTION,
+  if (status == SCL_STATUS_OK) status = rows_collect(problem, &m->set, error);
+  if (status == SCL_STATUS_OK && self->k > (double)m->set.rows)
+    status = self->host->fail(error, SCL_STATUS_BAD_OPTION,
                               "option 'k' got %.0f; there are %zu rows to choose neighbours from",
                               self->k, m->set.rows);
-  if (status == SCL_OK) status = measure(self, m, error);
-  if (status != SCL_OK) {
+  if (status == SCL_STATUS_OK) status = measure(self, m, error);
+  if (status != SCL_STATUS_OK) {
     end(self, m);
     return status;
   }
   m->k = (size_t)self->k;
   *model = m;
-  out->outcome = SCL_CONVERGED;
-  return SCL_OK;
+  out->outcome = SCL_OUTCOME_CONVERGED;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the k nearest, as a heap with
@@ -211,7 +213,7 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
   const neighbours *m = model;
   const scl_host *host = self->host;
   if (rows->cols != m->set.cols)
-    return host->fail(error, SCL_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
+    return host->fail(error, SCL_STATUS_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
                       rows->cols, m->set.cols);
   tile t = {.rows = rows->rows};
   t.x = rows_wide(host, rows, &t.copy, &t.stride);
@@ -219,11 +221,11 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
   t.heap = m->k > SIZE_MAX / 64 / (rows->rows + 1)
                ? NULL
                : host->allocate((rows->rows * m->k + 1) * sizeof *t.heap);
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (t.x == NULL || t.squares == NULL || t.heap == NULL)
-    status = host->fail(error, SCL_NO_MEMORY,
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
                         "not enough memory for the %zu neighbours of %zu rows", m->k, rows->rows);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     t.product = t.squares + rows->rows;
     search(self, m, &t);
     for (size_t i = 0; i < rows->rows; i++) {
@@ -245,7 +247,7 @@ static scl_status save(const void *instance, const void *model, scl_write write,
                        scl_error *error) {
   (void)instance;
   const neighbours *m = model;
-  byte_writer w = {write, context, error, SCL_OK};
+  byte_writer w = {write, context, error, SCL_STATUS_OK};
   bytes_put_title(&w, title);
   bytes_put_size(&w, m->set.rows);
   bytes_put_size(&w, m->set.cols);
@@ -266,34 +268,34 @@ static void read_set(byte_reader *r, row_set *set) {
 static scl_status load(const void *instance, scl_read read, void *context, void **model,
                        scl_error *error) {
   const knn *self = instance;
-  byte_reader r = {self->host, read, context, error, SCL_OK};
+  byte_reader r = {self->host, read, context, error, SCL_STATUS_OK};
   neighbours *m = NULL;
   r.status = empty(self, &m, error);
-  if (r.status != SCL_OK) return r.status;
+  if (r.status != SCL_STATUS_OK) return r.status;
   bytes_expect_title(&r, title);
   read_set(&r, &m->set);
   m->k = bytes_get_size(&r, 1, m->set.rows, "k");
   m->set.x = bytes_get_array(&r, m->set.rows, m->set.cols);
   m->set.y = bytes_get_array(&r, m->set.rows, m->set.targets);
   m->set.weights = bytes_get_array(&r, m->set.rows, 1);
-  for (size_t i = 0; r.status == SCL_OK && i < m->set.rows; i++)
+  for (size_t i = 0; r.status == SCL_STATUS_OK && i < m->set.rows; i++)
     if (!(m->set.weights[i] > 0))
-      r.status = self->host->fail(error, SCL_BAD_DATA,
+      r.status = self->host->fail(error, SCL_STATUS_BAD_DATA,
                                   "the model's bytes are damaged: a row weight is not positive");
-  if (r.status == SCL_OK) r.status = measure(self, m, error);
-  if (r.status != SCL_OK) {
+  if (r.status == SCL_STATUS_OK) r.status = measure(self, m, error);
+  if (r.status != SCL_STATUS_OK) {
     end(self, m);
     return r.status;
   }
   *model = m;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 #include "shared/model_solver.h"
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "knn",
     "1.0",
     "The Scullery authors",

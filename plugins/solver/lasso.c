@@ -16,15 +16,16 @@
 enum { LAMBDA, L1_RATIO, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "regularisation of the mean loss"},
-    {"l1_ratio", SCL_NUMBER, NULL, "1", 0, 1, 0, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-4", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "regularisation of the mean loss"},
+    {"l1_ratio", SCL_FORM_NUMBER, NULL, "1", 0, 1, 0, SCL_WIDTH_NONE,
      "share of ||a||_1 in the penalty (1: lasso, 0: ridge); ||a||^2/2 has the rest"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-6", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-6", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "duality gap to stop at, as a share of the objective at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "10000", 1, 1e9, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "10000", 1, 1e9, 0, SCL_WIDTH_NONE,
      "steps from one active set to the next, at each lambda"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 static const double path_ratio =
@@ -40,11 +41,12 @@ typedef struct lasso {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   lasso *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (lasso){host, values[LAMBDA].number, values[L1_RATIO].number, values[TOLERANCE].number,
                   (size_t)values[MAX_ITERATIONS].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -91,9 +93,9 @@ static void keep(const lasso *self, const scl_problem *problem, size_t target,
   if (target == 0 || relative > out->gap) out->gap = relative;
   const int lost = remainder_of(s, problem->features) < -self->tolerance * s->square;
   out->outcome =
-      out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_CONVERGED)
-          ? SCL_CONVERGED
-          : SCL_LIMIT;
+      out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_OUTCOME_CONVERGED)
+          ? SCL_OUTCOME_CONVERGED
+          : SCL_OUTCOME_LIMIT;
   if (lost)
     (void)snprintf(out->note, sizeof out->note,
                    "lambda is lost in the rounding of the sums over rows: give a larger one, a "
@@ -115,18 +117,18 @@ static scl_status solve_target(const lasso *self, active_set *q, const scl_probl
   const double top =
       self->l1_ratio > 0 && !problem->warm ? largest / total / self->l1_ratio : lambdas[0];
   separable now = penalty_of(self, total, top);
-  scl_status status = SCL_OK;
-  for (double lambda = path_ratio * top; status == SCL_OK && lambda > lambdas[0];
+  scl_status status = SCL_STATUS_OK;
+  for (double lambda = path_ratio * top; status == SCL_STATUS_OK && lambda > lambdas[0];
        lambda *= path_ratio) {
     const separable next = penalty_of(self, total, lambda);
     status = advance(self, q, problem, &now, &next, path_tolerance * goal, s, error);
     now = next;
   }
-  for (size_t k = 0; status == SCL_OK && k < count; k++) {
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     const separable next = penalty_of(self, total, lambdas[k]);
     status = advance(self, q, problem, &now, &next, self->tolerance * goal, s, error);
     now = next;
-    if (status == SCL_OK) keep(self, problem, target, s, out[k]);
+    if (status == SCL_STATUS_OK) keep(self, problem, target, s, out[k]);
     s->steps = 0;
   }
   return status;
@@ -139,12 +141,13 @@ static scl_status solve_targets(const lasso *self, const scl_problem *problem,
   const size_t d = problem->features, c = problem->targets;
   active_set q;
   scl_status status = active_set_open(&q, self->host, normal->gram, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   double *numbers = self->host->allocate(3 * d * sizeof *numbers);
   unsigned char *inside = self->host->allocate(d);
   if (numbers == NULL || inside == NULL)
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients", d);
-  for (size_t target = 0; status == SCL_OK && target < c; target++) {
+    status =
+        self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", d);
+  for (size_t target = 0; status == SCL_STATUS_OK && target < c; target++) {
     double *right = numbers + 2 * d;
     active_state s = {right, normal->square[target], numbers, numbers + d, inside, 0, 0};
     for (size_t j = 0; j < d; j++) {
@@ -153,7 +156,7 @@ static scl_status solve_targets(const lasso *self, const scl_problem *problem,
     }
     active_set_refresh(&q, right, s.a, s.rest);
     status = active_set_restart(&q, 0, s.a, error);
-    if (status != SCL_OK) break;
+    if (status != SCL_STATUS_OK) break;
     status = solve_target(self, &q, problem, normal->total, target, lambdas, count, out, &s, error);
   }
   self->host->release(numbers);
@@ -177,14 +180,15 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
                        size_t count, scl_solution *const *out, scl_error *error) {
   const lasso *self = instance;
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
-  if (count == 0) return SCL_OK;
+  if (count == 0) return SCL_STATUS_OK;
   place *places = self->host->allocate(count * sizeof *places);
   double *lambdas = self->host->allocate(count * sizeof *lambdas);
   scl_solution **sorted = self->host->allocate(count * sizeof(scl_solution *));
-  scl_status status = SCL_OK;
+  scl_status status = SCL_STATUS_OK;
   if (places == NULL || lambdas == NULL || sorted == NULL)
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a path of %zu", count);
-  if (status == SCL_OK) {
+    status =
+        self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path of %zu", count);
+  if (status == SCL_STATUS_OK) {
     for (size_t k = 0; k < count; k++)
       places[k] = (place){values[k], out[k]};
     qsort(places, count, sizeof *places, descending);
@@ -194,7 +198,7 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
     }
     status = problem->normal(problem, &normal, error);
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = solve_targets(self, problem, &normal, lambdas, count, sorted, error);
   self->host->release(places);
   self->host->release(lambdas);
@@ -236,7 +240,7 @@ static scl_status objective(const void *instance, const scl_problem *problem,
   const separable r = penalty_of(self, 1, self->lambda);
   const scl_status status =
       mean_loss(problem, coefficients, intercept, squared_value, NULL, value, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *value = *value / 2 + separable_value(&r, problem->features * problem->targets, coefficients);
   return status;
 }
@@ -255,7 +259,7 @@ static const void *ability(const void *instance, const char *id) {
 static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SOLVER,
+                                    SCL_KIND_SOLVER,
                                     "lasso",
                                     "1.0",
                                     "The Scullery authors",

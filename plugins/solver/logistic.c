@@ -16,19 +16,21 @@
 enum { LAMBDA, METHOD, TOLERANCE, MAX_ITERATIONS, BATCH, EPOCHS, SEED, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss"},
-    {"method", SCL_WORD, "lbfgs|sgd", "lbfgs", 0, 0, 0, SCL_NO_WIDTH,
+    {"method", SCL_FORM_WORD, "lbfgs|sgd", "lbfgs", 0, 0, 0, SCL_WIDTH_NONE,
      "lbfgs: to a tolerance, over all rows; sgd: minibatches"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-5", 0, 1, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-5", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "lbfgs: gradient norm relative to the one at a = 0"},
-    {"max_iterations", SCL_INTEGER, NULL, "5000", 1, 1e9, 0, SCL_NO_WIDTH,
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "5000", 1, 1e9, 0, SCL_WIDTH_NONE,
      "lbfgs: sweeps over the rows at most"},
-    {"batch", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH, "sgd: rows a step"},
-    {"epochs", SCL_NUMBER, NULL, "10", 0, 1e9, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"batch", SCL_FORM_INTEGER, NULL, "100", 1, 1e9, 0, SCL_WIDTH_NONE, "sgd: rows a step"},
+    {"epochs", SCL_FORM_NUMBER, NULL, "10", 0, 1e9, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "sgd: times that as many rows are drawn as there are"},
-    {"seed", SCL_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_NO_WIDTH, "sgd: of the draws"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"seed", SCL_FORM_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_WIDTH_NONE,
+     "sgd: of the draws"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 typedef struct logistic {
@@ -42,7 +44,8 @@ typedef struct logistic {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   logistic *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (logistic){host,
                      values[LAMBDA].number,
                      values[TOLERANCE].number,
@@ -52,7 +55,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                      (uint64_t)values[SEED].number,
                      strcmp(values[METHOD].word, "sgd") == 0};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -87,23 +90,23 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
                            scl_error *error) {
   lbfgs l;
   scl_status status = lbfgs_open(&l, r, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
-  const int endless = status == SCL_OK && r->lambda == 0 && separated(r, l.scores);
+  const int endless = status == SCL_STATUS_OK && r->lambda == 0 && separated(r, l.scores);
   if (endless) {
-    out->outcome = SCL_LIMIT;
+    out->outcome = SCL_OUTCOME_LIMIT;
     (void)snprintf(out->note, sizeof out->note,
                    "all rows are on their own side, so that without lambda longer weights are "
                    "always better: give lambda more than 0");
-  } else if (status == SCL_OK && out->outcome == SCL_LIMIT &&
+  } else if (status == SCL_STATUS_OK && out->outcome == SCL_OUTCOME_LIMIT &&
              out->iterations < self->max_iterations)
     (void)snprintf(
         out->note, sizeof out->note,
         "rounding leaves no lower value: the gradient is %.1e of the one at 0, %.1e was wanted",
         out->residual, self->tolerance);
-  else if (status == SCL_OK && out->outcome == SCL_LIMIT)
+  else if (status == SCL_STATUS_OK && out->outcome == SCL_OUTCOME_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
                    "the gradient is %.1e of the one at 0, %.1e was wanted: give more "
                    "max_iterations, or a larger lambda",
@@ -120,7 +123,8 @@ static scl_status measure(const risk *r, double *x, double *scratch, double *res
   memset(zero, 0, r->size * sizeof *zero);
   scl_status status = risk_evaluate(r, zero, &value, gradient, scores, slope_sum, error);
   const double unit = sqrt(risk_dot(r->size, gradient, gradient));
-  if (status == SCL_OK) status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
+  if (status == SCL_STATUS_OK)
+    status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
   *norm = sqrt(risk_dot(r->size, gradient, gradient));
   *residual = unit > 0 ? *norm / unit : *norm;
   return status;
@@ -130,18 +134,19 @@ static scl_status by_sgd(const logistic *self, const risk *r, scl_solution *out,
   descent d = {.x = NULL};
   double norm = 0, *scratch = NULL;
   scl_status status = batch_check(r->problem, self->batch, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = descent_open(&d, r, self->batch, self->epochs, self->seed,
                           r->columns == 1 ? 0.25 : 0.5, error);
-  if (status == SCL_OK) status = descent_run(&d, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK) status = descent_run(&d, error);
+  if (status == SCL_STATUS_OK)
     scratch = self->host->allocate((2 * r->size + r->scores + r->columns) * sizeof *scratch);
-  if (status == SCL_OK && scratch == NULL)
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for a gradient");
-  if (status == SCL_OK) status = measure(r, d.average, scratch, &out->residual, &norm, error);
-  if (status == SCL_OK) write_solution(r, d.average, norm, out);
+  if (status == SCL_STATUS_OK && scratch == NULL)
+    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
+  if (status == SCL_STATUS_OK)
+    status = measure(r, d.average, scratch, &out->residual, &norm, error);
+  if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
   out->iterations = d.steps;
-  out->outcome = SCL_STOPPED;
+  out->outcome = SCL_OUTCOME_STOPPED;
   self->host->release(scratch);
   descent_close(&d);
   return status;
@@ -151,12 +156,12 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   const logistic *self = instance;
   risk r;
-  if (problem->task != SCL_CLASSIFICATION)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+  if (problem->task != SCL_TASK_CLASSIFICATION)
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "it tells classes apart, and the targets are numbers: task = "
                             "\"classification\" goes with it");
   scl_status status = risk_open(&r, problem, loss_logistic, NULL, self->lambda, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = self->sgd ? by_sgd(self, &r, out, error) : by_lbfgs(self, &r, out, error);
   risk_close(&r);
   return status;
@@ -213,7 +218,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "logistic",
     "1.0",
     "The Scullery authors",

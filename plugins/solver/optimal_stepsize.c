@@ -17,8 +17,8 @@
 enum { LAMBDA, SHARED, OPTIONS = SHARED + FUNCTIONAL_OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-5", 0, 1, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "regularisation of the mean loss, and what alpha shrinks by in a step"},
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-5", 0, 1, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "regularisation of the mean loss, and what alpha shrinks by in a step"},
     FUNCTIONAL_ROWS,
 };
 
@@ -30,10 +30,11 @@ typedef struct optimal_stepsize {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   optimal_stepsize *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (optimal_stepsize){functional_read(host, values + SHARED), values[LAMBDA].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -113,14 +114,14 @@ static scl_status descend(functional_descent *d, double lambda, double *slopes, 
   const size_t c = d->columns;
   for (size_t t = 0; t < d->steps; t++) {
     const scl_status status = functional_step(d, t, t + 1, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; i < d->self->batch * c; i++)
       d->scores[i] *= 1 - lambda;
     const choice s = {d, lambda, t, d->a + t * c, slopes};
     choose_steps(&s);
     functional_move(d, t, 1 - lambda);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
@@ -130,15 +131,15 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
   double *slopes = self->shared.host->allocate((problem->targets + 1) * sizeof *slopes);
   if (slopes == NULL)
-    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets",
+    return self->shared.host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                                    problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     status = descend(&d, self->lambda, slopes, error);
     functional_close(&d);
   }
   self->shared.host->release(slopes);
-  out->outcome = SCL_STOPPED;
+  out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d.steps;
   return status;
 }
@@ -147,7 +148,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "optimal_stepsize",
     "1.0",
     "The Scullery authors",

@@ -21,15 +21,16 @@
 enum { LAMBDA, PENALTY, INTERCEPT, FORM, ESTIMATE, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss"},
-    {"penalty", SCL_WORD, "l2|rkhs", "l2", 0, 0, 0, SCL_NO_WIDTH,
+    {"penalty", SCL_FORM_WORD, "l2|rkhs", "l2", 0, 0, 0, SCL_WIDTH_NONE,
      "l2: ||a||^2; rkhs: a'Ga, for features of an instantiation with K"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
-    {"form", SCL_WORD, "auto|primal|dual", "auto", 0, 0, 0, SCL_NO_WIDTH,
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
+    {"form", SCL_FORM_WORD, "auto|primal|dual", "auto", 0, 0, 0, SCL_WIDTH_NONE,
      "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can and D "
      "> n"},
-    {"estimate", SCL_WORD, "none|loo|loo_error|gcv", "none", 0, 0, 0, SCL_NO_WIDTH,
+    {"estimate", SCL_FORM_WORD, "none|loo|loo_error|gcv", "none", 0, 0, 0, SCL_WIDTH_NONE,
      "its own risk, told by info().score: leave-one-out squared error, leave-one-out share of "
      "wrong classes, generalised cross-validation"},
 };
@@ -49,9 +50,10 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   const int rkhs = strcmp(values[PENALTY].word, "rkhs") == 0,
             dual = strcmp(values[FORM].word, "dual") == 0;
   if (rkhs && dual)
-    return host->fail(error, SCL_BAD_OPTION, "form = \"dual\" goes with penalty = \"l2\"");
+    return host->fail(error, SCL_STATUS_BAD_OPTION, "form = \"dual\" goes with penalty = \"l2\"");
   ridge *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (ridge){host,
                   host->service(SCL_SERVICE_SYMMETRIC),
                   values[LAMBDA].number,
@@ -60,7 +62,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
                   dual,
                   loo_kind_of(values[ESTIMATE].word)};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -93,8 +95,8 @@ static double relative_residual(const ridge *self, const system_of *s, double ji
   return size > 0 ? worst / size : worst;
 }
 
-/* One try: assemble, factor, solve, one step of iterative refinement. SCL_NUMERIC where it does not
- * factor. */
+/* One try: assemble, factor, solve, one step of iterative refinement. SCL_STATUS_NUMERIC where it
+ * does not factor. */
 static scl_status attempt(const ridge *self, const system_of *s, double jitter, scl_symmetric *a,
                           double *x, double *work, double *residual, scl_error *error) {
   const size_t count = s->order * s->columns;
@@ -103,17 +105,17 @@ static scl_status attempt(const ridge *self, const system_of *s, double jitter, 
   if (s->extra != NULL) self->algebra->add(s->weight, s->extra, a);
   self->algebra->shift((s->extra == NULL ? s->weight : 0) + jitter, a);
   const scl_status status = self->algebra->factor(a, &pivot, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   memcpy(x, s->right, count * sizeof *x);
   self->algebra->solve(a, x, s->columns);
   *residual = relative_residual(self, s, jitter, x, work);
-  if (!isfinite(*residual) || *residual <= 1e-3 * tolerance) return SCL_OK;
+  if (!isfinite(*residual) || *residual <= 1e-3 * tolerance) return SCL_STATUS_OK;
   self->algebra->solve(a, work, s->columns);
   for (size_t i = 0; i < count; i++)
     work[count + i] = x[i] + work[i];
   memcpy(x, work + count, count * sizeof *x);
   *residual = relative_residual(self, s, jitter, x, work);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static double mean_diagonal(const ridge *self, const scl_symmetric *a, size_t order, double *work) {
@@ -135,29 +137,30 @@ static scl_status solve_system(const ridge *self, const system_of *s, double lea
   double jitter = singular ? least_jitter * unit : 0;
   for (int tries = 0; tries < 12; tries++) {
     const scl_status status = attempt(self, s, jitter, a, x, work, &out->residual, error);
-    if (status != SCL_OK && status != SCL_NUMERIC) return status;
-    if (status == SCL_OK && isfinite(out->residual) && (out->residual <= tolerance || tries > 8)) {
+    if (status != SCL_STATUS_OK && status != SCL_STATUS_NUMERIC) return status;
+    if (status == SCL_STATUS_OK && isfinite(out->residual) &&
+        (out->residual <= tolerance || tries > 8)) {
       out->jitter = jitter;
       out->tolerance = tolerance;
-      out->outcome = out->residual <= tolerance ? SCL_CONVERGED : SCL_LIMIT;
+      out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
       out->iterations = 1;
       if (jitter > 0)
         (void)snprintf(out->note, sizeof out->note,
                        "the system is singular to working precision: %.1e (%.0e of its mean "
                        "diagonal) was added to the diagonal",
                        jitter, jitter / unit);
-      return SCL_OK;
+      return SCL_STATUS_OK;
     }
     jitter = jitter == 0 ? least_jitter * unit : 10 * jitter;
   }
   return self->host->fail(
-      error, SCL_NUMERIC,
+      error, SCL_STATUS_NUMERIC,
       "the system of order %zu stays singular even with %.1e on its diagonal: give a larger lambda",
       s->order, jitter / 10);
 }
 
 static double least_jitter(const scl_problem *problem) {
-  return problem->dtype == SCL_F32 ? 1e-5 : 1e-12;
+  return problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-12;
 }
 
 /* The scores of all solutions from one decomposition. work: D c numbers. */
@@ -165,11 +168,11 @@ static scl_status estimate(const ridge *self, const scl_problem *problem, const 
                            const scl_symmetric *gram, const double *lambdas, size_t count,
                            scl_solution *const *out, double *work, scl_error *error) {
   loo_spectrum spectrum;
-  if (self->estimate == LOO_ERROR && problem->task != SCL_CLASSIFICATION)
-    return self->host->fail(error, SCL_BAD_OPTION,
+  if (self->estimate == LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
+    return self->host->fail(error, SCL_STATUS_BAD_OPTION,
                             "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
   scl_status status = loo_decompose(self->host, normal->gram, gram, &spectrum, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t k = 0; self->estimate == LOO_GCV && k < count; k++)
     out[k]->score =
         loo_gcv(self->host, &spectrum, normal, problem, lambdas[k], out[k]->coefficients, work);
@@ -187,22 +190,23 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   scl_symmetric *a = NULL;
   double *work = NULL;
   scl_status status = problem->normal(problem, &normal, error);
-  if (status == SCL_OK && self->rkhs) status = problem->gram(problem, &s.extra, error);
-  if (status == SCL_OK) status = self->algebra->create(s.order, &a, error);
-  if (status == SCL_OK) work = self->host->allocate(2 * (s.order + 1) * s.columns * sizeof *work);
-  if (status == SCL_OK && work == NULL)
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
+  if (status == SCL_STATUS_OK && self->rkhs) status = problem->gram(problem, &s.extra, error);
+  if (status == SCL_STATUS_OK) status = self->algebra->create(s.order, &a, error);
+  if (status == SCL_STATUS_OK)
+    work = self->host->allocate(2 * (s.order + 1) * s.columns * sizeof *work);
+  if (status == SCL_STATUS_OK && work == NULL)
+    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                               s.order * s.columns);
   s.base = normal.gram;
   s.right = normal.right;
-  for (size_t k = 0; status == SCL_OK && k < count; k++) {
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     s.weight = normal.total * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK)
+    if (status == SCL_STATUS_OK)
       status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a,
                             out[k]->coefficients, work, out[k], error);
   }
-  if (status == SCL_OK && self->estimate != LOO_NONE)
+  if (status == SCL_STATUS_OK && self->estimate != LOO_NONE)
     status = estimate(self, problem, &normal, s.extra, lambdas, count, out, work, error);
   self->host->release(work);
   self->algebra->destroy(a);
@@ -223,17 +227,18 @@ static void end_dual_scoring(const ridge *self, dual_scoring *d) {
 static scl_status begin_dual_scoring(const ridge *self, const scl_problem *problem,
                                      const scl_symmetric *gram, dual_scoring *d, scl_error *error) {
   *d = (dual_scoring){0};
-  if (self->estimate == LOO_NONE) return SCL_OK;
-  if (self->estimate == LOO_ERROR && problem->task != SCL_CLASSIFICATION)
-    return self->host->fail(error, SCL_BAD_OPTION,
+  if (self->estimate == LOO_NONE) return SCL_STATUS_OK;
+  if (self->estimate == LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
+    return self->host->fail(error, SCL_STATUS_BAD_OPTION,
                             "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
   d->targets = self->host->allocate((problem->rows + 1) * problem->targets * sizeof *d->targets);
   if (d->targets == NULL)
-    return self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu targets",
+    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                             problem->rows);
   d->left = d->targets + problem->rows * problem->targets;
   const scl_status status = problem->responses(problem, d->targets, NULL, error);
-  return status == SCL_OK ? loo_decompose(self->host, gram, NULL, &d->spectrum, error) : status;
+  return status == SCL_STATUS_OK ? loo_decompose(self->host, gram, NULL, &d->spectrum, error)
+                                 : status;
 }
 
 static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas,
@@ -242,23 +247,24 @@ static scl_status dual(const ridge *self, const scl_problem *problem, const doub
   scl_symmetric *a = NULL;
   double *work = NULL;
   scl_status status = problem->dual(problem, &s.base, &s.right, error);
-  if (status == SCL_OK) status = self->algebra->create(s.order, &a, error);
-  if (status == SCL_OK) work = self->host->allocate(3 * (s.order + 1) * s.columns * sizeof *work);
-  if (status == SCL_OK && work == NULL)
-    status = self->host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
+  if (status == SCL_STATUS_OK) status = self->algebra->create(s.order, &a, error);
+  if (status == SCL_STATUS_OK)
+    work = self->host->allocate(3 * (s.order + 1) * s.columns * sizeof *work);
+  if (status == SCL_STATUS_OK && work == NULL)
+    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                               s.order * s.columns);
   dual_scoring scoring = {0};
-  if (status == SCL_OK) status = begin_dual_scoring(self, problem, s.base, &scoring, error);
-  for (size_t k = 0; status == SCL_OK && k < count; k++) {
+  if (status == SCL_STATUS_OK) status = begin_dual_scoring(self, problem, s.base, &scoring, error);
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
     status = problem->progress(problem, (double)k / (double)count, "solving", error);
-    if (status == SCL_OK)
+    if (status == SCL_STATUS_OK)
       status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a, b,
                             work, out[k], error);
-    if (status == SCL_OK)
+    if (status == SCL_STATUS_OK)
       status = problem->adjoint(problem, b, s.columns, out[k]->coefficients, error);
-    if (status == SCL_OK && self->estimate != LOO_NONE)
+    if (status == SCL_STATUS_OK && self->estimate != LOO_NONE)
       out[k]->score = loo_dual(problem, &scoring.spectrum, self->estimate, lambdas[k], b,
                                scoring.targets, scoring.left);
   }
@@ -272,13 +278,13 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
                        size_t count, scl_solution *const *out, scl_error *error) {
   const ridge *self = instance;
   if (self->rkhs && !problem->has_kernel)
-    return self->host->fail(error, SCL_UNSUPPORTED,
+    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
                             "penalty = \"rkhs\" needs features of an instantiation with K; penalty "
                             "= \"l2\" goes with these");
   const int short_and_wide = problem->features > problem->rows && !self->rkhs && !self->primal;
   if (self->dual || short_and_wide) {
     const scl_status status = dual(self, problem, values, count, out, error);
-    if (self->dual || status != SCL_UNSUPPORTED)
+    if (self->dual || status != SCL_STATUS_UNSUPPORTED)
       return status; /* rows of different weights have no dual here */
   }
   return primal(self, problem, values, count, out, error);
@@ -299,7 +305,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "ridge",
     "1.0",
     "The Scullery authors",

@@ -17,10 +17,10 @@
 enum { LAMBDA, B, SHARED, OPTIONS = SHARED + FUNCTIONAL_OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-2", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "regularisation of the mean loss; steps are 1/(lambda t)"},
-    {"B", SCL_NUMBER, NULL, "1000", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "largest norm of alpha"},
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-2", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "regularisation of the mean loss; steps are 1/(lambda t)"},
+    {"B", SCL_FORM_NUMBER, NULL, "1000", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "largest norm of alpha"},
     FUNCTIONAL_ROWS,
 };
 
@@ -32,10 +32,11 @@ typedef struct sfgd {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   sfgd *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (sfgd){functional_read(host, values + SHARED), values[LAMBDA].number, values[B].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -54,7 +55,7 @@ static scl_status gradient(void *context, const scl_rows *rows, scl_error *error
   for (size_t i = 0; i < rows->count; i++)
     for (size_t j = 0; j < c; j++)
       a[j] += d->shares[i] * d->scores[i * c + j] * d->phi[i];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_error *error) {
@@ -62,19 +63,19 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
   const size_t c = d->columns;
   const double eta = 1 / (self->lambda * (double)(t + 1));
   scl_status status = functional_step(d, t, t == 0 ? 1 : t, error);
-  for (size_t i = 0; status == SCL_OK && i < self->shared.batch; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < self->shared.batch; i++)
     (void)self->shared.loss.of_row(d->delta, c, d->scores + i * c, d->targets + i * c,
                                    d->scores + i * c);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1, 1,
                                 gradient, d, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++)
     d->a[t * c + j] *= -eta * exp(problem->log_scale);
   functional_move(d, t, (double)t / (double)(t + 1));
   const double norm = sqrt(d->square);
   if (norm > self->bound) functional_scale(d, self->bound / norm);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The norm of the mean from G itself, and the last digits of the bound. */
@@ -83,8 +84,8 @@ static scl_status settle(const functional_descent *d, const sfgd *self, double *
   const size_t count = d->problem->features * d->columns;
   double *image = self->shared.host->allocate((count + 1) * sizeof *image), square = 0;
   if (image == NULL)
-    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
-                                   count);
+    return self->shared.host->fail(error, SCL_STATUS_NO_MEMORY,
+                                   "not enough memory for %zu coefficients", count);
   d->symmetric->multiply(d->gram, mean, d->columns, image);
   for (size_t i = 0; i < count; i++)
     square += mean[i] * image[i];
@@ -93,7 +94,7 @@ static scl_status settle(const functional_descent *d, const sfgd *self, double *
   for (size_t i = 0; *norm > self->bound && i < count; i++)
     mean[i] *= self->bound / *norm;
   *norm = fmin(*norm, self->bound);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static scl_status descend(functional_descent *d, const sfgd *self, scl_solution *out,
@@ -102,7 +103,7 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
   size_t projected = 0;
   for (size_t t = 0; t < d->steps; t++) {
     const scl_status status = step(d, self, t, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     projected += sqrt(d->square) >= self->bound * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)
       out->coefficients[i] += d->a[i];
@@ -111,11 +112,11 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
     out->coefficients[i] /= (double)(d->steps + 1);
   double norm = 0;
   const scl_status status = settle(d, self, out->coefficients, &norm, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     (void)snprintf(out->note, sizeof out->note,
                    "||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound", norm,
                    self->bound, projected, d->steps);
-  out->outcome = SCL_STOPPED;
+  out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d->steps;
   return status;
 }
@@ -127,12 +128,12 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   functional_descent d;
   double *a = self->shared.host->allocate((count + 1) * sizeof *a);
   if (a == NULL)
-    return self->shared.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu coefficients",
-                                   count);
+    return self->shared.host->fail(error, SCL_STATUS_NO_MEMORY,
+                                   "not enough memory for %zu coefficients", count);
   memset(a, 0, count * sizeof *a);
   memset(out->coefficients, 0, count * sizeof *a);
   scl_status status = functional_open(&d, &self->shared, problem, a, error);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     status = descend(&d, self, out, error);
     functional_close(&d);
   }
@@ -144,7 +145,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "sfgd",
     "1.0",
     "The Scullery authors",

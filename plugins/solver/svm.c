@@ -23,17 +23,18 @@
 enum { KERNEL, C, GAMMA, EPSILON, TOLERANCE, CACHE, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"kernel", SCL_WORD, "rbf|linear", "rbf", 0, 0, 0, SCL_NO_WIDTH,
+    {"kernel", SCL_FORM_WORD, "rbf|linear", "rbf", 0, 0, 0, SCL_WIDTH_NONE,
      "rbf: exp(-gamma ||x-y||^2); linear: <x, y>"},
-    {"C", SCL_NUMBER, NULL, "1", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
-     "weight of each row's loss; larger fits closer"},
-    {"gamma", SCL_NUMBER, NULL, NULL, 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_WIDTH_GAMMA,
-     "of rbf (default 1/d, d columns)"},
-    {"epsilon", SCL_NUMBER, NULL, "0.1", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"C", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_NONE, "weight of each row's loss; larger fits closer"},
+    {"gamma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
+     SCL_WIDTH_GAMMA, "of rbf (default 1/d, d columns)"},
+    {"epsilon", SCL_FORM_NUMBER, NULL, "0.1", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regression: errors up to this cost nothing"},
-    {"tolerance", SCL_NUMBER, NULL, "1e-3", 0, INFINITY, SCL_LOW_OPEN | SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-3", 0, INFINITY,
+     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "stop at this violation of optimality"},
-    {"cache", SCL_NUMBER, NULL, "200", 0, 1e6, SCL_LOW_OPEN, SCL_NO_WIDTH,
+    {"cache", SCL_FORM_NUMBER, NULL, "200", 0, 1e6, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
      "megabytes of kernel values that are kept"},
 };
 
@@ -72,16 +73,17 @@ static scl_status create(const scl_host *host, const scl_value *values, void **i
   const kernel gaussian = {.number = KERNEL_SQUARE,
                            .scale = given ? sqrt(values[GAMMA].number) : 0,
                            .finish = finish_rbf};
-  if (!rbf && given) return host->fail(error, SCL_BAD_OPTION, "gamma goes with kernel = \"rbf\"");
+  if (!rbf && given)
+    return host->fail(error, SCL_STATUS_BAD_OPTION, "gamma goes with kernel = \"rbf\"");
   const scl_status status =
       kernel_create(host, sizeof(svm), rbf ? gaussian : linear, instance, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   svm *self = *instance;
   self->c = values[C].number;
   self->epsilon = values[EPSILON].number;
   self->tolerance = values[TOLERANCE].number;
   self->cache = values[CACHE].number;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* The instance for rows of `dim` columns. */
@@ -110,8 +112,8 @@ static void end(const void *instance, void *model) {
 static scl_status reserve_pairs(const scl_host *host, machines *m, scl_error *error) {
   m->plus = host->allocate((m->base.functions + 1) * sizeof *m->plus);
   m->minus = host->allocate((m->base.functions + 1) * sizeof *m->minus);
-  if (m->plus != NULL && m->minus != NULL) return SCL_OK;
-  return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu pairs of classes",
+  if (m->plus != NULL && m->minus != NULL) return SCL_STATUS_OK;
+  return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu pairs of classes",
                     m->base.functions);
 }
 
@@ -138,11 +140,11 @@ static scl_status decide(const void *instance, const void *model, const scl_bloc
   const size_t functions = m->base.functions;
   double *values = k.host->allocate((rows->rows * functions + m->targets) * sizeof *values);
   if (values == NULL)
-    return k.host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu functions of a row",
+    return k.host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
                         functions);
   const scl_status status =
       expansion_decide(&k, &m->base, rows, values, (ptrdiff_t)functions, error);
-  for (size_t i = 0; status == SCL_OK && i < rows->rows; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
     vote(m, values + i * functions, values + rows->rows * functions,
          scores + (ptrdiff_t)i * stride);
   k.host->release(values);
@@ -177,18 +179,18 @@ static scl_status set_bounds(training *t, scl_error *error) {
   const size_t count = t->classes == 0 ? 1 : t->classes;
   t->bound = host->allocate(count * sizeof *t->bound);
   if (t->bound == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", count);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", count);
   for (size_t j = 0; j < count; j++)
     t->bound[j] = 0;
   for (size_t i = 0; i < t->set.rows; i++) {
     double *bound = &t->bound[class_of(t, i)], value = t->self.c * t->set.weights[i];
     if (*bound != 0 && *bound != value)
-      return host->fail(error, SCL_UNSUPPORTED,
+      return host->fail(error, SCL_STATUS_UNSUPPORTED,
                         "LIBSVM takes no weights of rows, but of classes: here they differ %s",
                         t->classes == 0 ? "from row to row" : "within a class");
     *bound = value;
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static size_t count_nodes(const row_set *set) {
@@ -221,10 +223,10 @@ static scl_status check_products(const training *t, scl_error *error) {
       square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
     if (!(4 * square * fmax(gamma, 1) <= most))
       return t->problem->host->fail(
-          error, SCL_BAD_DATA, "row %zu is too long for LIBSVM's kernel values: scale the rows",
-          i + 1);
+          error, SCL_STATUS_BAD_DATA,
+          "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* LIBSVM does not ask whether it got its memory: see first that there is some. */
@@ -239,18 +241,18 @@ static scl_status prepare(training *t, scl_error *error) {
   const scl_host *host = t->problem->host;
   const size_t n = t->set.rows, nodes = count_nodes(&t->set);
   if (n > INT32_MAX / 2 || t->set.cols >= INT32_MAX)
-    return host->fail(error, SCL_UNSUPPORTED, "%zu x %zu numbers are more than LIBSVM counts", n,
-                      t->set.cols);
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
+                      "%zu x %zu numbers are more than LIBSVM counts", n, t->set.cols);
   t->nodes = host->allocate(nodes * sizeof *t->nodes);
   t->row = host->allocate(n * sizeof(struct svm_node *));
   t->labels = host->allocate(n * sizeof *t->labels);
   t->kept = host->allocate(n * sizeof *t->kept);
   if (t->nodes == NULL || t->row == NULL || t->labels == NULL || t->kept == NULL ||
       !room_for_libsvm(t))
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu rows as LIBSVM takes them",
-                      n);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for %zu rows as LIBSVM takes them", n);
   make_nodes(t);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- what LIBSVM gives back */
@@ -290,7 +292,7 @@ static scl_status reserve_functions(training *t, size_t functions, scl_error *er
   scl_status status = expansion_reserve(host, &t->m->base, error);
   t->b = t->m->base.b;
   t->m->base.b = NULL;
-  if (status == SCL_OK && t->classes > 2) status = reserve_pairs(host, t->m, error);
+  if (status == SCL_STATUS_OK && t->classes > 2) status = reserve_pairs(host, t->m, error);
   return status;
 }
 
@@ -298,9 +300,10 @@ static scl_status train(const training *t, const struct svm_parameter *how, stru
                         scl_error *error) {
   const struct svm_problem data = {(int)t->set.rows, t->labels, t->row};
   const char *wrong = svm_check_parameter(&data, how);
-  if (wrong != NULL) return t->problem->host->fail(error, SCL_BAD_OPTION, "LIBSVM says: %s", wrong);
+  if (wrong != NULL)
+    return t->problem->host->fail(error, SCL_STATUS_BAD_OPTION, "LIBSVM says: %s", wrong);
   *out = svm_train(&data, how);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* A tenth of the tolerance is left to what LIBSVM's single precision kernel values make of it. */
@@ -326,7 +329,7 @@ static scl_status train_classes(training *t, scl_error *error) {
   if (names == NULL || weights == NULL) {
     host->release(names);
     host->release(weights);
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu classes", t->classes);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", t->classes);
   }
   for (size_t j = 0; j < t->classes;
        j++) /* of the classes that have rows: LIBSVM complains of others */
@@ -339,10 +342,10 @@ static scl_status train_classes(training *t, scl_error *error) {
   how.weight_label = names;
   how.weight = weights;
   scl_status status = train(t, &how, &found, error);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     status = reserve_functions(t, (size_t)(found->nr_class * (found->nr_class - 1) / 2), error);
   size_t at = 0;
-  for (int i = 0; status == SCL_OK && i < found->nr_class; i++)
+  for (int i = 0; status == SCL_STATUS_OK && i < found->nr_class; i++)
     for (int j = i + 1; j < found->nr_class; j++)
       take_pair(t, found, at++, i, j);
   if (found != NULL) svm_free_and_destroy_model(&found);
@@ -356,13 +359,13 @@ static scl_status train_targets(training *t, scl_error *error) {
   const size_t c = t->set.targets;
   scl_status status = reserve_functions(t, c, error);
   how.C = t->bound[0];
-  for (size_t j = 0; status == SCL_OK && j < c; j++) {
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
     struct svm_model *found = NULL;
     for (size_t i = 0; i < t->set.rows; i++)
       t->labels[i] = t->set.y[i * c + j];
     status = t->problem->progress(t->problem, (double)j / (double)c, "support vectors", error);
-    if (status == SCL_OK) status = train(t, &how, &found, error);
-    if (status == SCL_OK) take_target(t, found, j);
+    if (status == SCL_STATUS_OK) status = train(t, &how, &found, error);
+    if (status == SCL_STATUS_OK) take_target(t, found, j);
     if (found != NULL) svm_free_and_destroy_model(&found);
   }
   return status;
@@ -383,12 +386,13 @@ static scl_status keep_support(training *t, scl_error *error) {
   e->x = host->allocate((kept * e->cols + 1) * sizeof *e->x);
   e->b = host->allocate((kept * e->functions + 1) * sizeof *e->b);
   if (e->x == NULL || e->b == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory for %zu support vectors", kept);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu support vectors",
+                      kept);
   for (size_t i = 0; i < kept; i++) {
     memcpy(e->x + i * e->cols, t->set.x + t->kept[i] * e->cols, e->cols * sizeof *e->x);
     memcpy(e->b + i * e->functions, t->b + t->kept[i] * e->functions, e->functions * sizeof *e->b);
   }
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- how optimal it is */
@@ -429,7 +433,7 @@ static scl_status meet_rows(const training *t, size_t index, double *values, scl
   double *ends = t->ends + 2 * index * c;
   const scl_status status = expansion_values(&k, e, t->set.x + first * e->cols, (ptrdiff_t)e->cols,
                                              count, values, (ptrdiff_t)c, error);
-  for (size_t j = 0; status == SCL_OK && j < c; j++) {
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
     ends[2 * j] = -INFINITY;
     ends[2 * j + 1] = INFINITY;
     for (size_t i = 0; i < count; i++)
@@ -443,10 +447,10 @@ static void meet_task(void *context, size_t index) {
   const scl_host *host = t->problem->host;
   scl_error error = {0};
   double *values = host->allocate(STRIP * t->m->base.functions * sizeof *values);
-  const scl_status status =
-      values == NULL
-          ? host->fail(&error, SCL_NO_MEMORY, "not enough memory for the values of %d rows", STRIP)
-          : meet_rows(t, index, values, &error);
+  const scl_status status = values == NULL
+                                ? host->fail(&error, SCL_STATUS_NO_MEMORY,
+                                             "not enough memory for the values of %d rows", STRIP)
+                                : meet_rows(t, index, values, &error);
   failure_note(t->failed, status, &error);
   host->release(values);
 }
@@ -473,21 +477,21 @@ static scl_status judge(training *t, scl_solution *out, scl_error *error) {
   t->failed = &failed;
   t->ends = host->allocate(2 * tiles * t->m->base.functions * sizeof *t->ends);
   if (t->ends == NULL)
-    return host->fail(error, SCL_NO_MEMORY, "not enough memory to judge %zu functions",
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory to judge %zu functions",
                       t->m->base.functions);
   host->parallel(tiles, meet_task, t);
   const scl_status status = failure_end(&failed, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   out->residual = violation(t, tiles);
   out->tolerance = t->self.tolerance;
-  out->outcome = out->residual <= out->tolerance ? SCL_CONVERGED : SCL_LIMIT;
-  const int fewer = out->outcome == SCL_CONVERGED ? 0 : 1;
+  out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  const int fewer = out->outcome == SCL_OUTCOME_CONVERGED ? 0 : 1;
   (void)snprintf(
       out->note, sizeof out->note, "%zu of %zu rows are support vectors%s", t->m->base.rows,
       t->set.rows,
       fewer ? "; LIBSVM stopped before its condition held, or could not see it in single precision"
             : "");
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- fitting */
@@ -495,16 +499,18 @@ static scl_status judge(training *t, scl_solution *out, scl_error *error) {
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
   const scl_problem *problem = t->problem;
   scl_status status = rows_collect(problem, &t->set, error);
-  if (status == SCL_OK && t->classes > 0)
+  if (status == SCL_STATUS_OK && t->classes > 0)
     status = rows_need_two_classes(problem->host, &t->set, error);
-  if (status == SCL_OK) status = set_bounds(t, error);
-  if (status == SCL_OK) status = check_products(t, error);
-  if (status == SCL_OK) status = prepare(t, error);
-  if (status == SCL_OK) status = problem->progress(problem, 0, "support vectors", error);
-  if (status == SCL_OK) status = t->classes > 0 ? train_classes(t, error) : train_targets(t, error);
-  if (status == SCL_OK) status = keep_support(t, error);
-  if (status == SCL_OK) status = problem->progress(problem, 0.9, "how optimal they are", error);
-  return status == SCL_OK ? judge(t, out, error) : status;
+  if (status == SCL_STATUS_OK) status = set_bounds(t, error);
+  if (status == SCL_STATUS_OK) status = check_products(t, error);
+  if (status == SCL_STATUS_OK) status = prepare(t, error);
+  if (status == SCL_STATUS_OK) status = problem->progress(problem, 0, "support vectors", error);
+  if (status == SCL_STATUS_OK)
+    status = t->classes > 0 ? train_classes(t, error) : train_targets(t, error);
+  if (status == SCL_STATUS_OK) status = keep_support(t, error);
+  if (status == SCL_STATUS_OK)
+    status = problem->progress(problem, 0.9, "how optimal they are", error);
+  return status == SCL_STATUS_OK ? judge(t, out, error) : status;
 }
 
 static void release(training *t) {
@@ -523,12 +529,13 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
                       scl_solution *out, scl_error *error) {
   training t = {.self = of_columns(instance, problem->features), .problem = problem};
   t.m = expansion_new(problem->host, sizeof *t.m, error);
-  if (t.m == NULL) return SCL_NO_MEMORY;
-  if (problem->task == SCL_CLASSIFICATION) t.classes = problem->targets == 1 ? 2 : problem->targets;
+  if (t.m == NULL) return SCL_STATUS_NO_MEMORY;
+  if (problem->task == SCL_TASK_CLASSIFICATION)
+    t.classes = problem->targets == 1 ? 2 : problem->targets;
   svm_set_print_string_function(quiet);
   const scl_status status = run(&t, out, error);
   release(&t);
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     *model = t.m;
   else
     end(instance, t.m);
@@ -543,7 +550,7 @@ static scl_status save(const void *instance, const void *model, scl_write write,
                        scl_error *error) {
   (void)instance;
   const machines *m = model;
-  byte_writer w = {write, context, error, SCL_OK};
+  byte_writer w = {write, context, error, SCL_STATUS_OK};
   bytes_put_title(&w, title);
   expansion_put(&w, &m->base);
   bytes_put_size(&w, m->targets);
@@ -559,8 +566,8 @@ static void get_pairs(byte_reader *r, machines *m) {
   m->targets = bytes_get_size(r, 1, 65536, "the number of targets");
   const size_t votes =
       bytes_get_size(r, m->targets != m->base.functions, m->targets > 2, "the vote of classes");
-  if (r->status == SCL_OK && votes) r->status = reserve_pairs(r->host, m, r->error);
-  for (size_t p = 0; r->status == SCL_OK && votes && p < m->base.functions; p++) {
+  if (r->status == SCL_STATUS_OK && votes) r->status = reserve_pairs(r->host, m, r->error);
+  for (size_t p = 0; r->status == SCL_STATUS_OK && votes && p < m->base.functions; p++) {
     m->plus[p] = bytes_get_size(r, 0, m->targets - 1, "a class");
     m->minus[p] = bytes_get_size(r, 0, m->targets - 1, "a class");
   }
@@ -569,13 +576,13 @@ static void get_pairs(byte_reader *r, machines *m) {
 static scl_status load(const void *instance, scl_read read, void *context, void **model,
                        scl_error *error) {
   const scl_host *host = ((const svm *)instance)->base.host;
-  byte_reader r = {host, read, context, error, SCL_OK};
+  byte_reader r = {host, read, context, error, SCL_STATUS_OK};
   machines *m = expansion_new(host, sizeof *m, error);
-  if (m == NULL) return SCL_NO_MEMORY;
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
   bytes_expect_title(&r, title);
   expansion_get(&r, &m->base);
-  if (r.status == SCL_OK) get_pairs(&r, m);
-  if (r.status == SCL_OK)
+  if (r.status == SCL_STATUS_OK) get_pairs(&r, m);
+  if (r.status == SCL_STATUS_OK)
     *model = m;
   else
     end(instance, m);
@@ -586,7 +593,7 @@ static scl_status load(const void *instance, scl_read read, void *context, void 
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "svm",
     "1.0",
     "The Scullery authors",

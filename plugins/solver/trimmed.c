@@ -16,12 +16,13 @@
 enum { LAMBDA, FRACTION, MAX_ITERATIONS, INTERCEPT, OPTIONS };
 
 static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "regularisation of the mean loss over the kept rows"},
-    {"fraction", SCL_NUMBER, NULL, "0.1", 0, 1, SCL_HIGH_OPEN, SCL_NO_WIDTH,
+    {"fraction", SCL_FORM_NUMBER, NULL, "0.1", 0, 1, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
      "of the rows to leave out"},
-    {"max_iterations", SCL_INTEGER, NULL, "100", 1, 1e9, 0, SCL_NO_WIDTH, "fits at most"},
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "fit an unpenalised constant"},
+    {"max_iterations", SCL_FORM_INTEGER, NULL, "100", 1, 1e9, 0, SCL_WIDTH_NONE, "fits at most"},
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
+     "fit an unpenalised constant"},
 };
 
 typedef struct trimmed {
@@ -33,11 +34,12 @@ typedef struct trimmed {
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   trimmed *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory for a solver");
+  if (self == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
   *self = (trimmed){host, values[LAMBDA].number, values[FRACTION].number,
                     (size_t)values[MAX_ITERATIONS].number};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -86,17 +88,17 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
   scl_status status = weighted_open(&t->ridge, problem, error);
   t->targets = self->host->allocate((2 * n * c + 2 * n + c + 1) * sizeof *t->targets);
   t->order = self->host->allocate(n * sizeof *t->order);
-  if (status == SCL_OK && (t->targets == NULL || t->order == NULL))
-    status = self->host->fail(error, SCL_NO_MEMORY,
+  if (status == SCL_STATUS_OK && (t->targets == NULL || t->order == NULL))
+    status = self->host->fail(error, SCL_STATUS_NO_MEMORY,
                               "not enough memory for the residuals of %zu rows", n);
-  if (status == SCL_OK) {
+  if (status == SCL_STATUS_OK) {
     t->scores = t->targets + n * c;
     t->weights = t->scores + n * c;
     t->kept_weights = t->weights + n;
     t->b = t->kept_weights + n;
     status = problem->responses(problem, t->targets, t->weights, error);
   }
-  if (status == SCL_OK)
+  if (status == SCL_STATUS_OK)
     measure(t);
   else
     close_trimming(t);
@@ -109,11 +111,11 @@ static scl_status fit(trimming *t, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
   scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
   scl_status status = problem->reweighted(problem, t->kept_weights, &normal, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   memcpy(t->a, normal.right, problem->features * c * sizeof *t->a);
   status = weighted_solve(&t->ridge, normal.gram, normal.total * t->self->lambda, t->a, c, error);
-  if (status == SCL_OK) status = problem->product(problem, t->a, c, t->scores, error);
-  for (size_t j = 0; status == SCL_OK && j < c; j++) {
+  if (status == SCL_STATUS_OK) status = problem->product(problem, t->a, c, t->scores, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
       sum += t->kept_weights[i] * (t->targets[i * c + j] - t->scores[i * c + j]);
@@ -159,25 +161,26 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
        out->iterations++) {
     scl_status status =
         t->problem->progress(t->problem, (double)out->iterations / (double)most, "trimming", error);
-    if (status == SCL_OK) status = fit(t, error);
-    if (status != SCL_OK) return status;
+    if (status == SCL_STATUS_OK) status = fit(t, error);
+    if (status != SCL_STATUS_OK) return status;
     out->residual = fmax(concentrate(t), 0);
   }
-  out->outcome = out->residual <= TOLERANCE ? SCL_CONVERGED : SCL_LIMIT;
+  out->outcome = out->residual <= TOLERANCE ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   out->jitter = t->ridge.jitter;
   if (t->problem->intercept) memcpy(out->intercept, t->b, t->problem->targets * sizeof *t->b);
-  (void)snprintf(
-      out->note, sizeof out->note, "%zu of %zu rows are left out%s", t->dropped, t->problem->rows,
-      out->outcome == SCL_CONVERGED ? ""
-                                    : ", and which ones still changes: give more max_iterations");
-  return SCL_OK;
+  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are left out%s", t->dropped,
+                 t->problem->rows,
+                 out->outcome == SCL_OUTCOME_CONVERGED
+                     ? ""
+                     : ", and which ones still changes: give more max_iterations");
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   trimming t;
   scl_status status = open_trimming(&t, instance, problem, error);
-  if (status != SCL_OK) return status;
+  if (status != SCL_STATUS_OK) return status;
   status = iterate(&t, out, error);
   close_trimming(&t);
   return status;
@@ -193,7 +196,7 @@ static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
     SCL_HEAD(scl_plugin),
-    SCL_SOLVER,
+    SCL_KIND_SOLVER,
     "trimmed",
     "1.0",
     "The Scullery authors",

@@ -8,7 +8,7 @@ static scl_status create(const scl_host *host, const scl_value *values, void **s
   (void)values;
   (void)error;
   *self = NULL;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 static void destroy(void *self) {
   (void)self;
@@ -21,8 +21,8 @@ static const void *ability(const void *self, const char *id) {
 static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   (void)self;
   (void)error;
-  *out = (scl_layout){SCL_DENSE, dim, 0, 1, 0};
-  return SCL_OK;
+  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, 0};
+  return SCL_STATUS_OK;
 }
 static scl_status draw(const void *self, scl_address address, scl_parameters *out,
                        scl_error *error) {
@@ -30,12 +30,12 @@ static scl_status draw(const void *self, scl_address address, scl_parameters *ou
   (void)address;
   (void)out;
   (void)error;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SAMPLER,
+                                    SCL_KIND_SAMPLER,
                                     "gaussian",
                                     "1.0",
                                     "a test",

@@ -18,7 +18,8 @@ typedef struct rows_kept {
 
 static double number(const scl_block *b, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * b->row_stride + (ptrdiff_t)j;
-  return b->dtype == SCL_F64 ? ((const double *)b->data)[at] : (double)((const float *)b->data)[at];
+  return b->dtype == SCL_DTYPE_FLOAT64 ? ((const double *)b->data)[at]
+                                       : (double)((const float *)b->data)[at];
 }
 
 static scl_status keep(void *context, const scl_rows *rows, scl_error *error) {
@@ -31,7 +32,7 @@ static scl_status keep(void *context, const scl_rows *rows, scl_error *error) {
       k->y[(k->seen + i) * k->c + j] = rows->targets[i * k->c + j];
   }
   k->seen += rows->count;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* scores - targets */
@@ -40,7 +41,7 @@ static scl_status residuals(void *context, const scl_rows *rows, double *scores,
   const size_t c = *(const size_t *)context;
   for (size_t i = 0; i < rows->count * c; i++)
     scores[i] -= rows->targets[i];
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 /* sum: of all features; pair: of features `from` and from + 1, with signs that tell the rows
@@ -61,12 +62,13 @@ static scl_status keep_batch(void *context, const scl_rows *rows, scl_error *err
   for (size_t i = 0; i < rows->count; i++)
     b->pair += sin((double)i) * number(&rows->features, i, b->from) +
                cos((double)i) * number(&rows->features, i, b->from + 1);
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 #define CHECK(holds, what)                                                                         \
   if (!(holds))                                                                                    \
-  return self->host->fail(error, SCL_NUMERIC, "the verb " what " differs from the rows walked")
+  return self->host->fail(error, SCL_STATUS_NUMERIC,                                               \
+                          "the verb " what " differs from the rows walked")
 
 static int near(double a, double b) {
   return fabs(a - b) <= 1e-4 * (1 + fabs(a) + fabs(b));
@@ -81,19 +83,19 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
   CHECK(k->seen == n, "walk");
   for (size_t i = 0; i < d * c; i++)
     a[i] = sin((double)i);
-  if ((status = p->responses(p, out, weights, error)) != SCL_OK) return status;
+  if ((status = p->responses(p, out, weights, error)) != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n * c; i++)
     CHECK(out[i] == k->y[i], "responses");
   for (size_t i = 0; i < n; i++)
     CHECK(weights[i] == 1, "responses");
-  if ((status = p->product(p, a, c, out, error)) != SCL_OK) return status;
+  if ((status = p->product(p, a, c, out, error)) != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++) {
     double sum = 0;
     for (size_t j = 0; j < d; j++)
       sum += k->phi[i * d + j] * a[j * c];
     CHECK(near(out[i * c], sum), "product");
   }
-  if ((status = p->adjoint(p, k->y, c, out, error)) != SCL_OK) return status;
+  if ((status = p->adjoint(p, k->y, c, out, error)) != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < d; j++) {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -101,7 +103,7 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
     CHECK(near(out[j * c], sum), "adjoint");
   }
   size_t columns = c;
-  if ((status = p->sweep(p, a, c, residuals, &columns, out, error)) != SCL_OK) return status;
+  if ((status = p->sweep(p, a, c, residuals, &columns, out, error)) != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < d; j++) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -116,7 +118,7 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
     for (size_t i = 0; i < n; i++)
       weights[i] = weighted ? (double)(i % 3) : 1;
     status = weighted ? p->reweighted(p, weights, &normal, error) : p->normal(p, &normal, error);
-    if (status != SCL_OK) return status;
+    if (status != SCL_STATUS_OK) return status;
     self->algebra->column(normal.gram, d - 1, out);
     double total = 0, mean_last = 0, mean_first = 0;
     for (size_t i = 0; i < n; i++) {
@@ -134,17 +136,18 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
   batch_kept plain = {0};
   for (size_t f = 0; f < 3; f++) {
     batch_kept whole = {.from = firsts[f]}, again = {0}, part = {0};
-    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &whole, error)) != SCL_OK)
+    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &whole, error)) != SCL_STATUS_OK)
       return status;
-    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &again, error)) != SCL_OK)
+    if ((status = p->minibatch(p, 5, 1, 40, 0, d, 0, keep_batch, &again, error)) != SCL_STATUS_OK)
       return status;
-    if ((status = p->minibatch(p, 5, 1, 40, firsts[f], 2, 0, keep_batch, &part, error)) != SCL_OK)
+    if ((status = p->minibatch(p, 5, 1, 40, firsts[f], 2, 0, keep_batch, &part, error)) !=
+        SCL_STATUS_OK)
       return status;
     CHECK(whole.rows == 40 && whole.cols == d && whole.sum == again.sum, "minibatch");
     CHECK(part.rows == 40 && part.cols == 2 && near(part.pair, whole.pair),
           "minibatch of some features");
   }
-  if ((status = p->minibatch(p, 5, 1, 40, 0, d, 1, keep_batch, &plain, error)) != SCL_OK)
+  if ((status = p->minibatch(p, 5, 1, 40, 0, d, 1, keep_batch, &plain, error)) != SCL_STATUS_OK)
     return status;
   CHECK(plain.rows == 40, "minibatch, plain");
   /* phi is a sign where it has one output: plain sums are whole numbers */
@@ -160,13 +163,13 @@ static scl_status solve(const void *instance, const scl_problem *p, scl_solution
   k.phi = self->host->allocate(p->rows * (k.d + k.c) * sizeof(double));
   double *work = self->host->allocate((k.d * k.c + most * k.c + p->rows + 1) * sizeof(double));
   scl_status status = k.phi == NULL || work == NULL
-                          ? self->host->fail(error, SCL_NO_MEMORY, "not enough memory")
-                          : SCL_OK;
-  if (status == SCL_OK) {
+                          ? self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory")
+                          : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) {
     k.y = k.phi + p->rows * k.d;
     status = p->walk(p, keep, &k, error);
   }
-  if (status == SCL_OK) status = compare(self, p, &k, work, error);
+  if (status == SCL_STATUS_OK) status = compare(self, p, &k, work, error);
   memset(out->coefficients, 0, k.d * k.c * sizeof(double));
   out->iterations = 1;
   self->host->release(k.phi);
@@ -176,16 +179,16 @@ static scl_status solve(const void *instance, const scl_problem *p, scl_solution
 
 enum { INTERCEPT, OPTIONS };
 static const scl_option options[OPTIONS] = {
-    {"intercept", SCL_BOOLEAN, NULL, "false", 0, 0, 0, SCL_NO_WIDTH, "centred sums"}};
+    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE, "centred sums"}};
 
 static scl_status create(const scl_host *host, const scl_value *values, void **instance,
                          scl_error *error) {
   (void)values;
   probe *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_NO_MEMORY, "not enough memory");
+  if (self == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory");
   *self = (probe){host, host->service(SCL_SERVICE_SYMMETRIC)};
   *instance = self;
-  return SCL_OK;
+  return SCL_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -202,7 +205,7 @@ static const void *ability(const void *instance, const char *id) {
 static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_SOLVER,
+                                    SCL_KIND_SOLVER,
                                     "probe",
                                     "1.0",
                                     "a test",

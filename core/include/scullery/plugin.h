@@ -11,7 +11,7 @@
  *  - Ownership: buffers belong to the caller and live for the call only; const ones are inputs.
  *    Scratch comes from scl_host.allocate and goes back through scl_host.release before the slot
  *    returns. What `create` or `bind` makes, `destroy` ends.
- *  - Failure: a slot returns SCL_OK, or scl_host.fail(error, status, "a sentence ..."), which
+ *  - Failure: a slot returns SCL_STATUS_OK, or scl_host.fail(error, status, "a sentence ..."), which
  *    stores the sentence and returns the status. A plugin never aborts, exits, prints, longjmps or
  *    throws across the boundary.
  *  - Matrices are row-major; strides count elements, not bytes; the columns of a row are adjacent.
@@ -54,16 +54,16 @@ typedef struct scl_head {
 /* ---------------------------------------------------------------- status */
 
 typedef enum scl_status {
-  SCL_OK = 0,
-  SCL_BAD_OPTION,  /* an option's value, or two that contradict each other */
-  SCL_BAD_SHAPE,   /* rows or columns that do not fit */
-  SCL_BAD_DATA,    /* NaN, infinity, text where a number should be, a damaged file */
-  SCL_UNSUPPORTED, /* parts that do not fit together; the sentence says what would */
-  SCL_NO_MEMORY,
-  SCL_NUMERIC,   /* singular, overflow, no convergence */
-  SCL_CANCELLED, /* the user stopped it */
-  SCL_IO,
-  SCL_INTERNAL
+  SCL_STATUS_OK = 0,
+  SCL_STATUS_BAD_OPTION,  /* an option's value, or two that contradict each other */
+  SCL_STATUS_BAD_SHAPE,   /* rows or columns that do not fit */
+  SCL_STATUS_BAD_DATA,    /* NaN, infinity, text where a number should be, a damaged file */
+  SCL_STATUS_UNSUPPORTED, /* parts that do not fit together; the sentence says what would */
+  SCL_STATUS_NO_MEMORY,
+  SCL_STATUS_NUMERIC,   /* singular, overflow, no convergence */
+  SCL_STATUS_CANCELLED, /* the user stopped it */
+  SCL_STATUS_IO,
+  SCL_STATUS_INTERNAL
 } scl_status;
 
 typedef struct scl_error {
@@ -75,38 +75,42 @@ typedef struct scl_error {
 
 /* The forms that a value may come in; an option declares the union it takes. */
 enum {
-  SCL_NUMBER = 1,  /* 0.5                 -> number */
-  SCL_INTEGER = 2, /* 4                   -> number, a whole one */
-  SCL_BOOLEAN = 4, /* true                -> number 0 or 1 */
-  SCL_WORD = 8,    /* "uniform"           -> word, one of `words` */
-  SCL_LIST = 16,   /* {-1, 1}             -> list, length */
-  SCL_LAW = 32,    /* {binomial = 0.5}    -> word and list: a name from `words` with its numbers */
-  SCL_PARTS = 64   /* sc.kernel.NAME{}, or a list of them -> parts, length: other components, of the
+  SCL_FORM_NUMBER = 1,  /* 0.5                 -> number */
+  SCL_FORM_INTEGER = 2, /* 4                   -> number, a whole one */
+  SCL_FORM_BOOLEAN = 4, /* true                -> number 0 or 1 */
+  SCL_FORM_WORD = 8,    /* "uniform"           -> word, one of `words` */
+  SCL_FORM_LIST = 16,   /* {-1, 1}             -> list, length */
+  SCL_FORM_NAMED =
+      32, /* {binomial = 0.5}    -> word and list: a name from `words` with its numbers */
+  SCL_FORM_PARTS =
+      64 /* sc.kernel.NAME{}, or a list of them -> parts, length: other components, of the
                       kinds in `words` */
 };
 
 /* What a width means, so that the host can work out "scale" and "median" from the data: with gamma
  * = 1/(d var X) ("scale") or 1/(median squared distance) ("median") in exp(-gamma ||x-y||^2) */
 typedef enum scl_width {
-  SCL_NO_WIDTH = 0,
+  SCL_WIDTH_NONE = 0,
   SCL_WIDTH_GAMMA,     /* the option is gamma itself */
   SCL_WIDTH_LENGTH,    /* the option is g in exp(-||x-y||^2/(2 g^2)): g = 1/sqrt(2 gamma) */
   SCL_WIDTH_FREQUENCY, /* the option is the spectrum's standard deviation: sqrt(2 gamma) */
   SCL_WIDTH_RATE       /* the option is the rate in exp(-rate ||x-y||_1): sqrt(gamma / d) */
 } scl_width;
 
-enum { SCL_LOW_OPEN = 1, SCL_HIGH_OPEN = 2 }; /* the bound itself is not taken */
+enum { SCL_RANGE_LOW_OPEN = 1, SCL_RANGE_HIGH_OPEN = 2 }; /* the bound itself is not taken */
 
 typedef struct scl_option {
-  const char *name;  /* as typed in Lua */
-  unsigned forms;    /* SCL_NUMBER | ... */
-  const char *words; /* "none|uniform" for SCL_WORD and SCL_LAW (NULL: any text), "kernel|sampler"
-                        for SCL_PARTS */
-  const char *fallback; /* the default as one would type it ("1", "none", "{-1, 1}"; SCL_PARTS: a
+  const char *name; /* as typed in Lua */
+  unsigned forms;   /* SCL_FORM_NUMBER | ... */
+  const char *
+      words; /* "none|uniform" for SCL_FORM_WORD and SCL_FORM_NAMED (NULL: any text), "kernel|sampler"
+                        for SCL_FORM_PARTS */
+  const char
+      *fallback;    /* the default as one would type it ("1", "none", "{-1, 1}"; SCL_FORM_PARTS: a
                            name, made with its own defaults); NULL: absent unless given. `create`
                            must succeed with defaults alone. */
-  double low, high;     /* range of each number */
-  unsigned flags;       /* SCL_LOW_OPEN | SCL_HIGH_OPEN */
+  double low, high; /* range of each number */
+  unsigned flags;   /* SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN */
   scl_width width;
   const char *help; /* one line, with units */
 } scl_option;
@@ -132,7 +136,7 @@ typedef struct scl_value {
 
 /* ---------------------------------------------------------------- blocks of numbers */
 
-typedef enum scl_dtype { SCL_F64 = 0, SCL_F32 = 1 } scl_dtype;
+typedef enum scl_dtype { SCL_DTYPE_FLOAT64 = 0, SCL_DTYPE_FLOAT32 = 1 } scl_dtype;
 
 /* rows x cols x planes numbers. Plane k of row i starts at data + i*row_stride + k*plane_stride. A
  * nonlinearity that takes fan_in scalars a parameter reads them from fan_in planes, so that each
@@ -212,7 +216,7 @@ typedef struct scl_dense_algebra {
   /* lower triangle of C (n x n) = alpha A'A + beta C, A k x n */
   void (*syrk)(size_t n, size_t k, double alpha, const double *a, ptrdiff_t lda, double beta,
                double *c, ptrdiff_t ldc);
-  /* lower Cholesky factor in place; SCL_NUMERIC where A is not positive definite */
+  /* lower Cholesky factor in place; SCL_STATUS_NUMERIC where A is not positive definite */
   scl_status (*potrf)(size_t n, double *a, ptrdiff_t lda, scl_error *error);
   /* solve L L' X = B in place, B n x k */
   void (*potrs)(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
@@ -243,7 +247,7 @@ typedef struct scl_symmetric_algebra {
   void (*column)(const scl_symmetric *a, size_t j, double *out);        /* n numbers */
   void (*multiply)(const scl_symmetric *a, const double *x, size_t k,
                    double *out); /* out = A x, x and out n x k */
-  /* Cholesky in place. Where a pivot is not positive: SCL_NUMERIC, its place (from 0) in *pivot,
+  /* Cholesky in place. Where a pivot is not positive: SCL_STATUS_NUMERIC, its place (from 0) in *pivot,
    * and a is spoilt. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   void (*solve)(const scl_symmetric *factor, double *b, size_t k); /* in place, b n x k */
@@ -258,19 +262,20 @@ typedef struct scl_symmetric_algebra {
 /* The space says how parameters are stored and how a row meets them. Per parameter: `width` reals
  * in weights, `support` integers. */
 typedef enum scl_space {
-  SCL_DENSE = 0, /* weights: d numbers w                                z = <w, x> + b */
-  SCL_SPARSE, /* weights: `width` slots, support: their columns, ascending, -1 from the in-degree on
+  SCL_SPACE_DENSE = 0, /* weights: d numbers w                                z = <w, x> + b */
+  SCL_SPACE_SPARSE, /* weights: `width` slots, support: their columns, ascending, -1 from the in-degree on
                  z = <w_N, x_N> + b */
-  SCL_THRESHOLD, /* weights: 1 number t, support: 1 column i            z = x_i - t */
-  SCL_GRID, /* weights: 2 d numbers, pitches then shifts           z = floor((x_j - u_j)/delta_j), d
+  SCL_SPACE_THRESHOLD, /* weights: 1 number t, support: 1 column i            z = x_i - t */
+  SCL_SPACE_GRID, /* weights: 2 d numbers, pitches then shifts           z = floor((x_j - u_j)/delta_j), d
                planes, always float64, cut to +-(2^31 - 1) */
-  SCL_STRUCTURED /* weights: what the sampler likes; it brings "scullery.structured/1"  z as dense;
+  SCL_SPACE_STRUCTURED /* weights: what the sampler likes; it brings "scullery.structured/1"  z as dense;
                     kernels are shown its dense rows */
 } scl_space;
-enum { SCL_SPACES = 5 };
-#define SCL_IN(space) (1u << (unsigned)(space))
-#define SCL_RIDGE_SPACES                                                                           \
-  (SCL_IN(SCL_DENSE) | SCL_IN(SCL_SPARSE) | SCL_IN(SCL_THRESHOLD) | SCL_IN(SCL_STRUCTURED))
+enum { SCL_SPACE_COUNT = 5 };
+#define SCL_BIT(space) (1u << (unsigned)(space))
+#define SCL_SPACES_RIDGE                                                                           \
+  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD) |           \
+   SCL_BIT(SCL_SPACE_STRUCTURED))
 
 typedef struct scl_layout {
   scl_space space;
@@ -318,14 +323,14 @@ typedef struct scl_sampler {
  * w_j given that j is in the support; threshold: t, where column j was drawn). */
 #define SCL_ABILITY_LAW "scullery.law/1"
 typedef enum scl_family {
-  SCL_LAW_GAUSSIAN = 0,
-  SCL_LAW_UNIFORM, /* mean +- scale */
-  SCL_LAW_RADEMACHER,
-  SCL_LAW_LAPLACE,
-  SCL_LAW_CAUCHY,
-  SCL_LAW_STUDENT, /* shape: degrees of freedom; one chi-square for all coordinates */
-  SCL_LAW_SPHERICAL,
-  SCL_LAW_OTHER
+  SCL_FAMILY_GAUSSIAN = 0,
+  SCL_FAMILY_UNIFORM, /* mean +- scale */
+  SCL_FAMILY_RADEMACHER,
+  SCL_FAMILY_LAPLACE,
+  SCL_FAMILY_CAUCHY,
+  SCL_FAMILY_STUDENT, /* shape: degrees of freedom; one chi-square for all coordinates */
+  SCL_FAMILY_SPHERICAL,
+  SCL_FAMILY_OTHER
 } scl_family;
 typedef enum scl_bias_law { SCL_BIAS_NONE = 0, SCL_BIAS_UNIFORM, SCL_BIAS_GAUSSIAN } scl_bias_law;
 typedef struct scl_law {
@@ -401,8 +406,8 @@ typedef struct scl_ability_structured {
 typedef struct scl_shape {
   size_t fan_in;   /* scalars a parameter; 0: all planes that the space gives (grid: d) */
   size_t fan_out;  /* features a parameter; 1 where one_hot */
-  unsigned spaces; /* SCL_IN(...) of the spaces it makes sense on */
-  int float32;     /* not 0: apply and smooth also take SCL_F32 blocks; else the host converts */
+  unsigned spaces; /* SCL_BIT(...) of the spaces it makes sense on */
+  int float32; /* not 0: apply and smooth also take SCL_DTYPE_FLOAT32 blocks; else the host converts */
   int one_hot; /* not 0: the output is sparse: the host calls categories (SCL_ABILITY_CATEGORIES)
                   and never apply */
   int needs_phase; /* not 0: only correct with a bias uniform on an interval of 2 pi */
@@ -492,7 +497,7 @@ typedef struct scl_ability_code_dual {
 
 typedef struct scl_kernel {
   scl_head head;
-  unsigned spaces; /* SCL_IN(...): where it is defined; SCL_DENSE includes rows of data */
+  unsigned spaces; /* SCL_BIT(...): where it is defined; SCL_SPACE_DENSE includes rows of data */
   /* out (u->count x v->count, float64) = K(u_i, v_j). Symmetric calls (u == v) may fill both
    * triangles alike. Where parameters are made of fan_in rows, K is the product over k of K(u_k,
    * v_k), and the host multiplies. [any] */
@@ -535,13 +540,14 @@ typedef struct scl_tilt {
 } scl_tilt;
 typedef struct scl_ability_tilt {
   scl_head head;
-  scl_status (*tilt)(const void *self, const scl_law *law, scl_tilt *out,
-                     scl_error *error); /* SCL_UNSUPPORTED: no closed form for this law [any] */
+  scl_status (*tilt)(
+      const void *self, const scl_law *law, scl_tilt *out,
+      scl_error *error); /* SCL_STATUS_UNSUPPORTED: no closed form for this law [any] */
 } scl_ability_tilt;
 
 /* ---------------------------------------------------------------- solvers */
 
-typedef enum scl_task { SCL_REGRESSION = 0, SCL_CLASSIFICATION = 1 } scl_task;
+typedef enum scl_task { SCL_TASK_REGRESSION = 0, SCL_TASK_CLASSIFICATION = 1 } scl_task;
 
 /* A block of rows of the features. Feature k T + t is output k of parameter t. Dense: `features`,
  * rows x D, in the problem's dtype. Sparse (problem->slots > 0): features.data is NULL and
@@ -605,7 +611,7 @@ struct scl_problem {
   /* The accumulated normal equations; they stay the problem's. */
   scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
   /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the
-   * problem's. SCL_UNSUPPORTED where rows have weights: a solver that can then takes `normal`. */
+   * problem's. SCL_STATUS_UNSUPPORTED where rows have weights: a solver that can then takes `normal`. */
   scl_status (*dual)(const scl_problem *problem, const scl_symmetric **gram, const double **targets,
                      scl_error *error);
   /* G_ij = K(w_i, w_j) in the features' own scale: exp(-2 log_scale) G, so that a'Ga is the squared
@@ -629,15 +635,15 @@ struct scl_problem {
   scl_status (*minibatch)(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size,
                           size_t first, size_t count, int plain, scl_visit visit, void *context,
                           scl_error *error);
-  /* Say how far it is, in [0, 1]; SCL_CANCELLED when the user asked to stop. */
+  /* Say how far it is, in [0, 1]; SCL_STATUS_CANCELLED when the user asked to stop. */
   scl_status (*progress)(const scl_problem *problem, double done, const char *doing,
                          scl_error *error);
 };
 
 typedef enum scl_outcome {
-  SCL_CONVERGED = 0, /* its condition of optimality holds to `tolerance` */
-  SCL_STOPPED,       /* did the steps that it was asked for (stochastic methods) */
-  SCL_LIMIT          /* out of iterations before its condition held */
+  SCL_OUTCOME_CONVERGED = 0, /* its condition of optimality holds to `tolerance` */
+  SCL_OUTCOME_STOPPED,       /* did the steps that it was asked for (stochastic methods) */
+  SCL_OUTCOME_LIMIT          /* out of iterations before its condition held */
 } scl_outcome;
 
 typedef struct scl_solution {
@@ -690,7 +696,7 @@ typedef struct scl_ability_model {
   scl_status (*decide)(const void *self, const void *model, const scl_block *rows, double *scores,
                        ptrdiff_t stride, scl_error *error);
   /* To bytes and back, little-endian, on another machine too; load trusts nothing that it reads:
-   * SCL_BAD_DATA. [one] */
+   * SCL_STATUS_BAD_DATA. [one] */
   scl_status (*save)(const void *self, const void *model, scl_write write, void *context,
                      scl_error *error);
   scl_status (*load)(const void *self, scl_read read, void *context, void **model,
@@ -724,8 +730,13 @@ typedef struct scl_ability_objective {
 
 /* ---------------------------------------------------------------- the descriptor */
 
-typedef enum scl_kind { SCL_SAMPLER = 0, SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER } scl_kind;
-enum { SCL_KINDS = 4 };
+typedef enum scl_kind {
+  SCL_KIND_SAMPLER = 0,
+  SCL_KIND_NONLINEARITY,
+  SCL_KIND_KERNEL,
+  SCL_KIND_SOLVER
+} scl_kind;
+enum { SCL_KIND_COUNT = 4 };
 
 typedef struct scl_plugin {
   scl_head head;
