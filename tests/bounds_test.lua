@@ -19,7 +19,7 @@ local data = draw(n, 1)
 local g, sigma = 1.5, 0.8
 local function weighting(given)
   given = given or {}
-  return sc.instantiation{ K = sc.kernel.gaussian{ gamma = g },
+  return sc.instantiation{ K = sc.kernel.gaussian{ width = g },
     p = sc.sampler.gaussian{ sigma = sigma }, phi = given.phi or sc.nonlinearity.sign() }
     :features{ T = given.T or T, seed = given.seed or 2 }
 end
@@ -361,7 +361,7 @@ function TestWrongUseIsASentence()
   for _, name in ipairs{ "rkhsw10", "rkhsw11" } do
     refused({ "with K" }, plain, { theorem = name })
   end
-  refused({ "nonlinearity.maxout" }, plain, { theorem = "maxout" })
+  refused({ "several numbers" }, plain, { theorem = "maxout" })
   refused({ "lambda" }, model(weighting(), s.box{ C = 1 }), { theorem = "rkhsw11" })
   refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), s.ridge{ lambda = 1e-3 }), {})
   refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), s.ridge{ lambda = 1e-3 }),

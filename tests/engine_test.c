@@ -85,24 +85,12 @@ static void compare_f64(const char *name, scl_vector_f64 fast, plain_f64 plain, 
   }
 }
 
-static double wide_sinf(double x) {
-  return sin((double)(float)x);
-}
-static double wide_cosf(double x) {
-  return cos((double)(float)x);
-}
-static double wide_expf(double x) {
-  return exp((double)(float)x);
-}
-static double wide_erff(double x) {
-  return erf((double)(float)x);
-}
-static double wide_tanhf(double x) {
-  return tanh((double)(float)x);
-}
-static double wide_logf(double x) {
-  return log((double)(float)x);
-}
+static double wide_sinf(double x) { return sin((double)(float)x); }
+static double wide_cosf(double x) { return cos((double)(float)x); }
+static double wide_expf(double x) { return exp((double)(float)x); }
+static double wide_erff(double x) { return erf((double)(float)x); }
+static double wide_tanhf(double x) { return tanh((double)(float)x); }
+static double wide_logf(double x) { return log((double)(float)x); }
 
 static void compare_f32(const char *name, scl_vector_f32 fast, plain_f64 plain, double low,
                         double high) {
@@ -229,6 +217,103 @@ static void fill(size_t rows, size_t n) {
         dense[i * n + j] += phi[r * n + i] * phi[r * n + j];
 }
 
+/* L x = b and L' x = b: the residual |L x - b| is below a few roundings of sum_j |L_ij| |x_j|, as
+ * substitution is backward stable. One after the other they are `solve`. */
+static void check_triangular(const scl_symmetric *factor, size_t n) {
+  enum { COLUMNS = 3 };
+  const scl_symmetric_algebra *algebra = &scl_service_symmetric;
+  static double both[LARGEST * COLUMNS];
+  scl_error error;
+  algebra->dense(factor, fast, (ptrdiff_t)n);
+  for (int transpose = 0; transpose <= 1; transpose++) {
+    memcpy(out, right, COLUMNS * n * sizeof *out);
+    expect(algebra->triangular(factor, transpose, out, COLUMNS, &error) == SCL_STATUS_OK,
+           "triangular", 0, 1);
+    for (size_t i = 0; i < n; i++)
+      for (size_t c = 0; c < COLUMNS; c++) {
+        double sum = 0, size = fabs(right[i * COLUMNS + c]);
+        for (size_t j = transpose ? i : 0; j < (transpose ? n : i + 1); j++) {
+          const double l = transpose ? fast[j * n + i] : fast[i * n + j];
+          sum += l * out[j * COLUMNS + c];
+          size += fabs(l * out[j * COLUMNS + c]);
+        }
+        expect(fabs(sum - right[i * COLUMNS + c]) <= 4 * (double)(n + 1) * DBL_EPSILON * size,
+               transpose ? "L' x = b" : "L x = b", sum, right[i * COLUMNS + c]);
+      }
+  }
+  memcpy(out, right, COLUMNS * n * sizeof *out);
+  memcpy(both, right, COLUMNS * n * sizeof *both);
+  expect(algebra->solve(factor, out, COLUMNS, &error) == SCL_STATUS_OK, "solve", 0, 1);
+  expect(algebra->triangular(factor, 0, both, COLUMNS, &error) == SCL_STATUS_OK &&
+             algebra->triangular(factor, 1, both, COLUMNS, &error) == SCL_STATUS_OK,
+         "triangular", 0, 1);
+  for (size_t i = 0; i < COLUMNS * n; i++)
+    expect(fabs(both[i] - out[i]) <= 1e-9 * (1 + fabs(out[i])), "L and then L' solve L L' x = b",
+           both[i], out[i]);
+}
+
+/* parts[0] + parts[1] + factor v v', by every function that reads, against the same sum written
+ * out. */
+static void check_combination(size_t n) {
+  const scl_symmetric_algebra *algebra = &scl_service_symmetric;
+  static double vector[LARGEST], sum[LARGEST * LARGEST], column[LARGEST], twice[LARGEST * LARGEST];
+  const double factor = -0.75;
+  scl_symmetric *parts[2] = {NULL, NULL}, *a = NULL, *copy = NULL;
+  scl_error error;
+  fill(2 * n, n);
+  scl_random_normal(5, 9, n, 0, n, vector);
+  scl_random_normal(4, 9, n, 0, 3 * n, right);
+  for (int k = 0; k < 2; k++)
+    expect(algebra->create(n, &parts[k], &error) == SCL_STATUS_OK &&
+               algebra->rank(parts[k], 1, phi + (size_t)k * n * n, n, (ptrdiff_t)n, &error) ==
+                   SCL_STATUS_OK,
+           "the parts of a combination", 0, 1);
+  expect(scl_symmetric_combine(n, (const scl_symmetric *const *)parts, 2, factor, vector, &a,
+                               &error) == SCL_STATUS_OK &&
+             algebra->create(n, &copy, &error) == SCL_STATUS_OK,
+         "combine", 0, 1);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      sum[i * n + j] = dense[i * n + j] + factor * vector[i] * vector[j];
+  const double allowed = 1e-11 * (double)n;
+  expect(algebra->order(a) == n, "the order of a combination", (double)algebra->order(a),
+         (double)n);
+  algebra->dense(a, fast, (ptrdiff_t)n);
+  algebra->copy(a, copy);
+  algebra->add(1, a, copy);
+  algebra->dense(copy, twice, (ptrdiff_t)n);
+  for (size_t i = 0; i < n * n; i++) {
+    expect(fabs(fast[i] - sum[i]) < allowed, "a combination, dense", fast[i], sum[i]);
+    expect(fabs(twice[i] - 2 * sum[i]) < 2 * allowed, "a combination, copied and added", twice[i],
+           2 * sum[i]);
+    expect(fabs(scl_symmetric_get(a, i / n, i % n) - sum[i]) < allowed, "an entry of a combination",
+           scl_symmetric_get(a, i / n, i % n), sum[i]);
+  }
+  algebra->diagonal(a, column);
+  for (size_t i = 0; i < n; i++)
+    expect(fabs(column[i] - sum[i * n + i]) < allowed, "the diagonal of a combination", column[i],
+           sum[i * n + i]);
+  for (size_t j = 0; j < n; j += 1 + n / 3) {
+    algebra->column(a, j, column);
+    for (size_t i = 0; i < n; i++)
+      expect(fabs(column[i] - sum[i * n + j]) < allowed, "a column of a combination", column[i],
+             sum[i * n + j]);
+  }
+  expect(algebra->multiply(a, right, 3, out, &error) == SCL_STATUS_OK, "multiply", 0, 1);
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < 3; c++) {
+      double wanted = 0;
+      for (size_t j = 0; j < n; j++)
+        wanted += sum[i * n + j] * right[j * 3 + c];
+      expect(fabs(out[i * 3 + c] - wanted) < 1e-9 * (double)n, "A x of a combination",
+             out[i * 3 + c], wanted);
+    }
+  for (int k = 0; k < 2; k++)
+    algebra->destroy(parts[k]);
+  algebra->destroy(a);
+  algebra->destroy(copy);
+}
+
 static void check_symmetric(size_t n) {
   const scl_symmetric_algebra *algebra = &scl_service_symmetric;
   scl_symmetric *a = NULL, *copy = NULL;
@@ -251,7 +336,7 @@ static void check_symmetric(size_t n) {
   algebra->copy(a, copy);
   algebra->shift(1, copy);
   algebra->add(0.5, a, copy); /* 1.5 A + I */
-  algebra->multiply(copy, right, 3, out);
+  expect(algebra->multiply(copy, right, 3, out, &error) == SCL_STATUS_OK, "multiply", 0, 1);
   for (size_t i = 0; i < n; i++)
     for (size_t c = 0; c < 3; c++) {
       double wanted = right[i * 3 + c];
@@ -262,9 +347,10 @@ static void check_symmetric(size_t n) {
   size_t pivot;
   expect(algebra->factor(copy, &pivot, &error) == SCL_STATUS_OK,
          "factor a positive definite matrix", 0, 1);
-  algebra->solve(copy, out, 3);
+  expect(algebra->solve(copy, out, 3, &error) == SCL_STATUS_OK, "solve", 0, 1);
   for (size_t i = 0; i < 3 * n; i++)
     expect(fabs(out[i] - right[i]) < 1e-8, "A^-1 A x = x", out[i], right[i]);
+  check_triangular(copy, n);
   algebra->copy(a, copy);
   algebra->shift(-1e6, copy);
   expect(algebra->factor(copy, &pivot, &error) == SCL_STATUS_NUMERIC && pivot == 0,
@@ -275,8 +361,10 @@ static void check_symmetric(size_t n) {
 
 static void test_symmetric_matrices(void) {
   static const size_t orders[] = {1, 2, 7, 64, 129, 256, 257, 300};
-  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
     check_symmetric(orders[k]);
+    check_combination(orders[k]);
+  }
 }
 
 /* The same bits on one thread and on four. */
@@ -303,9 +391,7 @@ static void test_threads_change_nothing(void) {
   scl_pool_set_threads(threads);
 }
 
-static void count_task(void *context, size_t index) {
-  ((unsigned char *)context)[index]++;
-}
+static void count_task(void *context, size_t index) { ((unsigned char *)context)[index]++; }
 static void nested_task(void *context, size_t index) {
   unsigned char *counts = context;
   scl_pool_run(100, count_task, counts + 100 * index);

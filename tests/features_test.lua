@@ -78,12 +78,12 @@ local weightings = {
   { "I1, coefficient", sc.sampler.gaussian{ sigma = 0.7 }, sc.kernel.gaussian{ coefficient = 0.3 },
     sc.nonlinearity.sign() },
   { "I1, diagonal scales", sc.sampler.gaussian{ sigma = { 0.3, 1, 2, 0.5, 1 } },
-    sc.kernel.gaussian{ gamma = 1.5 }, sc.nonlinearity.sign() },
-  { "I2", sc.sampler.threshold{ sigma = 1 }, sc.kernel.gaussian{ gamma = 0.8 },
+    sc.kernel.gaussian{ width = 1.5 }, sc.nonlinearity.sign() },
+  { "I2", sc.sampler.threshold{ sigma = 1 }, sc.kernel.gaussian{ width = 0.8 },
     sc.nonlinearity.sign() },
-  { "fourier pair", sc.sampler.gaussian{ sigma = 0.6 }, sc.kernel.gaussian{ gamma = 1 },
+  { "fourier pair", sc.sampler.gaussian{ sigma = 0.6 }, sc.kernel.gaussian{ width = 1 },
     sc.nonlinearity.fourier{ form = "pair" } },
-  { "fourier on thresholds", sc.sampler.threshold{ sigma = 2 }, sc.kernel.gaussian{ gamma = 1 },
+  { "fourier on thresholds", sc.sampler.threshold{ sigma = 2 }, sc.kernel.gaussian{ width = 1 },
     sc.nonlinearity.fourier() },
 }
 
@@ -115,7 +115,7 @@ end
 
 function TestMonteCarloFeaturesApproachTheExactOnes()
   local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.sign() }
   local exact = inst:features{ T = 8, seed = 1 }:transform(X)
   local feats = inst:features{ T = 8, seed = 1, method = "monte-carlo", samples = 200000 }
   lu.assertEquals(feats:fit(X):info().method, "monte-carlo")
@@ -124,7 +124,7 @@ end
 
 function TestZeroRowsAreTheLimit()
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 2 }, phi = sc.nonlinearity.sign() }
   local u = inst:sample{ T = 3, seed = 1, d = 5 }
   local at_zero = inst:expectation(u, sc.zeros(1, 5))
   for t = 1, 3 do -- sign(0) = +1 for every w: E = c(u)
@@ -137,7 +137,7 @@ end
 function TestHighDimensionDoesNotUnderflow()
   local d = 785
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.sign() }
   local x = sc.randn{ 30, d, seed = 1 }
   local y = {}
   for i = 1, 30 do y[i] = x:get(i, 1) > 0 and 1 or -1 end
@@ -217,7 +217,7 @@ function TestThetaAgainstSimulation()
   -- value
   local d, n = 6, 4000
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 2 }, phi = sc.nonlinearity.sign() }
   local theta, paper, exact = inst:theta(d)
   lu.assertTrue(exact and theta < paper)
   lu.assertAlmostEquals(paper, (1 + 2 / 4) ^ (-d / 4), 1e-12)
@@ -237,20 +237,20 @@ end
 
 function TestThetaOfThresholds()
   local inst = sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.sign() }
   lu.assertAlmostEquals(inst:theta(109), 109 ^ -0.5 * 3 ^ -0.25, 1e-12)
 end
 
 function TestWidthChosenByThetaAndCoefficient()
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 },
     K = sc.kernel.gaussian{ theta = 0.5 }, phi = sc.nonlinearity.sign() }
-  local g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("gamma = (.*)"))
+  local g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("width = (.*)"))
   lu.assertAlmostEquals(g, math.sqrt(2) * 1.3 / math.sqrt(0.5 ^ (-4 / 5) - 1), 1e-4)
   local _, paper = inst:theta(5)
   lu.assertAlmostEquals(paper, 0.5, 1e-10)
   inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1.3 },
     K = sc.kernel.gaussian{ coefficient = 0.5 }, phi = sc.nonlinearity.sign() }
-  g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("gamma = (.*)"))
+  g = tonumber(inst:features{ T = 1 }:fit(X):info().kernel:match("width = (.*)"))
   lu.assertAlmostEquals(g, 1.3 / math.sqrt(0.5 ^ (-2 / 5) - 1), 1e-4)
 end
 
@@ -296,7 +296,7 @@ function TestPartsThatDoNotFit()
   fails({ "space.threshold", "sampler.gaussian" }, sc.instantiation,
     { W = sc.space.threshold(), p = sc.sampler.gaussian{ sigma = 1 }, phi = sign })
   fails({ "bias", "add_bias" }, function()
-    sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 }, p = sc.sampler.gaussian{ sigma = 1,
+    sc.instantiation{ K = sc.kernel.gaussian{ width = 1 }, p = sc.sampler.gaussian{ sigma = 1,
       bias = "uniform" }, phi = sign }:features{ T = 3 }:fit(X)
   end)
   fails({ "theta", "below" }, function()
@@ -329,7 +329,7 @@ end
 
 function TestBadRowsAndColumns()
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
-    K = sc.kernel.gaussian{ gamma = 1 }, phi = sc.nonlinearity.sign() }
+    K = sc.kernel.gaussian{ width = 1 }, phi = sc.nonlinearity.sign() }
   fails({ "option 'T'", '"x"', "at least 1" }, function()
     sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = "x" }
   end)
@@ -351,12 +351,12 @@ function TestRowsWhoseSquaresLeaveTheRange()
     lu.assertTrue((sign:kernel(X * scale) - sign:kernel(X)):norm() < 1e-12)
   end
   local function features(scale)
-    local p, K = sc.sampler.gaussian{ sigma = 1 / scale }, sc.kernel.gaussian{ gamma = 1 / scale }
+    local p, K = sc.sampler.gaussian{ sigma = 1 / scale }, sc.kernel.gaussian{ width = 1 / scale }
     return sc.features{ p = p, K = K, phi = sc.nonlinearity.fourier(), T = 5,
       seed = 2 }:fit(X * scale):transform(X * scale)
   end
   lu.assertTrue((features(1e-150) - features(1)):norm() < 1e-6)
-  fails({ "gamma = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function()
+  fails({ "width = 1e+170", "scale 1e+170", "column 1", "leave double precision" }, function()
     features(1e-170)
   end)
 end

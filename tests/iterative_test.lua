@@ -424,7 +424,7 @@ end
 -- Thresholds: phi = sign(x_i - t), p uniform on i and normal with deviation s on t, K = 1[i = j]
 -- exp(-(t - u)^2/(2 g^2)).
 local s, g = 1, 1.5
-local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = g },
+local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = g },
   p = sc.sampler.threshold{ sigma = s }, phi = sc.nonlinearity.sign() }
 
 local function stumps(T)
@@ -626,7 +626,7 @@ function TestDescentsRefuse()
       nil, numbers, "regression"))
     lu.assertErrorMsgContains("lambda", make, { lambda = 0 })
     lu.assertErrorMsgContains("loss", make, { loss = "absolute" })
-    local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ gamma = 1 },
+    local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ width = 1 },
       p = sc.sampler.gaussian{ sigma = 1 },
                                    phi = sc.nonlinearity.fourier{ form = "pair" } }
     lu.assertErrorMsgContains("one feature a parameter",

@@ -110,19 +110,19 @@ local function additive(s, k1, mean)
 end
 
 local formulas = {
-  { k.gaussian{ gamma = 1.3 }, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2)) end },
+  { k.gaussian{ width = 1.3 }, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2)) end },
   { k.laplacian{ gamma = 0.4 }, function(x, y) return math.exp(-0.4 * l1(x, y)) end },
-  { k.matern{ nu = 0.5, length = 1.4 }, function(x, y) return math.exp(-l2(x, y) / 1.4) end },
+  { k.matern{ nu = 0.5, width = 1.4 }, function(x, y) return math.exp(-l2(x, y) / 1.4) end },
   { k.matern{}, function(x, y)
     return (1 + math.sqrt(3) * l2(x, y)) * math.exp(-math.sqrt(3) * l2(x, y))
   end },
-  { k.matern{ nu = 2.5, length = 2 }, function(x, y)
+  { k.matern{ nu = 2.5, width = 2 }, function(x, y)
     local a = math.sqrt(5) * l2(x, y) / 2
     return (1 + a + a * a / 3) * math.exp(-a)
   end },
   { k.matern{ nu = 1 }, function(x, y) return matern_whole(1, l2(x, y)) end },
-  { k.matern{ nu = 4, length = 3 }, function(x, y) return matern_whole(4, l2(x, y) / 3) end },
-  { k.exponential{ gamma = 2 }, function(x, y) return math.exp(dot(x, y) / 4) end },
+  { k.matern{ nu = 4, width = 3 }, function(x, y) return matern_whole(4, l2(x, y) / 3) end },
+  { k.exponential{ width = 2 }, function(x, y) return math.exp(dot(x, y) / 4) end },
   { k.linear{}, dot },
   { k.linear{ offset = 0.5 }, function(x, y) return dot(x, y) + 0.5 end },
   { k.polynomial{ degree = 5, scale = 0.3, offset = 0.7 }, function(x, y)
@@ -153,28 +153,44 @@ local formulas = {
   { k.additive{ degree = 1, base = k.laplacian{ gamma = 0.5 } }, additive(1, function(a, b)
     return math.exp(-0.5 * math.abs(a - b))
   end, true) },
-  { k.additive{ degree = 2, base = k.gaussian{ gamma = 2 }, normalise = false },
+  { k.additive{ degree = 2, base = k.gaussian{ width = 2 }, normalise = false },
     additive(2, function(a, b)
     return math.exp(-(a - b) ^ 2 / 8)
   end) },
   { k.additive{ degree = 3, base = k.linear{ offset = 1 } }, additive(3, function(a, b)
     return a * b + 1
   end, true) },
-  { k.additive{ degree = 4, base = k.gaussian{ gamma = 1.3 } }, function(x, y)
+  { k.additive{ degree = 4, base = k.gaussian{ width = 1.3 } }, function(x, y)
     return math.exp(-l2(x, y) ^ 2 / (2 * 1.3 ^ 2))
   end },
-  { k.product{ factors = { k.gaussian{ gamma = 2 }, k.polynomial{ degree = 3 }, k.laplacian{} } },
+  { k.product{ factors = { k.gaussian{ width = 2 }, k.polynomial{ degree = 3 }, k.laplacian{} } },
     function(x, y) return math.exp(-l2(x, y) ^ 2 / 8 - l1(x, y)) * (dot(x, y) + 1) ^ 3 end },
-  { k.sum{ terms = { k.gaussian{ gamma = 2 }, k.linear{}, k.hat{ length = 2 } },
+  { k.sum{ terms = { k.gaussian{ width = 2 }, k.linear{}, k.hat{ length = 2 } },
     weights = { 0.5, 2, 0 } },
     function(x, y) return 0.5 * math.exp(-l2(x, y) ^ 2 / 8) + 2 * dot(x, y) end },
+  { k.gaussian{ gamma = 0.7 }, function(x, y) return math.exp(-0.7 * l2(x, y) ^ 2) end },
+  { k.chi_square{}, function(x, y)
+    return sum(x, y, function(a, b) return 2 * a * b / (a + b) end)
+  end },
+  { k.skewed_chi_square{ c = 0.3 }, function(x, y)
+    local product = 1
+    for j = 1, #x do
+      product = product * 2 * math.sqrt((x[j] + 0.3) * (y[j] + 0.3)) / (x[j] + y[j] + 0.6)
+    end
+    return product
+  end },
 }
+
+-- Kernels of rows that are not negative, and those rows.
+local of_positive = { chi_square = true, skewed_chi_square = true }
+local function rows_for(kernel, A) return of_positive[kernel.name] and A:abs() or A end
 
 function TestKernelsAreTheirFormulas()
   for _, case in ipairs(formulas) do
-    close(case[1]:gram(X, Y), between(X, Y, case[2]), 1e-12, tostring(case[1]))
-    lu.assertEquals(case[1]:gram(X:slice(1, 1), Y:slice(2, 2)):get(1, 1),
-      case[1]:gram(X, Y):get(1, 2))
+    local A, B = rows_for(case[1], X), rows_for(case[1], Y)
+    close(case[1]:gram(A, B), between(A, B, case[2]), 1e-12, tostring(case[1]))
+    lu.assertEquals(case[1]:gram(A:slice(1, 1), B:slice(2, 2)):get(1, 1),
+      case[1]:gram(A, B):get(1, 2))
   end
 end
 
@@ -195,10 +211,11 @@ end
 
 function TestGramIsSymmetric()
   for _, kernel in ipairs(all_kernels()) do
-    local XY, YX, XX = kernel:gram(X, Y), kernel:gram(Y, X), kernel:gram(X)
-    close(XY, YX:t(), 1e-13, tostring(kernel))
-    close(XX, XX:t(), 1e-13, tostring(kernel))
-    close(XX, kernel:gram(X, X), 0, tostring(kernel))
+    local A, B = rows_for(kernel, X), rows_for(kernel, Y)
+    local AB, BA, AA = kernel:gram(A, B), kernel:gram(B, A), kernel:gram(A)
+    close(AB, BA:t(), 1e-13, tostring(kernel))
+    close(AA, AA:t(), 1e-13, tostring(kernel))
+    close(AA, kernel:gram(A, A), 0, tostring(kernel))
   end
 end
 
@@ -206,7 +223,7 @@ function TestGramIsPositiveSemidefinite()
   local wide = sc.vcat(X, X * 3, X:slice(1, 5) * -1) -- parallel and opposite rows too
   for _, kernel in ipairs(all_kernels()) do
     if kernel.name ~= "hat" then
-      local ok, least = is_semidefinite(kernel:gram(wide))
+      local ok, least = is_semidefinite(kernel:gram(rows_for(kernel, wide)))
       lu.assertTrue(ok, ("%s: smallest eigenvalue %.3g"):format(tostring(kernel), least))
     end
   end
@@ -224,7 +241,7 @@ end
 
 function TestOneOnTheDiagonal()
   local huge = sc.vcat(X, X * 1e300, X * 1e-300, X * 1e8)
-  local list = { k.gaussian{}, k.gaussian{ gamma = 1e-3 }, k.laplacian{}, k.matern{},
+  local list = { k.gaussian{}, k.gaussian{ width = 1e-3 }, k.laplacian{}, k.matern{},
     k.matern{ nu = 0.7 }, k.stump{}, k.stump{ a = 1 }, k.hat{}, k.angular{} }
   for _, kernel in ipairs(list) do
     local G = kernel:gram(huge)
@@ -271,7 +288,8 @@ end
 function TestRowsOfZeros()
   local Z, O = sc.zeros(1, 4), X:slice(1, 1)
   for _, kernel in ipairs(all_kernels()) do
-    for _, G in ipairs{ kernel:gram(Z), kernel:gram(Z, O), kernel:gram(O, Z) } do
+    local A = rows_for(kernel, O)
+    for _, G in ipairs{ kernel:gram(Z), kernel:gram(Z, A), kernel:gram(A, Z) } do
       lu.assertTrue(math.abs(G:get(1, 1)) < math.huge, tostring(kernel))
     end
   end
@@ -289,7 +307,8 @@ function TestHugeAndTinyRows()
     if kernel.name ~= "product" and kernel.name ~= "sum" and kernel.name ~= "additive" then
       for _, pair in ipairs{ { huge, huge }, { huge, X }, { huge, tiny }, { tiny, tiny },
         { tiny, X } } do
-        kernel:gram(pair[1], pair[2]) -- refuses what is not a number
+        -- refuses what is not a number
+        kernel:gram(rows_for(kernel, pair[1]), rows_for(kernel, pair[2]))
       end
     end
   end
@@ -304,9 +323,9 @@ function TestHugeAndTinyRows()
   close(k.maxout{ q = 3 }:gram(huge, tiny), k.maxout{ q = 3 }:gram(X), 1e-13, "maxout")
   -- nor the kernels on the unit of the rows, where the width has it too
   for _, unit in ipairs{ 1e300, 1e-300 } do
-    close(k.gaussian{ gamma = unit }:gram(X * unit), k.gaussian{}:gram(X), 1e-14, "gaussian")
-    close(k.matern{ length = unit }:gram(X * unit), k.matern{}:gram(X), 1e-14, "matern")
-    close(k.exponential{ gamma = unit }:gram(X * unit), k.exponential{}:gram(X), 1e-13,
+    close(k.gaussian{ width = unit }:gram(X * unit), k.gaussian{}:gram(X), 1e-14, "gaussian")
+    close(k.matern{ width = unit }:gram(X * unit), k.matern{}:gram(X), 1e-14, "matern")
+    close(k.exponential{ width = unit }:gram(X * unit), k.exponential{}:gram(X), 1e-13,
       "exponential")
     close(k.laplacian{ gamma = 1 / unit }:gram(X * unit), k.laplacian{}:gram(X), 1e-13, "laplacian")
     close(k.stump{ a = unit }:gram(X * unit), k.stump{ a = 1 }:gram(X), 1e-14, "stump")
@@ -318,7 +337,7 @@ end
 function TestNearRowsFarFromZero()
   local far = X * 1e-3 + 1e4
   local expected = between(far, far, function(x, y) return math.exp(-l2(x, y) ^ 2 / (2 * 1e-6)) end)
-  close(k.gaussian{ gamma = 1e-3 }:gram(far), expected, 1e-12, "gaussian")
+  close(k.gaussian{ width = 1e-3 }:gram(far), expected, 1e-12, "gaussian")
 end
 
 -- ---------------------------------------------------------------- the kernels that maps have
@@ -326,7 +345,7 @@ end
 function TestAdditiveIsTheKernelOfSparseMaps()
   local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3, sigma = 0.8 },
     phi = sc.nonlinearity.fourier{ form = "pair" } }
-  close(k.additive{ degree = 3, base = k.gaussian{ gamma = math.sqrt(3) / 0.8 } }:gram(X, Y),
+  close(k.additive{ degree = 3, base = k.gaussian{ width = math.sqrt(3) / 0.8 } }:gram(X, Y),
     inst:kernel(X, Y), 1e-12, "additive")
 end
 
@@ -336,11 +355,11 @@ function TestKernelsOfMaps()
     { k.stump{ a = 1.5 }, sc.sampler.threshold{ a = 1.5 }, sign },
     { k.stump{ sigma = 0.7 }, sc.sampler.threshold{ sigma = 0.7 }, sign },
     { k.angular{}, sc.sampler.gaussian{ sigma = 2 }, sign },
-    { k.gaussian{ gamma = 1 / 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, pair },
+    { k.gaussian{ width = 1 / 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, pair },
     { k.laplacian{ gamma = 0.3 }, sc.sampler.cauchy{ gamma = 0.3 }, pair },
     { k.laplacian{ gamma = 0.3 }, sc.sampler.grid{ gamma = 0.3 }, sc.nonlinearity.bins() },
-    { k.matern{ nu = 2.5, length = 0.5 }, sc.sampler.student{ nu = 2.5, scale = 2 }, pair },
-    { k.matern{ nu = 3.2, length = 0.5 }, sc.sampler.student{ nu = 3.2, scale = 2 }, pair },
+    { k.matern{ nu = 2.5, width = 0.5 }, sc.sampler.student{ nu = 2.5, scale = 2 }, pair },
+    { k.matern{ nu = 3.2, width = 0.5 }, sc.sampler.student{ nu = 3.2, scale = 2 }, pair },
     { k.erf{ sigma = 0.7 }, sc.sampler.gaussian{ sigma = 0.7 }, sc.nonlinearity.erf() },
     { k.arccos{ order = 0 }, sc.sampler.gaussian{ sigma = 0.7 },
       sc.nonlinearity.arccos{ order = 0 } },
@@ -385,21 +404,21 @@ end
 -- sparse rows
 
 local on_supports = {
-  { k.gaussian{ gamma = 0.7 }, function(u, w) return math.exp(-l2(u, w) ^ 2 / (2 * 0.49)) end },
+  { k.gaussian{ width = 0.7 }, function(u, w) return math.exp(-l2(u, w) ^ 2 / (2 * 0.49)) end },
   { k.laplacian{ gamma = 1.2 }, function(u, w) return math.exp(-1.2 * l1(u, w)) end },
-  { k.matern{ length = 0.8 }, function(u, w)
+  { k.matern{ width = 0.8 }, function(u, w)
     return (1 + math.sqrt(3) * l2(u, w) / 0.8) * math.exp(-math.sqrt(3) * l2(u, w) / 0.8)
   end },
-  { k.exponential{ gamma = 3 }, function(u, w) return math.exp(dot(u, w) / 9) end },
+  { k.exponential{ width = 3 }, function(u, w) return math.exp(dot(u, w) / 9) end },
   { k.linear{ offset = 0.3 }, function(u, w) return dot(u, w) + 0.3 end },
   { k.polynomial{ degree = 3, scale = 2, offset = 0.1 }, function(u, w)
     return (2 * dot(u, w) + 0.1) ^ 3
   end },
   { k.indicator{}, function() return 1 end },
-  { k.product{ factors = { k.gaussian{ gamma = 0.7 }, k.indicator{}, k.linear{} } }, function(u, w)
+  { k.product{ factors = { k.gaussian{ width = 0.7 }, k.indicator{}, k.linear{} } }, function(u, w)
     return math.exp(-l2(u, w) ^ 2 / 0.98) * dot(u, w)
   end },
-  { k.sum{ terms = { k.gaussian{ gamma = 0.7 }, k.indicator{} }, weights = { 2, 3 } },
+  { k.sum{ terms = { k.gaussian{ width = 0.7 }, k.indicator{} }, weights = { 2, 3 } },
     function(u, w)
     return 2 * math.exp(-l2(u, w) ^ 2 / 0.98) + 3
   end },
@@ -450,24 +469,24 @@ end
 -- ---------------------------------------------------------------- tilts
 
 local tilted = {
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.gaussian{ sigma = { 0.5, 0.8, 0.3, 0.6 },
+  { k.gaussian{ width = 1.1 }, sc.sampler.gaussian{ sigma = { 0.5, 0.8, 0.3, 0.6 },
     mean = { 0.3, -0.2, 0, 0.5 } } },
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.threshold{ sigma = 0.8 } },
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.sparse{ degree = 2, sigma = 1.2 } },
-  { k.gaussian{ gamma = 1.1 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
+  { k.gaussian{ width = 1.1 }, sc.sampler.threshold{ sigma = 0.8 } },
+  { k.gaussian{ width = 1.1 }, sc.sampler.sparse{ degree = 2, sigma = 1.2 } },
+  { k.gaussian{ width = 1.1 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
     sigma = 1.2 } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.gaussian{ sigma = { 0.5, 0.6, 0.3, 0.6 },
+  { k.exponential{ width = 1.6 }, sc.sampler.gaussian{ sigma = { 0.5, 0.6, 0.3, 0.6 },
     mean = { 0.3, -0.2, 0, 0.5 } } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.threshold{ sigma = 0.7 } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.sparse{ degree = 2, sigma = 1 } },
-  { k.exponential{ gamma = 1.6 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
+  { k.exponential{ width = 1.6 }, sc.sampler.threshold{ sigma = 0.7 } },
+  { k.exponential{ width = 1.6 }, sc.sampler.sparse{ degree = 2, sigma = 1 } },
+  { k.exponential{ width = 1.6 }, sc.sampler.sparse{ degree = { table = { 0, 0.4, 0.3, 0.3 } },
     sigma = 0.7 } },
   { k.indicator{}, sc.sampler.gaussian{ sigma = 0.5, mean = 0.2 } },
   { k.indicator{}, sc.sampler.threshold{ sigma = 0.7 } },
   { k.indicator{}, sc.sampler.sparse{ degree = 2, sigma = 1 } },
-  { k.product{ factors = { k.indicator{}, k.gaussian{ gamma = 1.1 } } },
+  { k.product{ factors = { k.indicator{}, k.gaussian{ width = 1.1 } } },
     sc.sampler.threshold{ sigma = 0.7 } },
-  { k.product{ factors = { k.gaussian{ gamma = 1.1 } } },
+  { k.product{ factors = { k.gaussian{ width = 1.1 } } },
     sc.sampler.sparse{ degree = 2, sigma = 1 } },
 }
 
@@ -512,7 +531,7 @@ end
 function TestExponentialConstants()
   local s, g, d = 0.4, 1.3, 6
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = s },
-    K = k.exponential{ gamma = g }, phi = sc.nonlinearity.sign() }
+    K = k.exponential{ width = g }, phi = sc.nonlinearity.sign() }
   local q = s * s / (g * g)
   local theta, paper, exact = inst:theta(d)
   lu.assertAlmostEquals(inst:kappa(d), (1 - 2 * q) ^ (-d / 4), 1e-12)
@@ -559,8 +578,8 @@ function TestWidthsFromTheData()
     end
   end
   local gamma = core.widths(core.source(X), {})
-  close(k.gaussian{ gamma = "scale" }:gram(X, Y),
-    k.gaussian{ gamma = 1 / math.sqrt(2 * gamma) }:gram(X, Y), 1e-14, "gaussian")
+  close(k.gaussian{ width = "scale" }:gram(X, Y),
+    k.gaussian{ width = 1 / math.sqrt(2 * gamma) }:gram(X, Y), 1e-14, "gaussian")
   close(k.laplacian{ gamma = "scale" }:gram(X, Y),
     k.laplacian{ gamma = math.sqrt(gamma / 4) }:gram(X, Y), 1e-14, "laplacian")
   -- whichever variance: of all numbers, or by column
@@ -574,11 +593,11 @@ function TestRefusals()
   end
   fails({ "exponential", "s = 1", "g = 1", "2 s^2 < g^2" },
     compose(k.exponential{}, sc.sampler.gaussian{ sigma = 1 }))
-  fails({ "s = 0.70710", "gamma above" },
+  fails({ "s = 0.70710", "width above" },
     compose(k.exponential{}, sc.sampler.gaussian{ sigma = math.sqrt(0.5) }))
   fails({ "stump", "not defined" }, compose(k.stump{}, sc.sampler.threshold{}))
   fails({ "additive", "not defined" }, compose(k.additive{}, sc.sampler.sparse{ degree = 2 }))
-  fails({ "stump", "not defined on thresholds" },
+  fails({ "product", "stump", "not defined on threshold parameters" },
     compose(k.product{ factors = { k.gaussian{}, k.stump{} } }, sc.sampler.threshold{}))
   -- C(4, 2)^(-1/2)
   fails({ "theta", "below 0.408248" }, compose(k.gaussian{ theta = 0.9 },
@@ -589,15 +608,23 @@ function TestRefusals()
   fails({ "sigma", "give one" }, k.stump, { a = 1, sigma = 1 })
   fails({ "order", "17" }, k.arccos, { order = 17 })
   fails({ "degree", "5", "4 columns" }, function() k.additive{ degree = 5 }:gram(X) end)
-  fails({ "base", "one kernel" }, k.additive, { base = { k.gaussian{}, k.linear{} } })
+  fails({ "base", "got a list of components" }, k.additive, { base = { k.gaussian{}, k.linear{} } })
   fails({ "weights", "3", "2 terms" }, k.sum, { terms = { k.gaussian{}, k.linear{} },
     weights = { 1, 2, 3 } })
   fails({ "weights" }, k.sum, { terms = { k.gaussian{}, k.linear{} }, weights = { 1, -2 } })
   fails({ "factors" }, k.product, { factors = { sc.sampler.gaussian{} } })
   fails({ "gamma" }, k.laplacian, { gamma = 0 })
   fails({ "offset" }, k.polynomial, { offset = -1 })
-  fails({ "give gamma" }, function() k.gaussian{ theta = 0.5 }:gram(X) end)
-  fails({ "give gamma" }, function()
+  fails({ "at least 0", "column 3", "-0.5" }, function()
+    k.chi_square{}:gram(sc.matrix{ { 1, 2, -0.5, 0 } })
+  end)
+  fails({ "above -0.2", "column 2", "-0.2" }, function()
+    k.skewed_chi_square{ c = 0.2 }:gram(sc.matrix{ { 1, -0.2, 0, 0 } })
+  end)
+  fails({ "theta = 0.5", "give the width itself" }, function()
+    k.gaussian{ theta = 0.5 }:gram(X)
+  end)
+  fails({ "theta = 0.5", "give the width itself" }, function()
     k.product{ factors = { k.gaussian{ theta = 0.5 } } }:gram(X)
   end)
   fails({ "Y has 3" }, function() k.linear{}:gram(X, sc.zeros(2, 3)) end)

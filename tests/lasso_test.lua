@@ -136,7 +136,7 @@ function TestPathIsTheSingleSolutions()
   local training = core.training(train:source_of_targets(), prepared.stages, prepared.map,
     p:training_options(train))
   local values = { 1e-3, 1e-2, 3e-5, 1, 1e-4 } -- in no order
-  local fits = core.solve(training, p.solver:instance(), false, 0, values)
+  local fits = core.solve(training, p.solver:instance(), nil, values)
   for k, lambda in ipairs(values) do
     local single = fit{ lambda = lambda, tolerance = 1e-12 }
     lu.assertEquals(fits[k].status, "converged")

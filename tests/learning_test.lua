@@ -12,7 +12,7 @@ local function sinks(given)
     T = given.T or 60, seed = 1, dtype = given.dtype }
 end
 local function weighting(T) return sc.instantiation{ W = sc.space.threshold(),
-  K = sc.kernel.gaussian{ gamma = 1 },
+  K = sc.kernel.gaussian{ width = 1 },
   p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T or 60,
     seed = 0 } end
 

@@ -328,7 +328,7 @@ end
 function TestModelsThatAreNotLinearAreCalibratedToo()
   local unseen = three_classes(400, 61)
   local solvers = { sc.solver.adaboost(),
-    sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 2 }, lambda = 1e-2 } }
+    sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ width = 2 }, lambda = 1e-2 } }
   local built, svm = pcall(function() return sc.solver.svm{ C = 1 } end) -- only where LIBSVM is
   if built then solvers[#solvers + 1] = svm end
   for _, solver in ipairs(solvers) do
@@ -445,7 +445,7 @@ function TestAFitForgetsTheCalibrationAndASearchCanBeCalibrated()
 end
 
 function TestPrunedModelsAreCalibratedOnHeldOutRows()
-  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },
+  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 1 },
     p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }
   local full = sc.pipeline{ inst:features{ T = 40, seed = 0 },
     sc.solver.ridge{ lambda = 1e-4, penalty = "rkhs" } }:fit(data):calibrate()

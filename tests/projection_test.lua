@@ -90,8 +90,8 @@ local centred = {
 function TestStructuredRowsUnderAKernelAreTheirDenseRows()
   for _, case in ipairs(centred) do
     local dense = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 0.7 },
-      K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
-    local inst = sc.instantiation{ p = case[2], K = sc.kernel.gaussian{ gamma = 2 },
+      K = sc.kernel.gaussian{ width = 2 }, phi = sc.nonlinearity.sign() }
+    local inst = sc.instantiation{ p = case[2], K = sc.kernel.gaussian{ width = 2 },
       phi = sc.nonlinearity.sign() }
     local feats = inst:features{ T = 21, seed = 3 }:fit(narrow)
     local u = feats:parameters()
@@ -126,7 +126,7 @@ end
 function TestSparseExpectationInClosedForm()
   local s, g, d = 0.9, 1.3, 5
   local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } },
-    sigma = s }, K = sc.kernel.gaussian{ gamma = g },
+    sigma = s }, K = sc.kernel.gaussian{ width = g },
                                  phi = sc.nonlinearity.sign() }
   local feats = inst:features{ T = 60, seed = 1 }:fit(narrow)
   local phi, w = feats:transform(narrow), feats:parameters()
@@ -159,7 +159,7 @@ end
 
 function TestSparseExpectationAgainstMonteCarlo()
   local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } },
-    sigma = 0.9 }, K = sc.kernel.gaussian{ gamma = 1.3 },
+    sigma = 0.9 }, K = sc.kernel.gaussian{ width = 1.3 },
                                  phi = sc.nonlinearity.sign() }
   local u = inst:sample{ T = 8, seed = 4, d = 5 }
   local exact, info = inst:expectation(u, narrow)

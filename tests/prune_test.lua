@@ -20,9 +20,9 @@ local several = sc.dataset{ X = X, y = kinds, classes = { 0, 1, 2 } }
 
 -- Narrow enough that G is far from singular.
 local function thresholds() return sc.instantiation{ W = sc.space.threshold(),
-  K = sc.kernel.gaussian{ gamma = 0.05 }, p = sc.sampler.threshold{ sigma = 1 },
+  K = sc.kernel.gaussian{ width = 0.05 }, p = sc.sampler.threshold{ sigma = 1 },
   phi = sc.nonlinearity.sign() }:features{ T = T, seed = 3 } end
-local function dense(phi) return sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 },
+local function dense(phi) return sc.instantiation{ K = sc.kernel.gaussian{ width = 1 },
   p = sc.sampler.gaussian{ sigma = 1 },
   phi = phi or sc.nonlinearity.sign() }:features{ T = T, seed = 3 } end
 
@@ -147,7 +147,7 @@ function TestTheNextLambdaIsRefused()
     local _, info = full:prune{ epsilon = list[1], accept = rule, delta = delta }
     lu.assertTrue(info.lambda > 0, rule)
     -- the fit is without log_scale here, so that weights are those of the engine
-    local b, distance = core.prune_step(full.fitted.map, full.fitted.weights,
+    local b, distance = core.prune_step(core.pruning(full.fitted.map, full.fitted.weights),
       s.lasso{ lambda = 10 * info.lambda * math.exp(-full:info().log_scale) }:instance())
     local theta, rho = constants(full, binary)
     local phi = full:transform(X)
@@ -329,16 +329,17 @@ end
 
 function TestOnlySolversOfNormalEquationsCanPrune()
   local full = model(thresholds(), rkhs(), binary)
+  local pruning = core.pruning(full.fitted.map, full.fitted.weights)
   for _, solver in ipairs{ s.cg{}, s.trimmed{}, s.huber{} } do
-    local ok, message = pcall(core.prune_step, full.fitted.map, full.fitted.weights,
-      solver:instance())
+    local ok, message = pcall(core.prune_step, pruning, solver:instance())
     lu.assertFalse(ok)
     lu.assertStrContains(message, "it needs rows")
   end
   -- a ridge can: (G + lambda T I) b = G a, with two features a parameter too, where D > T
   for _, features in ipairs{ thresholds(), dense(sc.nonlinearity.fourier{ form = "pair" }) } do
     local m, lambda = model(features, rkhs(), binary), 1e-2
-    local b = core.prune_step(m.fitted.map, m.fitted.weights, s.ridge{ lambda = lambda }:instance())
+    local b = core.prune_step(core.pruning(m.fitted.map, m.fitted.weights),
+      s.ridge{ lambda = lambda }:instance())
     local G, a = features:fit(X):gram() * math.exp(-2 * m:info().log_scale), m.fitted.weights
     lu.assertTrue(apart(G * b + b * (lambda * T), G * a) < 1e-6 * (G * a):abs():max())
   end

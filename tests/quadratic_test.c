@@ -45,7 +45,7 @@ static void count_refusal(scl_status status, const scl_error *error) {
 /* Asks for all that there is, and leaves the coefficients as they came. */
 static scl_status ask_everything(const void *self, const scl_problem *problem, scl_solution *out,
                                  scl_error *error) {
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   const scl_symmetric *gram = NULL;
   const double *targets = NULL;
   double scratch[64] = {0};
@@ -53,14 +53,14 @@ static scl_status ask_everything(const void *self, const scl_problem *problem, s
   expect(problem->features == D && problem->targets == C && problem->rows == 7, "sizes",
          (double)problem->features, D);
   expect(problem->task == SCL_TASK_REGRESSION && problem->dtype == SCL_DTYPE_FLOAT64 &&
-             !problem->intercept && problem->slots == 0,
+             !problem->intercept && problem->entries == 0,
          "the kind of problem", (double)problem->dtype, SCL_DTYPE_FLOAT64);
   SCL_TRY(problem->normal(problem, &normal, error));
   SCL_TRY(problem->gram(problem, &gram, error));
-  expect(normal.gram == gram && normal.right == right && normal.square == square &&
+  expect(normal.moment == gram && normal.right == right && normal.square == square &&
              normal.total == 7,
          "the normal equations", normal.total, 7);
-  SCL_TRY(problem->progress(problem, 0.5, "testing", error));
+  SCL_TRY(problem->progress(problem, "testing", 0.5, NAN, error));
   scl_error said = {0};
   count_refusal(problem->responses(problem, scratch, scratch, &said), &said);
   count_refusal(problem->walk(problem, visit_none, NULL, &said), &said);
@@ -78,7 +78,7 @@ static scl_status ask_everything(const void *self, const scl_problem *problem, s
 /* (gram + total I) b = right by Gauss's elimination: the ridge of lambda 1. */
 static scl_status eliminate(const void *self, const scl_problem *problem, scl_solution *out,
                             scl_error *error) {
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   double a[D][D + C];
   (void)self;
   SCL_TRY(problem->normal(problem, &normal, error));
@@ -96,6 +96,7 @@ static scl_status eliminate(const void *self, const scl_problem *problem, scl_so
   for (size_t i = 0; i < D; i++)
     for (size_t j = 0; j < C; j++)
       out->coefficients[i * C + j] = a[i][D + j] / a[i][i];
+  out->outcome = SCL_OUTCOME_CONVERGED;
   return SCL_STATUS_OK;
 }
 
@@ -109,17 +110,33 @@ static scl_status give_nan(const void *self, const scl_problem *problem, scl_sol
                            scl_error *error) {
   (void)self, (void)problem, (void)error;
   out->coefficients[4] = NAN;
+  out->outcome = SCL_OUTCOME_CONVERGED;
   return SCL_STATUS_OK;
+}
+
+/* Says nothing of how it went. */
+static scl_status say_nothing(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
+  (void)self, (void)problem, (void)out, (void)error;
+  return SCL_STATUS_OK;
+}
+
+/* Fails without a sentence. */
+static scl_status fail_mutely(const void *self, const scl_problem *problem, scl_solution *out,
+                              scl_error *error) {
+  (void)self, (void)problem, (void)out, (void)error;
+  return SCL_STATUS_NUMERIC;
 }
 
 typedef scl_status (*solving)(const void *self, const scl_problem *problem, scl_solution *out,
                               scl_error *error);
 
 static scl_status run(solving solve, const scl_quadratic *form, scl_fit *fit, scl_error *error) {
-  const scl_solver table = {SCL_HEAD(scl_solver), solve};
-  const scl_plugin plugin = {
-      .head = SCL_HEAD(scl_plugin), .kind = SCL_KIND_SOLVER, .name = "own", .vtable = &table};
-  const scl_component component = {&plugin, NULL};
+  const scl_solver table = {SCL_HEAD(scl_solver), .kind = SCL_KIND_SOLVER, .solve = solve};
+  const scl_component component = {
+      .plugin = {SCL_HEAD(scl_plugin), .kind = SCL_KIND_SOLVER, .name = "own", .vtable = &table},
+      .vtable = &table,
+      .path = "quadratic_test.c"};
   const scl_instance instance = {.component = &component};
   return scl_quadratic_solve(form, &instance, fit, error);
 }
@@ -185,6 +202,15 @@ static void test_failures(const scl_quadratic *form) {
   expect(status == SCL_STATUS_NUMERIC && strstr(error.message, "coefficient 5") != NULL,
          "a solution that is no number", status, SCL_STATUS_NUMERIC);
   expect(fit.coefficients.data == NULL, "nothing is left of NaN", 1, 0);
+  status = run(say_nothing, form, &fit, &error);
+  expect(status == SCL_STATUS_INTERNAL && strstr(error.message, "solver.own") != NULL &&
+             strstr(error.message, "outcome") != NULL,
+         "a solution without an outcome", status, SCL_STATUS_INTERNAL);
+  expect(fit.coefficients.data == NULL, "nothing is left of it", 1, 0);
+  status = run(fail_mutely, form, &fit, &error);
+  expect(status == SCL_STATUS_NUMERIC && strstr(error.message, "solver.own") != NULL &&
+             strstr(error.message, "no sentence") != NULL,
+         "a failure without a sentence", status, SCL_STATUS_NUMERIC);
 }
 
 /* Each allocation fails once: a sentence or a fit, and no byte lost. */

@@ -35,7 +35,7 @@ local three = sc.dataset{ X = X, y = labels, task = "classification" }
 local two = sc.dataset{ X = X, y = signs, task = "classification" }
 
 local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
-  K = sc.kernel.gaussian{ gamma = 2 }, phi = sc.nonlinearity.sign() }
+  K = sc.kernel.gaussian{ width = 2 }, phi = sc.nonlinearity.sign() }
 local function model(lambda, given, estimate)
   local features = given.penalty == "rkhs" and inst:features{ T = 20, seed = 1 } or sinks(20, 1)
   return sc.pipeline{ features, sc.solver.ridge{ lambda = lambda, intercept = given.intercept,

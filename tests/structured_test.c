@@ -1,8 +1,8 @@
-/* Samplers that draw in blocks, through the plugin interface: parts of a batch, whole products
- * against their rows, every instruction set. */
-#include "../plugins/shared/walsh.h"
-#include "plugin/host.h"
-#include "plugin/instance.h"
+/* Samplers through the plugin interface: parts of a batch, of every one; of those that draw in
+ * blocks whole products against their rows, on every instruction set. */
+#include "../plugins/sampler/walsh.h"
+#include "plugin/registry.h"
+#include "plugin/sampler.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,22 +24,30 @@ static void *memory(size_t bytes) {
   return made;
 }
 
-/* An instance of sampler.NAME with one option given as a word (or none). */
-static scl_instance *make(const char *name, const char *option, const char *word) {
-  const scl_component *component = NULL;
-  scl_settings settings;
+/* A sampler as typed: "hadamard{form = \"sorf\"}". */
+static scl_instance *make(const char *text) {
   scl_instance *instance = NULL;
   scl_error error = {0};
-  const scl_given given = {.name = option, .value = {.form = SCL_FORM_WORD, .word = word}};
-  scl_status status = scl_registry_find(SCL_KIND_SAMPLER, name, &component, &error);
-  if (status == SCL_STATUS_OK)
-    status = scl_settings_create(name, component->plugin->options, component->plugin->n_options,
-                                 &given, option != NULL, &settings, &error);
-  if (status == SCL_STATUS_OK)
-    status = scl_instance_create(component, &settings, &instance, &error);
-  if (status == SCL_STATUS_OK) return instance;
-  (void)fprintf(stderr, "structured_test: sampler.%s: %s\n", name, error.message);
+  if (scl_instance_from_text("sampler", text, &instance, &error) == SCL_STATUS_OK) return instance;
+  (void)fprintf(stderr, "structured_test: %s: %s\n", text, error.message);
   exit(1);
+}
+
+static scl_draw draw_of(size_t dim, size_t total) {
+  return (scl_draw){.head = SCL_HEAD(scl_draw),
+                    .address = {.seed = 7, .stream = 2},
+                    .dim = dim,
+                    .total = total,
+                    .planes = 1};
+}
+
+/* For `count` parameters; 0: as many as the sampler says, or any number. */
+static scl_layout layout_of(const scl_instance *sampler, size_t dim, size_t count) {
+  scl_layout layout;
+  scl_error error = {0};
+  expect(scl_sampler_layout(sampler, dim, count, &layout, &error) == SCL_STATUS_OK, error.message,
+         0, 0);
+  return layout;
 }
 
 static scl_parameters reserve(const scl_layout *layout, size_t dim, size_t first, size_t count) {
@@ -48,52 +56,94 @@ static scl_parameters reserve(const scl_layout *layout, size_t dim, size_t first
                           .first = first,
                           .count = count,
                           .dim = dim,
-                          .weights = memory(count * layout->width * sizeof(double)),
-                          .stride = (ptrdiff_t)layout->width,
-                          .support = memory(count * layout->support * sizeof(int32_t)),
-                          .support_stride = (ptrdiff_t)layout->support};
+                          .reals = layout->reals,
+                          .integers = layout->integers,
+                          .weights = memory(count * layout->reals * sizeof(double)),
+                          .stride = (ptrdiff_t)layout->reals,
+                          .support = memory(count * layout->integers * sizeof(int32_t)),
+                          .support_stride = (ptrdiff_t)layout->integers,
+                          .bias = layout->has_bias ? memory(count * sizeof(double)) : NULL};
 }
 
 static void release(scl_parameters *parameters) {
   free(parameters->weights);
   free(parameters->support);
+  free(parameters->bias);
 }
 
-static scl_parameters drawn(const scl_instance *sampler, size_t dim, size_t first, size_t count) {
-  const scl_sampler *table = scl_instance_vtable(sampler);
-  scl_layout layout;
+/* Parameters first .. first+count-1 of a draw of `total`. */
+static scl_parameters drawn(const scl_instance *sampler, size_t dim, size_t total, size_t first,
+                            size_t count) {
+  const scl_layout layout = layout_of(sampler, dim, total);
+  const scl_draw draw = draw_of(dim, total);
   scl_error error = {0};
-  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_STATUS_OK, error.message, 0, 0);
-  scl_parameters out = reserve(&layout, dim, first, count);
-  expect(table->draw(sampler->self, (scl_address){7, 2}, &out, &error) == SCL_STATUS_OK,
-         error.message, 0, 0);
+  const scl_parameters out = reserve(&layout, dim, first, count);
+  expect(scl_sampler_draw(sampler, &draw, &out, &error) == SCL_STATUS_OK, error.message, 0, 0);
   return out;
 }
 
+/* A block of one plane over `data`. */
+static scl_block block_of(void *data, scl_dtype dtype, size_t rows, size_t cols, size_t stride) {
+  return (scl_block){.data = data,
+                     .dtype = dtype,
+                     .rows = rows,
+                     .cols = cols,
+                     .planes = 1,
+                     .row_stride = (ptrdiff_t)stride};
+}
+static scl_const_block const_block_of(const void *data, scl_dtype dtype, size_t rows, size_t cols,
+                                      size_t stride) {
+  return (scl_const_block){.data = data,
+                           .dtype = dtype,
+                           .rows = rows,
+                           .cols = cols,
+                           .planes = 1,
+                           .row_stride = (ptrdiff_t)stride};
+}
+
 /* Parameter t is the same whatever the batch that it is asked for in, also inside a block. */
-static void test_batches(const char *name, const char *option, const char *word) {
+static void check_batches(const char *text, const scl_instance *sampler) {
   enum { COUNT = 200, DIM = 9 };
-  scl_instance *sampler = make(name, option, word);
-  scl_parameters all = drawn(sampler, DIM, 0, COUNT);
-  static const size_t cuts[][2] = {{0, 1}, {3, 5}, {8, 2}, {60, 70}, {131, 69}};
+  const size_t fixed = layout_of(sampler, DIM, 0).count, count = fixed > 0 ? fixed : COUNT;
+  scl_parameters all = drawn(sampler, DIM, count, 0, count);
+  static const size_t cuts[][2] = {{0, 1}, {3, 5}, {8, 2}, {60, 70}, {131, 69}, {199, 1}};
   for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
-    scl_parameters part = drawn(sampler, DIM, cuts[c][0], cuts[c][1]);
-    const size_t width = (size_t)all.stride, support = (size_t)all.support_stride;
-    expect(memcmp(part.weights, all.weights + cuts[c][0] * width,
-                  cuts[c][1] * width * sizeof(double)) == 0,
-           name, (double)cuts[c][0], 0);
-    expect(memcmp(part.support, all.support + cuts[c][0] * support,
-                  cuts[c][1] * support * sizeof(int32_t)) == 0,
-           name, (double)cuts[c][0], 0);
+    const size_t first = cuts[c][0], some = cuts[c][1];
+    if (first + some > count) continue;
+    scl_parameters part = drawn(sampler, DIM, count, first, some);
+    expect(memcmp(part.weights, all.weights + first * all.reals,
+                  some * all.reals * sizeof(double)) == 0,
+           text, (double)first, 0);
+    expect(memcmp(part.support, all.support + first * all.integers,
+                  some * all.integers * sizeof(int32_t)) == 0,
+           text, (double)first, 0);
+    expect(all.bias == NULL || memcmp(part.bias, all.bias + first, some * sizeof(double)) == 0,
+           text, (double)first, 0);
     release(&part);
   }
   release(&all);
+}
+
+static void test_batches(const char *text) {
+  scl_instance *sampler = make(text);
+  check_batches(text, sampler);
   scl_instance_release(sampler);
+}
+
+/* Every registered sampler with its defaults; those that learn have nothing to draw before. */
+static void test_batches_of(void *context, scl_kind kind, const char *name, const char *path) {
+  size_t *count = context;
+  (void)path;
+  if (kind != SCL_KIND_SAMPLER) return;
+  scl_instance *sampler = make(name);
+  if (!scl_sampler_learns(sampler)) check_batches(name, sampler);
+  scl_instance_release(sampler);
+  ++*count;
 }
 
 /* z = X W' to a few roundings of sums of P numbers (|x| |w| eps sqrt(P)), for every row and
  * column. */
-static void compare_product(const scl_parameters *p, const double *w, const scl_block *x,
+static void compare_product(const scl_parameters *p, const double *w, const scl_const_block *x,
                             const scl_block *z) {
   const double eps = x->dtype == SCL_DTYPE_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
   double worst = 0;
@@ -117,15 +167,14 @@ static void compare_product(const scl_parameters *p, const double *w, const scl_
   expect(worst < 40, "X W' by transforms against the rows themselves, in roundings", worst, 0);
 }
 
-static void test_product(const char *form, size_t dim, scl_dtype dtype) {
+static void test_product(const char *text, size_t dim, scl_dtype dtype) {
   enum { ROWS = 5 };
-  scl_instance *sampler = make("hadamard", "form", form);
-  const scl_sampler *table = scl_instance_vtable(sampler);
-  const scl_ability_structured *structured = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
-  scl_layout layout;
+  scl_instance *sampler = make(text);
   scl_error error = {0};
-  expect(table->layout(sampler->self, dim, &layout, &error) == SCL_STATUS_OK, error.message, 0, 0);
-  scl_parameters p = drawn(sampler, dim, 2 * layout.block, 3 * layout.block);
+  const scl_layout layout = layout_of(sampler, dim, 0);
+  const scl_draw draw = draw_of(dim, 5 * layout.block);
+  scl_parameters p = drawn(sampler, dim, draw.total, 2 * layout.block, 3 * layout.block);
+  scl_const_parameters some = scl_parameters_view(&p);
   double *w = memory(p.count * dim * sizeof *w);
   /* rows further apart than they are long */
   const size_t x_stride = dim + 3, z_stride = p.count + 5,
@@ -138,15 +187,15 @@ static void test_product(const char *form, size_t dim, scl_dtype dtype) {
     else
       ((double *)x)[i] = value;
   }
-  const scl_block in = {x, dtype, ROWS, dim, 1, (ptrdiff_t)x_stride, 0};
-  scl_block out = {z, dtype, ROWS, p.count, 1, (ptrdiff_t)z_stride, 0};
-  expect(structured->rows(sampler->self, &p, w, (ptrdiff_t)dim, &error) == SCL_STATUS_OK,
+  const scl_const_block in = const_block_of(x, dtype, ROWS, dim, x_stride);
+  const scl_block out = block_of(z, dtype, ROWS, p.count, z_stride);
+  expect(scl_sampler_rows(sampler, &draw, &some, w, (ptrdiff_t)dim, &error) == SCL_STATUS_OK,
          error.message, 0, 0);
-  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_STATUS_OK, error.message, 0,
-         0);
+  expect(scl_sampler_apply(sampler, &draw, &some, &in, &out, &error) == SCL_STATUS_OK,
+         error.message, 0, 0);
   compare_product(&p, w, &in, &out);
-  p.count -= 1;
-  expect(structured->apply(sampler->self, &p, &in, &out, &error) == SCL_STATUS_BAD_SHAPE &&
+  some.count -= 1;
+  expect(scl_sampler_apply(sampler, &draw, &some, &in, &out, &error) == SCL_STATUS_BAD_SHAPE &&
              strstr(error.message, "whole blocks") != NULL,
          "a part of a block is refused", 0, 0);
   free(w), free(x), free(z);
@@ -155,23 +204,26 @@ static void test_product(const char *form, size_t dim, scl_dtype dtype) {
 }
 
 /* In float64 rows of 1e300 and 1e-300 come through as powers of two times those of 1. */
-static void test_range(const char *form) {
+static void test_range(const char *text) {
   enum { DIM = 100 };
   static const double sizes[] = {0x1p990, 0x1p-990};
-  scl_instance *sampler = make("hadamard", "form", form);
-  const scl_ability_structured *structured = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
-  scl_parameters p = drawn(sampler, DIM, 0, 128);
+  scl_instance *sampler = make(text);
+  const scl_draw draw = draw_of(DIM, 128);
+  scl_parameters p = drawn(sampler, DIM, 128, 0, 128);
+  const scl_const_parameters whole = scl_parameters_view(&p);
   double x[DIM], plain[128], scaled[128];
   for (int k = 0; k < 2; k++) {
-    scl_block in = {x, SCL_DTYPE_FLOAT64, 1, DIM, 1, DIM, 0},
-              out = {plain, SCL_DTYPE_FLOAT64, 1, 128, 1, 128, 0};
+    const scl_const_block in = const_block_of(x, SCL_DTYPE_FLOAT64, 1, DIM, DIM);
+    scl_block out = block_of(plain, SCL_DTYPE_FLOAT64, 1, 128, 128);
     for (int j = 0; j < DIM; j++)
       x[j] = cos(j);
-    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0, 0);
+    expect(scl_sampler_apply(sampler, &draw, &whole, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0,
+           0);
     for (int j = 0; j < DIM; j++)
       x[j] *= sizes[k];
     out.data = scaled;
-    expect(structured->apply(sampler->self, &p, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0, 0);
+    expect(scl_sampler_apply(sampler, &draw, &whole, &in, &out, NULL) == SCL_STATUS_OK, "apply", 0,
+           0);
     for (int t = 0; t < 128; t++)
       expect(scaled[t] == plain[t] * sizes[k], "huge and tiny rows", scaled[t],
              plain[t] * sizes[k]);
@@ -203,8 +255,8 @@ static void test_instruction_sets(size_t size) {
     one[i] = 1;
   }
   const walsh_chain chain = {.size = size, .transforms = 1, .factors = {one}};
-  const scl_block in = {x, SCL_DTYPE_FLOAT64, 1, size, 1, (ptrdiff_t)size, 0},
-                  out = {z, SCL_DTYPE_FLOAT64, 1, size, 1, (ptrdiff_t)size, 0};
+  const scl_const_block in = const_block_of(x, SCL_DTYPE_FLOAT64, 1, size, size);
+  const scl_block out = block_of(z, SCL_DTYPE_FLOAT64, 1, size, size);
   memcpy(first, x, size * sizeof *x);
   walsh_plain(size, first);
   for (int k = 0; k < usable; k++) {
@@ -224,25 +276,19 @@ static void test_instruction_sets(size_t size) {
 
 /* Pools read different rows, each as often as any other, and refuse to read more than there are. */
 static void test_pools(void) {
-  enum { COUNT = 20000, ROWS = 12, FAN_IN = 4 };
-  const scl_component *component = NULL;
+  enum { COUNT = 20000, ROWS = 12, FAN_IN = 4, DIM = 3 };
   scl_error error = {0};
-  expect(scl_registry_find(SCL_KIND_SAMPLER, "pooled", &component, &error) == SCL_STATUS_OK,
-         error.message, 0, 0);
-  scl_instance *base = make("gaussian", NULL, NULL);
-  const scl_part part = {base->component->plugin, base->self};
-  const scl_value values[2] = {{.form = SCL_FORM_PARTS, .parts = &part, .length = 1},
-                               {.form = SCL_FORM_INTEGER, .number = ROWS}};
-  void *self = NULL;
-  expect(component->plugin->create(&scl_host_table, values, &self, &error) == SCL_STATUS_OK,
-         error.message, 0, 0);
-  const scl_ability_pool *pool = component->plugin->ability(self, SCL_ABILITY_POOL);
+  scl_instance *sampler = make("pooled{projections = 12}");
+  const scl_draw draw = draw_of(DIM, ROWS);
   int32_t *all = memory(COUNT * FAN_IN * sizeof *all), some[FAN_IN * 3];
   double seen[ROWS] = {0}, statistic = 0;
-  expect(pool->rows(self, COUNT, FAN_IN) == ROWS, "shared rows", 0, ROWS);
-  expect(pool->pool(self, (scl_address){7, 2}, 0, COUNT, FAN_IN, all, &error) == SCL_STATUS_OK,
+  size_t shared = 0;
+  expect(scl_sampler_pool_rows(sampler, COUNT, FAN_IN, &shared, &error) == SCL_STATUS_OK &&
+             shared == ROWS,
+         "shared rows", (double)shared, ROWS);
+  expect(scl_sampler_pool(sampler, &draw, 0, COUNT, FAN_IN, all, &error) == SCL_STATUS_OK,
          error.message, 0, 0);
-  expect(pool->pool(self, (scl_address){7, 2}, 5, 3, FAN_IN, some, &error) == SCL_STATUS_OK,
+  expect(scl_sampler_pool(sampler, &draw, 5, 3, FAN_IN, some, &error) == SCL_STATUS_OK,
          error.message, 0, 0);
   expect(memcmp(some, all + 5 * FAN_IN, sizeof some) == 0, "a pool does not depend on the batch", 0,
          0);
@@ -258,31 +304,31 @@ static void test_pools(void) {
     statistic += (seen[r] - mean) * (seen[r] - mean) / variance * (ROWS - 1) / ROWS;
   expect(fabs(statistic - (ROWS - 1)) < 5 * sqrt(2.0 * (ROWS - 1)),
          "how often each row is read, chi-square", statistic, ROWS - 1);
-  expect(pool->pool(self, (scl_address){7, 2}, 0, 1, ROWS + 1, all, &error) ==
-                 SCL_STATUS_BAD_OPTION &&
+  expect(scl_sampler_pool(sampler, &draw, 0, 1, ROWS + 1, all, &error) == SCL_STATUS_BAD_OPTION &&
              strstr(error.message, "projections") != NULL,
          "more rows than there are", 0, 0);
   free(all);
-  component->plugin->destroy(self);
-  scl_instance_release(base);
+  scl_instance_release(sampler);
 }
 
 int main(void) {
   static const size_t dims[] = {1, 5, 64, 65, 100, 1024};
-  test_batches("sparse", NULL, NULL);
-  test_batches("orthogonal", NULL, NULL);
-  test_batches("hadamard", "form", "sorf");
-  test_batches("hadamard", "form", "fastfood");
-  test_batches("qmc", "sequence", "sobol");
-  test_batches("qmc", "sequence", "halton");
-  for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
-    test_product("sorf", dims[i], SCL_DTYPE_FLOAT64);
-    test_product("sorf", dims[i], SCL_DTYPE_FLOAT32);
-    test_product("fastfood", dims[i], SCL_DTYPE_FLOAT64);
-    test_product("fastfood", dims[i], SCL_DTYPE_FLOAT32);
+  static const char *const forms[] = {"hadamard{form = \"sorf\"}", "hadamard{form = \"fastfood\"}"};
+  size_t samplers = 0;
+  scl_error error = {0};
+  expect(scl_registry_each(test_batches_of, &samplers, &error) == SCL_STATUS_OK && samplers > 0,
+         "samplers on the search path", (double)samplers, 0);
+  test_batches("gaussian{bias = \"uniform\"}");
+  test_batches("sparse{degree = 3, bias = \"gaussian\"}");
+  test_batches("qmc{sequence = \"halton\"}");
+  for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+    test_batches(forms[f]);
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+      test_product(forms[f], dims[i], SCL_DTYPE_FLOAT64);
+      test_product(forms[f], dims[i], SCL_DTYPE_FLOAT32);
+    }
+    test_range(forms[f]);
   }
-  test_range("sorf");
-  test_range("fastfood");
   for (size_t size = 8; size <= 4096; size *= 2)
     test_instruction_sets(size);
   test_pools();

@@ -408,7 +408,7 @@ function TestRefusalsSayWhatIsTaken()
     pooled{ base = sc.sampler.orthogonal() }, 4, 5)
   lu.assertErrorMsgContains("draws no dense rows", sample, pooled{ base = sc.sampler.sparse() }, 4,
     5)
-  lu.assertErrorMsgContains("depend on each other", pooled, { base = sc.sampler.qmc() })
+  lu.assertErrorMsgContains("depend on each other", sample, pooled{ base = sc.sampler.qmc() }, 4, 5)
 end
 
 os.exit(lu.LuaUnit.run(), true)

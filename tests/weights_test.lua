@@ -36,7 +36,7 @@ local function sinks(T)
     T = T or 25, seed = 3 }
 end
 local function weighting() return sc.instantiation{ W = sc.space.threshold(),
-  K = sc.kernel.gaussian{ gamma = 0.1 },
+  K = sc.kernel.gaussian{ width = 0.1 },
   p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = 25,
     seed = 3 } end
 
@@ -81,7 +81,7 @@ local function each_case()
     add("huber, mad" .. tag, sinks(), regression, s.huber{ lambda = 1e-2, intercept = intercept },
       1e-6)
     add("kernel ridge" .. tag, nil, regression,
-      s.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = 0.3 }, lambda = 1e-2,
+      s.kernel_ridge{ kernel = sc.kernel.gaussian{ width = 0.3 }, lambda = 1e-2,
         intercept = intercept }, 1e-8)
   end
   add("hinge", sinks(), binary, s.hinge{ lambda = 1e-2, tolerance = 1e-9 }, 1e-3)

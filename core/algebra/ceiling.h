@@ -2,7 +2,7 @@
 #ifndef SCULLERY_CEILING_H
 #define SCULLERY_CEILING_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 /* Best of three in GFLOP/s: a product of two n x n matrices (2 n^3 operations), or syrk (n^3
  * counted), with as many OpenBLAS threads as the pool has. */

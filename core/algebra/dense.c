@@ -22,13 +22,9 @@ __attribute__((constructor)) static void keep_blas_to_one_thread(void) {
   openblas_set_num_threads(1);
 }
 
-static CBLAS_TRANSPOSE flag(bool transpose) {
-  return transpose ? CblasTrans : CblasNoTrans;
-}
+static CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 /* cblas refuses a leading dimension below 1 even where there is nothing to do. */
-static int leading(ptrdiff_t stride) {
-  return stride < 1 ? 1 : (int)stride;
-}
+static int leading(ptrdiff_t stride) { return stride < 1 ? 1 : (int)stride; }
 
 void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
               double alpha, const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta,

@@ -3,7 +3,7 @@
 #ifndef SCULLERY_DENSE_H
 #define SCULLERY_DENSE_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 extern const scl_dense_algebra scl_service_dense;
 

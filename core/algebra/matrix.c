@@ -1,4 +1,5 @@
 #include "algebra/matrix.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -9,13 +10,6 @@ struct scl_storage {
   size_t bytes;
   void *data;
 };
-
-size_t scl_dtype_size(scl_dtype dtype) {
-  return dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
-}
-const char *scl_dtype_name(scl_dtype dtype) {
-  return dtype == SCL_DTYPE_FLOAT64 ? "float64" : "float32";
-}
 
 static scl_status create(size_t rows, size_t cols, scl_dtype dtype, void *(*allocate)(size_t),
                          scl_matrix *out, scl_error *error) {
@@ -63,9 +57,7 @@ void scl_matrix_release(scl_matrix *a) {
   scl_release(storage);
 }
 
-size_t scl_matrix_bytes(const scl_matrix *a) {
-  return a->storage == NULL ? 0 : a->storage->bytes;
-}
+size_t scl_matrix_bytes(const scl_matrix *a) { return a->storage == NULL ? 0 : a->storage->bytes; }
 
 scl_matrix scl_matrix_slice(const scl_matrix *a, size_t first_row, size_t rows, size_t first_col,
                             size_t cols) {

@@ -3,7 +3,7 @@
 #ifndef SCULLERY_MATRIX_H
 #define SCULLERY_MATRIX_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef struct scl_storage scl_storage; /* reference-counted bytes */
 
@@ -14,9 +14,6 @@ typedef struct scl_matrix {
   ptrdiff_t row_stride, col_stride; /* in elements */
   scl_dtype dtype;
 } scl_matrix;
-
-size_t scl_dtype_size(scl_dtype dtype);
-const char *scl_dtype_name(scl_dtype dtype);
 
 /* rows x cols zeros. Refuses sizes that no machine has, with the bytes they would take. */
 scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,

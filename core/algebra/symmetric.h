@@ -5,7 +5,7 @@
 #ifndef SCULLERY_SYMMETRIC_H
 #define SCULLERY_SYMMETRIC_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 extern const scl_symmetric_algebra scl_service_symmetric;
 
@@ -29,6 +29,11 @@ void scl_symmetric_rank(scl_symmetric *a, double factor, const double *p, size_t
  * above the diagonal are passed over. */
 void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, size_t first_col,
                              size_t cols, scl_dtype dtype, const void *block);
+/* A matrix that stands for a sum: parts[0] + ... + factor v v', all of order n and borrowed. It is
+ * read by the same functions, and never written. */
+scl_status scl_symmetric_combine(size_t n, const scl_symmetric *const *parts, size_t count,
+                                 double factor, const double *vector, scl_symmetric **out,
+                                 scl_error *error);
 /* One entry, i and j in any order. */
 double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j);
 /* Fill from a function that writes a rectangle: rows first_row .. +rows, columns first_col .. +cols

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_INTERRUPT_H
 #define SCULLERY_INTERRUPT_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 void scl_interrupt(void); /* async-signal-safe */
 bool scl_interrupted(void);

@@ -7,6 +7,8 @@
 
 /* Numbers of a vector of 64 bytes: the columns that thin products take at a time. */
 enum { SCL_LANES_F64 = 8, SCL_LANES_F32 = 16 };
+/* Rows of a panel of distances. */
+enum { SCL_PANEL = 32 };
 
 typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
@@ -38,6 +40,10 @@ typedef struct scl_loops {
                      double *out);
   /* sum of (factor[i] x[i])^2 */
   double (*square_f64)(size_t count, const double *factor, const double *x);
+  /* out (rows x count at stride) = ||u_i - v_j||_1, u rows x dim; v as a panel, dim x SCL_PANEL
+   * with count <= SCL_PANEL columns in use. Terms are added in the order of the columns. */
+  void (*absolute_panel_f64)(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
+                             const double *panel, size_t count, double *out, ptrdiff_t stride);
   /* not 0 when all are finite */
   int (*finite_f64)(size_t count, const double *x);
   /* sums (rows x lanes) += Phi a, Phi rows x cols, a cols x lanes */

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* One job at a time. Workers sleep on `wake` until `generation` moves, take indices from `next`,
@@ -49,9 +48,7 @@ size_t scl_pool_threads(void) {
   return threads;
 }
 
-size_t scl_pool_worker(void) {
-  return worker_index;
-}
+size_t scl_pool_worker(void) { return worker_index; }
 
 static void take_tasks(void (*task)(void *, size_t), void *context, size_t count) {
   for (;;) {
@@ -119,6 +116,51 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
     pthread_cond_wait(&pool.done, &pool.lock);
   pthread_mutex_unlock(&pool.lock);
   pthread_mutex_unlock(&one_job);
+}
+
+/* ------------------------------------------------------------ jobs that can fail */
+
+typedef struct trial {
+  scl_job job;
+  void *context;
+  size_t count;
+  atomic_bool failed;
+  pthread_mutex_t lock; /* of what follows */
+  size_t lowest;
+  scl_status status;
+  scl_error error;
+} trial;
+
+static void note_failure(trial *t, size_t index, scl_status status, const scl_error *error) {
+  atomic_store(&t->failed, true);
+  pthread_mutex_lock(&t->lock);
+  if (index < t->lowest) {
+    t->lowest = index;
+    t->status = status;
+    t->error = *error;
+  }
+  pthread_mutex_unlock(&t->lock);
+}
+
+/* Indices are taken in ascending order: when one fails, every lower one has been started. */
+static void try_one(void *context, size_t index) {
+  trial *t = context;
+  scl_error error = {0};
+  if (atomic_load(&t->failed)) return;
+  const scl_status status = t->job(t->context, index, &error);
+  if (status != SCL_STATUS_OK) note_failure(t, index, status, &error);
+}
+
+scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *error) {
+  trial t = {.job = job,
+             .context = context,
+             .count = count,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .lowest = SIZE_MAX};
+  scl_pool_run(count, try_one, &t);
+  (void)pthread_mutex_destroy(&t.lock);
+  if (t.status != SCL_STATUS_OK && error != NULL) *error = t.error;
+  return t.status;
 }
 
 void scl_pool_stop(void) {

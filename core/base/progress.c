@@ -6,13 +6,9 @@
 static _Atomic(scl_progress_hook) current;
 static _Thread_local bool muted;
 
-void scl_progress_mute(bool mute) {
-  muted = mute;
-}
+void scl_progress_mute(bool mute) { muted = mute; }
 
-void scl_progress_set_hook(scl_progress_hook hook) {
-  atomic_store(&current, hook);
-}
+void scl_progress_set_hook(scl_progress_hook hook) { atomic_store(&current, hook); }
 
 void scl_progress_report(const char *doing, double done, double total) {
   const scl_progress_hook hook = atomic_load(&current);

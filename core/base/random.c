@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include "base/numbers.h"
+
 #include <Random123/philox.h>
 #include <math.h>
 #include <sleef.h>
@@ -26,20 +28,19 @@ void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t of
   }
 }
 
+enum { CHUNK = 64 }; /* bits made at once */
+
 /* 52 bits and a half: never 0 or 1, exact in double. */
-static double unit(uint64_t bits) {
-  return ((double)(bits >> 12) + 0.5) * 0x1p-52;
-}
+static double unit(uint64_t bits) { return ((double)(bits >> 12) + 0.5) * 0x1p-52; }
 
 void scl_random_uniform(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset,
                         size_t count, double *out) {
-  uint64_t four[4];
-  size_t done = 0;
-  while (done < count) {
-    const uint64_t at = offset + done;
-    block(seed, stream, index, at / 4, four);
-    for (uint64_t lane = at % 4; lane < 4 && done < count; lane++)
-      out[done++] = unit(four[lane]);
+  uint64_t bits[CHUNK];
+  for (size_t first = 0; first < count; first += CHUNK) {
+    const size_t some = scl_min(CHUNK, count - first);
+    scl_random_bits(seed, stream, index, offset + first, some, bits);
+    for (size_t i = 0; i < some; i++)
+      out[first + i] = unit(bits[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "codes/codes_internal.h"
 
 #include <math.h>
@@ -46,18 +47,10 @@ void scl_codes_destroy(scl_codes *codes) {
   scl_release(codes);
 }
 
-size_t scl_codes_rows(const scl_codes *codes) {
-  return codes->rows;
-}
-size_t scl_codes_cols(const scl_codes *codes) {
-  return codes->cols;
-}
-size_t scl_codes_levels(const scl_codes *codes) {
-  return codes->levels;
-}
-size_t scl_codes_planes(const scl_codes *codes) {
-  return codes->planes;
-}
+size_t scl_codes_rows(const scl_codes *codes) { return codes->rows; }
+size_t scl_codes_cols(const scl_codes *codes) { return codes->cols; }
+size_t scl_codes_levels(const scl_codes *codes) { return codes->levels; }
+size_t scl_codes_planes(const scl_codes *codes) { return codes->planes; }
 size_t scl_codes_bytes(const scl_codes *codes) {
   return scl_codes_groups(codes) * scl_codes_group_words(codes) * sizeof *codes->words;
 }

@@ -95,17 +95,13 @@ count_avx512(const uint64_t *groups, size_t count, const uint64_t *query, size_t
   }
 }
 
-static bool has_popcnt(void) {
-  return __builtin_cpu_supports("popcnt");
-}
+static bool has_popcnt(void) { return __builtin_cpu_supports("popcnt"); }
 static bool has_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
 }
 #endif
 
-static bool always(void) {
-  return true;
-}
+static bool always(void) { return true; }
 
 /* From the plainest to the fastest; what a machine has, it has together with all before it. */
 static const struct {
@@ -129,13 +125,9 @@ size_t scl_codes_ways(void) {
   return count;
 }
 
-const char *scl_codes_way_name(size_t way) {
-  return ways[way].name;
-}
+const char *scl_codes_way_name(size_t way) { return ways[way].name; }
 
-void scl_codes_use_way(size_t way) {
-  atomic_store(&chosen, way);
-}
+void scl_codes_use_way(size_t way) { atomic_store(&chosen, way); }
 
 static count_groups counter(void) {
   return ways[scl_min(atomic_load(&chosen), scl_codes_ways() - 1)].count;
@@ -195,9 +187,7 @@ static void walk_tile(const tile *t, const scratch *memory) {
   }
 }
 
-static size_t parts_of(size_t count, size_t each) {
-  return (count + each - 1) / each;
-}
+static size_t parts_of(size_t count, size_t each) { return (count + each - 1) / each; }
 
 static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error *error) {
   if (a->cols != b->cols)
@@ -390,8 +380,6 @@ scl_status scl_codes_nearest(const scl_codes *codes, const scl_codes *queries, s
     if (!scl_interrupted()) scl_pool_run(queries->rows, write_nearest, &l);
     status = scl_interrupt_check(error);
   }
-  scl_release(l.heaps);
-  scl_release(l.keys);
-  scl_release(l.memory.queries);
+  SCL_RELEASE(l.heaps, l.keys, l.memory.queries);
   return status;
 }

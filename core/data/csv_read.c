@@ -19,15 +19,9 @@ typedef struct reading {
 } reading;
 
 static scl_status add_chunk(reading *r, csv_chunk chunk, scl_error *error) {
-  if (r->count == r->room) {
-    const size_t room = 2 * r->room + 64;
-    csv_chunk *more = scl_allocate_array(room, sizeof *more);
-    if (more == NULL) return scl_fail_memory(error, room * sizeof *more, "chunks");
-    if (r->count > 0) memcpy(more, r->chunks, r->count * sizeof *more);
-    scl_release(r->chunks);
-    r->chunks = more;
-    r->room = room;
-  }
+  csv_chunk *chunks = scl_grow(r->chunks, r->count, &r->room, sizeof *chunks);
+  if (chunks == NULL) return scl_fail_memory(error, 2 * r->room * sizeof *chunks, "chunks");
+  r->chunks = chunks;
   r->chunks[r->count++] = chunk;
   return SCL_STATUS_OK;
 }
@@ -204,9 +198,7 @@ scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_
   csv_schema_close(&r.schema);
   for (size_t k = 0; r.texts != NULL && k < n_paths; k++)
     scl_release(r.texts[k]);
-  scl_release(r.texts);
-  scl_release(r.chunks);
-  scl_release(r.to);
+  SCL_RELEASE(r.texts, r.chunks, r.to);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

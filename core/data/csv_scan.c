@@ -239,9 +239,7 @@ static scl_status run(scanning *job, size_t count, scl_error *error) {
   }
   for (size_t k = 0; job->tallies != NULL && k < threads * columns; k++)
     csv_levels_release(&job->tallies[k].levels);
-  scl_release(job->tallies);
-  scl_release(job->troubles);
-  scl_release(job->sums);
+  SCL_RELEASE(job->tallies, job->troubles, job->sums);
   return status;
 }
 

@@ -1,5 +1,6 @@
 /* What the columns are: header, names, target; then, once all fields were looked at, numbers or
  * categories. */
+#include "base/text.h"
 #include "data/csv_internal.h"
 #include "data/number.h"
 

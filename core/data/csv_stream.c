@@ -2,6 +2,7 @@
  * where categories hold numbers), then one pass of reading a walk. The schema is not touched after
  * it is opened, so that every walk gives the same numbers. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/text.h"
 #include "data/csv_internal.h"
 #include "data/input.h"
 

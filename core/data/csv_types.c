@@ -1,5 +1,6 @@
 /* Once all fields were looked at: what each column is, its columns of X, and what they are
  * called. */
+#include "base/text.h"
 #include "data/csv_internal.h"
 
 #include <stdio.h>

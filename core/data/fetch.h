@@ -2,7 +2,7 @@
 #ifndef SCULLERY_FETCH_H
 #define SCULLERY_FETCH_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 /* Fetch an http or https address to path, following redirects within http and https; sha256 (64
  * lower-case hexadecimal digits) may be NULL. On any failure (network, server, size, digest, disk,

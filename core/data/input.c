@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/input.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_INPUT_H
 #define SCULLERY_INPUT_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef struct scl_input scl_input;
 

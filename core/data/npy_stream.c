@@ -1,5 +1,6 @@
 /* Rows of .npy files from disk, in any order. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/text.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
 

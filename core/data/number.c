@@ -14,9 +14,7 @@ enum { LONGEST = 2000 };
 
 static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void make_locale(void) {
-  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
+static void make_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
 /* By the C library, in the C locale: any exponent, "inf", "nan". */
 static bool parse_slowly(const char *text, size_t length, double *out) {

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "data/output.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,11 +45,7 @@ static void end_hold(const hold *h) {
   (void)pthread_sigmask(SIG_SETMASK, &h->before, NULL);
 }
 
-static void end(scl_output *output) {
-  scl_release(output->path);
-  scl_release(output->temporary);
-  scl_release(output);
-}
+static void end(scl_output *output) { SCL_RELEASE(output->path, output->temporary, output); }
 
 /* Where the bytes shall lie: path, or what it links to. */
 static scl_status resolve(const char *path, char **out, scl_error *error) {

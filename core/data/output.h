@@ -3,7 +3,7 @@
 #ifndef SCULLERY_OUTPUT_H
 #define SCULLERY_OUTPUT_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 typedef struct scl_output scl_output;
 

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/table.h"
+#include "base/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -15,9 +16,7 @@ void scl_table_destroy(scl_table *table) {
   scl_matrix_release(&table->y);
   release_texts(table->names, table->cols);
   release_texts(table->class_names, table->class_names == NULL ? 0 : table->classes);
-  scl_release(table->class_values);
-  scl_release(table->part_rows);
-  scl_release(table->target);
+  SCL_RELEASE(table->class_values, table->part_rows, table->target);
   memset(table, 0, sizeof *table);
 }
 
@@ -49,15 +48,9 @@ static size_t place_of(const scl_labels *labels, double value) {
 }
 
 static bool make_room(scl_labels *labels) {
-  if (labels->count < labels->room) return true;
-  const size_t room = scl_max(2 * labels->room, 16);
-  double *values = scl_allocate_array(room, sizeof *values);
-  if (values == NULL) return false;
-  if (labels->count > 0) memcpy(values, labels->values, labels->count * sizeof *values);
-  scl_release(labels->values);
-  labels->values = values;
-  labels->room = room;
-  return true;
+  double *values = scl_grow(labels->values, labels->count, &labels->room, sizeof *values);
+  if (values != NULL) labels->values = values;
+  return values != NULL;
 }
 
 bool scl_labels_add(scl_labels *labels, double value) {

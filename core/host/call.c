@@ -60,7 +60,7 @@ static int traceback(lua_State *L) {
   return 1;
 }
 
-int scl_call(lua_State *L, int arguments, int results) {
+int scl_protected_call(lua_State *L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
   lua_pushcfunction(L, traceback);
   lua_insert(L, base);

@@ -9,7 +9,7 @@
 /* Call the function under `arguments` values with a traceback handler; 0 or an error code with the
  * message on the stack. While it runs, Ctrl-C raises "interrupted!", which pcall catches; a second
  * one within a second, when nothing has reacted, ends the process. */
-int scl_call(lua_State *L, int arguments, int results);
+int scl_protected_call(lua_State *L, int arguments, int results);
 /* Print `before` and the message on top of the stack to stderr, and pop it. */
 void scl_report(lua_State *L, const char *before);
 /* Make sc and help globals that load when first named, and take them back (values that the user put

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "plugin/crash.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -71,9 +72,7 @@ static int bad_usage(const char *what, const char *option) {
   return EXIT_FAILURE;
 }
 
-static bool takes_value(const char *option) {
-  return option[1] == 'e' || option[1] == 'l';
-}
+static bool takes_value(const char *option) { return option[1] == 'e' || option[1] == 'l'; }
 
 static int read_arguments(arguments *a) {
   int i = 1;
@@ -122,7 +121,7 @@ static int fail(lua_State *L) {
 static int run_code(lua_State *L, const char *code) {
   scl_offer_globals(L);
   if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK ||
-      scl_call(L, 0, 0) != LUA_OK)
+      scl_protected_call(L, 0, 0) != LUA_OK)
     return fail(L);
   return EXIT_SUCCESS;
 }
@@ -136,7 +135,7 @@ static int run_module(lua_State *L, const char *text) {
   lua_pushlstring(L, text, equals == NULL ? strlen(text) : (size_t)(equals - text));
   lua_getglobal(L, "require");
   lua_pushstring(L, name);
-  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, 1, 1) != LUA_OK) return fail(L);
   lua_settable(L, -3);
   lua_pop(L, 1);
   return EXIT_SUCCESS;
@@ -178,7 +177,7 @@ static int run_script(lua_State *L, const arguments *a) {
   luaL_checkstack(L, count + 1, "too many arguments");
   for (int i = 1; i <= count; i++)
     lua_pushstring(L, a->values[a->script + i]);
-  return scl_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
+  return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
 static int run(lua_State *L, int argc, char **argv) {
@@ -208,12 +207,12 @@ static int run(lua_State *L, int argc, char **argv) {
 static int run_subcommand(lua_State *L, int argc, char **argv) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.command");
-  if (scl_call(L, 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, 1, 1) != LUA_OK) return fail(L);
   lua_getfield(L, -1, "run");
   luaL_checkstack(L, argc + 1, "too many arguments");
   for (int i = 1; i < argc; i++)
     lua_pushstring(L, argv[i]);
-  if (scl_call(L, argc - 1, 1) != LUA_OK) return fail(L);
+  if (scl_protected_call(L, argc - 1, 1) != LUA_OK) return fail(L);
   return (int)lua_tointeger(L, -1);
 }
 
@@ -247,6 +246,7 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   }
   int status = EXIT_FAILURE;
+  scl_crash_report();
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
   lua_pushlightuserdata(L, argv);

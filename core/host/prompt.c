@@ -246,7 +246,7 @@ static void print_results(int count) {
   luaL_checkstack(state, 3, "too many results to print");
   lua_getglobal(state, "print");
   lua_insert(state, 1);
-  if (scl_call(state, count, 0) != LUA_OK) scl_report(state, "");
+  if (scl_protected_call(state, count, 0) != LUA_OK) scl_report(state, "");
 }
 
 static void on_interrupt(int number) {
@@ -268,7 +268,7 @@ int scl_prompt(lua_State *L) {
     if (status == LUA_OK) {
       lua_replace(L, 1);
       lua_settop(L, 1);
-      status = scl_call(L, 0, LUA_MULTRET);
+      status = scl_protected_call(L, 0, LUA_MULTRET);
     }
     if (status == LUA_OK)
       print_results(lua_gettop(L));

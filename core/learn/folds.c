@@ -13,7 +13,6 @@
 typedef struct folding {
   scl_training *training;
   scl_instance *solver;
-  bool intercept;
   const long *without;
   const double *values;
   size_t groups, count, each; /* each: fits of a group */
@@ -21,6 +20,7 @@ typedef struct folding {
   scl_model **models;
   atomic_size_t next;
   pthread_mutex_t lock;
+  size_t failed; /* the first of those that failed, in their order */
   scl_status status;
   scl_error error;
   bool cancelled; /* one of them, be it the first to fail or not */
@@ -28,16 +28,16 @@ typedef struct folding {
 
 static scl_status solve_one(folding *f, size_t i, scl_error *error) {
   if (f->models != NULL)
-    return scl_model_fit(f->training, f->solver, f->intercept, f->without[i], &f->fits[i],
-                         &f->models[i], error);
-  return scl_training_solve(f->training, f->solver, f->intercept, f->without[i], f->values,
-                            f->count, &f->fits[i * f->each], error);
+    return scl_model_fit(f->training, f->solver, f->without[i], &f->fits[i], &f->models[i], error);
+  return scl_training_solve(f->training, f->solver, f->without[i], f->values, f->count,
+                            &f->fits[i * f->each], error);
 }
 
 /* Nobody starts another fit; who runs one is told of Ctrl-C as well. */
-static void fail(folding *f, scl_status status, const scl_error *error) {
+static void fail(folding *f, size_t i, scl_status status, const scl_error *error) {
   pthread_mutex_lock(&f->lock);
-  if (f->status == SCL_STATUS_OK) {
+  if (f->status == SCL_STATUS_OK || i < f->failed) {
+    f->failed = i;
     f->status = status;
     f->error = *error;
   }
@@ -55,7 +55,7 @@ static void *drive(void *context) {
     scl_error error = {0};
     const scl_status status = solve_one(f, i, &error);
     if (status != SCL_STATUS_OK) {
-      fail(f, status, &error);
+      fail(f, i, status, &error);
       return NULL;
     }
   }
@@ -85,21 +85,20 @@ static void release_all(folding *f) {
   }
 }
 
-scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept,
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver,
                                      const long *without, size_t groups, const double *values,
                                      size_t count, scl_fit *fits, scl_model **models,
                                      scl_error *error) {
   folding f = {.training = training,
                .solver = solver,
-               .intercept = intercept,
                .without = without,
-               .values = values};
+               .values = values,
+               .groups = groups,
+               .count = count,
+               .each = values == NULL ? 1 : count,
+               .fits = fits,
+               .models = scl_solver_makes_models(solver) ? models : NULL};
   pthread_t threads[SCL_POOL_MAX];
-  f.groups = groups;
-  f.count = count;
-  f.each = values == NULL ? 1 : count;
-  f.fits = fits;
-  f.models = scl_model_made_by(solver) ? models : NULL;
   memset(fits, 0, groups * f.each * sizeof *fits);
   (void)pthread_mutex_init(&f.lock, NULL);
   size_t started = 0;

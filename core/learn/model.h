@@ -3,20 +3,19 @@
 #ifndef SCULLERY_MODEL_H
 #define SCULLERY_MODEL_H
 
+#include "learn/archive.h"
 #include "learn/problem.h"
 
 typedef struct scl_model scl_model;
 
-/* Whether the solver makes models instead of coefficients. */
-bool scl_model_made_by(const scl_instance *solver);
-
 /* Fit without the rows of group `without` (-1: all rows). fit->solution tells how it went; fit has
  * no coefficients. The model keeps a reference to the solver. */
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, bool intercept, long without,
-                         scl_fit *fit, scl_model **out, scl_error *error);
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without, scl_fit *fit,
+                         scl_model **out, scl_error *error);
 /* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as
- * scl_training_solve or scl_model_fit gives them, models[i] where the solver makes such. */
-scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver, bool intercept,
+ * scl_training_solve or scl_model_fit gives them, models[i] where the solver makes such. Where
+ * several fail, the first in their order is told. */
+scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver,
                                      const long *without, size_t groups, const double *values,
                                      size_t count, scl_fit *fits, scl_model **models,
                                      scl_error *error);
@@ -24,6 +23,7 @@ void scl_model_destroy(scl_model *model);
 
 size_t scl_model_features(const scl_model *model);
 size_t scl_model_targets(const scl_model *model);
+scl_dtype scl_model_dtype(const scl_model *model);
 
 /* scores (rows x c at stride) of the rows start .. start+count-1 of a block, in tiles on the pool's
  * threads. */
@@ -34,10 +34,10 @@ scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
 scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
                                scl_error *error);
 
-/* To bytes, and back with the same solver: sizes, then what the plugin writes. Loading trusts
- * nothing: SCL_STATUS_BAD_DATA. */
-scl_status scl_model_save(const scl_model *model, scl_write write, void *context, scl_error *error);
-scl_status scl_model_load(scl_instance *solver, scl_read read, void *context, scl_model **out,
-                          scl_error *error);
+/* To named arrays (archive comes open and empty; the caller closes it), and back with the same
+ * solver and sizes. Loading trusts nothing: SCL_STATUS_BAD_DATA. */
+scl_status scl_model_save(const scl_model *model, scl_array_archive *archive, scl_error *error);
+scl_status scl_model_load(scl_instance *solver, const scl_array_archive *archive, size_t features,
+                          size_t targets, scl_dtype dtype, scl_model **out, scl_error *error);
 
 #endif

@@ -152,15 +152,14 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- use */
+/* ------------------------------------------------------------ use */
 
 /* log 1/(1 + exp(x)) */
-static double log_sigmoid(double x) {
-  return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x));
-}
+static double log_sigmoid(double x) { return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x)); }
 
-void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
-                             double *out) {
+/* One row: c scores to c probabilities, or 2 where c is 1; out may not be scores. */
+static void row_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
+                              double *out) {
   if (c == 1) {
     const double x = sigmoids[0].slope * scores[0] + sigmoids[0].offset;
     out[0] = exp(log_sigmoid(-x));
@@ -178,4 +177,20 @@ void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *
   }
   for (size_t j = 0; j < c; j++)
     out[j] /= sum;
+}
+
+scl_status scl_platt_probabilities(const scl_matrix *scores, const scl_platt *sigmoids,
+                                   scl_matrix *out, scl_error *error) {
+  const size_t c = scores->cols;
+  double *row = scl_allocate_array(c + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, c * sizeof *row, "probabilities");
+  const scl_status status =
+      scl_matrix_create_raw(scores->rows, c == 1 ? 2 : c, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < scores->rows; i++) {
+    for (size_t j = 0; j < c; j++)
+      row[j] = scl_matrix_get(scores, i, j);
+    row_probabilities(c, sigmoids, row, scl_matrix_row(out, i));
+  }
+  scl_release(row);
+  return status;
 }

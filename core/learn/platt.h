@@ -3,7 +3,7 @@
 #ifndef SCULLERY_PLATT_H
 #define SCULLERY_PLATT_H
 
-#include "base/base.h"
+#include "algebra/matrix.h"
 
 typedef struct scl_platt {
   double slope, offset; /* A and B of the paper: the slope is negative where larger scores speak for
@@ -22,10 +22,10 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
                          const double *targets, ptrdiff_t target_stride, const double *weights,
                          scl_platt *out, scl_error *error);
 
-/* One row's probabilities from its c scores and as many sigmoids. c = 1: two classes, out[0] that
- * of the second side, out[1] that of the class; c > 1: one a class, each sigmoid divided by the sum
- * of all (in logarithms, so that none need underflow). */
-void scl_platt_probabilities(size_t c, const scl_platt *sigmoids, const double *scores,
-                             double *out);
+/* Probabilities from scores (n x c) and c sigmoids: n x classes, made here. c = 1: two classes, the
+ * second column that of the class; c > 1: one a class, each sigmoid divided by the sum of all (in
+ * logarithms, so that none need underflow). */
+scl_status scl_platt_probabilities(const scl_matrix *scores, const scl_platt *sigmoids,
+                                   scl_matrix *out, scl_error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* What a solver is handed, answered by streaming: scl_problem over a flow with targets. Several
- * problems (one per fold left out) share one walk. */
+ * problems (one for each fold left out) share one walk. */
 #ifndef SCULLERY_PROBLEM_H
 #define SCULLERY_PROBLEM_H
 
-#include "rows/sums.h"
+#include "rows/flow.h"
 
 /* What problems of one training set share: made lazily, kept until destroyed. */
 typedef struct scl_training scl_training;
@@ -25,10 +25,14 @@ typedef struct scl_fit {
 /* Solve without the rows of group `without` (-1: all rows), for `count` values of the solver's path
  * option (values NULL: one solve with the solver's own options). fits has room for max(count,
  * 1). */
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, bool intercept,
-                              long without, const double *values, size_t count, scl_fit *fits,
-                              scl_error *error);
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
+                              const double *values, size_t count, scl_fit *fits, scl_error *error);
 void scl_fit_release(scl_fit *fit);
+/* What the solver minimises, at any coefficients (D x c) and intercept (1 x c, or NULL), on all rows.
+ * SCL_STATUS_UNSUPPORTED where the solver does not say it. */
+scl_status scl_training_objective(scl_training *training, const scl_instance *solver,
+                                  const scl_matrix *coefficients, const scl_matrix *intercept,
+                                  double *value, scl_error *error);
 
 /* G of the features, shared: see scl_map_gram. */
 scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, scl_error *error);

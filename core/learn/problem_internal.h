@@ -1,10 +1,13 @@
-/* What problem.c (training and solving), problem_verbs.c (what a solver may ask), problem_dual.c
- * and model.c share. */
+/* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
+ * problem_normal.c, problem_passes.c, problem_dual.c and problem_minibatch.c answer what a solver
+ * may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
 #include "learn/problem.h"
+#include "plugin/solver.h"
 #include "rows/keep.h"
+#include "rows/sums.h"
 #include <pthread.h>
 
 struct scl_training {
@@ -13,50 +16,99 @@ struct scl_training {
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
-  bool have_sums;
-  scl_sums sums;
+  scl_sums *sums;      /* NULL until they are asked for */
   scl_symmetric *gram; /* G */
-  scl_map *plain;      /* the map without K, for minibatches */
+  scl_map *plain;      /* the map without K and scales, for minibatches */
   scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
   bool keeps_no_more;  /* memory ran out once */
 };
+
+/* Staged rows of the minibatches ahead, of a source that streams. */
+typedef struct scl_window scl_window;
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
 typedef struct solve_context {
   scl_problem problem; /* first: what the solver sees */
   scl_training *training;
   long without;
-  bool intercept;
-  bool have_normal,
-      reweighted; /* reweighted: `normal` holds other row weights than the problem's */
-  scl_normal normal;
-  scl_symmetric *work;                        /* combined Phi'Phi, where it is not a group's own */
-  double *right, *square, *mean_phi, *mean_y; /* D x c, c, D, c */
-  scl_symmetric *dual;
-  double *dual_targets;
+  bool have_totals, reweighted; /* reweighted: they are of other row weights than the problem's */
+  scl_totals totals;
+  scl_symmetric *moment;       /* stands for the sum of `parts`, centred where asked */
+  const scl_symmetric **parts; /* the training's, or that of `own` */
+  scl_sums *own;               /* sums with other row weights */
+  scl_symmetric *outer;        /* Phi Phi' */
+  double *outer_targets;
+  scl_window *window;
 } solve_context;
 
 static inline solve_context *context_of(const scl_problem *problem) {
   return (solve_context *)(uintptr_t)problem;
 }
+static inline const scl_flow *flow_of(const scl_problem *problem) {
+  return &context_of(problem)->training->flow;
+}
 
-/* The problem without the rows of group `without` (-1: all rows), for that solver; it is closed
- * after use, but not where opening fails. */
+/* problem.c: the problem without the rows of group `without` (-1: all rows), for that solver; it is
+ * closed after use, but not where opening fails. */
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
-                            bool intercept, long without, scl_error *error);
+                            long without, scl_error *error);
 void scl_problem_close(solve_context *s);
-/* Fill in the verbs of a problem. */
-void scl_problem_set_verbs(scl_problem *problem);
-/* The runs of rows of a block that belong to the problem: before and after the group left out.
- * Returns how many. */
+/* An account yet to be filled in. */
+scl_solution scl_solution_blank(void);
+
+/* problem_walk.c: the runs of rows of a block that belong to the problem, before and after the
+ * group left out. Returns how many. */
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]);
-/* Room for the combined right-hand sides and means. */
-scl_status scl_problem_reserve(solve_context *s, size_t d, size_t c, scl_error *error);
+/* Visit every run, in the flow's dtype, sparse rows as they are. */
+typedef struct scl_run {
+  const scl_flow_block *block;
+  size_t start; /* of the run in the block */
+  scl_rows rows;
+} scl_run;
+typedef scl_status (*scl_run_visit)(void *context, const scl_run *run, scl_error *error);
+scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
+                                 scl_error *error);
 /* Staged rows and targets, without features. */
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
                                  scl_error *error);
-/* The verb of the same name. */
-scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **gram,
+/* Rows as the solver takes them: in its dtype, with the zeros of sparse ones where it wants
+ * them. */
+typedef struct scl_show {
+  const scl_problem *problem;
+  const scl_flow *flow; /* whose blocks they are */
+  scl_visit visit;
+  void *context;
+  void *room; /* for rows that are converted; the caller releases it */
+} scl_show;
+scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error);
+scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *context,
+                            scl_error *error);
+scl_status scl_problem_responses(const scl_problem *problem, double *targets, double *weights,
+                                 scl_error *error);
+
+/* problem_normal.c */
+scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error);
+scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
+                                  scl_normal *out, scl_error *error);
+/* Means of features and targets in s->totals, by a walk where the sums were not made. */
+scl_status scl_problem_means(solve_context *s, scl_error *error);
+
+/* problem_passes.c */
+scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                               scl_error *error);
+scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
+                               scl_error *error);
+scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                             void *context, double *out, scl_error *error);
+
+/* problem_dual.c */
+scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **outer,
                             const double **targets, scl_error *error);
+
+/* problem_minibatch.c */
+scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
+                                 size_t size, size_t first, size_t count, int32_t plain,
+                                 scl_visit visit, void *context, scl_error *error);
+void scl_window_destroy(scl_window *window);
 
 #endif

@@ -1,7 +1,10 @@
 #include "learn/quadratic.h"
 
 #include "base/interrupt.h"
+#include "learn/problem_internal.h"
 #include "plugin/host.h"
+#include "plugin/solver.h"
+#include "plugin/tables.h"
 #include <math.h>
 #include <string.h>
 
@@ -29,9 +32,9 @@ static scl_status no_walk(const scl_problem *problem, scl_visit visit, void *con
   (void)problem, (void)visit, (void)context;
   return refuse(error);
 }
-static scl_status no_dual(const scl_problem *problem, const scl_symmetric **gram,
+static scl_status no_dual(const scl_problem *problem, const scl_symmetric **outer,
                           const double **targets, scl_error *error) {
-  (void)problem, (void)gram, (void)targets;
+  (void)problem, (void)outer, (void)targets;
   return refuse(error);
 }
 static scl_status no_product(const scl_problem *problem, const double *a, size_t k, double *out,
@@ -50,8 +53,8 @@ static scl_status no_reweighted(const scl_problem *problem, const double *weight
   return refuse(error);
 }
 static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
-                               size_t size, size_t first, size_t count, int plain, scl_visit visit,
-                               void *context, scl_error *error) {
+                               size_t size, size_t first, size_t count, int32_t plain,
+                               scl_visit visit, void *context, scl_error *error) {
   (void)problem, (void)seed, (void)step, (void)size, (void)first, (void)count, (void)plain,
       (void)visit, (void)context;
   return refuse(error);
@@ -59,8 +62,9 @@ static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64
 
 static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   const scl_quadratic *form = form_of(problem);
-  (void)error;
-  *out = (scl_normal){SCL_HEAD(scl_normal), form->gram, form->right, form->square, form->total};
+  SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
+  const scl_normal all = {SCL_HEAD(scl_normal), form->gram, form->right, form->square, form->total};
+  scl_table_write(out, &all);
   return SCL_STATUS_OK;
 }
 static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
@@ -68,72 +72,71 @@ static scl_status gram(const scl_problem *problem, const scl_symmetric **out, sc
   *out = form_of(problem)->gram;
   return SCL_STATUS_OK;
 }
-static scl_status progress(const scl_problem *problem, double done, const char *doing,
+static scl_status progress(const scl_problem *problem, const char *doing, double done, double loss,
                            scl_error *error) {
-  (void)problem, (void)done, (void)doing;
+  (void)problem, (void)doing, (void)done, (void)loss;
   return scl_interrupt_check(error);
 }
 
-/* (square - 2 b'right + b'gram b)/total, summed over targets. */
-static double loss_of(const scl_quadratic *form, const double *b) {
-  const size_t d = scl_symmetric_order(form->gram), c = form->targets;
+double scl_squared_loss(const scl_symmetric *gram, const double *right, const double *square,
+                        double total, size_t targets, const double *b) {
+  const size_t d = scl_symmetric_order(gram), c = targets;
   double *product = scl_allocate_array(d * c + 1, sizeof *product), loss = 0;
-  if (product == NULL) return NAN;
-  scl_service_symmetric.multiply(form->gram, b, c, product);
+  if (product == NULL ||
+      scl_service_symmetric.multiply(gram, b, c, product, NULL) != SCL_STATUS_OK) {
+    scl_release(product);
+    return NAN;
+  }
   for (size_t j = 0; j < c; j++) {
-    double sum = form->square[j];
+    double sum = square[j];
     for (size_t i = 0; i < d; i++)
-      sum += b[i * c + j] * (product[i * c + j] - 2 * form->right[i * c + j]);
-    loss += fmax(sum, 0) / form->total;
+      sum += b[i * c + j] * (product[i * c + j] - 2 * right[i * c + j]);
+    loss += fmax(sum, 0) / total;
   }
   scl_release(product);
   return loss;
 }
 
+static scl_problem problem_of(const scl_quadratic *form) {
+  const size_t d = scl_symmetric_order(form->gram);
+  return (scl_problem){.head = SCL_HEAD(scl_problem),
+                       .host = scl_host_get(),
+                       .rows = (size_t)form->total,
+                       .features = d,
+                       .targets = form->targets,
+                       .parameters = d,
+                       .has_kernel = 1,
+                       .warm = form->start != NULL,
+                       .responses = no_responses,
+                       .walk = no_walk,
+                       .normal = normal,
+                       .dual = no_dual,
+                       .gram = gram,
+                       .product = no_product,
+                       .adjoint = no_product,
+                       .sweep = no_sweep,
+                       .reweighted = no_reweighted,
+                       .minibatch = no_minibatch,
+                       .progress = progress};
+}
+
 scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
                                scl_error *error) {
-  const scl_solver *table = scl_instance_vtable(solver);
   const size_t d = scl_symmetric_order(form->gram), c = form->targets;
-  quadratic_problem q = {.problem = {.head = SCL_HEAD(scl_problem),
-                                     .host = &scl_host_table,
-                                     .rows = (size_t)form->total,
-                                     .features = d,
-                                     .targets = c,
-                                     .parameters = d,
-                                     .has_kernel = 1,
-                                     .warm = form->start != NULL,
-                                     .responses = no_responses,
-                                     .walk = no_walk,
-                                     .normal = normal,
-                                     .dual = no_dual,
-                                     .gram = gram,
-                                     .product = no_product,
-                                     .adjoint = no_product,
-                                     .sweep = no_sweep,
-                                     .reweighted = no_reweighted,
-                                     .minibatch = no_minibatch,
-                                     .progress = progress},
-                         .form = form};
+  quadratic_problem q = {problem_of(form), form};
+  scl_solution *solution = &fit->solution;
   memset(fit, 0, sizeof *fit);
   SCL_TRY(scl_matrix_create(d, c, SCL_DTYPE_FLOAT64, &fit->coefficients, error));
   scl_status status = scl_matrix_create(1, c, SCL_DTYPE_FLOAT64, &fit->intercept, error);
   if (status == SCL_STATUS_OK) {
     if (form->start != NULL) memcpy(fit->coefficients.data, form->start, d * c * sizeof(double));
-    fit->solution = (scl_solution){.head = SCL_HEAD(scl_solution),
-                                   .coefficients = fit->coefficients.data,
-                                   .gap = NAN,
-                                   .residual = NAN,
-                                   .tolerance = NAN,
-                                   .score = NAN};
-    status = scl_instance_prefix(
-        solver, table->solve(solver->self, &q.problem, &fit->solution, error), error);
+    *solution = scl_solution_blank();
+    solution->coefficients = fit->coefficients.data;
+    status = scl_solver_solve(solver, &q.problem, NULL, 1, &solution, error);
   }
-  for (size_t i = 0; status == SCL_STATUS_OK && i < d * c; i++)
-    if (!isfinite(fit->solution.coefficients[i]))
-      status = scl_fail(error, SCL_STATUS_NUMERIC, "the solution is not finite (coefficient %zu)",
-                        i + 1);
   if (status == SCL_STATUS_OK)
-    fit->loss = loss_of(form, fit->solution.coefficients);
+    fit->loss = scl_squared_loss(form->gram, form->right, form->square, form->total, form->targets,
+                                 fit->solution.coefficients);
   else
     scl_fit_release(fit);
   return status;

@@ -1,6 +1,9 @@
 #include "learn/score.h"
 
 #include "algebra/thin.h"
+#include "plugin/solver.h"
+#include "rows/reduce.h"
+#include <math.h>
 #include <string.h>
 
 /* out (count x cols) = rows of sparse features times a (D x cols). */
@@ -8,8 +11,8 @@ static void multiply_sparse(const scl_flow_block *block, size_t start, size_t co
                             const double *a, size_t cols, double *out) {
   memset(out, 0, count * cols * sizeof *out);
   for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < block->slots; k++) {
-      const int32_t column = block->columns[(start + i) * block->slots + k];
+    for (size_t k = 0; k < block->entries; k++) {
+      const int32_t column = block->columns[(start + i) * block->entries + k];
       for (size_t j = 0; column >= 0 && j < cols; j++)
         out[i * cols + j] += block->value * a[(size_t)column * cols + j];
     }
@@ -34,20 +37,19 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
   const size_t d = scl_flow_features(flow);
   *out = (multiplier){.flow = flow, .a = a, .k = k};
   if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
-  if (flow->map != NULL && scl_map_slots(flow->map) > 0) return SCL_STATUS_OK;
+  if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
   return scl_thin_open(flow->dtype, d, a, k, &out->thin, error);
 }
 
 /* out (count x k) = rows start .. start+count-1 of the block times a. */
 static scl_status multiply(const multiplier *m, const scl_flow_block *block, size_t start,
                            size_t count, double *out, scl_error *error) {
-  if (block->slots > 0) {
+  if (block->entries > 0) {
     multiply_sparse(block, start, count, m->a, m->k, out);
     return SCL_STATUS_OK;
   }
-  const char *phi = (const char *)block->phi + (ptrdiff_t)start * block->phi_stride *
-                                                   (ptrdiff_t)scl_dtype_size(m->flow->dtype);
-  return scl_thin_product(&m->thin, count, phi, block->phi_stride, out, error);
+  return scl_thin_product(&m->thin, count, scl_flow_row(m->flow, block, start), block->phi_stride,
+                          out, error);
 }
 
 /* Candidates of one group side by side: D x (count c). */
@@ -60,7 +62,7 @@ static double *stack(const scl_candidate *candidates, size_t count, size_t d, si
   return out;
 }
 
-/* ---------------------------------------------------------------- decisions */
+/* ------------------------------------------------------------ decisions */
 
 typedef struct deciding {
   multiplier by;
@@ -101,7 +103,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   return status;
 }
 
-/* ---------------------------------------------------------------- the features themselves */
+/* ------------------------------------------------------------ the features themselves */
 
 typedef struct keeping {
   const scl_flow *flow;
@@ -113,11 +115,11 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   (void)error;
   const keeping *k = context;
   const size_t d = k->out->cols;
-  for (size_t i = 0; block->slots > 0 && i < block->count; i++)
+  for (size_t i = 0; block->entries > 0 && i < block->count; i++)
     scl_flow_fill(k->flow, block, i, 1,
                   (char *)k->out->data +
                       (block->first + block->place[i]) * d * scl_dtype_size(k->flow->dtype));
-  if (block->slots > 0) return SCL_STATUS_OK;
+  if (block->entries > 0) return SCL_STATUS_OK;
   for (size_t i = 0; i < block->count; i++) {
     const ptrdiff_t from = (ptrdiff_t)i * block->phi_stride;
     const size_t to = block->first + block->place[i];
@@ -132,8 +134,10 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   return SCL_STATUS_OK;
 }
 
-scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error) {
-  keeping k = {flow, out, factor};
+scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error) {
+  const scl_map *map = flow->map;
+  const double kept_out = map == NULL ? 0 : scl_map_log_scale(map) - scl_map_left_out(map);
+  keeping k = {flow, out, exp(kept_out)};
   SCL_TRY(
       scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
@@ -141,7 +145,51 @@ scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, sc
   return status;
 }
 
-/* ---------------------------------------------------------------- candidates */
+/* ------------------------------------------------------------ the solver's own loss */
+
+/* Row i of a matrix, float64. */
+static void copy_row(const scl_matrix *from, size_t i, double *to) {
+  for (size_t j = 0; j < from->cols; j++)
+    to[j] = scl_matrix_get(from, i, j);
+}
+
+scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions,
+                         const scl_matrix *targets, double *mean, scl_error *error) {
+  const size_t c = decisions->cols;
+  double sum = 0;
+  if (targets->rows != decisions->rows || targets->cols != c || c == 0)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "decisions are %zu x %zu and targets %zu x %zu",
+                    decisions->rows, c, targets->rows, targets->cols);
+  double *row = scl_allocate_array(2 * c, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, 2 * c * sizeof *row, "a loss");
+  for (size_t i = 0; i < decisions->rows; i++) {
+    copy_row(decisions, i, row);
+    copy_row(targets, i, row + c);
+    sum += scl_solver_loss(solver, c, row, row + c);
+  }
+  scl_release(row);
+  *mean = sum / (double)decisions->rows;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,
+                                  scl_matrix *out, bool *said, scl_error *error) {
+  const size_t c = decisions->cols;
+  double *row = scl_allocate_array(c + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, c * sizeof *row, "probabilities");
+  *said = true;
+  scl_status status =
+      scl_matrix_create_raw(decisions->rows, c == 1 ? 2 : c, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && *said && i < decisions->rows; i++) {
+    copy_row(decisions, i, row);
+    *said = scl_solver_probabilities(solver, c, row, scl_matrix_row(out, i));
+  }
+  scl_release(row);
+  if (status == SCL_STATUS_OK && !*said) scl_matrix_release(out);
+  return status;
+}
+
+/* ------------------------------------------------------------ candidates */
 
 /* What becomes of the decisions of one row of the source, count x c of them without intercepts. */
 typedef struct judging judging;
@@ -151,10 +199,12 @@ typedef void (*judge)(const judging *job, size_t group, size_t row, const double
 struct judging {
   const scl_flow *flow;
   size_t groups, count, c;
-  multiplier *by; /* a group: D x (count c) */
+  multiplier *by; /* a group: D x (count c); NULL where the candidates are models */
   const scl_candidate *candidates;
   judge row;
-  scl_tally *tallies;              /* for tally_row */
+  scl_reducer reducer; /* for tally_row */
+  scl_tally *tallies;
+  double *used;                    /* c */
   scl_matrix *decisions, *targets; /* for keep_row */
 };
 
@@ -175,10 +225,9 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
 
 static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
                       const double *y) {
+  double *used = job->used;
   (void)row;
-  double with[64], *long_with = NULL;
-  double *used = job->c <= 64 ? with : (long_with = scl_allocate_array(job->c, sizeof *long_with));
-  for (size_t k = 0; used != NULL && k < job->count; k++) {
+  for (size_t k = 0; k < job->count; k++) {
     scl_tally *tally = &job->tallies[group * job->count + k];
     for (size_t j = 0; j < job->c; j++) {
       used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
@@ -189,7 +238,6 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
     tally->rows += 1;
     tally->wrong += is_wrong(used, y, job->c);
   }
-  scl_release(long_with);
 }
 
 static void keep_row(const judging *job, size_t group, size_t row, const double *decision,
@@ -200,60 +248,60 @@ static void keep_row(const judging *job, size_t group, size_t row, const double 
   }
 }
 
-static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
-  const judging *job = context;
+/* out (rows x count c) = the decisions of a group's candidates on its rows. */
+static scl_status decide_group(const judging *job, const scl_flow_block *block, size_t group,
+                               size_t start, size_t rows, double *out, scl_error *error) {
+  const ptrdiff_t stride = (ptrdiff_t)(job->count * job->c);
+  if (job->by != NULL) return multiply(&job->by[group], block, start, rows, out, error);
+  for (size_t k = 0; k < job->count; k++)
+    SCL_TRY(scl_model_decide(job->candidates[group * job->count + k].model, job->flow, block, start,
+                             rows, out + k * job->c, stride, error));
+  return SCL_STATUS_OK;
+}
+
+static scl_status judge_groups(const judging *job, const scl_flow_block *block, double *decisions,
+                               scl_error *error) {
   const size_t width = job->count * job->c;
-  double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL)
-    return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
-  scl_status status = SCL_STATUS_OK;
-  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
+  for (size_t g = 0; g < job->groups; g++) {
     const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
-    double *to = decisions + start * width;
-    status = multiply(&job->by[g], block, start, rows, to, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < rows; i++)
-      job->row(job, g, block->first + block->place[start + i], to + i * width,
+    SCL_TRY(decide_group(job, block, g, start, rows, decisions, error));
+    for (size_t i = 0; i < rows; i++)
+      job->row(job, g, block->first + block->place[start + i], decisions + i * width,
                block->y + (start + i) * job->c);
   }
+  return SCL_STATUS_OK;
+}
+
+static scl_status judge_block(void *context, const scl_flow_block *block, scl_error *error) {
+  judging *job = context;
+  const size_t numbers = block->count * job->count * job->c;
+  void *part = NULL;
+  if (job->row == tally_row) SCL_TRY(scl_reducer_at(&job->reducer, block->first, &part, error));
+  job->tallies = part;
+  double *decisions = scl_allocate_array(numbers + 1, sizeof *decisions);
+  if (decisions == NULL)
+    return scl_fail_memory(error, numbers * sizeof *decisions, "decisions of a block");
+  const scl_status status = judge_groups(job, block, decisions, error);
   scl_release(decisions);
   return status;
 }
 
-/* The same where the candidates are models. */
-static scl_status judge_models(void *context, const scl_flow_block *block, scl_error *error) {
-  const judging *job = context;
-  const size_t width = job->count * job->c;
-  double *decisions = scl_allocate_array(block->count * width + 1, sizeof *decisions);
-  if (decisions == NULL)
-    return scl_fail_memory(error, block->count * width * sizeof *decisions, "decisions of a block");
-  scl_status status = SCL_STATUS_OK;
-  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
-    const size_t start = block->group_start[g], rows = block->group_start[g + 1] - start;
-    double *to = decisions + start * width;
-    for (size_t k = 0; status == SCL_STATUS_OK && k < job->count; k++)
-      status = scl_model_decide(job->candidates[g * job->count + k].model, job->flow, block, start,
-                                rows, to + k * job->c, (ptrdiff_t)width, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < rows; i++)
-      job->row(job, g, block->first + block->place[start + i], to + i * width,
-               block->y + (start + i) * job->c);
+static scl_status open_multipliers(judging *job, scl_error *error) {
+  const size_t d = scl_flow_features(job->flow);
+  if (job->count > 0 && job->candidates[0].model != NULL) return SCL_STATUS_OK;
+  job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
+  if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
+  for (size_t g = 0; g < job->groups; g++) {
+    double *a = stack(job->candidates + g * job->count, job->count, d, job->c);
+    SCL_TRY(open_multiplier(job->flow, a, job->count * job->c, &job->by[g], error));
   }
-  scl_release(decisions);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 static scl_status judge_all(judging *job, scl_error *error) {
-  const size_t d = scl_flow_features(job->flow);
-  scl_status status = SCL_STATUS_OK;
-  if (job->count > 0 && job->candidates[0].model != NULL)
-    return scl_flow_walk(job->flow, true, judge_models, job, error);
-  job->by = scl_allocate_zero((job->groups + 1) * sizeof *job->by);
-  if (job->by == NULL) return scl_fail_memory(error, job->groups * sizeof *job->by, "candidates");
-  for (size_t g = 0; status == SCL_STATUS_OK && g < job->groups; g++) {
-    double *a = stack(job->candidates + g * job->count, job->count, d, job->c);
-    status = open_multiplier(job->flow, a, job->count * job->c, &job->by[g], error);
-  }
+  scl_status status = open_multipliers(job, error);
   if (status == SCL_STATUS_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
-  for (size_t g = 0; g < job->groups; g++)
+  for (size_t g = 0; job->by != NULL && g < job->groups; g++)
     close_multiplier(&job->by[g]);
   scl_release(job->by);
   return status;
@@ -267,12 +315,50 @@ static judging judging_of(const scl_flow *flow, const scl_candidate *candidates,
                    .candidates = candidates};
 }
 
+/* ------------------------------------------------------------ tallies, as parts of a reduction */
+
+static scl_status open_tallies(void *context, void **part, scl_error *error) {
+  const size_t bytes = *(const size_t *)context * sizeof(scl_tally);
+  *part = scl_allocate_zero(bytes + 1);
+  return *part == NULL ? scl_fail_memory(error, bytes, "tallies") : SCL_STATUS_OK;
+}
+
+static scl_status merge_tallies(void *context, void *into, void *from, scl_error *error) {
+  scl_tally *to = into;
+  const scl_tally *other = from;
+  (void)error;
+  for (size_t i = 0; i < *(const size_t *)context; i++) {
+    to[i].rows += other[i].rows;
+    to[i].wrong += other[i].wrong;
+    to[i].square += other[i].square;
+    to[i].target_sum += other[i].target_sum;
+    to[i].target_square += other[i].target_square;
+  }
+  return SCL_STATUS_OK;
+}
+
+static void close_tallies(void *context, void *part) {
+  (void)context;
+  scl_release(part);
+}
+
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error) {
   judging job = judging_of(flow, candidates, count);
+  size_t number = job.groups * count;
+  const scl_reduction sum = {&number, number * sizeof *tallies, open_tallies, merge_tallies,
+                             close_tallies};
+  void *part;
   job.row = tally_row;
-  job.tallies = tallies;
-  return judge_all(&job, error);
+  job.reducer = scl_reducer_of(&sum, flow->source->rows);
+  job.used = scl_allocate_array(job.c + 1, sizeof *job.used);
+  if (job.used == NULL) return scl_fail_memory(error, job.c * sizeof *job.used, "decisions");
+  const scl_status status = scl_reducer_finish(&job.reducer, judge_all(&job, error), &part, error);
+  scl_release(job.used);
+  if (status != SCL_STATUS_OK) return status;
+  memcpy(tallies, part, number * sizeof *tallies);
+  scl_release(part);
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates,

@@ -10,8 +10,17 @@
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error);
 
-/* out (n x D, the flow's dtype, made here): the features themselves; factor multiplies them. */
-scl_status scl_features(const scl_flow *flow, double factor, scl_matrix *out, scl_error *error);
+/* out (n x D, the flow's dtype, made here): the features themselves, in the true scale but for
+ * exp(scl_map_left_out). */
+scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error);
+
+/* The mean over rows of a solver's loss at decisions (n x c), against targets (n x c). */
+scl_status scl_mean_loss(const scl_instance *solver, const scl_matrix *decisions,
+                         const scl_matrix *targets, double *mean, scl_error *error);
+/* out (n x classes, made here): probabilities as the loss of the solver says them; *said: whether
+ * it does. */
+scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,
+                                  scl_matrix *out, bool *said, scl_error *error);
 
 /* Candidates judged on rows: for each group (fold) and candidate its own coefficients, or its own
  * model: all of them one or the other. */
@@ -25,7 +34,7 @@ typedef struct scl_tally {
   double target_sum, target_square; /* sums of y and y^2, over targets too: with one target the
                                        spread of the truth */
 } scl_tally;
-/* candidates: groups x count; tallies likewise, summed into (the caller zeroes them). */
+/* candidates: groups x count; tallies likewise. */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error);
 

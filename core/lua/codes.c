@@ -10,9 +10,7 @@
 
 #define SCL_LUA_CODES "scullery.codes"
 
-static void release_codes(void *codes) {
-  scl_codes_destroy(codes);
-}
+static void release_codes(void *codes) { scl_codes_destroy(codes); }
 
 static scl_codes *check_codes(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_CODES);
@@ -149,10 +147,8 @@ static int ways(lua_State *L) {
 }
 
 void scl_lua_open_codes(lua_State *L) {
-  static const luaL_Reg functions[] = {{"codes_pack", pack},        {"codes_unpack", unpack},
-                                       {"codes_info", info},        {"codes_compare", compare},
-                                       {"codes_nearest", nearest},  {"codes_select", select_rows},
-                                       {"codes_write", write_file}, {"codes_read", read_file},
-                                       {"codes_ways", ways},        {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"codes_pack", pack}, {"codes_unpack", unpack}, {"codes_info", info},
+                    {"codes_compare", compare}, {"codes_nearest", nearest},
+                    {"codes_select", select_rows}, {"codes_write", write_file},
+                    {"codes_read", read_file}, {"codes_ways", ways});
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- a progress line on a terminal,
+/* ------------------------------------------------------------ a progress line on a terminal,
  * nothing in a pipe */
 
 static double seconds(void) {
@@ -63,11 +63,14 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_data(L);
   scl_lua_open_fetch(L);
   scl_lua_open_plugin(L);
-  scl_lua_open_engine(L);
-  scl_lua_open_kernel(L);
+  scl_lua_open_options(L);
+  scl_lua_open_map(L);
+  scl_lua_open_rows(L);
+  scl_lua_open_machine(L);
+  scl_lua_open_labels(L);
   scl_lua_open_training(L);
   scl_lua_open_model(L);
-  scl_lua_open_prune(L);
+  scl_lua_open_pruning(L);
   scl_lua_open_loss(L);
   scl_lua_open_probabilities(L);
   scl_lua_open_inspect(L);

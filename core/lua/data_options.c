@@ -1,10 +1,9 @@
 #include "lua/data_options.h"
 
-#include "plugin/options.h"
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- lists of texts */
+/* ------------------------------------------------------------ lists of texts */
 
 static void check_text(lua_State *L, int place, const char *title, const char *what) {
   size_t length;
@@ -52,193 +51,234 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   return (const char *const *)list;
 }
 
-/* ---------------------------------------------------------------- single options */
+/* ------------------------------------------------------------ declared options */
 
-static void refuse_key(lua_State *L, const char *title, const char *key, const char *const *known) {
-  luaL_Buffer names;
-  size_t count = 0;
-  while (known[count] != NULL)
-    count++;
-  const char *near = scl_nearest(key, known, count);
-  luaL_buffinit(L, &names);
-  for (size_t i = 0; i < count; i++) {
-    if (i > 0) luaL_addstring(&names, ", ");
-    luaL_addstring(&names, known[i]);
+#define TEXTS "a text or a list of texts"
+#define DTYPE                                                                                      \
+  {                                                                                                \
+    .name = "dtype", .help = "type of the numbers", .words = "float64|float32",                    \
+    .fallback = "float64", .forms = SCL_FORM_WORD                                                  \
   }
-  luaL_pushresult(&names);
-  luaL_error(L, "%s: unknown option '%s'%s%s%s; it takes %s", title, key,
-             near == NULL ? "" : " (did you mean '", near == NULL ? "" : near,
-             near == NULL ? "" : "'?)", lua_tostring(L, -1));
-}
+#define TASK                                                                                       \
+  {                                                                                                \
+    .name = "task", .help = "what the target is; default: classification where it is text",        \
+    .words = "regression|classification", .forms = SCL_FORM_WORD                                   \
+  }
 
-void scl_lua_check_keys(lua_State *L, int place, const char *title, const char *const *known) {
-  if (lua_isnil(L, place)) {
+/* What is read of one table: its place, title, rows and checked settings. */
+typedef struct option_table {
+  lua_State *L;
+  int place;
+  const char *title;
+  const scl_option *rows;
+  size_t count;
+  scl_settings settings;
+} option_table;
+
+static option_table open_options(lua_State *L, int place, const char *title, const scl_option *rows,
+                                 size_t count) {
+  option_table t = {L, place, title, rows, count, {0}};
+  if (lua_isnoneornil(L, place)) {
     lua_newtable(L);
     lua_replace(L, place);
   }
-  if (lua_type(L, place) != LUA_TTABLE)
-    luaL_error(L, "%s: takes a table of named options, and got a %s", title,
-               luaL_typename(L, place));
-  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1)) {
-    const char *const *name = known;
-    if (lua_type(L, -2) != LUA_TSTRING)
-      luaL_error(L, "%s: takes named options, and got a value without a name", title);
-    while (*name != NULL && strcmp(*name, lua_tostring(L, -2)) != 0)
-      name++;
-    if (*name == NULL) refuse_key(L, title, lua_tostring(L, -2), known);
-  }
+  t.settings = scl_lua_check_settings(L, place, title, rows, count);
+  return t;
 }
 
-/* Raise: the value at `at` is none that the option takes. */
-static void refuse_value(lua_State *L, const char *title, const char *key, const char *takes,
-                         int at) {
-  const int type = lua_type(L, at);
-  const char *quote = type == LUA_TSTRING ? "\"" : "";
-  const char *text = type == LUA_TTABLE || type == LUA_TUSERDATA || type == LUA_TFUNCTION
-                         ? luaL_typename(L, at)
-                         : luaL_tolstring(L, at, NULL);
-  luaL_error(L, "%s: option '%s' got %s%s%s; it takes %s", title, key, quote, text, quote, takes);
+static const scl_option *row_of(const option_table *t, const char *name) {
+  const scl_option *row = t->rows;
+  while (strcmp(row->name, name) != 0)
+    row++;
+  return row;
 }
 
-double scl_lua_option_number(lua_State *L, int place, const char *title, const char *key,
-                             double absent, double low, double high, bool whole) {
-  if (lua_getfield(L, place, key) == LUA_TNIL) {
-    lua_pop(L, 1);
-    return absent;
-  }
-  const double value = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
-  if (!(value >= low && value <= high) || !isfinite(value) || (whole && value != floor(value))) {
-    const int at = lua_gettop(L);
-    refuse_value(L, title, key,
-                 whole ? lua_pushfstring(L, "a whole number from %d to %d", (int)low, (int)high)
-                       : "a finite number",
-                 at);
-  }
-  lua_pop(L, 1);
-  return value;
+static const scl_value *value_of(const option_table *t, const char *name) {
+  return &t->settings.values[row_of(t, name) - t->rows];
 }
 
-int scl_lua_option_word(lua_State *L, int place, const char *title, const char *key,
-                        const char *words, int absent) {
-  if (lua_getfield(L, place, key) == LUA_TNIL) {
-    lua_pop(L, 1);
-    return absent;
-  }
-  const int at = lua_gettop(L);
-  const char *given = lua_type(L, at) == LUA_TSTRING ? lua_tostring(L, at) : "";
-  int number = 0;
-  for (const char *word = words; word != NULL; number++) {
-    const char *bar = strchr(word, '|');
-    const size_t length = bar == NULL ? strlen(word) : (size_t)(bar - word);
-    if (strlen(given) == length && strncmp(word, given, length) == 0) {
-      lua_pop(L, 1);
-      return number;
-    }
-    word = bar == NULL ? NULL : bar + 1;
-  }
-  refuse_value(L, title, key, lua_pushfstring(L, "one of %s", luaL_gsub(L, words, "|", ", ")), at);
-  return absent;
+/* The place of a word, `absent` where it was not given. */
+static int word_of(const option_table *t, const char *name, int absent) {
+  const scl_value *value = value_of(t, name);
+  return value->form == 0 ? absent : value->place;
 }
 
-static scl_choice option_choice(lua_State *L, int place, const char *title, const char *key) {
-  const int type = lua_getfield(L, place, key);
-  if (type != LUA_TNIL && type != LUA_TBOOLEAN)
-    refuse_value(L, title, key, "true or false", lua_gettop(L));
-  const scl_choice choice = type == LUA_TNIL ? SCL_AUTO : lua_toboolean(L, -1) ? SCL_YES : SCL_NO;
-  lua_pop(L, 1);
-  return choice;
+static scl_dtype dtype_of(const option_table *t) {
+  return word_of(t, "dtype", 0) == 1 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+}
+
+/* Raise: the value on top of the stack is none that the option takes. Values that the validator
+ * cannot judge come here; the sentence is its own. */
+static void refuse_value(option_table *t, const char *name) {
+  lua_State *L = t->L;
+  const scl_option *row = row_of(t, name);
+  scl_given given = {.name = name, .value = {.form = SCL_FORM_OPAQUE, .place = -1}};
+  given.value.word = lua_type(L, -1) == LUA_TSTRING
+                         ? lua_pushfstring(L, "\"%s\"", lua_tostring(L, -1))
+                         : luaL_tolstring(L, -1, NULL);
+  scl_error error = {0};
+  scl_settings_destroy(&t->settings);
+  scl_lua_check(L, scl_settings_create(t->title, row, 1, &given, 1, &t->settings, &error), &error);
 }
 
 /* NULL where it is absent; otherwise the copy is left on the stack. */
-static const char *const *option_texts(lua_State *L, int place, const char *title,
-                                       const char *key) {
+static const char *const *texts_of(option_table *t, const char *name) {
+  lua_State *L = t->L;
   size_t count;
-  if (lua_getfield(L, place, key) == LUA_TNIL) {
+  if (lua_getfield(L, t->place, name) == LUA_TNIL) {
     lua_pop(L, 1);
     return NULL;
   }
-  if (lua_type(L, -1) != LUA_TSTRING && lua_type(L, -1) != LUA_TTABLE)
-    refuse_value(L, title, key, "a text or a list of texts", lua_gettop(L));
-  const char *const *list = scl_lua_check_texts(L, -1, title, key, &count);
+  if (lua_type(L, -1) != LUA_TSTRING && lua_type(L, -1) != LUA_TTABLE) refuse_value(t, name);
+  const char *const *list = scl_lua_check_texts(L, -1, t->title, name, &count);
   lua_remove(L, -2);
   return list;
 }
 
-/* ---------------------------------------------------------------- options of a CSV file */
+/* ------------------------------------------------------------ options of a CSV file */
 
-static void check_target(lua_State *L, int place, const char *title, scl_csv_options *o) {
-  const int type = lua_getfield(L, place, "target");
+static const scl_option csv_rows[] = {
+    {.name = "categorical",
+     .help = "what becomes of columns of text: one column a level, or none",
+     .words = "onehot|drop",
+     .fallback = "onehot",
+     .forms = SCL_FORM_WORD},
+    {.name = "columns",
+     .help = "names, where the file has none or others are wanted",
+     .words = TEXTS,
+     .forms = SCL_FORM_OPAQUE},
+    DTYPE,
+    {.name = "fill",
+     .help = "another name for missing_values",
+     .words = "median|error|row",
+     .forms = SCL_FORM_WORD},
+    {.name = "header",
+     .help = "whether the first line holds names; default: found",
+     .forms = SCL_FORM_BOOLEAN},
+    {.name = "levels",
+     .help = "columns to take as categories whatever they hold",
+     .words = TEXTS,
+     .forms = SCL_FORM_OPAQUE},
+    {.name = "missing",
+     .help = "texts that mean a missing value; default \"?\", \"NA\", \"NaN\", \"nan\"; an empty "
+             "field always does",
+     .words = TEXTS,
+     .forms = SCL_FORM_OPAQUE},
+    {.name = "missing_values",
+     .help = "what a missing number becomes: the median of its column in the first file (of a "
+             "stream: the mean), an error, or the row is left out",
+     .words = "median|error|row",
+     .forms = SCL_FORM_WORD},
+    {.name = "numeric",
+     .help = "columns that must hold numbers; true: all but the target",
+     .words = "true, or a list of columns that must hold numbers",
+     .forms = SCL_FORM_OPAQUE},
+    {.name = "separator",
+     .help = "default: comma, semicolon or tab, found from the first lines",
+     .words = "one character: a comma, semicolon, tab, bar or the like",
+     .forms = SCL_FORM_OPAQUE},
+    {.name = "skip", .help = "columns to leave out", .words = TEXTS, .forms = SCL_FORM_OPAQUE},
+    {.name = "stream",
+     .help = "read block by block from disk, in flat memory",
+     .forms = SCL_FORM_BOOLEAN},
+    {.name = "target",
+     .help = "the column of targets; default: the last",
+     .words = "a column's name, its number (from 1, negative from the end), or false for none",
+     .forms = SCL_FORM_OPAQUE},
+    TASK};
+
+static void read_target(option_table *t, scl_csv_options *o) {
+  lua_State *L = t->L;
+  const int type = lua_getfield(L, t->place, "target");
   int whole = 0;
   const lua_Integer number = lua_tointegerx(L, -1, &whole);
   if (type == LUA_TSTRING) {
-    check_text(L, -1, title, "target");
+    check_text(L, -1, t->title, "target");
     o->target = lua_tostring(L, -1); /* the table keeps it while we read */
   } else if (type == LUA_TBOOLEAN && !lua_toboolean(L, -1)) {
     o->target_place = 0;
   } else if (type != LUA_TNIL) {
     if (type != LUA_TNUMBER || !whole || number == 0 || number > INT32_MAX || number < -INT32_MAX)
-      refuse_value(L, title, "target",
-                   "a column's name, its number (from 1, negative from the end), or false for none",
-                   lua_gettop(L));
+      refuse_value(t, "target");
     o->target_place = (long)number;
   }
   lua_pop(L, 1);
 }
 
-static void check_separator(lua_State *L, int place, const char *title, scl_csv_options *o) {
-  if (lua_getfield(L, place, "separator") != LUA_TNIL) {
+static void read_separator(option_table *t, scl_csv_options *o) {
+  lua_State *L = t->L;
+  if (lua_getfield(L, t->place, "separator") != LUA_TNIL) {
     const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     if (text[0] == 0 || text[1] != 0 || strchr(",;\t|:!#$%&*/@^~", text[0]) == NULL)
-      refuse_value(L, title, "separator", "one character: a comma, semicolon, tab, bar or the like",
-                   lua_gettop(L));
+      refuse_value(t, "separator");
     o->separator = text[0];
   }
   lua_pop(L, 1);
 }
 
-static void check_numeric(lua_State *L, int place, const char *title, scl_csv_options *o) {
-  const int type = lua_getfield(L, place, "numeric");
+static void read_numeric(option_table *t, scl_csv_options *o) {
+  lua_State *L = t->L;
+  const int type = lua_getfield(L, t->place, "numeric");
   if (type == LUA_TBOOLEAN) o->all_numeric = lua_toboolean(L, -1);
   if (type != LUA_TNIL && type != LUA_TBOOLEAN && type != LUA_TTABLE && type != LUA_TSTRING)
-    refuse_value(L, title, "numeric", "true, or a list of columns that must hold numbers",
-                 lua_gettop(L));
+    refuse_value(t, "numeric");
   lua_pop(L, 1);
-  if (type == LUA_TTABLE || type == LUA_TSTRING)
-    o->numeric = option_texts(L, place, title, "numeric");
-}
-
-static scl_missing check_fill(lua_State *L, int place, const char *title) {
-  const int fill =
-      scl_lua_option_word(L, place, title, "fill", "median|error|row", SCL_MISSING_MEDIAN);
-  return (scl_missing)scl_lua_option_word(L, place, title, "missing_values", "median|error|row",
-                                          fill);
+  if (type == LUA_TTABLE || type == LUA_TSTRING) o->numeric = texts_of(t, "numeric");
 }
 
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *words) {
-  static const char *const known[] = {"categorical", "columns",   "dtype",   "fill",
-                                      "header",      "levels",    "missing", "missing_values",
-                                      "numeric",     "separator", "skip",    "stream",
-                                      "target",      "task",      NULL};
   scl_csv_options o;
   scl_csv_defaults(&o);
-  luaL_checkstack(L, 20, title);
-  scl_lua_check_keys(L, place, title, known);
-  check_target(L, place, title, &o);
-  o.classification = (scl_choice)scl_lua_option_word(L, place, title, "task",
-                                                     "regression|classification", SCL_AUTO);
-  o.header = option_choice(L, place, title, "header");
-  o.drop_categorical = scl_lua_option_word(L, place, title, "categorical", "onehot|drop", 0) == 1;
-  o.fill = check_fill(L, place, title);
-  o.dtype = scl_lua_option_word(L, place, title, "dtype", "float64|float32", 0) == 1
-                ? SCL_DTYPE_FLOAT32
-                : SCL_DTYPE_FLOAT64;
-  check_separator(L, place, title, &o);
-  check_numeric(L, place, title, &o);
-  o.skip = option_texts(L, place, title, "skip");
-  o.levels = option_texts(L, place, title, "levels");
-  o.names = option_texts(L, place, title, "columns");
-  const char *const *missing = option_texts(L, place, title, "missing");
+  luaL_checkstack(L, 40, title);
+  option_table t = open_options(L, place, title, csv_rows, sizeof csv_rows / sizeof *csv_rows);
+  o.classification = (scl_choice)word_of(&t, "task", SCL_AUTO);
+  const scl_value *header = value_of(&t, "header");
+  o.header = header->form == 0 ? SCL_AUTO : header->number != 0 ? SCL_YES : SCL_NO;
+  o.drop_categorical = word_of(&t, "categorical", 0) == 1;
+  o.fill = (scl_missing)word_of(&t, "missing_values", word_of(&t, "fill", SCL_MISSING_MEDIAN));
+  o.dtype = dtype_of(&t);
+  scl_settings_destroy(&t.settings); /* what follows may raise */
+  read_target(&t, &o);
+  read_separator(&t, &o);
+  read_numeric(&t, &o);
+  o.skip = texts_of(&t, "skip");
+  o.levels = texts_of(&t, "levels");
+  o.names = texts_of(&t, "columns");
+  const char *const *missing = texts_of(&t, "missing");
   if (missing != NULL) o.missing = missing;
   if (words != NULL) *words = missing == NULL ? 0 : lua_gettop(L);
+  return o;
+}
+
+/* ------------------------------------------------------------ options of the other readers */
+
+static const scl_option libsvm_rows[] = {
+    DTYPE,
+    {.name = "features",
+     .help = "the number of columns; default: the largest index",
+     .forms = SCL_FORM_INTEGER,
+     SCL_WITHIN(1, INT32_MAX)},
+    TASK};
+
+scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
+  option_table t =
+      open_options(L, place, title, libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows);
+  const scl_libsvm_options o = {.features = (size_t)value_of(&t, "features")->number,
+                                .classification = (scl_choice)word_of(&t, "task", SCL_AUTO),
+                                .dtype = dtype_of(&t)};
+  scl_settings_destroy(&t.settings);
+  return o;
+}
+
+static const scl_option idx_rows[] = {DTYPE,
+                                      {.name = "scale",
+                                       .help = "pixels are multiplied by it",
+                                       .fallback = "1",
+                                       .forms = SCL_FORM_NUMBER}};
+
+scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title) {
+  option_table t = open_options(L, place, title, idx_rows, sizeof idx_rows / sizeof *idx_rows);
+  const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t)};
+  scl_settings_destroy(&t.settings);
   return o;
 }

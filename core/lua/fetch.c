@@ -62,7 +62,5 @@ static int write_text(lua_State *L) {
 }
 
 void scl_lua_open_fetch(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"read_text", read_text}, {"write_text", write_text}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"read_text", read_text}, {"write_text", write_text});
 }

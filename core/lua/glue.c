@@ -40,6 +40,58 @@ scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
   return SCL_DTYPE_FLOAT32;
 }
 
+/* ------------------------------------------------------------ fields */
+
+void scl_lua_set_number(lua_State *L, const char *key, double value) {
+  if (isnan(value)) return;
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_numbers(lua_State *L, size_t count, const scl_lua_number *numbers) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_number(L, numbers[i].key, numbers[i].value);
+}
+
+void scl_lua_set_integer(lua_State *L, const char *key, size_t value) {
+  lua_pushinteger(L, (lua_Integer)value);
+  lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *integers) {
+  for (size_t i = 0; i < count; i++)
+    scl_lua_set_integer(L, integers[i].key, integers[i].value);
+}
+
+void scl_lua_set_boolean(lua_State *L, const char *key, bool value) {
+  lua_pushboolean(L, value);
+  lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_text(lua_State *L, const char *key, const char *value) {
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_list(lua_State *L, const char *key, const double *list, size_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushnumber(L, list[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from) {
+  scl_matrix *out = scl_lua_new_matrix(L);
+  *out = *from;
+  memset(from, 0, sizeof *from);
+  scl_lua_account(L, scl_matrix_bytes(out));
+  lua_setfield(L, -2, key);
+}
+
+/* ------------------------------------------------------------ memory */
+
 /* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to
  * a debt; when the debt passes half of what is held, and at least what a collection is worth (32
  * MB, or the size of the Lua heap that it has to walk), a collection runs. */

@@ -24,10 +24,49 @@ scl_matrix *scl_lua_new_matrix(lua_State *L);
 /* Tell Lua's collector of the bytes that a fresh matrix holds: call once it is filled. */
 void scl_lua_account(lua_State *L, size_t bytes);
 
+/* A fresh matrix, filled by a call that may fail: scl_status of (out, &error). */
+#define SCL_LUA_PUSH_MATRIX(L, call)                                                               \
+  do {                                                                                             \
+    scl_error error = {0};                                                                         \
+    scl_matrix *out = scl_lua_new_matrix(L);                                                       \
+    scl_lua_check(L, call, &error);                                                                \
+    scl_lua_account(L, scl_matrix_bytes(out));                                                     \
+  } while (0)
+
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
 /* "float64" or "float32" at `place` (absent: float64). */
 scl_dtype scl_lua_check_dtype(lua_State *L, int place);
+
+/* Fields of the table on top of the stack. A number that is NaN: no field. A list: `count`
+ * numbers. */
+void scl_lua_set_number(lua_State *L, const char *key, double value);
+void scl_lua_set_integer(lua_State *L, const char *key, size_t value);
+void scl_lua_set_boolean(lua_State *L, const char *key, bool value);
+void scl_lua_set_text(lua_State *L, const char *key, const char *value);
+void scl_lua_set_list(lua_State *L, const char *key, const double *list, size_t count);
+/* The same for several: SCL_LUA_INTEGERS(L, {"rows", 3}, {"cols", 2}) */
+typedef struct scl_lua_number {
+  const char *key;
+  double value;
+} scl_lua_number;
+typedef struct scl_lua_integer {
+  const char *key;
+  size_t value;
+} scl_lua_integer;
+void scl_lua_set_numbers(lua_State *L, size_t count, const scl_lua_number *numbers);
+#define SCL_LUA_NUMBERS(L, ...)                                                                    \
+  scl_lua_set_numbers(L, sizeof((const scl_lua_number[]){__VA_ARGS__}) / sizeof(scl_lua_number),   \
+                      (const scl_lua_number[]){__VA_ARGS__})
+void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *integers);
+#define SCL_LUA_INTEGERS(L, ...)                                                                   \
+  scl_lua_set_integers(L,                                                                          \
+                       sizeof((const scl_lua_integer[]){__VA_ARGS__}) / sizeof(scl_lua_integer),   \
+                       (const scl_lua_integer[]){__VA_ARGS__})
+/* Functions: SCL_LUA_FUNCTIONS(L, {"name", function}, ...) */
+#define SCL_LUA_FUNCTIONS(L, ...) luaL_setfuncs(L, (const luaL_Reg[]){__VA_ARGS__, {NULL, NULL}}, 0)
+/* The matrix becomes Lua's, and *from empty. */
+void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 
 void scl_lua_open_matrix(lua_State *L);
 void scl_lua_open_random(lua_State *L);
@@ -36,12 +75,15 @@ void scl_lua_open_plugin(lua_State *L);
 void scl_lua_open_source(lua_State *L);
 void scl_lua_open_training(lua_State *L);
 void scl_lua_open_model(lua_State *L);
-void scl_lua_open_prune(lua_State *L);
+void scl_lua_open_pruning(lua_State *L);
 void scl_lua_open_loss(lua_State *L);
 void scl_lua_open_probabilities(lua_State *L);
 void scl_lua_open_inspect(lua_State *L);
-void scl_lua_open_engine(lua_State *L);
-void scl_lua_open_kernel(lua_State *L);
+void scl_lua_open_options(lua_State *L);
+void scl_lua_open_map(lua_State *L);
+void scl_lua_open_rows(lua_State *L);
+void scl_lua_open_machine(lua_State *L);
+void scl_lua_open_labels(lua_State *L);
 void scl_lua_open_codes(lua_State *L);
 
 #endif

@@ -1,4 +1,5 @@
 #include "lua/handle.h"
+#include "learn/labels.h"
 
 #include <string.h>
 
@@ -51,15 +52,23 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
   return pointer;
 }
 
-/* ---------------------------------------------------------------- sources */
-
-static void release_source(void *source) {
-  scl_source_destroy(source);
+scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind) {
+  scl_instance *instance = scl_lua_check_handle(L, place, SCL_LUA_INSTANCE);
+  scl_error error = {0};
+  scl_lua_check(L, scl_instance_expect(instance, kind, &error), &error);
+  return instance;
 }
 
-void scl_lua_push_source(lua_State *L, scl_source *source) {
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
-  *slot = source;
+static void release_map(void *map) { scl_map_destroy(map); }
+
+void **scl_lua_new_map(lua_State *L) { return scl_lua_new_handle(L, SCL_LUA_MAP, release_map, 0); }
+
+/* ------------------------------------------------------------ sources */
+
+static void release_source(void *source) { scl_source_destroy(source); }
+
+void **scl_lua_new_source(lua_State *L) {
+  return scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
 }
 
 scl_source *scl_lua_check_source(lua_State *L, int place) {
@@ -70,7 +79,7 @@ static int source_matrix(lua_State *L) {
   const scl_matrix *x = scl_lua_check_matrix(L, 1),
                    *y = lua_isnoneornil(L, 2) ? NULL : scl_lua_check_matrix(L, 2);
   scl_error error = {0};
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
+  void **slot = scl_lua_new_source(L);
   scl_source *source;
   scl_lua_check(L, scl_source_matrix(x, y, &source, &error), &error);
   *slot = source;
@@ -143,9 +152,7 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   return status;
 }
 
-static void generator_destroy(scl_source *source) {
-  scl_release(source);
-}
+static void generator_destroy(scl_source *source) { scl_release(source); }
 
 static const scl_source_class generator_class = {generator_read, generator_destroy};
 
@@ -155,7 +162,7 @@ static int source_generator(lua_State *L) {
                cols = scl_lua_check_size(L, 2, 0, (size_t)1 << 31, "d");
   const size_t targets = scl_lua_check_size(L, 3, 0, (size_t)1 << 31, "targets");
   luaL_checktype(L, 4, LUA_TFUNCTION);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
+  void **slot = scl_lua_new_source(L);
   generator *self = scl_allocate_zero(sizeof *self);
   if (self == NULL) return luaL_error(L, "not enough memory for a source");
   self->base = (scl_source){&generator_class, rows, cols, targets, false, false};
@@ -169,83 +176,10 @@ static int source_generator(lua_State *L) {
   return 1;
 }
 
-/* ---- labels of another source coded as targets: -1 and +1 for two classes, one against all for
- * more */
-
-typedef struct coded {
-  scl_source base;
-  scl_source *from; /* kept by the userdata's user value */
-  size_t classes;
-  double *values; /* the label of each class */
-} coded;
-
-static scl_status code_row(const coded *self, double label, scl_matrix *y, size_t row,
-                           scl_error *error) {
-  size_t k = 0;
-  while (k < self->classes && self->values[k] != label)
-    k++;
-  if (k == self->classes)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "the label %g is none of the %zu classes", label,
-                    self->classes);
-  if (self->classes == 2) scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
-  for (size_t j = 0; self->classes != 2 && j < self->classes; j++)
-    scl_matrix_set(y, row, j, j == k ? 1 : -1);
-  return SCL_STATUS_OK;
-}
-
-static scl_status coded_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
-                             scl_matrix *y, scl_error *error) {
-  const coded *self = (const coded *)source;
-  scl_matrix labels = {0};
-  if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
-  SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
-  scl_status status = self->from->class->read(self->from, first, count, x, &labels, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
-    status = code_row(self, scl_matrix_get(&labels, i, 0), y, i, error);
-    if (status != SCL_STATUS_OK) (void)scl_prefix(error, "row %zu", first + i + 1);
-  }
-  scl_matrix_release(&labels);
-  return status;
-}
-
-static void coded_destroy(scl_source *source) {
-  scl_release(((coded *)source)->values);
-  scl_release(source);
-}
-
-static const scl_source_class coded_class = {coded_read, coded_destroy};
-
 void scl_lua_prepare_source(lua_State *L, scl_source *source) {
   if (source->class == &generator_class) ((generator *)source)->L = L;
-  if (source->class == &coded_class) scl_lua_prepare_source(L, ((coded *)source)->from);
-}
-
-/* core.coded_source(source, classes) */
-static int source_coded(lua_State *L) {
-  scl_source *from = scl_lua_check_source(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t classes = (size_t)luaL_len(L, 2);
-  if (from->targets != 1)
-    return luaL_error(L, "labels come as one column, and this source has %d", (int)from->targets);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_SOURCE, release_source, 1);
-  coded *self = scl_allocate_zero(sizeof *self);
-  if (self == NULL) return luaL_error(L, "not enough memory for a source");
-  self->base =
-      (scl_source){&coded_class,        from->rows,    from->cols, classes == 2 ? 1 : classes,
-                   from->random_access, from->parallel};
-  self->from = from;
-  self->classes = classes;
-  *slot = self;
-  self->values = scl_allocate_array(classes + 1, sizeof *self->values);
-  if (self->values == NULL) return luaL_error(L, "not enough memory for a source");
-  for (size_t k = 0; k < classes; k++) {
-    lua_rawgeti(L, 2, (lua_Integer)k + 1);
-    self->values[k] = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)k + 1;
-    lua_pop(L, 1);
-  }
-  lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, 1);
-  return 1;
+  scl_source *from = scl_source_coded_from(source);
+  if (from != NULL) scl_lua_prepare_source(L, from);
 }
 
 /* core.read_rows(source, first, count) -> X, y or nil */
@@ -264,7 +198,7 @@ static int source_rows(lua_State *L) {
   return 2;
 }
 
-/* ---------------------------------------------------------------- flows */
+/* ------------------------------------------------------------ flows */
 
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
   scl_flow flow = {
@@ -287,8 +221,6 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 }
 
 void scl_lua_open_source(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"source", source_matrix},      {"source_size", source_size}, {"generator", source_generator},
-      {"coded_source", source_coded}, {"read_rows", source_rows},   {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"source", source_matrix}, {"source_size", source_size},
+                    {"generator", source_generator}, {"read_rows", source_rows});
 }

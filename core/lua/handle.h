@@ -23,11 +23,15 @@ void *scl_lua_check_handle(lua_State *L, int place, const char *name);
 /* The field `key` of the table at `place` as a handle, NULL when it is absent. */
 void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char *name);
 
-/* A handle of type SCL_LUA_MODEL, as scl_lua_new_handle: fill it with a scl_model. */
-void **scl_lua_new_model(lua_State *L);
+/* An instance of that kind; a sentence where it is of another. */
+scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
 
-/* Takes ownership. */
-void scl_lua_push_source(lua_State *L, scl_source *source);
+/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_map and a scl_source, which may
+ * keep one Lua value. */
+void **scl_lua_new_model(lua_State *L);
+void **scl_lua_new_map(lua_State *L);
+void **scl_lua_new_source(lua_State *L);
+
 scl_source *scl_lua_check_source(lua_State *L, int place);
 /* Before a walk: let a source that calls Lua know which state runs. */
 void scl_lua_prepare_source(lua_State *L, scl_source *source);

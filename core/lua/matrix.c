@@ -295,9 +295,7 @@ static int copy_as(lua_State *L, scl_dtype dtype) {
   return 1;
 }
 
-static int copy(lua_State *L) {
-  return copy_as(L, scl_lua_check_matrix(L, 1)->dtype);
-}
+static int copy(lua_State *L) { return copy_as(L, scl_lua_check_matrix(L, 1)->dtype); }
 
 static int astype(lua_State *L) {
   luaL_checkstring(L, 2);

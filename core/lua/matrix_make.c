@@ -1,4 +1,5 @@
 /* The Lua matrix: functions that make one. */
+#include "base/text.h"
 #include "lua/matrix.h"
 
 #include "plugin/options.h"
@@ -57,12 +58,8 @@ static int filled(lua_State *L, const char *name, double value) {
   return 1;
 }
 
-static int zeros(lua_State *L) {
-  return filled(L, "zeros", 0);
-}
-static int ones(lua_State *L) {
-  return filled(L, "ones", 1);
-}
+static int zeros(lua_State *L) { return filled(L, "zeros", 0); }
+static int ones(lua_State *L) { return filled(L, "ones", 1); }
 
 static int eye(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
@@ -164,12 +161,8 @@ static int concatenate(lua_State *L, bool across) {
   return 1;
 }
 
-static int hcat(lua_State *L) {
-  return concatenate(L, true);
-}
-static int vcat(lua_State *L) {
-  return concatenate(L, false);
-}
+static int hcat(lua_State *L) { return concatenate(L, true); }
+static int vcat(lua_State *L) { return concatenate(L, false); }
 
 static int is_matrix(lua_State *L) {
   lua_pushboolean(L, scl_lua_test_matrix(L, 1) != NULL);
@@ -177,8 +170,6 @@ static int is_matrix(lua_State *L) {
 }
 
 void scl_lua_add_matrix_makers(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"matrix", from_table}, {"zeros", zeros}, {"ones", ones},           {"eye", eye},
-      {"hcat", hcat},         {"vcat", vcat},   {"is_matrix", is_matrix}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"matrix", from_table}, {"zeros", zeros}, {"ones", ones}, {"eye", eye},
+                    {"hcat", hcat}, {"vcat", vcat}, {"is_matrix", is_matrix});
 }

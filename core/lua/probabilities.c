@@ -1,12 +1,8 @@
 /* scullery.core: probabilities of classes, by sigmoids fitted to scores or as the solver's own loss
  * says. */
 #include "learn/platt.h"
+#include "learn/score.h"
 #include "lua/handle.h"
-
-static void set_number(lua_State *L, const char *key, double value) {
-  lua_pushnumber(L, value);
-  lua_setfield(L, -2, key);
-}
 
 /* Scores that C can walk by rows: float64 with adjacent columns, as the engine makes them. */
 static const scl_matrix *check_scores(lua_State *L, int place) {
@@ -30,16 +26,11 @@ static const double *read_weights(lua_State *L, int place, size_t n) {
 
 static void push_sigmoid(lua_State *L, const scl_platt *fit) {
   lua_createtable(L, 0, 8);
-  set_number(L, "slope", fit->slope);
-  set_number(L, "offset", fit->offset);
-  set_number(L, "positives", fit->positives);
-  set_number(L, "negatives", fit->negatives);
-  set_number(L, "residual", fit->residual);
-  set_number(L, "tolerance", fit->tolerance);
-  lua_pushinteger(L, (lua_Integer)fit->iterations);
-  lua_setfield(L, -2, "iterations");
-  lua_pushboolean(L, fit->converged);
-  lua_setfield(L, -2, "converged");
+  SCL_LUA_NUMBERS(L, {"slope", fit->slope}, {"offset", fit->offset}, {"positives", fit->positives},
+                  {"negatives", fit->negatives}, {"residual", fit->residual},
+                  {"tolerance", fit->tolerance});
+  scl_lua_set_integer(L, "iterations", fit->iterations);
+  scl_lua_set_boolean(L, "converged", fit->converged);
 }
 
 /* core.platt(scores, targets[, weights]) -> a sigmoid for each column: {slope, offset, positives,
@@ -65,17 +56,6 @@ static int platt(lua_State *L) {
   return 1;
 }
 
-/* An n x classes matrix on the stack for n x c scores, one column for two classes. */
-static scl_matrix *make_probabilities(lua_State *L, const scl_matrix *f) {
-  scl_error error = {0};
-  scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(
-      L, scl_matrix_create_raw(f->rows, f->cols == 1 ? 2 : f->cols, SCL_DTYPE_FLOAT64, out, &error),
-      &error);
-  scl_lua_account(L, scl_matrix_bytes(out));
-  return out;
-}
-
 /* core.platt_probabilities(scores, sigmoids) -> n x classes */
 static int platt_probabilities(lua_State *L) {
   lua_settop(L, 2);
@@ -92,31 +72,28 @@ static int platt_probabilities(lua_State *L) {
     sigmoids[j] = (scl_platt){.slope = luaL_checknumber(L, -2), .offset = luaL_checknumber(L, -1)};
     lua_pop(L, 3);
   }
-  scl_matrix *out = make_probabilities(L, f);
-  for (size_t i = 0; i < f->rows; i++)
-    scl_platt_probabilities(f->cols, sigmoids, scl_matrix_row(f, i), scl_matrix_row(out, i));
+  scl_error error = {0};
+  scl_matrix *out = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_platt_probabilities(f, sigmoids, out, &error), &error);
+  scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
 
 /* core.own_probabilities(solver, scores) -> n x classes as the loss of the solver says, nil where
  * it says none */
 static int own_probabilities(lua_State *L) {
-  const scl_instance *solver = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
+  const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_matrix *f = check_scores(L, 2);
-  if (solver->component->plugin->kind != SCL_KIND_SOLVER) return luaL_error(L, "this is no solver");
-  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
-  if (loss == NULL || loss->probabilities == NULL) return 0;
-  scl_matrix *out = make_probabilities(L, f);
-  for (size_t i = 0; i < f->rows; i++)
-    if (!loss->probabilities(solver->self, f->cols, scl_matrix_row(f, i), scl_matrix_row(out, i)))
-      return 0;
+  bool said;
+  scl_error error = {0};
+  scl_matrix *out = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_loss_probabilities(solver, f, out, &said, &error), &error);
+  if (!said) return 0;
+  scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
 
 void scl_lua_open_probabilities(lua_State *L) {
-  static const luaL_Reg functions[] = {{"platt", platt},
-                                       {"platt_probabilities", platt_probabilities},
-                                       {"own_probabilities", own_probabilities},
-                                       {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"platt", platt}, {"platt_probabilities", platt_probabilities},
+                    {"own_probabilities", own_probabilities});
 }

@@ -64,12 +64,8 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
   return 1;
 }
 
-static int rand_matrix(lua_State *L) {
-  return random_matrix(L, "rand", scl_random_uniform);
-}
-static int randn_matrix(lua_State *L) {
-  return random_matrix(L, "randn", scl_random_normal);
-}
+static int rand_matrix(lua_State *L) { return random_matrix(L, "rand", scl_random_uniform); }
+static int randn_matrix(lua_State *L) { return random_matrix(L, "randn", scl_random_normal); }
 
 typedef struct keyed {
   uint64_t key;
@@ -112,10 +108,6 @@ static int normal(lua_State *L) {
 }
 
 void scl_lua_open_random(lua_State *L) {
-  static const luaL_Reg functions[] = {{"rand", rand_matrix},
-                                       {"randn", randn_matrix},
-                                       {"permutation", permutation},
-                                       {"normal", normal},
-                                       {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation},
+                    {"normal", normal});
 }

@@ -1,6 +1,7 @@
 /* scullery.core: problems and solvers. */
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "plugin/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,10 +18,7 @@ typedef struct training {
 static void release_training(void *pointer) {
   training *t = pointer;
   scl_training_destroy(t->engine);
-  scl_release(t->stages);
-  scl_release(t->group);
-  scl_release(t->weights);
-  scl_release(t);
+  SCL_RELEASE(t->stages, t->group, t->weights, t);
 }
 
 /* Fold numbers 1 .. groups from a Lua list. */
@@ -117,22 +115,6 @@ static training *check_training(lua_State *L, int place) {
   return t;
 }
 
-static void set_number(lua_State *L, const char *key, double value) {
-  if (isnan(value))
-    lua_pushnil(L);
-  else
-    lua_pushnumber(L, value);
-  lua_setfield(L, -2, key);
-}
-
-static void push_matrix(lua_State *L, scl_matrix *from, const char *key) {
-  scl_matrix *out = scl_lua_new_matrix(L);
-  *out = *from;
-  memset(from, 0, sizeof *from);
-  scl_lua_account(L, scl_matrix_bytes(out));
-  lua_setfield(L, -2, key);
-}
-
 /* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
 typedef struct fits {
   size_t count, groups;
@@ -146,32 +128,21 @@ static void release_fits(void *pointer) {
     scl_fit_release(&f->list[k]);
   for (size_t i = 0; i < f->groups; i++)
     scl_model_destroy(f->models[i]);
-  scl_release(f->models);
-  scl_release(f->list);
-  scl_release(f);
+  SCL_RELEASE(f->models, f->list, f);
 }
 
 static void push_fit(lua_State *L, scl_fit *fit) {
-  static const char *const outcomes[] = {"converged", "stopped", "iterations exhausted"};
+  static const char *const outcomes[] = {"unknown", "converged", "stopped", "iterations exhausted"};
   const scl_solution *s = &fit->solution;
   lua_newtable(L);
-  lua_pushstring(L, (unsigned)s->outcome < 3 ? outcomes[s->outcome] : "unknown");
-  lua_setfield(L, -2, "status");
-  lua_pushinteger(L, (lua_Integer)s->iterations);
-  lua_setfield(L, -2, "iterations");
-  set_number(L, "gap", s->gap);
-  set_number(L, "residual", s->residual);
-  set_number(L, "tolerance", s->tolerance);
-  set_number(L, "jitter", s->jitter);
-  set_number(L, "loss", fit->loss);
-  set_number(L, "score", s->score);
-  if (s->note[0] != 0) {
-    lua_pushstring(L, s->note);
-    lua_setfield(L, -2, "note");
-  }
+  scl_lua_set_text(L, "status", outcomes[s->outcome]);
+  scl_lua_set_integer(L, "iterations", s->iterations);
+  SCL_LUA_NUMBERS(L, {"gap", s->gap}, {"residual", s->residual}, {"tolerance", s->tolerance},
+                  {"jitter", s->jitter}, {"loss", fit->loss}, {"score", s->score});
+  if (s->note[0] != 0) scl_lua_set_text(L, "note", s->note);
   if (fit->coefficients.storage == NULL) return; /* a model */
-  push_matrix(L, &fit->coefficients, "weights");
-  push_matrix(L, &fit->intercept, "intercept");
+  scl_lua_set_matrix(L, "weights", &fit->coefficients);
+  scl_lua_set_matrix(L, "intercept", &fit->intercept);
 }
 
 /* What core.solve is asked. */
@@ -190,19 +161,19 @@ static long check_fold(lua_State *L, const training *t, int place) {
 }
 
 static solving read_solving(lua_State *L, const training *t) {
-  solving s = {.many = lua_istable(L, 4)};
-  s.groups = s.many ? (size_t)luaL_len(L, 4) : 1;
-  s.count = lua_isnoneornil(L, 5) ? 0 : (size_t)luaL_len(L, 5);
+  solving s = {.many = lua_istable(L, 3)};
+  s.groups = s.many ? (size_t)luaL_len(L, 3) : 1;
+  s.count = lua_isnoneornil(L, 4) ? 0 : (size_t)luaL_len(L, 4);
   s.each = s.count == 0 ? 1 : s.count;
   s.without = lua_newuserdatauv(L, (s.groups + 1) * sizeof *s.without, 0);
   s.values = s.count == 0 ? NULL : lua_newuserdatauv(L, s.count * sizeof *s.values, 0);
   for (size_t i = 0; i < s.groups; i++) {
-    if (s.many) lua_geti(L, 4, (lua_Integer)i + 1);
-    s.without[i] = check_fold(L, t, s.many ? lua_gettop(L) : 4);
+    if (s.many) lua_geti(L, 3, (lua_Integer)i + 1);
+    s.without[i] = check_fold(L, t, s.many ? lua_gettop(L) : 3);
     if (s.many) lua_pop(L, 1);
   }
   for (size_t k = 0; k < s.count; k++) {
-    lua_geti(L, 5, (lua_Integer)k + 1);
+    lua_geti(L, 4, (lua_Integer)k + 1);
     s.values[k] = luaL_checknumber(L, -1);
     lua_pop(L, 1);
   }
@@ -221,25 +192,22 @@ static void push_model(lua_State *L, scl_model **model, size_t bytes) {
   lua_pushvalue(L, place);
   lua_setfield(L, place - 1, "model");
   lua_settop(L, place - 1);
-  lua_pushinteger(L, (lua_Integer)targets);
-  lua_setfield(L, -2, "targets");
+  scl_lua_set_integer(L, "targets", targets);
 }
 
-/* core.solve(training, solver, intercept, without, values) -> list of fits, one a value; without:
+/* core.solve(training, solver, without, values) -> list of fits, one a value; without:
  * fold left out, 0 none, or a list of such, which gives a list of lists (solved side by side);
  * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
  * `weights` and `intercept`. */
 static int solve(lua_State *L) {
   training *t = check_training(L, 1);
-  scl_instance *solver = scl_lua_check_handle(L, 2, SCL_LUA_INSTANCE);
-  const bool intercept = lua_toboolean(L, 3);
+  scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   scl_error error = {0};
-  lua_settop(L, 5);
-  if (solver->component->plugin->kind != SCL_KIND_SOLVER) return luaL_error(L, "this is no solver");
-  const bool models = scl_model_made_by(solver);
+  lua_settop(L, 4);
+  const bool models = scl_solver_makes_models(solver);
   if (models) {
     lua_pushnil(L);
-    lua_replace(L, 5);
+    lua_replace(L, 4);
   }
   const solving s = read_solving(L, t);
   void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits, 0);
@@ -251,8 +219,8 @@ static int solve(lua_State *L) {
   if (f->list == NULL || f->models == NULL) return luaL_error(L, "not enough memory for solutions");
   const size_t before = scl_allocated();
   scl_lua_check(L,
-                scl_training_solve_groups(t->engine, solver, intercept, s.without, s.groups,
-                                          s.values, s.count, f->list, f->models, &error),
+                scl_training_solve_groups(t->engine, solver, s.without, s.groups, s.values, s.count,
+                                          f->list, f->models, &error),
                 &error);
   f->count = s.groups * s.each;
   f->groups = s.groups;
@@ -331,7 +299,6 @@ static int score(lua_State *L) {
   scl_error error = {0};
   const scl_candidate *candidates = check_candidates(L, 2, t, groups, &count);
   scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
-  memset(tallies, 0, (groups * count + 1) * sizeof *tallies);
   scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
   lua_createtable(L, (int)groups, 0);
   for (size_t g = 0; g < groups; g++) {
@@ -339,11 +306,8 @@ static int score(lua_State *L) {
     for (size_t k = 0; k < count; k++) {
       const scl_tally *tally = &tallies[g * count + k];
       lua_createtable(L, 0, 3);
-      set_number(L, "rows", tally->rows);
-      set_number(L, "wrong", tally->wrong);
-      set_number(L, "square", tally->square);
-      set_number(L, "target_sum", tally->target_sum);
-      set_number(L, "target_square", tally->target_square);
+      SCL_LUA_NUMBERS(L, {"rows", tally->rows}, {"wrong", tally->wrong}, {"square", tally->square},
+                      {"target_sum", tally->target_sum}, {"target_square", tally->target_square});
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     lua_rawseti(L, -2, (lua_Integer)g + 1);
@@ -366,11 +330,21 @@ static int decisions_apart(lua_State *L) {
   return 2;
 }
 
+/* core.objective(training, solver, weights[, intercept]) -> what the solver minimises there */
+static int objective(lua_State *L) {
+  training *t = check_training(L, 1);
+  const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
+  const scl_matrix *weights = scl_lua_check_matrix(L, 3),
+                   *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_check_matrix(L, 4);
+  double value;
+  scl_error error = {0};
+  scl_lua_check(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error),
+                &error);
+  lua_pushnumber(L, value);
+  return 1;
+}
+
 void scl_lua_open_training(lua_State *L) {
-  static const luaL_Reg functions[] = {{"training", training_new},
-                                       {"solve", solve},
-                                       {"score", score},
-                                       {"decisions_apart", decisions_apart},
-                                       {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  SCL_LUA_FUNCTIONS(L, {"training", training_new}, {"solve", solve}, {"objective", objective},
+                    {"score", score}, {"decisions_apart", decisions_apart});
 }

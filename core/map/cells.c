@@ -2,9 +2,8 @@
 
 #include "base/loops.h"
 #include "base/pool.h"
-#include "map/projection.h"
+#include "plugin/nonlinearity.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* A slot of a grid's hash table; entry 0 is empty, else the cell's number plus 1. */
@@ -23,7 +22,6 @@ typedef struct grid {
 
 struct scl_cells {
   scl_instance *phi;
-  const scl_ability_categories *ability;
   size_t dim, grids, words;
   double *shift, *pitch; /* dim x grids each: neighbouring grids adjacent */
   uint32_t *odd;         /* words */
@@ -34,9 +32,9 @@ struct scl_cells {
 
 enum { GROUP = 8, TILE_ROWS = 64, FIRST_TABLE = 64 };
 
-/* ---------------------------------------------------------------- making */
+/* ------------------------------------------------------------ making */
 
-static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_error *error) {
+static scl_status reserve(scl_cells *cells, scl_error *error) {
   const size_t numbers = cells->dim * cells->grids;
   cells->shift = scl_allocate_array(numbers + 1, sizeof *cells->shift);
   cells->pitch = scl_allocate_array(numbers + 1, sizeof *cells->pitch);
@@ -45,12 +43,6 @@ static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_err
   cells->start = scl_allocate_zero((cells->grids + 1) * sizeof *cells->start);
   if (!cells->shift || !cells->pitch || !cells->odd || !cells->grid || !cells->start)
     return scl_fail_memory(error, 2 * numbers * sizeof *cells->shift, "grids");
-  for (size_t t = 0; t < cells->grids; t++)
-    for (size_t j = 0; j < cells->dim; j++) {
-      const double *row = grids->weights + (ptrdiff_t)t * grids->stride;
-      cells->pitch[j * cells->grids + t] = row[j];
-      cells->shift[j * cells->grids + t] = row[cells->dim + j];
-    }
   uint64_t state = 0x9E3779B97F4A7C15u; /* any fixed odd numbers without pattern: they only spread
                                            cells over the table */
   for (size_t k = 0; k < cells->words; k++) {
@@ -60,26 +52,51 @@ static scl_status reserve(scl_cells *cells, const scl_parameters *grids, scl_err
   return SCL_STATUS_OK;
 }
 
+static void set_grids(scl_cells *cells, const scl_parameters *grids) {
+  for (size_t t = 0; t < cells->grids; t++)
+    for (size_t j = 0; j < cells->dim; j++) {
+      const double *row = grids->weights + (ptrdiff_t)t * grids->stride;
+      cells->pitch[j * cells->grids + t] = row[j];
+      cells->shift[j * cells->grids + t] = row[cells->dim + j];
+    }
+}
+
 scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
                             scl_error *error) {
   scl_cells *cells = scl_allocate_zero(sizeof *cells);
   if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
   size_t levels;
   cells->phi = scl_instance_share(phi);
-  cells->ability = scl_instance_ability(phi, SCL_ABILITY_CATEGORIES);
   cells->dim = grids->dim;
   cells->grids = grids->count;
-  scl_status status = scl_instance_prefix(
-      phi, cells->ability->key(phi->self, grids->dim, &cells->words, &levels, error), error);
-  if (status == SCL_STATUS_OK && (cells->words == 0 || cells->words > 1u << 24))
-    status = scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s names cells by %zu numbers",
-                      scl_instance_name(phi), cells->words);
-  if (status == SCL_STATUS_OK) status = reserve(cells, grids, error);
-  if (status == SCL_STATUS_OK)
-    *out = cells;
-  else
+  scl_status status = scl_nonlinearity_key(phi, grids->dim, &cells->words, &levels, error);
+  if (status == SCL_STATUS_OK) status = reserve(cells, error);
+  if (status != SCL_STATUS_OK) {
     scl_cells_destroy(cells);
-  return status;
+    return status;
+  }
+  set_grids(cells, grids);
+  *out = cells;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_cells_create_empty(const scl_cells *like, scl_cells **out, scl_error *error) {
+  const size_t bytes = like->dim * like->grids * sizeof(double);
+  scl_cells *cells = scl_allocate_zero(sizeof *cells);
+  if (cells == NULL) return scl_fail_memory(error, sizeof *cells, "cells");
+  cells->phi = scl_instance_share(like->phi);
+  cells->dim = like->dim;
+  cells->grids = like->grids;
+  cells->words = like->words;
+  const scl_status status = reserve(cells, error);
+  if (status != SCL_STATUS_OK) {
+    scl_cells_destroy(cells);
+    return status;
+  }
+  memcpy(cells->pitch, like->pitch, bytes);
+  memcpy(cells->shift, like->shift, bytes);
+  *out = cells;
+  return SCL_STATUS_OK;
 }
 
 void scl_cells_destroy(scl_cells *cells) {
@@ -88,11 +105,7 @@ void scl_cells_destroy(scl_cells *cells) {
     scl_release(cells->grid[t].table);
     scl_release(cells->grid[t].keys);
   }
-  scl_release(cells->grid);
-  scl_release(cells->shift);
-  scl_release(cells->pitch);
-  scl_release(cells->odd);
-  scl_release(cells->start);
+  SCL_RELEASE(cells->grid, cells->shift, cells->pitch, cells->odd, cells->start);
   scl_instance_release(cells->phi);
   scl_release(cells);
 }
@@ -109,7 +122,7 @@ size_t scl_cells_bytes(const scl_cells *cells) {
   return bytes;
 }
 
-/* ---------------------------------------------------------------- keys */
+/* ------------------------------------------------------------ keys */
 
 static unsigned width_of(size_t words, const int32_t *word) {
   uint32_t bits = 0; /* all magnitudes together */
@@ -203,7 +216,7 @@ static scl_status widen(grid *g, size_t words, unsigned width, int32_t *word, sc
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- cells of a tile of rows in a
+/* ------------------------------------------------------------ cells of a tile of rows in a
  * group of grids */
 
 typedef struct tile {
@@ -235,24 +248,26 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
 }
 
 /* Fill word and tag for rows (at most TILE_ROWS) of x. */
-static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t x_stride,
+static scl_status name_cells(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                              size_t rows, scl_error *error) {
   const scl_cells *cells = t->cells;
   const scl_loops *loops = scl_loops_get();
   const size_t words = cells->words;
-  for (size_t i = 0; i < rows; i++)
+  for (size_t i = 0; i < rows; i++) {
+    const void *row = scl_at(x, dtype, (ptrdiff_t)i * x_stride);
     for (size_t j = 0; j < cells->dim; j++)
       loops->cell_f64(
-          t->grids,
-          scl_number(x + (ptrdiff_t)i * x_stride * (ptrdiff_t)scl_dtype_size(dtype), dtype, j),
-          cells->shift + j * cells->grids + t->first, cells->pitch + j * cells->grids + t->first,
-          t->z + (j * TILE_ROWS + i) * GROUP);
-  const scl_block z = {t->z,  SCL_DTYPE_FLOAT64, rows, t->grids, cells->dim,
-                       GROUP, TILE_ROWS * GROUP};
-  SCL_TRY(scl_instance_prefix(
-      cells->phi,
-      cells->ability->categories(cells->phi->self, &z, t->word, (ptrdiff_t)(GROUP * words), error),
-      error));
+          t->grids, scl_number(row, dtype, j), cells->shift + j * cells->grids + t->first,
+          cells->pitch + j * cells->grids + t->first, t->z + (j * TILE_ROWS + i) * GROUP);
+  }
+  const scl_const_block z = {.data = t->z,
+                             .dtype = SCL_DTYPE_FLOAT64,
+                             .rows = rows,
+                             .cols = t->grids,
+                             .planes = cells->dim,
+                             .row_stride = GROUP,
+                             .plane_stride = TILE_ROWS * GROUP};
+  SCL_TRY(scl_nonlinearity_categories(cells->phi, &z, t->word, (ptrdiff_t)(GROUP * words), error));
   for (size_t i = 0; i < rows; i++)
     for (size_t g = 0; g < t->grids; g++)
       t->tag[i * GROUP + g] =
@@ -260,11 +275,14 @@ static scl_status name_cells(tile *t, scl_dtype dtype, const char *x, ptrdiff_t 
   return SCL_STATUS_OK;
 }
 
-static void prefetch(const grid *g, uint32_t tag) {
+/* Bring near the slots of the table that the rows' cells of one grid fall on. */
+static void prefetch(const tile *t, size_t g, size_t rows) {
+  const grid *at = &t->cells->grid[t->first + g];
 #if defined(__GNUC__)
-  if (g->table != NULL) __builtin_prefetch(&g->table[tag & g->mask]);
+  for (size_t i = 0; at->table != NULL && i < rows; i++)
+    __builtin_prefetch(&at->table[t->tag[i * GROUP + g] & at->mask]);
 #else
-  (void)g, (void)tag;
+  (void)at, (void)rows;
 #endif
 }
 
@@ -294,33 +312,33 @@ static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uin
   return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
 }
 
-/* ---------------------------------------------------------------- learning: a task is a group of
+/* ------------------------------------------------------------ learning: a task is a group of
  * grids, which sees all rows in order */
 
 typedef struct work {
-  scl_cells *cells;
+  scl_cells *learner;     /* NULL: find */
+  const scl_cells *cells; /* the same */
+  const scl_cells *from;  /* merging */
   scl_dtype dtype;
-  const char *x;
+  const void *x;
   ptrdiff_t x_stride;
   size_t rows, groups;
-  int32_t *columns; /* NULL: learn */
+  int32_t *columns;
   char *memory;
   size_t each;
-  atomic_flag failed;
-  scl_status status;
-  scl_error error;
 } work;
 
-static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
-  grid *grids = job->cells->grid + t->first;
+static const void *rows_from(const work *job, size_t first) {
+  return scl_at(job->x, job->dtype, (ptrdiff_t)first * job->x_stride);
+}
+
+static scl_status learn_rows(const work *job, tile *t, size_t first, size_t rows,
+                             scl_error *error) {
+  grid *grids = job->learner->grid + t->first;
   const size_t words = job->cells->words;
-  SCL_TRY(
-      name_cells(t, job->dtype,
-                 job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype),
-                 job->x_stride, rows, error));
+  SCL_TRY(name_cells(t, job->dtype, rows_from(job, first), job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
-    for (size_t i = 0; i < rows; i++)
-      prefetch(&grids[g], t->tag[i * GROUP + g]);
+    prefetch(t, g, rows);
     for (size_t i = 0; i < rows; i++)
       SCL_TRY(learn_cell(t, &grids[g], t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g],
                          error));
@@ -328,16 +346,11 @@ static scl_status learn_rows(work *job, tile *t, size_t first, size_t rows, scl_
   return SCL_STATUS_OK;
 }
 
-static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_error *error) {
-  const grid *grids = job->cells->grid + t->first;
+static scl_status find_rows(const work *job, tile *t, size_t first, size_t rows, scl_error *error) {
   const size_t words = job->cells->words;
-  SCL_TRY(
-      name_cells(t, job->dtype,
-                 job->x + (ptrdiff_t)first * job->x_stride * (ptrdiff_t)scl_dtype_size(job->dtype),
-                 job->x_stride, rows, error));
+  SCL_TRY(name_cells(t, job->dtype, rows_from(job, first), job->x_stride, rows, error));
   for (size_t g = 0; g < t->grids; g++) {
-    for (size_t i = 0; i < rows; i++)
-      prefetch(&grids[g], t->tag[i * GROUP + g]);
+    prefetch(t, g, rows);
     for (size_t i = 0; i < rows; i++)
       job->columns[(first + i) * job->cells->grids + t->first + g] =
           find_cell(t, t->first + g, t->word + (i * GROUP + g) * words, t->tag[i * GROUP + g]);
@@ -345,52 +358,68 @@ static scl_status find_rows(work *job, tile *t, size_t first, size_t rows, scl_e
   return SCL_STATUS_OK;
 }
 
-static void cells_task(void *context, size_t index) {
-  work *job = context;
+static scl_status cells_task(void *context, size_t index, scl_error *error) {
+  const work *job = context;
   const size_t first = index % job->groups * GROUP,
                grids = scl_min(GROUP, job->cells->grids - first);
   tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
-  const bool learn = job->columns == NULL;
+  const bool learn = job->learner != NULL;
   /* Finding splits the rows too; learning keeps their order. */
   const size_t begin = learn ? 0 : index / job->groups * TILE_ROWS,
                end = learn ? job->rows : scl_min(begin + TILE_ROWS, job->rows);
-  scl_error error = {0};
-  scl_status status = SCL_STATUS_OK;
-  for (size_t at = begin; status == SCL_STATUS_OK && at < end; at += TILE_ROWS)
-    status = (learn ? learn_rows : find_rows)(job, &t, at, scl_min(TILE_ROWS, end - at), &error);
-  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
-  job->status = status;
-  job->error = error;
+  for (size_t at = begin; at < end; at += TILE_ROWS)
+    SCL_TRY((learn ? learn_rows : find_rows)(job, &t, at, scl_min(TILE_ROWS, end - at), error));
+  return SCL_STATUS_OK;
 }
 
-static scl_status run(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
-                      size_t rows, int32_t *columns, scl_error *error) {
-  if (rows == 0) return SCL_STATUS_OK;
-  work job = {.cells = cells,
-              .dtype = dtype,
-              .x = x,
-              .x_stride = x_stride,
-              .rows = rows,
-              .columns = columns};
-  job.groups = (cells->grids + GROUP - 1) / GROUP;
-  job.each = tile_bytes(cells);
-  job.memory = scl_allocate_array(scl_pool_threads(), job.each);
-  if (job.memory == NULL)
-    return scl_fail_memory(error, scl_pool_threads() * job.each, "a tile of cells per thread");
-  atomic_flag_clear(&job.failed);
-  scl_pool_run(job.groups * (columns == NULL ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS), cells_task,
-               &job);
-  scl_release(job.memory);
-  if (job.status != SCL_STATUS_OK && error != NULL) *error = job.error;
-  return job.status;
+/* A task of each group of grids, `times` over. */
+static scl_status run(work *job, scl_job task, size_t times, scl_error *error) {
+  const size_t threads = scl_pool_threads();
+  job->groups = (job->cells->grids + GROUP - 1) / GROUP;
+  job->each = tile_bytes(job->cells);
+  job->memory = scl_allocate_array(threads, job->each);
+  if (job->memory == NULL)
+    return scl_fail_memory(error, threads * job->each, "a tile of cells per thread");
+  const scl_status status = scl_pool_try(job->groups * times, task, job, error);
+  scl_release(job->memory);
+  return status;
+}
+
+/* Learn what another dictionary holds. */
+static scl_status merge_task(void *context, size_t index, scl_error *error) {
+  const work *job = context;
+  const size_t first = index * GROUP, grids = scl_min(GROUP, job->cells->grids - first),
+               words = job->cells->words;
+  tile t = tile_in(job->cells, job->memory + scl_pool_worker() * job->each, first, grids);
+  for (size_t g = 0; g < grids; g++) {
+    const grid *from = &job->from->grid[first + g];
+    for (size_t e = 0; e < from->count; e++) {
+      unpack(words, from->keys + e * words * from->width, from->width, t.word);
+      const uint32_t tag = tag_of(scl_loops_get()->hash_i32(words, t.word, job->cells->odd));
+      SCL_TRY(learn_cell(&t, &job->learner->grid[first + g], t.word, tag, error));
+    }
+  }
+  return SCL_STATUS_OK;
+}
+
+static void start_widths(scl_cells *cells) {
+  for (size_t t = 0; t < cells->grids; t++)
+    if (cells->grid[t].width == 0) cells->grid[t].width = 1;
+  cells->settled = false;
 }
 
 scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                            size_t rows, scl_error *error) {
-  for (size_t t = 0; t < cells->grids; t++)
-    if (cells->grid[t].width == 0) cells->grid[t].width = 1;
-  cells->settled = false;
-  return run(cells, dtype, x, x_stride, rows, NULL, error);
+  work job = {
+      .learner = cells, .cells = cells, .dtype = dtype, .x = x, .x_stride = x_stride, .rows = rows};
+  start_widths(cells);
+  return rows == 0 ? SCL_STATUS_OK : run(&job, cells_task, 1, error);
+}
+
+scl_status scl_cells_merge(scl_cells *into, const scl_cells *from, scl_error *error) {
+  work job = {.learner = into, .cells = into, .from = from};
+  start_widths(into);
+  return run(&job, merge_task, 1, error);
 }
 
 scl_status scl_cells_settle(scl_cells *cells, scl_error *error) {
@@ -409,5 +438,11 @@ scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x
                           ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error) {
   if (!cells->settled)
     return scl_fail(error, SCL_STATUS_INTERNAL, "cells are asked for before rows were learnt");
-  return run((scl_cells *)(uintptr_t)cells, dtype, x, x_stride, rows, columns, error);
+  work job = {.cells = cells,
+              .dtype = dtype,
+              .x = x,
+              .x_stride = x_stride,
+              .rows = rows,
+              .columns = columns};
+  return run(&job, cells_task, (rows + TILE_ROWS - 1) / TILE_ROWS, error);
 }

@@ -12,14 +12,19 @@ typedef struct scl_cells scl_cells;
  * cells. */
 scl_status scl_cells_create(scl_instance *phi, const scl_parameters *grids, scl_cells **out,
                             scl_error *error);
+/* The same grids, without cells. */
+scl_status scl_cells_create_empty(const scl_cells *like, scl_cells **out, scl_error *error);
 void scl_cells_destroy(scl_cells *cells);
 
 size_t scl_cells_count(const scl_cells *cells); /* features once settled, else 0 */
 size_t scl_cells_bytes(const scl_cells *cells);
 
-/* See scl_map_learn, scl_map_settle, scl_map_apply_cells. */
+/* Learn the cells of x (rows x d at stride): a grid's cells are numbered in the order in which rows
+ * brought them. After the last rows, settle their columns. See scl_map_apply_cells for `find`. */
 scl_status scl_cells_learn(scl_cells *cells, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                            size_t rows, scl_error *error);
+/* Learn the cells of `from` after those of `into`, in their order. */
+scl_status scl_cells_merge(scl_cells *into, const scl_cells *from, scl_error *error);
 scl_status scl_cells_settle(scl_cells *cells, scl_error *error);
 scl_status scl_cells_find(const scl_cells *cells, scl_dtype dtype, const void *x,
                           ptrdiff_t x_stride, size_t rows, int32_t *columns, scl_error *error);

@@ -8,16 +8,17 @@
 
 /* sup over standard deviations r up to `most` of E phi(a) phi(b), (a, b) normal with variances r^2
  * and correlation rho: a search over scales. NaN where the dual does not answer. */
+static double dual_at(const scl_map *map, double variance, double rho) {
+  const scl_moments m = {0, 0, variance, variance, rho * variance};
+  return scl_nonlinearity_dual(map->phi, &m);
+}
+
 static double largest_dual(const scl_map *map, double rho, double most, bool scale_free) {
-  const scl_ability_gaussian_dual *dual = scl_instance_ability(map->phi, SCL_ABILITY_GAUSSIAN_DUAL);
-  if (dual == NULL) return NAN;
-  double best = dual->dual(map->phi->self, 0, 0, 1, 1, rho);
+  double best = dual_at(map, 1, rho);
   if (scale_free || isnan(best)) return best;
-  if (most < 1)
-    best = dual->dual(map->phi->self, 0, 0, most * most, most * most, rho * most * most);
+  if (most < 1) best = dual_at(map, most * most, rho);
   for (int step = -200; step <= 200; step++) {
-    const double size = fmin(exp(step * 0.05), most), variance = size * size;
-    const double value = dual->dual(map->phi->self, 0, 0, variance, variance, rho * variance);
+    const double size = fmin(exp(step * 0.05), most), value = dual_at(map, size * size, rho);
     if (value > best) best = value;
   }
   return best;
@@ -51,12 +52,9 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
   scl_status status =
       k == NULL ? scl_fail_memory(error, SAMPLES * SAMPLES * sizeof *k, "K between samples")
                 : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = scl_map_draw_samples(map, map->seed, 0, SAMPLES, &u, error);
   if (status == SCL_STATUS_OK)
-    status =
-        scl_map_draw_samples(map->sampler, map->dim, map->seed, 0, SAMPLES, map->fan_in, &u, error);
-  if (status == SCL_STATUS_OK)
-    status = scl_map_draw_samples(map->sampler, map->dim, map->seed + 1, 0, SAMPLES, map->fan_in,
-                                  &v, error);
+    status = scl_map_draw_samples(map, map->seed + 1, 0, SAMPLES, &v, error);
   if (status == SCL_STATUS_OK)
     status = scl_map_gram_between(map, &u, SAMPLES, &v, SAMPLES, k, SAMPLES, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < SAMPLES; i++) {
@@ -90,10 +88,7 @@ typedef struct joint {
 } joint;
 
 static joint joint_law(const scl_map *map) {
-  joint out = {
-      0, 0,
-      map->n_tilts == 1 && map->fan_in == 1 &&
-          (map->layout.space == SCL_SPACE_DENSE || map->layout.space == SCL_SPACE_STRUCTURED)};
+  joint out = {0, 0, map->n_tilts == 1 && map->fan_in == 1 && map->space->seen == SCL_SPACE_DENSE};
   for (size_t j = 0; out.usable && j < map->dim; j++) {
     out.correlation = fmax(out.correlation, map->tilts->tilt.correlation[j]);
     out.pair_scale = fmax(out.pair_scale, map->tilts->tilt.pair_scale[j]);
@@ -104,13 +99,11 @@ static joint joint_law(const scl_map *map) {
 
 scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *out,
                              scl_error *error) {
-  const scl_ability_facts *ability = scl_instance_ability(map->phi, SCL_ABILITY_FACTS);
-  scl_facts facts = {.bound = INFINITY};
   double log_diagonal, log_mass;
   if (map->kernel == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kappa and theta belong to an instantiation with K; this one has none");
-  if (ability != NULL) ability->facts(map->phi->self, &facts);
+  const scl_ability_facts facts = scl_nonlinearity_facts(map->phi);
   if (map->tilts == NULL) {
     SCL_TRY(simulate(map, &log_diagonal, &log_mass, error));
     *out = (scl_constants){facts.bound * exp(log_diagonal / 2), facts.bound * exp(log_mass / 2),
@@ -125,7 +118,7 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
   /* Thresholds: far out, a scale-free phi takes its bound for every threshold, so the bounds are
    * attained. */
   const bool far_out =
-      map->layout.space == SCL_SPACE_THRESHOLD && facts.scale_free && isfinite(facts.bound);
+      map->space->spread == SCL_SPREAD_PARAMETER && facts.scale_free && isfinite(facts.bound);
   out->theta_exact = out->kappa_exact = far_out || (isinf(facts.bound) && isinf(radius));
   const joint pair = joint_law(map);
   if (!pair.usable || far_out || (isinf(facts.bound) && isinf(radius))) return SCL_STATUS_OK;

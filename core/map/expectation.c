@@ -36,7 +36,7 @@ typedef struct simulation {
   const scl_map_spec *spec;
   const scl_map *shape; /* for the kernel bound to the law */
   scl_matrix x;         /* float64, row-major */
-  size_t u, outputs, n, fan_in;
+  size_t u, outputs, n;
   double *sum, *square; /* (outputs u) x n */
   size_t drawn;
 } simulation;
@@ -48,14 +48,14 @@ static scl_status add_batch(simulation *s, double *phi, double *products, scl_er
   scl_matrix samples = {0}, k = {0};
   scl_map *map = NULL;
   const uint64_t first = s->drawn;
-  SCL_TRY(scl_map_draw_samples(s->spec->sampler, s->spec->dim, s->spec->seed, (size_t)first, BATCH,
-                               s->fan_in, &set, error));
+  SCL_TRY(scl_map_draw_samples(s->shape, s->spec->seed, (size_t)first, BATCH, &set, error));
   scl_status status = scl_parameters_matrix(&set, &samples, error);
   const scl_map_spec plain = {.sampler = s->spec->sampler,
                               .phi = s->spec->phi,
                               .dim = s->spec->dim,
                               .dtype = SCL_DTYPE_FLOAT64,
-                              .parameters = &samples};
+                              .parameters = &samples,
+                              .scale = 1 / sqrt(BATCH)};
   if (status == SCL_STATUS_OK) status = scl_map_create(&plain, &map, error);
   if (status == SCL_STATUS_OK)
     status = scl_map_kernel_between(s->shape, s->spec->parameters, &samples, &k, error);
@@ -149,13 +149,13 @@ scl_status scl_expect(const scl_map_spec *spec, const scl_matrix *x, double tole
   scl_status status;
   if (out->method != SCL_METHOD_MONTE_CARLO) {
     status = by_map(map, x, &out->values, error);
+    out->gap = scl_map_quadrature_gap(map);
   } else {
     simulation s = {.spec = spec,
                     .shape = map,
                     .u = scl_map_count(map),
                     .outputs = scl_map_features(map) / scl_map_count(map),
-                    .n = x->rows,
-                    .fan_in = scl_map_fan_in(map)};
+                    .n = x->rows};
     status = scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &s.x, error);
     if (status == SCL_STATUS_OK) status = simulate(&s, tolerance, most, out, error);
     scl_matrix_release(&s.x);

@@ -9,6 +9,7 @@ typedef struct scl_expectation {
   scl_method method;
   double standard_error; /* Monte Carlo: the largest of any entry; else 0 */
   size_t samples;        /* Monte Carlo: how many; else 0 */
+  double gap;            /* quadrature: scl_map_quadrature_gap; else 0 */
 } scl_expectation;
 
 /* spec names sampler, phi, kernel and d; its parameters are U. The method: exact, else quadrature,

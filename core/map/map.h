@@ -1,14 +1,16 @@
 /* The feature map: X block --project--> z --phi or its smoothing--> features --scale--> Phi block.
  *
- * Without K: Phi(x)_t = phi(w_t, x) / sqrt(T). With K: Phi(x)_t = E_{w~p} K(w_t, w) phi(w, x),
- * exactly c(w_t) S(<w_t', x>, v) where the kernel has a tilt for the sampler's law, else the mean
- * over common Monte Carlo samples. Features of one output lie together: feature k T + t is output k
- * of parameter t. */
+ * Without K: Phi(x)_t = phi(w_t, x) s_t, s_t = 1/sqrt(T) unless the sampler says otherwise. With K:
+ * Phi(x)_t = E_{w~p} K(w_t, w) phi(w, x), exactly c(w_t) S(<w_t', x>, v) where the kernel has a
+ * tilt for the sampler's law, else the mean over common Monte Carlo samples. Kernel sections (phi
+ * is a kernel k): Phi(x)_t = k(w_t, x), or L^-1 k(W, x) where they are whitened, k(W, W) = L L'.
+ * Features of one output lie together: feature k T + t is output k of parameter t. */
 #ifndef SCULLERY_MAP_H
 #define SCULLERY_MAP_H
 
 #include "algebra/matrix.h"
 #include "algebra/symmetric.h"
+#include "map/cells.h"
 #include "map/parameters.h"
 
 typedef enum scl_method {
@@ -21,23 +23,32 @@ typedef enum scl_method {
 const char *scl_method_name(scl_method method);
 
 typedef struct scl_map_spec {
-  scl_instance *sampler, *phi, *kernel; /* kernel may be NULL; the map takes references */
-  size_t dim, count;                    /* d and T */
+  /* phi: a nonlinearity, or a kernel: its sections; kernel: K, may be NULL. The map takes
+   * references. */
+  scl_instance *sampler, *phi, *kernel;
+  size_t dim, count; /* d and T; T is 0 where the user left it out */
   uint64_t seed;
   scl_dtype dtype;
   const scl_matrix *parameters; /* instead of drawing: rows as scl_parameters_matrix writes them
                                    (count is then their number) */
+  const scl_matrix *state;      /* what the sampler learnt (scl_flow_learn_state), or NULL */
+  bool whiten;                  /* kernel sections: show L^-1 k(W, x) */
+  bool bare; /* only what the parts say of themselves: nothing is drawn, nothing can be applied */
   bool quadrature, monte_carlo; /* use this method even where there is a closed form */
   size_t samples;               /* Monte Carlo: how many; 0: chosen */
-  bool keep; /* keep the parameters as drawn, though nothing but scl_map_parameters needs them */
+  double scale; /* s_t of every parameter, whatever the sampler says; 0: as it says */
+  bool keep;    /* keep the parameters as drawn, though nothing but scl_map_parameters needs them */
 } scl_map_spec;
 
 typedef struct scl_map scl_map;
 
 /* Compose: refuses parts that do not fit, with what would. */
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error);
-/* The same parameters without K: phi(w_t, x)/sqrt T. */
+/* The same parameters without K and scales: phi(w_t, x). */
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error);
+/* The same kernel sections, whitened or not. */
+scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **out,
+                                   scl_error *error);
 /* The same map with parameters keep[0 .. count-1] alone. */
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error);
@@ -50,23 +61,33 @@ size_t scl_map_dim(const scl_map *map);
 size_t scl_map_fan_in(const scl_map *map); /* scalars a parameter */
 scl_dtype scl_map_dtype(const scl_map *map);
 scl_method scl_map_method(const scl_map *map);
+/* Whether there is a G: with K, and of kernel sections. */
 bool scl_map_has_kernel(const scl_map *map);
+bool scl_map_is_section(const scl_map *map);
+bool scl_map_is_whitened(const scl_map *map);
+/* What was added to the diagonal of k(W, W) so that it could be factored, over its mean; else 0. */
+double scl_map_jitter(const scl_map *map);
 size_t scl_map_samples(const scl_map *map); /* Monte Carlo: how many were drawn, else 0 */
+/* Quadrature: the largest relative gap between its last two rules so far, where it missed its
+ * tolerance; else 0. */
+double scl_map_quadrature_gap(const scl_map *map);
 /* What scl_map_apply leaves out: the true features are exp(log_scale) times what it writes (0
  * without K, and wherever they are in range). */
 double scl_map_log_scale(const scl_map *map);
-/* What K's width came to ("gamma = 1.83"); empty without K. */
+/* The log of a factor that features written out still lack: log_scale where exp(log_scale) would
+ * bring them near underflow, else 0. */
+double scl_map_left_out(const scl_map *map);
+/* What K's width came to ("width = 1.83"); empty without K. */
 void scl_map_describe_kernel(const scl_map *map, char *text, size_t size);
 
 /* One-hot cells: how many entries a row has (T; 0: features are dense), and what each is. */
-size_t scl_map_slots(const scl_map *map);
-double scl_map_slot_value(const scl_map *map);
-/* Learn the cells of x (rows x d at stride, in the map's dtype), then, after the last rows, settle
- * their columns: a grid's cells lie together, in the order in which rows brought them. Before that
- * the map has no features. */
-scl_status scl_map_learn(scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                         scl_error *error);
-scl_status scl_map_settle(scl_map *map, scl_error *error);
+size_t scl_map_entries(const scl_map *map);
+double scl_map_entry_value(const scl_map *map);
+/* An empty dictionary for the map's grids, to learn cells with (cells.h); then, after the last
+ * rows, take it over and settle the columns: a grid's cells lie together, in the order in which
+ * rows brought them. Before that the map has no features. */
+scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error);
+scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error);
 /* columns (rows x T) = the feature of each row's cell in each grid, -1 where it is none of those
  * learnt. */
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
@@ -76,6 +97,10 @@ scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_st
 scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error);
 scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                          int32_t *codes, scl_error *error);
+
+/* The same for a matrix of rows, as numbers (n x T, float64, made here). */
+scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                               scl_error *error);
 
 /* Dense features only: phi (rows x D at stride) = features of x (rows x d at stride), both in the
  * map's dtype. On the pool's threads. */
@@ -91,8 +116,11 @@ size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are proje
 /* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of
  * parameter t in row k T + t. */
 scl_status scl_map_parameters(const scl_map *map, scl_matrix *out, scl_error *error);
-/* G (order D: one block for each output) = exp(-2 log_scale) K(w_i, w_j). */
+/* G (order D: one block for each output) = exp(-2 log_scale) K(w_i, w_j); of kernel sections k(W,
+ * W), whitened ones the identity. */
 scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error);
+/* G (D x D, float64, made here), with the factor exp(2 log_scale) put back. */
+scl_status scl_map_gram_matrix(const scl_map *map, scl_matrix *out, scl_error *error);
 /* K between two sets of parameters given as matrices (rows as scl_parameters_matrix writes them);
  * float64. */
 scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const scl_matrix *v,
@@ -110,9 +138,8 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
 
 /* Samples first .. first+count-1 of p for Monte Carlo: another stream than the parameters';
  * structured rows as dense ones. */
-scl_status scl_map_draw_samples(const scl_instance *sampler, size_t dim, uint64_t seed,
-                                size_t first, size_t count, size_t fan_in, scl_parameter_set *out,
-                                scl_error *error);
+scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first, size_t count,
+                                scl_parameter_set *out, scl_error *error);
 
 /* The induced kernel in closed form between rows of x and y (no K): SCL_STATUS_UNSUPPORTED, with a
  * sentence, where none is declared. */
@@ -121,6 +148,9 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
 /* P(the codes of x and y agree), likewise: what 1 - the mean Hamming distance of codes
  * estimates. */
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
+                             scl_matrix *out, scl_error *error);
+/* k(x_i, y_j) of a kernel between rows of data, on the pool's threads. */
+scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);
 
 #endif

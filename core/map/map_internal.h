@@ -1,10 +1,12 @@
-/* What map.c, map_apply.c, map_kernel.c, map_cells.c and induced.c share. */
+/* What the files of the map share. */
 #ifndef SCULLERY_MAP_INTERNAL_H
 #define SCULLERY_MAP_INTERNAL_H
 
-#include "map/cells.h"
 #include "map/map.h"
-#include "map/projection.h"
+#include "map/space.h"
+#include "plugin/kernel.h"
+#include "plugin/nonlinearity.h"
+#include <stdatomic.h>
 
 /* The tilt for parameters of one in-degree (sparse), or for all (any other space: one of these). */
 typedef struct scl_tilt_set {
@@ -14,28 +16,34 @@ typedef struct scl_tilt_set {
 } scl_tilt_set;
 
 struct scl_map {
-  scl_instance *sampler, *phi, *kernel; /* kernel: bound to the sampler's law; NULL without K */
+  scl_instance *sampler,
+      *phi;             /* phi: a nonlinearity, or a kernel (its sections, bound to the law) */
+  scl_instance *kernel; /* K, bound to the sampler's law; NULL without K */
+  scl_origin origin;    /* of the parameters; its sampler is `sampler` */
+  scl_matrix state;     /* what the sampler learnt; empty where it learns nothing */
   size_t dim, count, fan_in, fan_out;
   uint64_t seed;
   scl_dtype dtype;
   scl_method method;
-  scl_layout layout; /* dense where structured rows were given as a matrix */
-  scl_shape shape;
-  bool given; /* parameters came as a matrix */
+  scl_layout layout;           /* dense where structured rows were given as a matrix */
+  const scl_space_rule *space; /* of the layout */
+  scl_shape shape;             /* of kernel sections: one number to one feature */
+  bool section, given, bare;   /* given: parameters came as a matrix */
 
   /* Row of scalar k of parameter t: pool[t fan_in + k] where rows are shared, else k plane + t. */
   size_t plane;
   int32_t *pool;
   size_t pool_rows;
 
-  scl_parameter_set natural;  /* float64, as drawn, structured ones as dense rows (plane = count):
-                                 kept when given, or when there is a kernel */
+  /* float64, as drawn, structured ones as dense rows (plane = count): kept when given, when there
+   * is a kernel, and of kernel sections. */
+  scl_parameter_set natural;
   scl_projection *projection; /* tilted where there is a tilt */
-  void *scale;                /* count: 1/sqrt T, or c(w_t) exp(-log_scale), in dtype */
+  void *scale;                /* count: s_t, or c(w_t) exp(-log_scale), in dtype */
   double log_scale;
 
-  /* Smoothing: spread of each column of x (dim, float64) for dense rows, of each parameter (count,
-   * dtype) for thresholds, for sparse rows a projection of x^2 on the squared spreads. */
+  /* Smoothing: spread of each column of x (dim, float64), of each parameter (count, dtype), or a
+   * projection of x^2 on the squared spreads of each entry of a support. */
   double *column_spread;
   void *parameter_spread;
   ptrdiff_t spread_stride; /* of parameter_spread: 0 where all are the same */
@@ -43,6 +51,7 @@ struct scl_map {
   scl_law_set law;
   scl_tilt_set *tilts;
   size_t n_tilts;
+  _Atomic double *quadrature_gap;
 
   /* Monte Carlo: a map over `samples` drawn w_s without K, and mixing (samples x count, dtype) =
    * K(w_s, w_t) / samples. */
@@ -50,6 +59,9 @@ struct scl_map {
   void *mixing;
 
   scl_cells *cells; /* one-hot: the dictionary of occupied cells */
+
+  double *whitening; /* sections: L (count x count, row-major lower), k(W, W) + jitter I = L L' */
+  double jitter;     /* over the mean of the diagonal */
 };
 
 /* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t
@@ -58,19 +70,33 @@ static inline size_t scl_map_row(const scl_map *map, size_t plane, size_t t, siz
   return map->pool == NULL ? k * plane + t : (size_t)map->pool[t * map->fan_in + k];
 }
 
-/* The part of scl_map_create that belongs to K: bind it, tilt the parameters or set up Monte Carlo.
- * map_kernel.c */
+/* map.c: rows of the map's dimension; the sentence begins with `what`. */
+scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_matrix *x,
+                              scl_error *error);
+/* The layout of parameters as kernels see them, and as matrices hold them. */
+scl_layout scl_map_seen_layout(const scl_map *map);
+/* Keep the drawn parameters as kernels see them, dense rows in place of structured ones; the
+ * map's own parameters, one scalar after the other whatever is shared; the same map without K, its
+ * parameters kept. */
+scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error);
+scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, scl_error *error);
+scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error);
+
+/* weighting.c: the part of scl_map_create that belongs to K: bind it, tilt the parameters or set up
+ * Monte Carlo. K between parameters u and v given as sets of rows (scalar k of parameter t in row
+ * k count + t). */
 scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
                                  const scl_parameter_set *drawn, scl_error *error);
-/* Keep the drawn parameters as kernels see them: dense rows in place of structured ones. */
-scl_status scl_map_keep_natural(scl_map *map, const scl_parameter_set *drawn, scl_error *error);
 void scl_map_release_tilts(scl_map *map);
-/* The same map without K, its parameters kept. */
-scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *error);
-/* K between parameters u and v given as sets of rows (scalar k of parameter t in row k count +
- * t). */
 scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
                                 const scl_parameter_set *v, size_t v_count, double *out,
                                 ptrdiff_t stride, scl_error *error);
+
+/* section.c: kernel sections. */
+scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error);
+scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,
+                             ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                             scl_error *error);
+scl_status scl_section_gram(const scl_map *map, scl_symmetric **out, scl_error *error);
 
 #endif

@@ -1,42 +1,59 @@
 #include "map/parameters.h"
 
 #include "base/pool.h"
+#include "base/text.h"
+#include "map/space.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
-scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, scl_layout *out,
-                                 scl_error *error) {
-  const scl_sampler *table = scl_instance_vtable(sampler);
-  memset(out, 0, sizeof *out);
-  SCL_TRY(scl_instance_prefix(sampler, table->layout(sampler->self, dim, out, error), error));
-  if ((unsigned)out->space >= SCL_SPACE_COUNT || out->block == 0)
+/* ------------------------------------------------------------ origins */
+
+scl_origin scl_origin_of(scl_instance *sampler, size_t dim, size_t total, uint64_t seed,
+                         uint64_t stream, const scl_matrix *state) {
+  scl_origin origin = {.sampler = sampler,
+                       .draw = {.head = SCL_HEAD(scl_draw),
+                                .address = {seed, stream},
+                                .dim = dim,
+                                .total = total,
+                                .planes = 1}};
+  if (state != NULL && state->storage != NULL)
+    origin.state = (scl_state){SCL_HEAD(scl_state), state->data, state->rows, state->cols, 0};
+  return origin;
+}
+
+scl_draw scl_origin_draw(const scl_origin *origin, size_t plane, size_t planes) {
+  scl_draw draw = origin->draw;
+  draw.plane = plane;
+  draw.planes = planes;
+  draw.address.stream += (uint64_t)plane << 32;
+  draw.state = origin->state.numbers == NULL ? NULL : &origin->state;
+  return draw;
+}
+
+/* ------------------------------------------------------------ layouts and room */
+
+scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, size_t count,
+                                 scl_layout *out, scl_error *error) {
+  SCL_TRY(scl_instance_expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TRY(scl_sampler_layout(sampler, dim, count, out, error));
+  const scl_space_rule *space = scl_space_of(out->space);
+  if (space == NULL || out->block == 0)
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "sampler.%s describes no parameter space that this version knows",
                     scl_instance_name(sampler));
-  const size_t least = out->space == SCL_SPACE_DENSE       ? dim
-                       : out->space == SCL_SPACE_GRID      ? 2 * dim
-                       : out->space == SCL_SPACE_THRESHOLD ? 1
-                                                           : 0;
-  const bool fits = least == 0 ? out->space != SCL_SPACE_SPARSE || out->width == out->support
-                               : out->width == least;
-  if (!fits || (out->space == SCL_SPACE_THRESHOLD && out->support != 1))
+  if (!space->fits_layout(out, dim))
     return scl_fail(error, SCL_STATUS_INTERNAL,
-                    "sampler.%s describes %zu numbers and %zu columns a parameter, which its space "
-                    "does not have",
-                    scl_instance_name(sampler), out->width, out->support);
-  if (out->space == SCL_SPACE_STRUCTURED &&
-      scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED) == NULL)
-    return scl_fail(error, SCL_STATUS_INTERNAL,
-                    "sampler.%s draws structured rows and brings no product",
-                    scl_instance_name(sampler));
+                    "sampler.%s describes %zu reals and %zu integers a parameter, which its space "
+                    "(%s) does not have",
+                    scl_instance_name(sampler), out->reals, out->integers,
+                    scl_space_name(out->space));
   return SCL_STATUS_OK;
 }
 
 scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t first, size_t count,
                                   scl_parameter_set *out, scl_error *error) {
-  const double each = (double)layout->width * sizeof(double) +
-                      (double)layout->support * sizeof(int32_t) +
+  const double each = (double)layout->reals * sizeof(double) +
+                      (double)layout->integers * sizeof(int32_t) +
                       (layout->has_bias ? sizeof(double) : 0);
   const double bytes = each * (double)count;
   char text[32];
@@ -46,16 +63,18 @@ scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t f
                                .space = layout->space,
                                .first = first,
                                .count = count,
-                               .dim = dim};
-  out->view.stride = (ptrdiff_t)layout->width;
-  out->view.support_stride = (ptrdiff_t)layout->support;
+                               .dim = dim,
+                               .reals = layout->reals,
+                               .integers = layout->integers,
+                               .stride = (ptrdiff_t)layout->reals,
+                               .support_stride = (ptrdiff_t)layout->integers};
   bool enough = bytes < 1e14;
   if (enough)
-    out->view.weights = scl_allocate_zero(scl_max(count * layout->width, 1) * sizeof(double));
+    out->view.weights = scl_allocate_zero(scl_max(count * layout->reals, 1) * sizeof(double));
   enough = enough && out->view.weights != NULL;
-  if (enough && layout->support > 0)
+  if (enough && layout->integers > 0)
     enough =
-        (out->view.support = scl_allocate_zero(count * layout->support * sizeof(int32_t))) != NULL;
+        (out->view.support = scl_allocate_zero(count * layout->integers * sizeof(int32_t))) != NULL;
   if (enough && layout->has_bias)
     enough = (out->view.bias = scl_allocate_zero(scl_max(count, 1) * sizeof(double))) != NULL;
   if (enough) return SCL_STATUS_OK;
@@ -66,10 +85,27 @@ scl_status scl_parameters_reserve(const scl_layout *layout, size_t dim, size_t f
 }
 
 void scl_parameters_release(scl_parameter_set *set) {
-  scl_release(set->view.weights);
-  scl_release(set->view.bias);
-  scl_release(set->view.support);
+  SCL_RELEASE(set->view.weights, set->view.bias, set->view.support);
   memset(set, 0, sizeof *set);
+}
+
+void scl_parameters_copy_row(const scl_parameter_set *set, size_t from, scl_parameter_set *out,
+                             size_t to) {
+  const size_t reals = set->layout.reals, integers = set->layout.integers;
+  memcpy(out->view.weights + to * reals, set->view.weights + from * reals, reals * sizeof(double));
+  if (integers > 0)
+    memcpy(out->view.support + to * integers, set->view.support + from * integers,
+           integers * sizeof(int32_t));
+  if (out->view.bias != NULL) out->view.bias[to] = set->view.bias[from];
+}
+
+scl_status scl_parameters_copy(const scl_parameter_set *set, size_t from, size_t count,
+                               scl_parameter_set *out, scl_error *error) {
+  SCL_TRY(scl_parameters_reserve(&set->layout, set->view.dim, set->view.first + from, count, out,
+                                 error));
+  for (size_t i = 0; i < count; i++)
+    scl_parameters_copy_row(set, from + i, out, i);
+  return SCL_STATUS_OK;
 }
 
 scl_parameters scl_parameters_part(const scl_parameters *all, size_t first, size_t count) {
@@ -82,199 +118,189 @@ scl_parameters scl_parameters_part(const scl_parameters *all, size_t first, size
   return part;
 }
 
-size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
-  return layout->space == SCL_SPACE_STRUCTURED
-             ? (count + layout->block - 1) / layout->block * layout->block
-             : count;
+scl_const_parameters scl_parameters_part_view(const scl_parameters *all, size_t first,
+                                              size_t count) {
+  const scl_parameters part = scl_parameters_part(all, first, count);
+  return scl_parameters_view(&part);
 }
 
-/* ---------------------------------------------------------------- drawing, in batches of 64 on the
+size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
+  const size_t block = scl_space_of(layout->space)->whole_blocks ? layout->block : 1;
+  return (count + block - 1) / block * block;
+}
+
+/* ------------------------------------------------------------ drawing, in batches of 64 on the
  * pool */
 
 enum { BATCH = 64 };
 
 typedef struct drawing {
   const scl_instance *sampler;
-  scl_address address;
+  const scl_draw *draw;
   const scl_parameters *all;
   size_t batch;
-  atomic_flag failed;
-  scl_status status;
-  scl_error error;
 } drawing;
 
-static void draw_batch(void *context, size_t index) {
-  drawing *job = context;
-  const scl_sampler *table = scl_instance_vtable(job->sampler);
+static scl_status draw_batch(void *context, size_t index, scl_error *error) {
+  const drawing *job = context;
   const size_t from = index * job->batch;
-  scl_parameters part =
+  const scl_parameters part =
       scl_parameters_part(job->all, from, scl_min(job->batch, job->all->count - from));
-  scl_error error = {0};
-  const scl_status status = table->draw(job->sampler->self, job->address, &part, &error);
-  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&job->failed)) return;
-  job->status = status;
-  job->error = error;
+  return scl_sampler_draw(job->sampler, job->draw, &part, error);
 }
 
-/* A plugin's support is checked here once, so that the projection may trust it. */
+/* What a sampler drew is checked here once, so that the projection may trust it. */
 static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_set *set,
                               scl_error *error) {
   const scl_parameters *view = &set->view;
-  const int32_t lowest = view->space == SCL_SPACE_SPARSE ? -1 : 0;
-  const size_t checked =
-      view->space == SCL_SPACE_STRUCTURED ? 0 : view->count * set->layout.support;
-  for (size_t i = 0; i < checked; i++)
-    if (view->support[i] < lowest || view->support[i] >= (int32_t)scl_min(view->dim, INT32_MAX))
-      return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s drew column %ld of %zu",
-                      scl_instance_name(sampler), (long)view->support[i] + 1, view->dim);
-  for (size_t i = 0; view->space == SCL_SPACE_GRID && i < view->count; i++)
-    for (size_t j = 0; j < view->dim; j++)
-      if (!(view->weights[i * set->layout.width + j] > 0))
-        return scl_fail(
-            error, SCL_STATUS_NUMERIC,
-            "sampler.%s drew a pitch that is not above 0 (grid %zu): the rate is too large",
-            scl_instance_name(sampler), view->first + i + 1);
-  for (size_t i = 0; i < view->count * set->layout.width; i++)
+  const char *name = scl_instance_name(sampler);
+  for (size_t i = 0; i < view->count * set->layout.reals; i++)
     if (!isfinite(view->weights[i]))
-      return scl_fail(
-          error, SCL_STATUS_NUMERIC,
-          "sampler.%s drew a weight that is not finite (parameter %zu): the width is too large",
-          scl_instance_name(sampler), view->first + i / set->layout.width + 1);
-  return SCL_STATUS_OK;
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s drew a weight that is not finite (parameter %zu): the width is "
+                      "too large",
+                      name, view->first + i / set->layout.reals + 1);
+  for (size_t i = 0; view->bias != NULL && i < view->count; i++)
+    if (!isfinite(view->bias[i]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s drew a bias that is not finite (parameter %zu)", name,
+                      view->first + i + 1);
+  return scl_space_of(view->space)->check_drawn(name, view, error);
 }
 
-/* The rows of one draw. */
-static scl_status draw_all(const scl_instance *sampler, uint64_t seed, uint64_t stream,
-                           size_t block, const scl_parameters *all, scl_error *error) {
+/* The rows of one plane. */
+static scl_status draw_plane(const scl_origin *origin, const scl_draw *draw, size_t block,
+                             const scl_parameters *all, scl_error *error) {
   const size_t batch = (BATCH + block - 1) / block * block;
-  drawing job = {.sampler = sampler,
-                 .address = {seed, stream},
-                 .all = all,
-                 .batch = batch,
-                 .failed = ATOMIC_FLAG_INIT,
-                 .status = SCL_STATUS_OK};
-  scl_pool_run((all->count + batch - 1) / batch, draw_batch, &job);
-  if (job.status != SCL_STATUS_OK && error != NULL) {
-    *error = job.error;
-    (void)scl_instance_prefix(sampler, job.status, error);
-  }
-  return job.status;
+  drawing job = {origin->sampler, draw, all, batch};
+  return scl_pool_try((all->count + batch - 1) / batch, draw_batch, &job, error);
 }
 
-scl_status scl_parameters_draw(const scl_instance *sampler, size_t dim, uint64_t seed,
-                               uint64_t stream, size_t first, size_t count, size_t fan_in,
-                               scl_parameter_set *out, scl_error *error) {
-  scl_layout layout;
-  SCL_TRY(scl_parameters_layout(sampler, dim, &layout, error));
-  const size_t plane = scl_parameters_plane(&layout, count);
-  SCL_TRY(scl_parameters_reserve(&layout, dim, first, plane * fan_in, out, error));
+scl_status scl_parameters_draw(const scl_origin *origin, const scl_layout *layout, size_t first,
+                               size_t count, size_t fan_in, scl_parameter_set *out,
+                               scl_error *error) {
+  const size_t plane = scl_parameters_plane(layout, count);
+  SCL_TRY(scl_parameters_reserve(layout, origin->draw.dim, first, plane * fan_in, out, error));
   scl_status status = SCL_STATUS_OK;
   for (size_t k = 0; status == SCL_STATUS_OK && k < fan_in; k++) {
+    const scl_draw draw = scl_origin_draw(origin, k, fan_in);
     scl_parameters part = scl_parameters_part(&out->view, k * plane, plane);
     part.first = first;
-    status = draw_all(sampler, seed, stream + ((uint64_t)k << 32), layout.block, &part, error);
+    status = draw_plane(origin, &draw, layout->block, &part, error);
   }
-  if (status == SCL_STATUS_OK) status = check_drawn(sampler, out, error);
+  if (status == SCL_STATUS_OK) status = check_drawn(origin->sampler, out, error);
   if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
-scl_status scl_parameters_dense(const scl_instance *sampler, const scl_parameter_set *set,
+scl_status scl_parameters_dense(const scl_origin *origin, const scl_parameter_set *set,
                                 size_t plane, size_t count, size_t fan_in, scl_parameter_set *out,
                                 scl_error *error) {
-  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
   const size_t dim = set->view.dim, block = set->layout.block;
-  const scl_layout dense = {SCL_SPACE_DENSE, dim, 0, 1, set->layout.has_bias};
+  scl_layout dense = set->layout;
+  dense.space = scl_space_of(set->layout.space)->seen;
+  dense.reals = dim;
+  dense.integers = 0;
+  dense.block = 1;
   SCL_TRY(scl_parameters_reserve(&dense, dim, set->view.first, count * fan_in, out, error));
   double *rows = scl_allocate_array(block * dim + 1, sizeof *rows);
   scl_status status = rows == NULL
                           ? scl_fail_memory(error, block * dim * sizeof *rows, "rows of a block")
                           : SCL_STATUS_OK;
-  for (size_t k = 0; k < fan_in; k++)
+  for (size_t k = 0; k < fan_in; k++) {
+    const scl_draw draw = scl_origin_draw(origin, k, fan_in);
     for (size_t from = 0; status == SCL_STATUS_OK && from < count; from += block) {
-      const scl_parameters part = scl_parameters_part(&set->view, k * plane + from, block);
+      const scl_const_parameters part =
+          scl_parameters_part_view(&set->view, k * plane + from, block);
       const size_t wanted = scl_min(block, count - from), to = k * count + from;
-      status = scl_instance_prefix(
-          sampler, ability->rows(sampler->self, &part, rows, (ptrdiff_t)dim, error), error);
+      status = scl_sampler_rows(origin->sampler, &draw, &part, rows, (ptrdiff_t)dim, error);
       if (status != SCL_STATUS_OK) break;
       memcpy(out->view.weights + to * dim, rows, wanted * dim * sizeof *rows);
       if (out->view.bias != NULL) memcpy(out->view.bias + to, part.bias, wanted * sizeof *rows);
     }
+  }
   scl_release(rows);
   if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;
 }
 
-/* ---------------------------------------------------------------- as a matrix */
+/* ------------------------------------------------------------ as a matrix */
+
+static size_t matrix_cols(const scl_layout *layout) {
+  return layout->integers + layout->reals + (layout->has_bias ? 1 : 0);
+}
 
 scl_status scl_parameters_matrix(const scl_parameter_set *set, scl_matrix *out, scl_error *error) {
   const scl_layout *layout = &set->layout;
-  const size_t cols = layout->support + layout->width + (layout->has_bias ? 1 : 0);
+  const size_t cols = matrix_cols(layout);
   SCL_TRY(scl_matrix_create(set->view.count, cols, SCL_DTYPE_FLOAT64, out, error));
   for (size_t i = 0; i < set->view.count; i++) {
     double *row = scl_matrix_row(out, i);
-    for (size_t j = 0; j < layout->support; j++)
-      row[j] = set->view.support[i * layout->support + j] + 1.0;
-    memcpy(row + layout->support, set->view.weights + i * layout->width,
-           layout->width * sizeof *row);
+    for (size_t j = 0; j < layout->integers; j++)
+      row[j] = set->view.support[i * layout->integers + j] + 1.0;
+    memcpy(row + layout->integers, set->view.weights + i * layout->reals,
+           layout->reals * sizeof *row);
     if (layout->has_bias) row[cols - 1] = set->view.bias[i];
   }
   return SCL_STATUS_OK;
 }
 
+/* Row i of the matrix; false where it names a column that is not there, which *column says. */
+static bool read_row(const scl_layout *layout, size_t dim, const scl_matrix *rows, size_t i,
+                     scl_parameter_set *out, double *column) {
+  const double lowest = scl_space_of(layout->space)->least_column + 1;
+  for (size_t j = 0; j < layout->integers; j++) {
+    *column = scl_matrix_get(rows, i, j);
+    if (!(*column >= lowest && *column <= (double)dim && *column == floor(*column))) return false;
+    out->view.support[i * layout->integers + j] = (int32_t)*column - 1;
+  }
+  for (size_t j = 0; j < layout->reals; j++)
+    out->view.weights[i * layout->reals + j] = scl_matrix_get(rows, i, layout->integers + j);
+  if (layout->has_bias) out->view.bias[i] = scl_matrix_get(rows, i, matrix_cols(layout) - 1);
+  return true;
+}
+
 scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, const scl_matrix *rows,
                                       scl_parameter_set *out, scl_error *error) {
-  const size_t cols = layout->support + layout->width + (layout->has_bias ? 1 : 0);
-  if (rows->cols != cols)
-    return scl_fail(
-        error, SCL_STATUS_BAD_SHAPE,
-        "parameters have %zu numbers each (%zu columns%s), and this matrix has %zu columns", cols,
-        dim,
-        layout->space == SCL_SPACE_THRESHOLD ? ": column and threshold"
-        : layout->has_bias                   ? ", then the bias"
-                                             : "",
-        rows->cols);
+  double column = 0;
+  if (rows->cols != matrix_cols(layout))
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "parameters have %zu numbers each (%s of %zu columns%s), and this matrix has "
+                    "%zu columns",
+                    matrix_cols(layout), scl_space_of(layout->space)->matrix_row, dim,
+                    layout->has_bias ? ", then the bias" : "", rows->cols);
   SCL_TRY(scl_parameters_reserve(layout, dim, 0, rows->rows, out, error));
   for (size_t i = 0; i < rows->rows; i++) {
-    for (size_t j = 0; j < layout->support; j++) {
-      const double column = scl_matrix_get(rows, i, j);
-      const double lowest = layout->space == SCL_SPACE_SPARSE ? 0 : 1;
-      if (!(column >= lowest && column <= (double)dim && column == floor(column))) {
-        scl_parameters_release(out);
-        return scl_fail(error, SCL_STATUS_BAD_DATA,
-                        "row %zu of the parameters names column %g; there are columns 1 to %zu",
-                        i + 1, column, dim);
-      }
-      out->view.support[i * layout->support + j] = (int32_t)column - 1;
-    }
-    for (size_t j = 0; j < layout->width; j++)
-      out->view.weights[i * layout->width + j] = scl_matrix_get(rows, i, layout->support + j);
-    if (layout->has_bias) out->view.bias[i] = scl_matrix_get(rows, i, cols - 1);
+    if (read_row(layout, dim, rows, i, out, &column)) continue;
+    scl_parameters_release(out);
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "row %zu of the parameters names column %g; there are columns 1 to %zu", i + 1,
+                    column, dim);
   }
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the law */
+/* ------------------------------------------------------------ the law */
 
-scl_status scl_law_create(const scl_instance *sampler, size_t dim, scl_law_set *out,
-                          scl_error *error) {
-  const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
+scl_status scl_law_create(const scl_origin *origin, scl_law_set *out, scl_error *error) {
+  const size_t dim = origin->draw.dim;
+  const scl_draw draw = scl_origin_draw(origin, 0, 1);
+  bool by_host;
   memset(out, 0, sizeof *out);
-  if (ability == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "sampler.%s declares no law",
-                    scl_instance_name(sampler));
   out->memory = scl_allocate_zero((4 * dim + 4) * sizeof *out->memory);
   if (out->memory == NULL)
     return scl_fail_memory(error, 4 * dim * sizeof *out->memory, "the law of a sampler");
   out->law = (scl_law){.head = SCL_HEAD(scl_law),
                        .dim = dim,
+                       .space = ((const scl_sampler *)scl_instance_vtable(origin->sampler))->space,
                        .mean = out->memory,
                        .scale = out->memory + dim,
                        .degree = out->memory + 2 * dim,
                        .degree_scale = out->memory + 3 * dim + 1,
                        .fan_in = 1};
-  const scl_status status =
-      scl_instance_prefix(sampler, ability->law(sampler->self, dim, &out->law, error), error);
+  const scl_status status = scl_sampler_has_law(origin->sampler)
+                                ? scl_sampler_law(origin->sampler, &draw, &out->law, error)
+                                : scl_sampler_bias(origin->sampler, &out->law, &by_host, error);
   if (status != SCL_STATUS_OK) scl_law_release(out);
   return status;
 }

@@ -1,13 +1,16 @@
 #include "map/smoothing.h"
 
+#include "plugin/blocks.h"
+#include "plugin/nonlinearity.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Newton's method on the Legendre polynomial, from Chebyshev's points. */
 void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
-  const double pi = 3.14159265358979323846, n = (double)count;
+  const double n = (double)count;
   for (size_t i = 0; i < (count + 1) / 2; i++) {
-    double x = cos(pi * ((double)i + 0.75) / (n + 0.5)), slope = 1;
+    double x = cos(SCL_PI * ((double)i + 0.75) / (n + 0.5)), slope = 1;
     for (int step = 0; step < 100; step++) {
       double previous = 0, value = 1;
       for (size_t k = 1; k <= count; k++) {
@@ -27,27 +30,23 @@ void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
   }
 }
 
-bool scl_smooth_is_closed(const scl_instance *phi) {
-  return scl_instance_ability(phi, SCL_ABILITY_SMOOTHING) != NULL;
-}
-
-/* ---------------------------------------------------------------- quadrature, in float64 */
+/* ------------------------------------------------------------ quadrature, in float64 */
 
 enum { FIRST_NODES = 32, LAST_NODES = 1024, REACH = 9 };
 
-/* What one rule needs: numbers in rows x cols float64, planes of fan_out. */
+static const double TOLERANCE = 1e-10;
+
+/* What one rule needs: packed numbers, rows x cols, and rows x cols x outputs. */
 typedef struct rule {
   const scl_instance *phi;
   size_t rows, cols, outputs;
-  const double *m, *v; /* rows x cols each */
-  double *at, *value;  /* rows x cols, and rows x cols x outputs */
-  double breaks[4];
+  double *m, *v, *at;
+  double *value, *previous, *sum;
+  const double *breaks;
   size_t n_breaks;
 } rule;
 
-static double density(double z) {
-  return exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
-}
+static double density(double z) { return exp(-z * z / 2) / sqrt(2 * SCL_PI); }
 
 /* Where piece `piece` of the entry's interval [-REACH, REACH] in z begins: phi breaks at z = (b -
  * m)/v. */
@@ -58,103 +57,113 @@ static double edge(const rule *r, size_t entry, size_t piece) {
   return z < -REACH ? -REACH : z > REACH ? REACH : z;
 }
 
-/* sum += the integral by `nodes` nodes a piece. */
+/* r->sum = the integrals by `nodes` nodes a piece. */
 static scl_status integrate(const rule *r, size_t nodes, const double *x, const double *w,
-                            double *sum, scl_error *error) {
-  const scl_nonlinearity *table = scl_instance_vtable(r->phi);
+                            scl_error *error) {
   const size_t count = r->rows * r->cols;
-  const scl_block z = {r->at, SCL_DTYPE_FLOAT64,  r->rows,         r->cols,
-                       1,     (ptrdiff_t)r->cols, (ptrdiff_t)count};
-  scl_block out = {r->value,   SCL_DTYPE_FLOAT64,  r->rows,         r->cols,
-                   r->outputs, (ptrdiff_t)r->cols, (ptrdiff_t)count};
-  memset(sum, 0, count * r->outputs * sizeof *sum);
+  const scl_block at = scl_block_packed(r->rows, r->cols, 1, r->at),
+                  out = scl_block_packed(r->rows, r->cols, r->outputs, r->value);
+  const scl_const_block z = scl_block_view(&at);
+  memset(r->sum, 0, count * r->outputs * sizeof *r->sum);
   for (size_t piece = 0; piece <= r->n_breaks; piece++)
     for (size_t k = 0; k < nodes; k++) {
       for (size_t i = 0; i < count; i++) {
         const double low = edge(r, i, piece), high = edge(r, i, piece + 1);
         r->at[i] = r->m[i] + r->v[i] * (low + high + (high - low) * x[k]) / 2;
       }
-      SCL_TRY(scl_instance_prefix(r->phi, table->apply(r->phi->self, &z, &out, error), error));
+      SCL_TRY(scl_nonlinearity_apply(r->phi, &z, &out, error));
       for (size_t i = 0; i < count; i++) {
         const double low = edge(r, i, piece), high = edge(r, i, piece + 1),
                      node = (low + high + (high - low) * x[k]) / 2;
         const double weight = w[k] * (high - low) / 2 * density(node);
         for (size_t o = 0; o < r->outputs; o++)
-          sum[o * count + i] += weight * r->value[o * count + i];
+          r->sum[o * count + i] += weight * r->value[o * count + i];
       }
     }
   return SCL_STATUS_OK;
 }
 
-static bool agree(const double *a, const double *b, size_t count) {
+/* The largest difference over the largest value; 0 where all is 0. */
+static double relative_gap(const double *a, const double *b, size_t count) {
   double gap = 0, size = 0;
   for (size_t i = 0; i < count; i++) {
-    if (fabs(a[i] - b[i]) > gap) gap = fabs(a[i] - b[i]);
-    if (fabs(b[i]) > size) size = fabs(b[i]);
+    gap = fmax(gap, fabs(a[i] - b[i]));
+    size = fmax(size, fabs(b[i]));
   }
-  return gap <= 1e-10 * size;
+  return gap > 0 ? gap / size : 0;
 }
 
-static scl_status refine(const rule *r, double *previous, double *sum, scl_error *error) {
+/* The sum that two rules agree on, or the last one and *gap. */
+static scl_status refine(const rule *r, double *gap, scl_error *error) {
   double x[LAST_NODES], w[LAST_NODES];
   const size_t count = r->rows * r->cols * r->outputs;
   for (size_t nodes = FIRST_NODES; nodes <= LAST_NODES; nodes *= 2) {
     scl_gauss_legendre(nodes, x, w);
-    SCL_TRY(integrate(r, nodes, x, w, sum, error));
-    if (nodes > FIRST_NODES && agree(previous, sum, count)) return SCL_STATUS_OK;
-    memcpy(previous, sum, count * sizeof *sum);
+    SCL_TRY(integrate(r, nodes, x, w, error));
+    *gap = nodes > FIRST_NODES ? relative_gap(r->previous, r->sum, count) : INFINITY;
+    if (*gap <= TOLERANCE) break;
+    memcpy(r->previous, r->sum, count * sizeof *r->sum);
   }
-  return SCL_STATUS_OK; /* the last rule: as good as 1024 nodes a piece are */
+  return SCL_STATUS_OK;
 }
 
-static double number(const void *data, scl_dtype dtype, ptrdiff_t at) {
-  return dtype == SCL_DTYPE_FLOAT64 ? ((const double *)data)[at]
-                                    : (double)((const float *)data)[at];
+/* Blocks of different sizes miss by different amounts: the largest stays. */
+static void report(_Atomic double *gap, double found) {
+  double known = gap == NULL ? INFINITY : atomic_load(gap);
+  while (found > TOLERANCE && found > known)
+    if (atomic_compare_exchange_weak(gap, &known, found)) break;
 }
 
-scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_block *m, const scl_spread *v,
-                                 scl_block *out, scl_error *error) {
-  scl_facts facts = {0};
-  const scl_ability_facts *ability = scl_instance_ability(phi, SCL_ABILITY_FACTS);
-  if (ability != NULL) ability->facts(phi->self, &facts);
+static void read_numbers(const scl_const_block *m, const scl_spread *v, rule *r) {
+  for (size_t i = 0; i < m->rows; i++)
+    for (size_t j = 0; j < m->cols; j++) {
+      const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
+      r->m[i * m->cols + j] = scl_number(m->data, m->dtype, (size_t)(row * m->row_stride + col));
+      r->v[i * m->cols + j] =
+          scl_number(v->data, m->dtype, (size_t)(row * v->row_stride + col * v->col_stride));
+    }
+}
+
+static void write_numbers(const double *sum, const scl_block *out) {
+  for (size_t o = 0; o < out->planes; o++)
+    for (size_t i = 0; i < out->rows; i++)
+      for (size_t j = 0; j < out->cols; j++)
+        scl_set_number(out->data, out->dtype,
+                       (size_t)((ptrdiff_t)i * out->row_stride + (ptrdiff_t)o * out->plane_stride) +
+                           j,
+                       sum[(o * out->rows + i) * out->cols + j]);
+}
+
+scl_status scl_smooth_quadrature(const scl_instance *phi, const scl_const_block *m,
+                                 const scl_spread *v, const scl_block *out, _Atomic double *gap,
+                                 scl_error *error) {
+  const scl_ability_facts facts = scl_nonlinearity_facts(phi);
   if (m->planes != 1)
     return scl_fail(
         error, SCL_STATUS_UNSUPPORTED,
         "nonlinearity.%s takes %zu numbers and brings no smoothing: no quadrature for it",
         scl_instance_name(phi), m->planes);
   const size_t count = m->rows * m->cols, total = count * (3 + 3 * out->planes);
-  double *memory = scl_allocate_array(scl_max(total, 1), sizeof *memory);
+  double *memory = scl_allocate_array(scl_max(total, 1), sizeof *memory), found;
   if (memory == NULL) return scl_fail_memory(error, total * sizeof *memory, "quadrature");
-  double *means = memory, *spreads = means + count, *at = spreads + count, *value = at + count;
-  double *previous = value + count * out->planes, *sum = previous + count * out->planes;
-  for (size_t i = 0; i < m->rows; i++)
-    for (size_t j = 0; j < m->cols; j++) {
-      means[i * m->cols + j] =
-          number(m->data, m->dtype, (ptrdiff_t)i * m->row_stride + (ptrdiff_t)j);
-      spreads[i * m->cols + j] =
-          number(v->data, m->dtype, (ptrdiff_t)i * v->row_stride + (ptrdiff_t)j * v->col_stride);
-    }
-  rule r = {phi,     m->rows, m->cols, out->planes, means,
-            spreads, at,      value,   {0},         scl_min(facts.n_breaks, 4)};
-  memcpy(r.breaks, facts.breaks, sizeof r.breaks);
-  const scl_status status = refine(&r, previous, sum, error);
-  for (size_t o = 0; status == SCL_STATUS_OK && o < out->planes; o++)
-    for (size_t i = 0; i < m->rows; i++)
-      for (size_t j = 0; j < m->cols; j++) {
-        const ptrdiff_t to =
-            (ptrdiff_t)i * out->row_stride + (ptrdiff_t)j + (ptrdiff_t)o * out->plane_stride;
-        if (out->dtype == SCL_DTYPE_FLOAT64)
-          ((double *)out->data)[to] = sum[o * count + i * m->cols + j];
-        else
-          ((float *)out->data)[to] = (float)sum[o * count + i * m->cols + j];
-      }
+  rule r = {.phi = phi,
+            .rows = m->rows,
+            .cols = m->cols,
+            .outputs = out->planes,
+            .m = memory,
+            .v = memory + count,
+            .at = memory + 2 * count,
+            .value = memory + 3 * count,
+            .previous = memory + (3 + out->planes) * count,
+            .sum = memory + (3 + 2 * out->planes) * count,
+            .breaks = facts.breaks,
+            .n_breaks = facts.n_breaks};
+  read_numbers(m, v, &r);
+  const scl_status status = refine(&r, &found, error);
+  if (status == SCL_STATUS_OK) {
+    report(gap, found);
+    write_numbers(r.sum, out);
+  }
   scl_release(memory);
   return status;
-}
-
-scl_status scl_smooth(const scl_instance *phi, const scl_block *m, const scl_spread *v,
-                      scl_block *out, scl_error *error) {
-  const scl_ability_smoothing *ability = scl_instance_ability(phi, SCL_ABILITY_SMOOTHING);
-  if (ability == NULL) return scl_smooth_quadrature(phi, m, v, out, error);
-  return scl_instance_prefix(phi, ability->smooth(phi->self, m, v, out, error), error);
 }

@@ -2,35 +2,104 @@
 
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
-#include "base/base.h"
 #include "base/loops.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "plugin/call.h"
+#include "plugin/instance.h"
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <stdio.h>
 
 static _Atomic(void (*)(const char *)) sink;
 
-void scl_host_set_log(void (*log)(const char *message)) {
-  atomic_store(&sink, log);
-}
+void scl_host_set_log(void (*log)(const char *line)) { atomic_store(&sink, log); }
 
-static void host_log(const char *message) {
+static void say(const scl_plugin *from, const char *text) {
+  char line[1200];
   void (*log)(const char *) = atomic_load(&sink);
-  if (log != NULL) log(message);
+  (void)snprintf(line, sizeof line, "%s.%s: %s", from == NULL ? "a" : scl_kind_name(from->kind),
+                 from == NULL ? "plugin" : from->name, text);
+  if (log != NULL)
+    log(line);
+  else
+    (void)fprintf(stderr, "scullery: %s\n", line);
 }
 
-static void host_parallel(size_t count, void (*task)(void *context, size_t index), void *context) {
-  scl_pool_run(count, task, context);
+void scl_host_say(const scl_plugin *from, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  say(from, text);
+}
+
+SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  say(self == NULL ? NULL : &scl_instance_of(self)->component->plugin, text);
+}
+
+/* ------------------------------------------------------------ threads */
+
+typedef struct shared_call {
+  const scl_call *call;
+  scl_job task;
+  void *context;
+} shared_call;
+
+static scl_status run_task(void *context, size_t index, scl_error *error) {
+  const shared_call *s = context;
+  return scl_call_task(s->call, s->task, s->context, index, error);
+}
+
+/* Tasks belong to the slot that asks for them, on whichever thread they run. */
+static scl_status host_parallel(size_t count, scl_job task, void *context, scl_error *error) {
+  shared_call s = {scl_call_current(), task, context};
+  return scl_pool_try(count, run_task, &s, error);
+}
+
+/* A failure is never SCL_STATUS_OK, and has a sentence. */
+SCL_PRINTF(3, 4)
+static scl_status host_fail(scl_error *error, scl_status status, const char *format, ...) {
+  char text[sizeof error->message];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (status > SCL_STATUS_OK && status <= SCL_STATUS_INTERNAL)
+    return scl_fail(error, status, "%s", text);
+  return scl_fail(error, SCL_STATUS_INTERNAL, "%s (reported with status %d, which is no failure)",
+                  text, (int)status);
 }
 
 static const void *host_service(const char *id) {
-  if (strcmp(id, SCL_SERVICE_RANDOM) == 0) return &scl_service_random;
-  if (strcmp(id, SCL_SERVICE_VECTOR_MATH) == 0) return &scl_loops_get()->math;
-  if (strcmp(id, SCL_SERVICE_DENSE_ALGEBRA) == 0) return &scl_service_dense;
-  if (strcmp(id, SCL_SERVICE_SYMMETRIC) == 0) return &scl_service_symmetric;
-  return NULL;
+  (void)id;
+  return NULL; /* all services of this version are members of the table */
 }
 
-const scl_host scl_host_table = {SCL_HEAD(scl_host), scl_fail, scl_allocate, scl_release,
-                                 host_parallel,      host_log, host_service};
+static scl_host table = {SCL_HEAD(scl_host),
+                         .fail = host_fail,
+                         .allocate = scl_allocate,
+                         .release = scl_release,
+                         .parallel = host_parallel,
+                         .log = host_log,
+                         .random = &scl_service_random,
+                         .dense = &scl_service_dense,
+                         .symmetric = &scl_service_symmetric,
+                         .parts = &scl_service_parts,
+                         .service = host_service};
+
+static void set_math(void) { table.math = &scl_loops_get()->math; }
+
+const scl_host *scl_host_get(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, set_math);
+  return &table;
+}

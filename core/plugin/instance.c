@@ -1,90 +1,141 @@
 #include "plugin/instance.h"
 
+#include "plugin/call.h"
 #include "plugin/host.h"
+#include "plugin/sampler.h"
+#include "plugin/tables.h"
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A plugin that returns a failure without a sentence gets one. */
-static void ensure_sentence(const scl_plugin *plugin, scl_status status, scl_error *error) {
-  if (error == NULL || error->message[0] != 0) return;
-  (void)scl_fail(error, status, "the plugin failed with status %d and said nothing (%s %s)",
-                 (int)status, plugin->name, plugin->version);
+/* ------------------------------------------------------------ making */
+
+/* The bytes before an instance's struct: they keep its alignment. */
+enum { LINK = 64 };
+
+scl_instance *scl_instance_of(const void *self) {
+  scl_instance *instance;
+  memcpy(&instance, (const char *)self - LINK, sizeof instance);
+  return instance;
 }
 
-scl_status scl_instance_prefix(const scl_instance *instance, scl_status status, scl_error *error) {
-  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
-  const scl_plugin *plugin = instance->component->plugin;
-  ensure_sentence(plugin, status, error);
-  (void)scl_prefix(error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
-  return status;
+scl_part scl_instance_part(const scl_instance *instance) {
+  return (scl_part){instance->component->source, instance->self};
 }
 
-static scl_status make(const scl_component *component, scl_settings *settings, scl_instance **out,
-                       scl_error *error) {
+static scl_status reserve(const scl_component *component, scl_settings *settings,
+                          scl_instance **out, scl_error *error) {
+  const size_t size = scl_max(component->plugin.instance_size, sizeof(scl_base));
   scl_instance *instance = scl_allocate_zero(sizeof *instance);
-  if (instance == NULL) {
+  char *memory = instance == NULL ? NULL : scl_allocate_zero(LINK + size);
+  if (memory == NULL) {
+    scl_release(instance);
     scl_settings_destroy(settings);
-    return scl_fail_memory(error, sizeof *instance, "a component");
+    return scl_fail_memory(error, sizeof *instance + LINK + size, "a component");
   }
+  memcpy(memory, &instance, sizeof instance);
+  instance->self = memory + LINK;
   instance->component = component;
   instance->settings = *settings;
   atomic_init(&instance->references, 1);
+  const scl_base base = {scl_host_get(), instance->settings.values};
+  memcpy(instance->self, &base, sizeof base);
+  scl_settings_store(&instance->settings, instance->self);
   *out = instance;
   return SCL_STATUS_OK;
+}
+
+/* One ability of an instance that offers it: checked where it depends on the options, and of the
+ * host's size. */
+static scl_status keep_ability(scl_instance *instance, size_t place, const scl_table_rule *rule,
+                               const void *table, scl_error *error) {
+  const scl_status status = scl_table_check(rule, table, error);
+  if (status != SCL_STATUS_OK) {
+    (void)scl_prefix(error, "%s.%s: ability \"%s\"", scl_kind_name(scl_instance_kind(instance)),
+                     scl_instance_name(instance), rule->id);
+    return status;
+  }
+  if (((const scl_head *)table)->size < rule->size) {
+    instance->rooms[place] = scl_allocate(rule->size);
+    if (instance->rooms[place] == NULL) return scl_fail_memory(error, rule->size, "a table");
+  }
+  instance->abilities[place].id = rule->id;
+  instance->abilities[place].table = scl_table_read(table, rule->size, instance->rooms[place]);
+  return SCL_STATUS_OK;
+}
+
+static const void *listed(const scl_plugin *plugin, const char *id) {
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
+    if (strcmp(one->id, id) == 0) return one->table;
+  return NULL;
+}
+
+static const void *asked(const scl_instance *instance, const char *id) {
+  const scl_plugin *plugin = &instance->component->plugin;
+  scl_call call;
+  if (plugin->ability == NULL) return NULL;
+  scl_call_enter(&call, instance->component, "ability", NULL);
+  const void *table = plugin->ability(instance->self, id);
+  scl_call_end(&call);
+  return table;
+}
+
+static scl_status find_abilities(scl_instance *instance, scl_error *error) {
+  size_t count = 0;
+  for (const scl_table_rule *rule = scl_rules(); rule->id != NULL; rule++) {
+    if (!(rule->kinds & SCL_BIT(scl_instance_kind(instance)))) continue;
+    const void *table = listed(&instance->component->plugin, rule->id);
+    if (table == NULL) table = asked(instance, rule->id);
+    if (table != NULL) SCL_TRY(keep_ability(instance, count++, rule, table, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status complete(scl_instance *instance, scl_error *error) {
+  const scl_plugin *plugin = &instance->component->plugin;
+  scl_call call;
+  if (plugin->create != NULL) {
+    scl_call_enter(&call, instance->component, "create", error);
+    SCL_TRY(scl_call_leave(&call, plugin->create(instance->self, error)));
+  }
+  instance->created = true;
+  SCL_TRY(find_abilities(instance, error));
+  return scl_instance_kind(instance) == SCL_KIND_SAMPLER ? scl_sampler_check(instance, error)
+                                                         : SCL_STATUS_OK;
 }
 
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
                                scl_instance **out, scl_error *error) {
   scl_instance *instance = NULL;
-  SCL_TRY(make(component, settings, &instance, error));
-  if (error != NULL) error->message[0] = 0;
-  const scl_status status =
-      component->plugin->create(&scl_host_table, instance->settings.values, &instance->self, error);
-  if (status == SCL_STATUS_OK) {
+  SCL_TRY(reserve(component, settings, &instance, error));
+  const scl_status status = complete(instance, error);
+  if (status == SCL_STATUS_OK)
     *out = instance;
-    return SCL_STATUS_OK;
-  }
-  (void)scl_instance_prefix(instance, status, error);
-  scl_settings_destroy(&instance->settings);
-  scl_release(instance);
+  else
+    scl_instance_release(instance);
   return status;
-}
-
-scl_status scl_instance_default(const char *kinds, const char *name, scl_instance **out,
-                                scl_error *error) {
-  for (int kind = 0; kind < SCL_KIND_COUNT; kind++) {
-    const scl_component *component;
-    scl_settings settings;
-    char title[80];
-    if (strstr(kinds, scl_kind_name((scl_kind)kind)) == NULL) continue;
-    SCL_TRY(scl_registry_find((scl_kind)kind, name, &component, error));
-    (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name((scl_kind)kind), name);
-    SCL_TRY(scl_settings_create(title, component->plugin->options, component->plugin->n_options,
-                                NULL, 0, &settings, error));
-    return scl_instance_create(component, &settings, out, error);
-  }
-  return scl_fail(error, SCL_STATUS_INTERNAL, "no kind of component is called %s", kinds);
 }
 
 scl_status scl_instance_bind(scl_instance *kernel, const scl_law *law, scl_instance **out,
                              scl_error *error) {
   const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
-  if (ability == NULL) {
+  if (ability == NULL || kernel->bound) {
     *out = scl_instance_share(kernel);
     return SCL_STATUS_OK;
   }
   scl_settings settings;
   scl_instance *bound = NULL;
+  scl_call call;
   SCL_TRY(scl_settings_copy(&kernel->settings, &settings, error));
-  SCL_TRY(make(kernel->component, &settings, &bound, error));
-  const scl_status status = ability->bind(kernel->self, law, &bound->self, error);
-  if (status == SCL_STATUS_OK) {
+  SCL_TRY(scl_instance_create(kernel->component, &settings, &bound, error));
+  scl_call_enter(&call, kernel->component, "bind", error);
+  const scl_status status = scl_call_leave(&call, ability->bind(bound->self, law, error));
+  bound->bound = true;
+  if (status == SCL_STATUS_OK)
     *out = bound;
-    return SCL_STATUS_OK;
-  }
-  (void)scl_instance_prefix(kernel, status, error);
-  scl_settings_destroy(&bound->settings);
-  scl_release(bound);
+  else
+    scl_instance_release(bound);
   return status;
 }
 
@@ -95,44 +146,155 @@ scl_instance *scl_instance_share(scl_instance *instance) {
 
 void scl_instance_release(scl_instance *instance) {
   if (instance == NULL || atomic_fetch_sub(&instance->references, 1) > 1) return;
-  instance->component->plugin->destroy(instance->self);
+  const scl_plugin *plugin = &instance->component->plugin;
+  if (instance->created && plugin->destroy != NULL) {
+    scl_call call;
+    scl_call_enter(&call, instance->component, "destroy", NULL);
+    plugin->destroy(instance->self);
+    scl_call_end(&call);
+  }
+  for (size_t i = 0; i < instance->n_owned; i++)
+    scl_instance_release(instance->owned[i]);
+  scl_release(instance->owned);
+  for (size_t i = 0; i < SCL_MOST_ABILITIES; i++)
+    scl_release(instance->rooms[i]);
   scl_settings_destroy(&instance->settings);
+  scl_release((char *)instance->self - LINK);
   scl_release(instance);
 }
 
-/* The least size of each ability's table that this host reads: a shorter one would be read past its
- * end. */
-static size_t least_size(const char *id) {
-  static const struct {
-    const char *id;
-    size_t size;
-  } known[] = {{SCL_ABILITY_LAW, sizeof(scl_ability_law)},
-               {SCL_ABILITY_CHARACTERISTIC, sizeof(scl_ability_characteristic)},
-               {SCL_ABILITY_DISTRIBUTION, sizeof(scl_ability_distribution)},
-               {SCL_ABILITY_COLLISION, sizeof(scl_ability_collision)},
-               {SCL_ABILITY_POOL, sizeof(scl_ability_pool)},
-               {SCL_ABILITY_STRUCTURED, sizeof(scl_ability_structured)},
-               {SCL_ABILITY_CATEGORIES, sizeof(scl_ability_categories)},
-               {SCL_ABILITY_CODE_DUAL, sizeof(scl_ability_code_dual)},
-               {SCL_ABILITY_SMOOTHING, sizeof(scl_ability_smoothing)},
-               {SCL_ABILITY_FACTS, sizeof(scl_ability_facts)},
-               {SCL_ABILITY_GAUSSIAN_DUAL, sizeof(scl_ability_gaussian_dual)},
-               {SCL_ABILITY_HARMONIC, sizeof(scl_ability_harmonic)},
-               {SCL_ABILITY_THRESHOLD_DUAL, sizeof(scl_ability_threshold_dual)},
-               {SCL_ABILITY_BIND, sizeof(scl_ability_bind)},
-               {SCL_ABILITY_TILT, sizeof(scl_ability_tilt)},
-               {SCL_ABILITY_PATH, sizeof(scl_ability_path)},
-               {SCL_ABILITY_MODEL, sizeof(scl_ability_model)},
-               {SCL_ABILITY_LOSS, sizeof(scl_ability_loss)},
-               {SCL_ABILITY_OBJECTIVE, sizeof(scl_ability_objective)}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i].id, id) == 0) return known[i].size;
-  return sizeof(scl_head);
+const void *scl_instance_ability(const scl_instance *instance, const char *id) {
+  for (size_t i = 0; i < SCL_MOST_ABILITIES && instance->abilities[i].id != NULL; i++)
+    if (strcmp(instance->abilities[i].id, id) == 0) return instance->abilities[i].table;
+  return NULL;
 }
 
-const void *scl_instance_ability(const scl_instance *instance, const char *id) {
-  const scl_head *table = instance->component->plugin->ability(instance->self, id);
-  return table == NULL || table->abi != SCL_ABI || table->size < least_size(id)
-             ? NULL
-             : (const void *)table;
+scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_error *error) {
+  if (scl_instance_kind(instance) == kind) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION, "a %s is wanted, and %s.%s is none",
+                  scl_kind_name(kind), scl_kind_name(scl_instance_kind(instance)),
+                  scl_instance_name(instance));
+}
+
+/* ------------------------------------------------------------ from a text as typed */
+
+enum { TEXT_OPTIONS = 16, TEXT_NUMBERS = 16, TEXT_LENGTH = 512 };
+
+/* What a text gives: names and words point into `text`. */
+typedef struct typed {
+  char text[TEXT_LENGTH];
+  const char *name;
+  scl_given given[TEXT_OPTIONS];
+  double numbers[TEXT_OPTIONS][TEXT_NUMBERS];
+  size_t count;
+} typed;
+
+static char *skip(char *at) {
+  while (isspace((unsigned char)*at))
+    at++;
+  return at;
+}
+
+/* A name at *at, ended by a NUL that replaces what follows it; *next is that character. */
+static char *take_name(char **at, char *next) {
+  char *begin = skip(*at), *end = begin;
+  while (isalnum((unsigned char)*end) || *end == '_')
+    end++;
+  *at = skip(end);
+  *next = **at;
+  if (end == begin) return NULL;
+  if (**at != 0) (*at)++;
+  *end = 0;
+  return begin;
+}
+
+static bool take_value(char **at, scl_value *out, double *numbers) {
+  char *begin = skip(*at), *end = begin;
+  *out = (scl_value){0};
+  if (*begin == '"') {
+    end = strchr(begin + 1, '"');
+    if (end == NULL) return false;
+    *end++ = 0;
+    *out = (scl_value){.form = SCL_FORM_WORD, .word = begin + 1};
+  } else if (strncmp(begin, "true", 4) == 0 || strncmp(begin, "false", 5) == 0) {
+    *out = (scl_value){.form = SCL_FORM_BOOLEAN, .number = *begin == 't'};
+    end = begin + (*begin == 't' ? 4 : 5);
+  } else if (*begin == '{') {
+    char *from = begin + 1;
+    out->form = SCL_FORM_LIST;
+    out->list = numbers;
+    while (*(from = skip(from)) != '}') {
+      numbers[out->length] = strtod(from, &end);
+      if (end == from || ++out->length == TEXT_NUMBERS) return false;
+      from = skip(end);
+      if (*from == ',') from++;
+    }
+    end = from + 1;
+  } else {
+    out->number = strtod(begin, &end);
+    const bool whole = out->number == (double)(int64_t)out->number;
+    out->form = SCL_FORM_NUMBER | (whole ? SCL_FORM_INTEGER : 0);
+  }
+  *at = end;
+  return end != begin;
+}
+
+static bool parse(const char *from, typed *out) {
+  char next = 0;
+  if ((size_t)snprintf(out->text, sizeof out->text, "%s", from) >= sizeof out->text) return false;
+  char *at = out->text;
+  out->count = 0;
+  out->name = take_name(&at, &next);
+  if (out->name == NULL) return false;
+  if (next == 0) return true;
+  if (next != '{') return false;
+  while (*(at = skip(at)) != '}') {
+    scl_given *one = &out->given[out->count];
+    if (out->count == TEXT_OPTIONS) return false;
+    *one = (scl_given){.name = take_name(&at, &next)};
+    if (one->name == NULL || next != '=') return false;
+    if (!take_value(&at, &one->value, out->numbers[out->count++])) return false;
+    at = skip(at);
+    if (*at == ',')
+      *at++ = 0;
+    else if (*at != '}')
+      return false;
+  }
+  return *skip(at + 1) == 0;
+}
+
+/* The component of that name of the first of the kinds ("kernel|sampler") that has it. */
+static scl_status find_component(const char *kinds, const char *name, const scl_component **out,
+                                 scl_error *error) {
+  scl_status status = scl_fail(error, SCL_STATUS_INTERNAL, "no kind of component is '%s'", kinds);
+  char word[24];
+  for (const char *at = kinds; *at != 0; at += strcspn(at, "|"), at += *at == '|') {
+    scl_kind kind;
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
+    if (!scl_kind_find(word, &kind)) continue;
+    status = scl_registry_find(kind, name, out, error);
+    if (status == SCL_STATUS_OK) return status;
+  }
+  return status;
+}
+
+scl_status scl_instance_from_text(const char *kinds, const char *text, scl_instance **out,
+                                  scl_error *error) {
+  typed *read = scl_allocate(sizeof *read);
+  if (read == NULL) return scl_fail_memory(error, sizeof *read, "a component");
+  const scl_component *component = NULL;
+  scl_settings settings;
+  char title[80];
+  scl_status status = parse(text, read)
+                          ? find_component(kinds, read->name, &component, error)
+                          : scl_fail(error, SCL_STATUS_INTERNAL,
+                                     "'%.100s' is no component as one would type it", text);
+  if (status == SCL_STATUS_OK) {
+    (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name(component->plugin.kind), read->name);
+    status = scl_settings_create(title, component->options, component->plugin.n_options,
+                                 read->given, read->count, &settings, error);
+  }
+  if (status == SCL_STATUS_OK) status = scl_instance_create(component, &settings, out, error);
+  scl_release(read);
+  return status;
 }

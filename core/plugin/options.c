@@ -1,52 +1,27 @@
-#include "plugin/instance.h"
+#include "plugin/options.h"
 
+#include "base/text.h"
+#include "plugin/instance.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- names */
+/* ------------------------------------------------------------ words of the form "none|uniform" */
 
-size_t scl_edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 63 };
-  const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
-  size_t line[LONGEST + 1];
-  for (size_t j = 0; j <= cols; j++)
-    line[j] = j;
-  for (size_t i = 1; i <= rows; i++) {
-    size_t corner = line[0];
-    line[0] = i;
-    for (size_t j = 1; j <= cols; j++) {
-      const size_t change = corner + (a[i - 1] != b[j - 1]);
-      corner = line[j];
-      line[j] = scl_min(change, scl_min(line[j], line[j - 1]) + 1);
-    }
+int32_t scl_word_place(const char *words, const char *word) {
+  const size_t length = strlen(word);
+  int32_t place = 0;
+  if (strchr(word, '|') != NULL) return -1;
+  for (const char *at = words; at != NULL; at = strchr(at, '|'), place++) {
+    if (*at == '|') at++;
+    if (strncmp(at, word, length) == 0 && (at[length] == '|' || at[length] == 0)) return place;
   }
-  return line[cols];
+  return -1;
 }
-
-const char *scl_nearest(const char *word, const char *const *names, size_t count) {
-  const char *best = NULL;
-  size_t least = scl_max(strlen(word) / 2, 1);
-  for (size_t i = 0; i < count; i++) {
-    const size_t distance = scl_edit_distance(word, names[i]);
-    if (distance > least || (distance == least && best != NULL)) continue;
-    least = distance;
-    best = names[i];
-  }
-  return best;
-}
-
-/* ---------------------------------------------------------------- words of the form "none|uniform"
- */
 
 static bool has_word(const char *words, const char *word) {
-  const size_t length = strlen(word);
-  for (const char *at = words; at != NULL; at = strchr(at, '|')) {
-    if (*at == '|') at++;
-    if (strncmp(at, word, length) == 0 && (at[length] == '|' || at[length] == 0)) return true;
-  }
-  return false;
+  return scl_word_place(words, word) >= 0;
 }
 
 static bool is_width_word(const scl_option *option, const char *word) {
@@ -54,161 +29,35 @@ static bool is_width_word(const scl_option *option, const char *word) {
          (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
 }
 
-/* ---------------------------------------------------------------- texts */
+/* ------------------------------------------------------------ one value */
 
-static size_t append(char *text, size_t size, size_t used, const char *more) {
-  const int wrote = used < size ? snprintf(text + used, size - used, "%s", more) : 0;
-  return wrote < 0 ? used : used + (size_t)wrote;
-}
-
-static void range_text(const scl_option *option, const char *what, char text[120]) {
-  const bool low = isfinite(option->low), high = isfinite(option->high);
-  const char *above = option->flags & SCL_RANGE_LOW_OPEN ? "above" : "at least",
-             *below = option->flags & SCL_RANGE_HIGH_OPEN ? "below" : "at most";
-  if (low && high)
-    (void)snprintf(text, 120, "%s %s %g and %s %g", what, above, option->low, below, option->high);
-  else if (low)
-    (void)snprintf(text, 120, "%s %s %g", what, above, option->low);
-  else if (high)
-    (void)snprintf(text, 120, "%s %s %g", what, below, option->high);
-  else
-    (void)snprintf(text, 120, "%s", what);
-}
-
-const char *scl_option_takes(const scl_option *option, char *text, size_t size) {
-  size_t used = 0;
-  char part[120];
-  text[0] = 0;
-  if (option->forms & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
-    range_text(option, option->forms & SCL_FORM_NUMBER ? "a number" : "a whole number", part);
-    used = append(text, size, used, part);
-  }
-  if (option->forms & SCL_FORM_BOOLEAN)
-    used = append(text, size, used, used ? ", true or false" : "true or false");
-  if (option->forms & SCL_FORM_LIST)
-    used = append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
-  if (option->forms & SCL_FORM_WORD && option->words != NULL) {
-    used = append(text, size, used, used ? ", one of " : "one of ");
-    for (const char *at = option->words; *at != 0; at++) {
-      const char letter[2] = {*at, 0};
-      used = append(text, size, used, *at == '|' ? ", " : letter);
-    }
-  } else if (option->forms & SCL_FORM_WORD) {
-    used = append(text, size, used, used ? ", a text" : "a text");
-  }
-  if (option->forms & SCL_FORM_NAMED) {
-    used = append(text, size, used,
-                  used ? ", {name = number} with one of " : "{name = number} with one of ");
-    used = append(text, size, used, option->words == NULL ? "any name" : option->words);
-  }
-  if (option->forms & SCL_FORM_PARTS) {
-    used = append(text, size, used, used ? ", sc." : "sc.");
-    used = append(text, size, used, option->words);
-    used = append(text, size, used, ".NAME{...} or a list of such");
-  }
-  if (option->width != SCL_WIDTH_NONE) (void)append(text, size, used, ", \"scale\" or \"median\"");
-  return text;
-}
-
-static size_t append_list(const scl_value *value, char *text, size_t size, size_t used) {
-  char number[40];
-  for (size_t i = 0; i < value->length; i++) {
-    (void)snprintf(number, sizeof number, i == 0 ? "%.17g" : ", %.17g", value->list[i]);
-    used = append(text, size, used, number);
-  }
-  return used;
-}
-
-static void shortest_number(double number, char text[40]) {
-  for (int digits = 6; digits <= 17; digits++) {
-    (void)snprintf(text, 40, "%.*g", digits, number);
-    if (strtod(text, NULL) == number) return;
-  }
-}
-
-const char *scl_value_text(const scl_value *value, char *text, size_t size) {
-  char number[40];
-  size_t used = 0;
-  text[0] = 0;
-  if (value->form & SCL_FORM_BOOLEAN) {
-    (void)append(text, size, used, value->number != 0 ? "true" : "false");
-  } else if (value->form & SCL_FORM_LIST) {
-    used = append(text, size, used, "{");
-    (void)append(text, size, append_list(value, text, size, used), "}");
-  } else if (value->form & SCL_FORM_NAMED) {
-    used = append(text, size, used, "{");
-    used = append(text, size, used, value->word);
-    used = append(text, size, used, value->length > 1 ? " = {" : " = ");
-    used = append_list(value, text, size, used);
-    (void)append(text, size, used, value->length > 1 ? "}}" : "}");
-  } else if (value->form & SCL_FORM_WORD) {
-    used = append(text, size, used, "\"");
-    used = append(text, size, used, value->word);
-    (void)append(text, size, used, "\"");
-  } else if (value->form & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
-    shortest_number(value->number, number);
-    (void)append(text, size, used, number);
-  } else if (value->form & SCL_FORM_PARTS) {
-    (void)append(text, size, used, "components of another kind");
-  } else {
-    (void)append(text, size, used, "nil");
-  }
-  return text;
-}
-
-static size_t append_part(const scl_instance *part, char *text, size_t size, size_t used) {
-  char value[300];
-  used = append(text, size, used, scl_kind_name(part->component->plugin->kind));
-  used = append(text, size, used, ".");
-  used = append(text, size, used, scl_instance_name(part));
-  used = append(text, size, used, "{");
-  bool first = true;
-  for (size_t i = 0; i < part->settings.count; i++) {
-    if (part->settings.values[i].form == 0) continue;
-    if (!first) used = append(text, size, used, ", ");
-    first = false;
-    used = append(text, size, used, part->settings.options[i].name);
-    used = append(text, size, used, " = ");
-    used = append(text, size, used, scl_setting_text(&part->settings, i, value, sizeof value));
-  }
-  return append(text, size, used, "}");
-}
-
-const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size) {
-  const scl_value *value = &settings->values[i];
-  if (!(value->form & SCL_FORM_PARTS) || settings->parts[i] == NULL)
-    return scl_value_text(value, text, size);
-  size_t used = append(text, size, 0, value->length == 1 ? "" : "{");
-  for (size_t k = 0; k < value->length; k++) {
-    if (k > 0) used = append(text, size, used, ", ");
-    used = append_part(settings->parts[i][k], text, size, used);
-  }
-  if (value->length != 1) (void)append(text, size, used, "}");
-  return text;
-}
-
-/* ---------------------------------------------------------------- one value */
+static const double MOST_WHOLE = 9007199254740992; /* 2^53 */
 
 static bool in_range(const scl_option *option, double x) {
+  if (option->low == 0 && option->high == 0) return isfinite(x);
   if (isnan(x)) return false;
-  if (option->flags & SCL_RANGE_LOW_OPEN ? x <= option->low : x < option->low) return false;
-  return option->flags & SCL_RANGE_HIGH_OPEN ? x < option->high : x <= option->high;
+  if (option->range & SCL_RANGE_LOW_OPEN ? x <= option->low : x < option->low) return false;
+  return option->range & SCL_RANGE_HIGH_OPEN ? x < option->high : x <= option->high;
 }
 
 static bool fits_parts(const scl_option *option, const scl_given *given) {
   for (size_t k = 0; k < given->value.length; k++)
-    if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin->kind)))
+    if (!has_word(option->words, scl_kind_name(given->parts[k]->component->plugin.kind)))
       return false;
-  return option->forms & SCL_FORM_PARTS && given->value.length > 0;
+  const size_t most = option->store == SCL_STORE_PART ? 1 : SIZE_MAX;
+  return option->forms & SCL_FORM_PARTS && given->value.length > 0 && given->value.length <= most;
 }
 
 /* Which declared form the given value has, 0 when none. */
 static unsigned matching_form(const scl_option *option, const scl_given *came) {
   const scl_value *given = &came->value;
+  if (given->form == SCL_FORM_OPAQUE) return given->place < 0 ? 0 : option->forms & SCL_FORM_OPAQUE;
   if (given->form == SCL_FORM_PARTS) return fits_parts(option, came) ? SCL_FORM_PARTS : 0;
   if (given->form & (SCL_FORM_NUMBER | SCL_FORM_INTEGER)) {
     if (!in_range(option, given->number)) return 0;
-    if (option->forms & SCL_FORM_INTEGER && given->form & SCL_FORM_INTEGER) return SCL_FORM_INTEGER;
+    if (option->forms & SCL_FORM_INTEGER && given->form & SCL_FORM_INTEGER &&
+        fabs(given->number) <= MOST_WHOLE)
+      return SCL_FORM_INTEGER;
     return option->forms & SCL_FORM_NUMBER;
   }
   if (given->form == SCL_FORM_WORD) {
@@ -239,9 +88,8 @@ static scl_status refuse_value(const char *title, const scl_option *option, cons
 
 static void clear_value(scl_settings *settings, size_t i) {
   scl_value *value = &settings->values[i];
-  scl_release((void *)(uintptr_t)value->word);
-  scl_release((void *)(uintptr_t)value->list);
-  scl_release((void *)(uintptr_t)value->parts);
+  SCL_RELEASE((void *)(uintptr_t)value->word, (void *)(uintptr_t)value->list,
+              (void *)(uintptr_t)value->parts);
   for (size_t k = 0; settings->parts[i] != NULL && k < value->length; k++)
     scl_instance_release(settings->parts[i][k]);
   scl_release(settings->parts[i]);
@@ -261,7 +109,7 @@ static scl_status copy_parts(scl_instance *const *from, size_t count, scl_settin
   }
   for (size_t k = 0; k < count; k++) {
     instances[k] = scl_instance_share(from[k]);
-    parts[k] = (scl_part){from[k]->component->plugin, from[k]->self};
+    parts[k] = (scl_part){from[k]->component->source, from[k]->self};
   }
   *to = (scl_value){.form = SCL_FORM_PARTS, .parts = parts, .length = count};
   settings->parts[i] = instances;
@@ -274,7 +122,12 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
   scl_value *to = &settings->values[i];
   clear_value(settings, i);
   if (from->form == SCL_FORM_PARTS) return copy_parts(parts, from->length, settings, i, error);
+  if (from->form == SCL_FORM_OPAQUE) {
+    to->form = SCL_FORM_OPAQUE;
+    return SCL_STATUS_OK;
+  }
   *to = *from;
+  to->place = from->word == NULL ? -1 : scl_word_place(settings->options[i].words, from->word);
   to->word = NULL;
   to->list = NULL;
   to->parts = NULL;
@@ -290,17 +143,20 @@ static scl_status set_value(scl_settings *settings, size_t i, const scl_value *f
 
 enum { LONGEST_DEFAULT = 16 };
 
-/* "{-1, 1}" into at most LONGEST_DEFAULT numbers. */
-static size_t parse_list(const char *text, double *list) {
-  size_t count = 0;
-  for (const char *at = text + 1; *at != 0 && *at != '}' && count < LONGEST_DEFAULT;) {
+/* "{-1, 1}" into at most LONGEST_DEFAULT numbers; false where it is no such list. */
+static bool parse_list(const char *text, double *list, size_t *count) {
+  const char *at = text + (*text == '{');
+  *count = 0;
+  if (at == text) return false;
+  while (*count < LONGEST_DEFAULT) {
     char *end = NULL;
-    list[count] = strtod(at, &end);
+    list[*count] = strtod(at, &end);
     if (end == at) break;
-    count++;
-    at = end + strspn(end, ", ");
+    ++*count;
+    at = end + strspn(end, " ");
+    if (*at == ',') at += 1 + strspn(at + 1, " ");
   }
-  return count;
+  return strcmp(at, "}") == 0;
 }
 
 /* Defaults are written as one would type them: a number, true, false, a word, a list of numbers,
@@ -313,7 +169,7 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
   if (option->fallback == NULL) return SCL_STATUS_OK;
   if (option->forms & SCL_FORM_PARTS) {
     scl_instance *part;
-    SCL_TRY(scl_instance_default(option->words, option->fallback, &part, error));
+    SCL_TRY(scl_instance_from_text(option->words, option->fallback, &part, error));
     const scl_status status = copy_parts(&part, 1, settings, i, error);
     scl_instance_release(part);
     return status;
@@ -323,13 +179,13 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
     out.number = number;
     out.form = option->forms & SCL_FORM_INTEGER && number == floor(number) ? SCL_FORM_INTEGER
                                                                            : SCL_FORM_NUMBER;
-  } else if (option->forms & SCL_FORM_BOOLEAN) {
+  } else if (option->forms & SCL_FORM_BOOLEAN &&
+             scl_word_place("false|true", option->fallback) >= 0) {
     out.form = SCL_FORM_BOOLEAN;
     out.number = strcmp(option->fallback, "true") == 0;
-  } else if (option->forms & SCL_FORM_LIST && option->fallback[0] == '{') {
+  } else if (option->forms & SCL_FORM_LIST && parse_list(option->fallback, list, &out.length)) {
     out.form = SCL_FORM_LIST;
     out.list = list;
-    out.length = parse_list(option->fallback, list);
   } else {
     out.form = SCL_FORM_WORD;
     out.word = option->fallback;
@@ -337,7 +193,7 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
   return set_value(settings, i, &out, NULL, error);
 }
 
-/* ---------------------------------------------------------------- all values */
+/* ------------------------------------------------------------ all values */
 
 static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options,
                               const char *name, scl_error *error) {
@@ -347,8 +203,8 @@ static scl_status refuse_name(const char *title, const scl_option *options, size
   list[0] = 0;
   for (size_t i = 0; i < n_options && count < 64; i++) {
     names[count++] = options[i].name;
-    used = append(list, sizeof list, used, i == 0 ? "" : ", ");
-    used = append(list, sizeof list, used, options[i].name);
+    used = scl_append(list, sizeof list, used, i == 0 ? "" : ", ");
+    used = scl_append(list, sizeof list, used, options[i].name);
   }
   const char *near = scl_nearest(name, names, count);
   if (count == 0)
@@ -369,19 +225,54 @@ static const scl_option *find_option(const scl_option *options, size_t n_options
   return NULL;
 }
 
+/* The component that a text names ("linear", "gaussian{width = 2}"), of a kind that the option
+ * takes. */
+static scl_status set_named_part(const char *title, const char *text, scl_settings *settings,
+                                 size_t i, scl_error *error) {
+  const scl_option *option = &settings->options[i];
+  scl_instance *part;
+  scl_status status = scl_instance_from_text(option->words, text, &part, error);
+  if (status != SCL_STATUS_OK)
+    return scl_prefix(error, "%s: option '%s' got \"%.80s\"", title, option->name, text);
+  clear_value(settings, i);
+  status = copy_parts(&part, 1, settings, i, error);
+  scl_instance_release(part);
+  return status;
+}
+
+static scl_status check_required(const char *title, const scl_settings *settings,
+                                 scl_error *error) {
+  char takes[300];
+  for (size_t i = 0; i < settings->count; i++) {
+    const scl_option *option = &settings->options[i];
+    if (option->forms & SCL_FORM_REQUIRED && settings->values[i].form == 0)
+      return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: option '%s' is missing; it takes %s",
+                      title, option->name, scl_option_takes(option, takes, sizeof takes));
+  }
+  return SCL_STATUS_OK;
+}
+
 static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out,
                        scl_error *error) {
-  for (size_t i = 0; i < out->count; i++)
-    SCL_TRY(set_default(out, i, error));
+  for (size_t i = 0; i < out->count; i++) {
+    const scl_status status = set_default(out, i, error);
+    if (status != SCL_STATUS_OK)
+      return scl_prefix(error, "%s: option '%s', by default \"%s\"", title, out->options[i].name,
+                        out->options[i].fallback);
+  }
   for (size_t i = 0; i < n_given; i++) {
     const scl_option *option = find_option(out->options, out->count, given[i].name);
     if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
     scl_value value = given[i].value;
+    if (option->forms & SCL_FORM_PARTS && value.form == SCL_FORM_WORD) {
+      SCL_TRY(set_named_part(title, value.word, out, (size_t)(option - out->options), error));
+      continue;
+    }
     value.form = matching_form(option, &given[i]);
     if (value.form == 0) return refuse_value(title, option, &given[i].value, error);
     SCL_TRY(set_value(out, (size_t)(option - out->options), &value, given[i].parts, error));
   }
-  return SCL_STATUS_OK;
+  return check_required(title, out, error);
 }
 
 static scl_status reserve(const scl_option *options, size_t count, scl_settings *out,
@@ -412,6 +303,45 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
     return status;
   }
   return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ into an instance, and by role */
+
+static void store(const scl_value *value, scl_store how, char *to) {
+  const double nan = NAN;
+  const bool given = value->form != 0;
+  const size_t size = given ? (size_t)value->number : 0;
+  const int64_t whole = given ? (int64_t)value->number : 0;
+  const bool truth = given && value->number != 0;
+  const int32_t place = given ? value->place : -1;
+  const struct {
+    const void *from;
+    size_t size;
+  } members[] = {[SCL_STORE_DOUBLE] = {given ? &value->number : &nan, sizeof nan},
+                 [SCL_STORE_SIZE] = {&size, sizeof size},
+                 [SCL_STORE_INT64] = {&whole, sizeof whole},
+                 [SCL_STORE_BOOLEAN] = {&truth, sizeof truth},
+                 [SCL_STORE_WORD] = {&place, sizeof place},
+                 [SCL_STORE_VALUE] = {&value, sizeof value},
+                 [SCL_STORE_PART] = {given ? value->parts : NULL, sizeof *value->parts}};
+  if (members[how].from != NULL) memcpy(to, members[how].from, members[how].size);
+}
+
+void scl_settings_store(const scl_settings *settings, void *self) {
+  for (size_t i = 0; i < settings->count; i++)
+    store(&settings->values[i], settings->options[i].store,
+          (char *)self + settings->options[i].offset);
+}
+
+const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role) {
+  for (size_t i = 0; i < count; i++)
+    if (options[i].role == role) return &options[i];
+  return NULL;
+}
+
+const scl_value *scl_settings_role(const scl_settings *settings, scl_role role) {
+  const scl_option *option = scl_option_of_role(settings->options, settings->count, role);
+  return option == NULL ? NULL : &settings->values[option - settings->options];
 }
 
 void scl_settings_destroy(scl_settings *settings) {
@@ -447,4 +377,107 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
                     : width == SCL_WIDTH_RATE   ? sqrt(gamma / (double)scl_max(dim, 1))
                                                 : sqrt(2 * gamma);
   }
+}
+
+/* ------------------------------------------------------------ whether a declaration makes sense */
+
+static const struct {
+  uint32_t forms;
+  size_t size;
+} stores[] = {[SCL_STORE_NONE] = {0, 0},
+              [SCL_STORE_DOUBLE] = {SCL_FORM_NUMBER | SCL_FORM_INTEGER, sizeof(double)},
+              [SCL_STORE_SIZE] = {SCL_FORM_INTEGER, sizeof(size_t)},
+              [SCL_STORE_INT64] = {SCL_FORM_INTEGER, sizeof(int64_t)},
+              [SCL_STORE_BOOLEAN] = {SCL_FORM_BOOLEAN, sizeof(bool)},
+              [SCL_STORE_WORD] = {SCL_FORM_WORD, sizeof(int32_t)},
+              [SCL_STORE_VALUE] = {UINT32_MAX, sizeof(void *)},
+              [SCL_STORE_PART] = {SCL_FORM_PARTS, sizeof(scl_part)}};
+enum { STORES = sizeof stores / sizeof *stores };
+static const uint32_t all_forms = 2 * SCL_FORM_PARTS - 1;
+
+static scl_status check_store(const scl_option *option, size_t instance_size, scl_error *error) {
+  const char *name = option->name;
+  if ((uint32_t)option->store >= STORES)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s': unknown store %d", name,
+                    (int)option->store);
+  if (option->store == SCL_STORE_NONE) return SCL_STATUS_OK;
+  if ((option->forms & ~stores[option->store].forms) != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s': its member in the instance cannot hold every form that it takes; "
+                    "store it as const scl_value *",
+                    name);
+  const size_t end = option->offset + stores[option->store].size;
+  if (option->offset < sizeof(scl_base) || end > instance_size)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s': bytes %u to %zu are not within an instance of %zu bytes that "
+                    "begins with an scl_base",
+                    name, option->offset, end, instance_size);
+  if (option->store == SCL_STORE_WORD && option->words == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s' takes any text, which has no place among words", name);
+  if (option->store == SCL_STORE_SIZE && option->low < 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s' takes numbers below 0, which its member cannot hold", name);
+  return SCL_STATUS_OK;
+}
+
+/* Every word of the option is a kind. */
+static bool are_kinds(const char *words) {
+  char kind[24];
+  scl_kind found;
+  while (words != NULL && *words != 0) {
+    const size_t length = strcspn(words, "|");
+    if (length == 0 || length >= sizeof kind) return false;
+    memcpy(kind, words, length);
+    kind[length] = 0;
+    if (!scl_kind_find(kind, &found)) return false;
+    words += length + (words[length] == '|');
+  }
+  return words != NULL;
+}
+
+static scl_status check_default(const scl_option *option, scl_error *error) {
+  if (option->fallback == NULL || option->forms & SCL_FORM_PARTS) return SCL_STATUS_OK;
+  scl_settings settings;
+  SCL_TRY(reserve(option, 1, &settings, error));
+  scl_status status = set_default(&settings, 0, error);
+  const scl_given given = {option->name, settings.values[0], NULL};
+  if (status == SCL_STATUS_OK && matching_form(option, &given) == 0) {
+    char takes[300];
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "option '%s': its own default \"%s\" is not what it takes (%s)", option->name,
+                      option->fallback, scl_option_takes(option, takes, sizeof takes));
+  }
+  scl_settings_destroy(&settings);
+  return status;
+}
+
+scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_error *error) {
+  if (!scl_is_name(option->name, true))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "an option is named '%.60s'; names are 1 to 40 letters, digits and _, begin "
+                    "with a letter and are no keyword of Lua",
+                    option->name == NULL ? "(NULL)" : option->name);
+  if (option->help == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' has no line of help", option->name);
+  if (option->forms == 0 || (option->forms & ~all_forms) != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' takes forms 0x%x, which are none",
+                    option->name, option->forms);
+  if ((uint32_t)option->width > SCL_WIDTH_RATE)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s': unknown width %d", option->name,
+                    (int)option->width);
+  if (!(option->low <= option->high))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s': its range goes from %g to %g",
+                    option->name, option->low, option->high);
+  if (option->forms & SCL_FORM_PARTS &&
+      (!are_kinds(option->words) || option->forms != SCL_FORM_PARTS))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s' takes components of the kinds \"%s\"; there are sampler, "
+                    "nonlinearity, kernel, solver, and no other form beside them",
+                    option->name, option->words == NULL ? "(NULL)" : option->words);
+  if (option->forms & SCL_FORM_NAMED && option->words == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' takes names and lists none",
+                    option->name);
+  SCL_TRY(check_store(option, instance_size, error));
+  return check_default(option, error);
 }

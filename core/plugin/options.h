@@ -1,14 +1,21 @@
-/* Declared options: from what a user gave to one validated value per option. The declaration also
- * feeds help, completion, printing and saving. */
+/* Declared options: from what a user gave to one validated value per option, and into an instance.
+ * The declaration also feeds help, completion, printing and saving. */
 #ifndef SCULLERY_OPTIONS_H
 #define SCULLERY_OPTIONS_H
 
-#include "base/base.h"
+#include "base/memory.h"
 
 struct scl_instance;
 
+/* Forms that the host's own options alone may take. OPAQUE: any value of the host's language,
+ * checked by who declares the option; `words` says what is taken, in words. REQUIRED: may not be
+ * absent. */
+enum { SCL_FORM_OPAQUE = 1 << 29, SCL_FORM_REQUIRED = 1 << 30 };
+
 /* One named value as it came: form says what it is (a whole number comes as SCL_FORM_NUMBER |
- * SCL_FORM_INTEGER). Pointers are borrowed. SCL_FORM_PARTS: value.length instances. */
+ * SCL_FORM_INTEGER). Pointers are borrowed. SCL_FORM_PARTS: value.length instances.
+ * SCL_FORM_OPAQUE: value.place says whether it is taken (0) or not (-1), value.word how it looks. A
+ * name that comes several times: every value must be taken, and the last one stays. */
 typedef struct scl_given {
   const char *name;
   scl_value value;
@@ -21,8 +28,7 @@ typedef struct scl_settings {
   const scl_option *options;
   size_t count;
   scl_value *values;
-  struct scl_instance **
-      *parts; /* for each option its values[i].length instances, shared, or NULL */
+  struct scl_instance ***parts; /* of option i its values[i].length instances, shared, or NULL */
 } scl_settings;
 
 /* Check `given` against the declaration and fill in defaults; every sentence begins with `title`
@@ -33,6 +39,12 @@ scl_status scl_settings_create(const char *title, const scl_option *options, siz
 scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_error *error);
 void scl_settings_destroy(scl_settings *settings);
 
+/* Write the values to the members of the instance that the options name (scl_option.store). */
+void scl_settings_store(const scl_settings *settings, void *self);
+/* The value of the option with that role, NULL where there is none; and the option. */
+const scl_value *scl_settings_role(const scl_settings *settings, scl_role role);
+const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role);
+
 /* The word ("scale" or "median") of the first width that waits for data, or NULL. */
 const char *scl_settings_waiting(const scl_settings *settings);
 /* Replace such words by numbers: gamma of exp(-gamma ||x-y||^2) for each of the two words, on rows
@@ -40,14 +52,17 @@ const char *scl_settings_waiting(const scl_settings *settings);
 void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double gamma_median,
                              size_t dim);
 
-/* "a number above 0", "one of none, uniform": what the option takes. */
+/* Whether a row of a plugin's table makes sense; the sentence begins "option 'sigma'". */
+scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_error *error);
+/* Whether `word` is one of "none|uniform"; its place, or -1. */
+int32_t scl_word_place(const char *words, const char *word);
+
+/* option_text.c: "a number above 0", "one of none, uniform": what the option takes. */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size);
 /* The value as one would type it; and option `i` of the settings, components included. */
 const char *scl_value_text(const scl_value *value, char *text, size_t size);
 const char *scl_setting_text(const scl_settings *settings, size_t i, char *text, size_t size);
-
-/* The edit distance of two words, and the nearest of a list of names (NULL when none is near). */
-size_t scl_edit_distance(const char *a, const char *b);
-const char *scl_nearest(const char *word, const char *const *names, size_t count);
+/* All settings as typed, "sigma = 1, bias = \"none\"". */
+const char *scl_settings_text(const scl_settings *settings, char *text, size_t size);
 
 #endif

@@ -1,33 +1,44 @@
 #define _GNU_SOURCE
 #include "plugin/registry.h"
 
-#include "plugin/options.h"
+#include "base/text.h"
+#include "plugin/check.h"
+#include "plugin/object.h"
+#include "plugin/tables.h"
 #include <dirent.h>
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static const char *const kind_names[SCL_KIND_COUNT] = {"sampler", "nonlinearity", "kernel",
-                                                       "solver"};
+static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel", "solver"};
 
-/* Loaded components stay until the process ends: instances point into them. */
+/* An object that was loaded, with its components. Components stay until the process ends: instances
+ * point to them. */
+typedef struct entry {
+  char *path;
+  scl_identity identity;
+  bool mapped; /* its code lies in the file itself, not in a copy */
+  scl_component *components;
+  size_t count;
+  struct entry *before; /* the newest first, so that a changed file's components come first */
+} entry;
+
 static struct {
   pthread_mutex_t lock;
-  scl_component **list;
-  size_t count;
+  entry *last;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* ------------------------------------------------------------ names */
+
 const char *scl_kind_name(scl_kind kind) {
-  return (unsigned)kind < SCL_KIND_COUNT ? kind_names[kind] : "component";
+  return (unsigned)kind < SCL_KINDS ? kind_names[kind] : "component";
 }
 
 bool scl_kind_find(const char *name, scl_kind *out) {
-  for (int i = 0; i < SCL_KIND_COUNT; i++)
+  for (int i = 0; i < SCL_KINDS; i++)
     if (strcmp(name, kind_names[i]) == 0) {
       *out = (scl_kind)i;
       return true;
@@ -35,162 +46,68 @@ bool scl_kind_find(const char *name, scl_kind *out) {
   return false;
 }
 
-static const scl_component *loaded(scl_kind kind, const char *name) {
-  for (size_t i = 0; i < registry.count; i++)
-    if (registry.list[i]->plugin->kind == kind && strcmp(registry.list[i]->plugin->name, name) == 0)
-      return registry.list[i];
-  return NULL;
-}
-
-/* ---------------------------------------------------------------- is it safe, is it a plugin? */
-
-static scl_status check_file(const char *path, scl_error *error) {
-  struct stat file;
-  if (stat(path, &file) != 0)
-    return scl_fail(error, SCL_STATUS_IO, "plugin %s: no such file", path);
-  if (S_ISDIR(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is a folder; give the .so file", path);
-  if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is no plain file", path);
-  if (file.st_mode & S_IWOTH)
-    return scl_fail(error, SCL_STATUS_IO,
-                    "plugin %s: refused, because every user may write this file (chmod o-w makes "
-                    "it acceptable)",
-                    path);
-  if (file.st_uid != 0 && file.st_uid != geteuid())
-    return scl_fail(error, SCL_STATUS_IO,
-                    "plugin %s: refused, because it belongs to another user (uid %lu)", path,
-                    (unsigned long)file.st_uid);
-  return SCL_STATUS_OK;
-}
-
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-static bool good_name(const char *name) {
-  if (name == NULL || name[0] < 'a' || name[0] > 'z' || strlen(name) > 40) return false;
-  return name[strspn(name, SMALL_LETTERS "0123456789_")] == 0;
+bool scl_is_name(const char *text, bool capitals) {
+  static const char *const keywords[] = {"and",   "break", "do",       "else", "elseif", "end",
+                                         "false", "for",   "function", "goto", "if",     "in",
+                                         "local", "nil",   "not",      "or",   "repeat", "return",
+                                         "then",  "true",  "until",    "while"};
+  const char *letters = capitals ? SMALL_LETTERS CAPITALS : SMALL_LETTERS;
+  const char *all = capitals ? SMALL_LETTERS CAPITALS "0123456789_" : SMALL_LETTERS "0123456789_";
+  if (text == NULL || text[0] == 0 || strchr(letters, text[0]) == NULL) return false;
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (strcmp(text, keywords[i]) == 0) return false;
+  const size_t length = strspn(text, all);
+  return length <= 40 && text[length] == 0;
 }
 
-/* An option may bear the symbol that its paper gives it: C, B. */
-static bool good_option_name(const char *name) {
-  if (name == NULL || name[0] == 0 || strchr(SMALL_LETTERS CAPITALS, name[0]) == NULL ||
-      strlen(name) > 40)
-    return false;
-  return name[strspn(name, SMALL_LETTERS CAPITALS "0123456789_")] == 0;
+/* ------------------------------------------------------------ what is loaded; the lock is held */
+
+static const scl_component *loaded(scl_kind kind, const char *name) {
+  for (const entry *e = registry.last; e != NULL; e = e->before)
+    for (size_t i = 0; i < e->count; i++)
+      if (e->components[i].plugin.kind == kind && strcmp(e->components[i].plugin.name, name) == 0)
+        return &e->components[i];
+  return NULL;
 }
 
-static size_t vtable_size(scl_kind kind) {
-  static const size_t sizes[SCL_KIND_COUNT] = {sizeof(scl_sampler), sizeof(scl_nonlinearity),
-                                               sizeof(scl_kernel), sizeof(scl_solver)};
-  return sizes[kind];
-}
-
-static bool good_options(const scl_plugin *plugin) {
+/* A copy of the plugin's option rows at the host's stride. */
+static scl_status copy_options(const scl_plugin *plugin, const scl_option **out, scl_error *error) {
+  scl_option *rows = scl_allocate_zero((plugin->n_options + 1) * sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, sizeof *rows, "a plugin");
   for (size_t i = 0; i < plugin->n_options; i++)
-    if (!good_option_name(plugin->options[i].name) || plugin->options[i].forms == 0 ||
-        plugin->options[i].help == NULL)
-      return false;
-  return true;
-}
-
-static scl_status check_descriptor(const scl_plugin *plugin, const char *path, scl_error *error) {
-  if (plugin->head.abi != SCL_ABI)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: built for plugin interface %u; this Scullery speaks %u: build it "
-                    "again with this version's scullery/plugin.h",
-                    path, plugin->head.abi, SCL_ABI);
-  if (plugin->head.size < sizeof(scl_plugin))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: its descriptor has %u bytes where interface %u has %zu", path,
-                    plugin->head.size, SCL_ABI, sizeof(scl_plugin));
-  if ((unsigned)plugin->kind >= SCL_KIND_COUNT)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: unknown kind %d", path,
-                    (int)plugin->kind);
-  if (!good_name(plugin->name))
-    return scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "plugin %s: its name must be 1 to 40 of a-z, 0-9 and _, and begin with a letter", path);
-  if (plugin->version == NULL || plugin->summary == NULL || plugin->doc == NULL ||
-      plugin->author == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: version, author, summary and doc must be texts", path);
-  if (plugin->vtable == NULL || plugin->create == NULL || plugin->destroy == NULL ||
-      plugin->ability == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: vtable, create, destroy and ability must be there", path);
-  if ((plugin->n_options > 0 && plugin->options == NULL) || !good_options(plugin))
-    return scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "plugin %s: each option needs a name (letters, 0-9, _), its forms and a line of help",
-        path);
-  const scl_head *table = plugin->vtable;
-  if (table->abi != SCL_ABI || table->size < vtable_size(plugin->kind))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "plugin %s: its %s table is of another interface (%u, %u bytes)", path,
-                    scl_kind_name(plugin->kind), table->abi, table->size);
+    memcpy(&rows[i], (const char *)plugin->options + i * plugin->option_size,
+           scl_min(plugin->option_size, sizeof *rows));
+  *out = rows;
   return SCL_STATUS_OK;
 }
 
-/* The lock is held. */
-static scl_status enter(const scl_plugin *plugin, const char *path, const scl_component **out,
-                        scl_error *error) {
-  const scl_component *other = loaded(plugin->kind, plugin->name);
-  if (other != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: there is a %s '%s' already, from %s",
-                    path, scl_kind_name(plugin->kind), plugin->name, other->path);
-  scl_component *component = scl_allocate_zero(sizeof *component);
-  scl_component **list =
-      component == NULL ? NULL : scl_allocate_array(registry.count + 1, sizeof *list);
-  char *copy = list == NULL ? NULL : scl_copy_text(path);
-  if (copy == NULL) {
-    scl_release(list);
-    scl_release(component);
-    return scl_fail_memory(error, sizeof *component, "a plugin");
+static scl_status describe(const scl_plugin *own, const char *path, bool builtin,
+                           scl_component *out, scl_error *error) {
+  const scl_table_rule *rule = scl_rule_of_kind(own->kind);
+  void *room = scl_allocate_zero(rule->size);
+  if (room == NULL) return scl_fail_memory(error, rule->size, "a plugin");
+  *out = (scl_component){.source = own, .path = path, .builtin = builtin};
+  (void)scl_table_read(own, sizeof out->plugin, &out->plugin);
+  if (own->head.size >= sizeof out->plugin) memcpy(&out->plugin, own, sizeof out->plugin);
+  out->vtable = scl_table_read(own->vtable, rule->size, room);
+  if (out->vtable != room) scl_release(room);
+  return copy_options(&out->plugin, &out->options, error);
+}
+
+static void forget(entry *e) {
+  for (size_t i = 0; e->components != NULL && i < e->count; i++) {
+    scl_component *one = &e->components[i];
+    if (one->vtable != NULL && one->vtable != one->source->vtable)
+      scl_release((void *)(uintptr_t)one->vtable);
+    scl_release((void *)(uintptr_t)one->options);
   }
-  if (registry.count > 0) memcpy(list, registry.list, registry.count * sizeof *list);
-  *component = (scl_component){plugin, copy};
-  list[registry.count++] = component;
-  scl_release(registry.list);
-  registry.list = list;
-  *out = component;
-  return SCL_STATUS_OK;
+  SCL_RELEASE(e->components, e->path, e);
 }
 
-static scl_status load_locked(const char *path, const scl_component **out, scl_error *error) {
-  char real[PATH_MAX];
-  SCL_TRY(check_file(path, error));
-  if (realpath(path, real) == NULL)
-    return scl_fail(error, SCL_STATUS_IO, "plugin %s: cannot be reached", path);
-  for (size_t i = 0; i < registry.count; i++)
-    if (strcmp(registry.list[i]->path, real) == 0) {
-      *out = registry.list[i];
-      return SCL_STATUS_OK;
-    }
-  void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
-                    path, dlerror());
-  const scl_plugin *plugin = dlsym(library, "scullery_plugin");
-  scl_status status =
-      plugin == NULL
-          ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                     "plugin %s: it has no symbol 'scullery_plugin', so it is no Scullery plugin",
-                     path)
-          : check_descriptor(plugin, path, error);
-  if (status == SCL_STATUS_OK) status = enter(plugin, real, out, error);
-  if (status != SCL_STATUS_OK) dlclose(library);
-  return status;
-}
-
-scl_status scl_registry_load(const char *path, const scl_component **out, scl_error *error) {
-  pthread_mutex_lock(&registry.lock);
-  const scl_status status = load_locked(path, out, error);
-  pthread_mutex_unlock(&registry.lock);
-  return status;
-}
-
-/* ---------------------------------------------------------------- where to look */
+/* ------------------------------------------------------------ where to look */
 
 /* The folder that libscullery itself lies in. */
 static bool own_folder(char folder[PATH_MAX]) {
@@ -204,29 +121,45 @@ static bool own_folder(char folder[PATH_MAX]) {
   return true;
 }
 
+/* The folders of the built-in plugins, of an installation and of a build tree, separated by ':'. */
+static bool own_folders(char folders[2 * PATH_MAX + 32]) {
+  char folder[PATH_MAX];
+  if (!own_folder(folder)) return false;
+  (void)snprintf(folders, 2 * PATH_MAX + 32, "%s/scullery/plugins:%s/plugins", folder, folder);
+  return true;
+}
+
 char *scl_registry_search_path(void) {
-  char folder[PATH_MAX] = "";
+  char own[2 * PATH_MAX + 32] = "";
   const char *asked = getenv("SCULLERY_PLUGIN_PATH");
-  const bool known = own_folder(folder);
-  const size_t size = (asked == NULL ? 0 : strlen(asked)) + 2 * strlen(folder) + 64;
+  const bool known = own_folders(own), some = asked != NULL && *asked != 0;
+  const size_t size = (some ? strlen(asked) : 0) + strlen(own) + 2;
   char *path = scl_allocate(size);
   if (path == NULL) return NULL;
-  const char *first = asked == NULL ? "" : asked, *colon = asked == NULL || *asked == 0 ? "" : ":";
-  if (known)
-    (void)snprintf(path, size, "%s%s%s/scullery/plugins:%s/plugins", first, colon, folder, folder);
-  else
-    (void)snprintf(path, size, "%s", first);
+  (void)snprintf(path, size, "%s%s%s", some ? asked : "", some && known ? ":" : "", own);
   return path;
 }
 
-/* Call visit for each folder of the search path; stops when it returns true. */
-static bool each_folder(bool (*visit)(void *context, const char *folder), void *context) {
-  char *path = scl_registry_search_path(), *save = NULL;
+/* Whether a real path lies in a folder of the built-in plugins. */
+static bool is_builtin(const char *real) {
+  char own[2 * PATH_MAX + 32], folder[PATH_MAX], *save = NULL;
+  if (!own_folders(own)) return false;
+  for (char *one = strtok_r(own, ":", &save); one != NULL; one = strtok_r(NULL, ":", &save)) {
+    if (realpath(one, folder) == NULL) continue;
+    const size_t length = strlen(folder);
+    if (strncmp(real, folder, length) == 0 && real[length] == '/') return true;
+  }
+  return false;
+}
+
+/* Call visit for each folder of a list; stops when it returns true. */
+static bool each_folder(char *folders, bool (*visit)(void *context, const char *folder),
+                        void *context) {
+  char *save = NULL;
   bool found = false;
-  for (char *folder = path == NULL ? NULL : strtok_r(path, ":", &save); folder != NULL && !found;
-       folder = strtok_r(NULL, ":", &save))
+  for (char *folder = folders == NULL ? NULL : strtok_r(folders, ":", &save);
+       folder != NULL && !found; folder = strtok_r(NULL, ":", &save))
     found = visit(context, folder);
-  scl_release(path);
   return found;
 }
 
@@ -236,7 +169,7 @@ typedef struct search {
   char path[PATH_MAX];
 } search;
 
-static bool readable(const char *path) {
+static bool is_file(const char *path) {
   struct stat file;
   return stat(path, &file) == 0 && S_ISREG(file.st_mode);
 }
@@ -245,21 +178,132 @@ static bool look_in(void *context, const char *folder) {
   search *wanted = context;
   int used = snprintf(wanted->path, sizeof wanted->path, "%s/%s/%s.so", folder,
                       kind_names[wanted->kind], wanted->name);
-  if (used > 0 && (size_t)used < sizeof wanted->path && readable(wanted->path)) return true;
+  if (used > 0 && (size_t)used < sizeof wanted->path && is_file(wanted->path)) return true;
   used = snprintf(wanted->path, sizeof wanted->path, "%s/%s.so", folder, wanted->name);
-  return used > 0 && (size_t)used < sizeof wanted->path && readable(wanted->path);
+  return used > 0 && (size_t)used < sizeof wanted->path && is_file(wanted->path);
 }
 
-/* ---------------------------------------------------------------- what there is */
+/* The file of the built-in component of that kind and name. */
+static bool find_builtin(scl_kind kind, const char *name, char real[PATH_MAX]) {
+  char own[2 * PATH_MAX + 32];
+  search wanted = {.kind = kind, .name = name};
+  return own_folders(own) && each_folder(own, look_in, &wanted) &&
+         realpath(wanted.path, real) != NULL;
+}
 
-typedef struct entry {
+/* ------------------------------------------------------------ loading; the lock is held */
+
+/* A name has one component: another file's, or a built-in that was not loaded yet, is not
+ * replaced. */
+static scl_status check_name(const scl_plugin *plugin, const char *real, scl_error *error) {
+  char builtin[PATH_MAX];
+  const scl_component *other = loaded(plugin->kind, plugin->name);
+  const char *path = other == NULL ? NULL : other->path;
+  if (path == NULL && !is_builtin(real) && find_builtin(plugin->kind, plugin->name, builtin))
+    path = builtin;
+  if (path == NULL || strcmp(path, real) == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "there is a %s '%s' already, %sfrom %s: give this one another name",
+                  scl_kind_name(plugin->kind), plugin->name, is_builtin(path) ? "built in, " : "",
+                  path);
+}
+
+/* Two components of one list may not have one name. */
+static scl_status check_twice(const scl_plugin *const *plugins, size_t i, scl_error *error) {
+  for (size_t k = 0; k < i; k++)
+    if (plugins[k]->kind == plugins[i]->kind && strcmp(plugins[k]->name, plugins[i]->name) == 0)
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it holds the %s '%s' twice",
+                      scl_kind_name(plugins[i]->kind), plugins[i]->name);
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_all(const scl_plugin *const *plugins, size_t count, const char *real,
+                            scl_error *error) {
+  for (size_t i = 0; i < count; i++) {
+    scl_status status = scl_check_plugin(plugins[i], error);
+    if (status == SCL_STATUS_OK) status = check_twice(plugins, i, error);
+    if (status == SCL_STATUS_OK) status = check_name(plugins[i], real, error);
+    if (status != SCL_STATUS_OK) {
+      (void)scl_prefix(error, "plugin %s", real);
+      return status;
+    }
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status enter(const scl_plugin *const *plugins, size_t count, const char *real,
+                        const scl_identity *identity, entry **out, scl_error *error) {
+  entry *e = scl_allocate_zero(sizeof *e);
+  if (e == NULL) return scl_fail_memory(error, sizeof *e, "a plugin");
+  e->identity = *identity;
+  e->path = scl_copy_text(real);
+  e->components = scl_allocate_zero((count + 1) * sizeof *e->components);
+  scl_status status = e->path == NULL || e->components == NULL
+                          ? scl_fail_memory(error, count * sizeof *e->components, "a plugin")
+                          : SCL_STATUS_OK;
+  for (; status == SCL_STATUS_OK && e->count < count; e->count++)
+    status =
+        describe(plugins[e->count], e->path, is_builtin(real), &e->components[e->count], error);
+  if (status != SCL_STATUS_OK) {
+    forget(e);
+    return status;
+  }
+  e->before = registry.last;
+  registry.last = *out = e;
+  return SCL_STATUS_OK;
+}
+
+static scl_status load_locked(const char *path, entry **out, scl_error *error) {
+  char real[PATH_MAX];
+  scl_identity identity;
+  bool again = false;
+  SCL_TRY(scl_object_check(path, real, &identity, error));
+  for (entry *e = registry.last; e != NULL; e = e->before) {
+    if (strcmp(e->path, real) != 0) continue;
+    if (!again && scl_identity_same(&e->identity, &identity)) {
+      *out = e;
+      return SCL_STATUS_OK;
+    }
+    again = true;
+    if (e->mapped && e->identity.device == identity.device && e->identity.inode == identity.inode)
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "plugin %s: it was overwritten while it is loaded, which changes code that "
+                      "may be running: start Scullery again (a file that is moved or linked to "
+                      "this place, as compilers do, can be loaded at once)",
+                      real);
+  }
+  const scl_plugin *const *plugins = NULL;
+  void *handle = NULL;
+  size_t count = 0;
+  SCL_TRY(scl_object_open(real, again, &plugins, &count, &handle, error));
+  scl_status status = check_all(plugins, count, real, error);
+  if (status == SCL_STATUS_OK) status = enter(plugins, count, real, &identity, out, error);
+  if (status == SCL_STATUS_OK) (*out)->mapped = !again;
+  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, plugins);
+  return status;
+}
+
+scl_status scl_registry_load(const char *path, scl_component_visit visit, void *context,
+                             scl_error *error) {
+  entry *e = NULL;
+  pthread_mutex_lock(&registry.lock);
+  const scl_status status = load_locked(path, &e, error);
+  pthread_mutex_unlock(&registry.lock);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < e->count; i++)
+    visit(context, &e->components[i]);
+  return status;
+}
+
+/* ------------------------------------------------------------ what there is */
+
+typedef struct known {
   scl_kind kind;
   char name[48];
   char path[PATH_MAX];
-} entry;
+} known;
 
 typedef struct listing {
-  entry *entries;
+  known *entries;
   size_t count, room;
   bool failed;
 } listing;
@@ -268,19 +312,13 @@ static void note(listing *list, scl_kind kind, const char *name, const char *pat
   if (strlen(name) >= sizeof list->entries->name || strlen(path) >= PATH_MAX) return;
   for (size_t i = 0; i < list->count; i++)
     if (list->entries[i].kind == kind && strcmp(list->entries[i].name, name) == 0) return;
-  if (list->count == list->room) {
-    const size_t room = 2 * list->room + 32;
-    entry *more = scl_allocate_array(room, sizeof *more);
-    if (more == NULL) {
-      list->failed = true;
-      return;
-    }
-    if (list->count > 0) memcpy(more, list->entries, list->count * sizeof *more);
-    scl_release(list->entries);
-    list->entries = more;
-    list->room = room;
+  known *entries = scl_grow(list->entries, list->count, &list->room, sizeof *entries);
+  if (entries == NULL) {
+    list->failed = true;
+    return;
   }
-  entry *last = &list->entries[list->count++];
+  list->entries = entries;
+  known *last = &list->entries[list->count++];
   last->kind = kind;
   (void)snprintf(last->name, sizeof last->name, "%s", name);
   (void)snprintf(last->path, sizeof last->path, "%s", path);
@@ -288,7 +326,7 @@ static void note(listing *list, scl_kind kind, const char *name, const char *pat
 
 static bool list_folder(void *context, const char *folder) {
   char path[PATH_MAX], name[64];
-  for (int kind = 0; kind < SCL_KIND_COUNT; kind++) {
+  for (int kind = 0; kind < SCL_KINDS; kind++) {
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, kind_names[kind]) >= sizeof path)
       continue;
     DIR *files = opendir(path);
@@ -299,7 +337,7 @@ static bool list_folder(void *context, const char *folder) {
       (void)snprintf(name, sizeof name, "%.*s", (int)(length - 3), file->d_name);
       const size_t used =
           (size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, kind_names[kind], file->d_name);
-      if (used < sizeof path && good_name(name)) note(context, (scl_kind)kind, name, path);
+      if (used < sizeof path && scl_is_name(name, false)) note(context, (scl_kind)kind, name, path);
     }
     if (files != NULL) closedir(files);
   }
@@ -307,16 +345,18 @@ static bool list_folder(void *context, const char *folder) {
 }
 
 static int by_kind_and_name(const void *a, const void *b) {
-  const entry *left = a, *right = b;
+  const known *left = a, *right = b;
   return left->kind != right->kind ? (int)left->kind - (int)right->kind
                                    : strcmp(left->name, right->name);
 }
 
 static scl_status list_all(listing *list, scl_error *error) {
-  for (size_t i = 0; i < registry.count; i++)
-    note(list, registry.list[i]->plugin->kind, registry.list[i]->plugin->name,
-         registry.list[i]->path);
-  (void)each_folder(list_folder, list);
+  char *path = scl_registry_search_path();
+  for (const entry *e = registry.last; e != NULL; e = e->before)
+    for (size_t i = 0; i < e->count; i++)
+      note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path);
+  (void)each_folder(path, list_folder, list);
+  scl_release(path);
   if (list->failed)
     return scl_fail_memory(error, list->room * sizeof *list->entries, "the list of plugins");
   if (list->count > 0) qsort(list->entries, list->count, sizeof *list->entries, by_kind_and_name);
@@ -368,13 +408,18 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
   *out = loaded(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
   search wanted = {.kind = kind, .name = name};
-  if (!good_name(name) || !each_folder(look_in, &wanted)) return refuse_unknown(kind, name, error);
-  SCL_TRY(load_locked(wanted.path, out, error));
-  const scl_plugin *plugin = (*out)->plugin;
-  if (plugin->kind == kind && strcmp(plugin->name, name) == 0) return SCL_STATUS_OK;
+  entry *found = NULL;
+  char *path = scl_registry_search_path();
+  const bool there = scl_is_name(name, false) && each_folder(path, look_in, &wanted);
+  scl_release(path);
+  if (!there) return refuse_unknown(kind, name, error);
+  SCL_TRY(load_locked(wanted.path, &found, error));
+  *out = loaded(kind, name);
+  if (*out != NULL) return SCL_STATUS_OK;
+  const scl_plugin *first = &found->components[0].plugin;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "plugin %s: it holds the %s '%s' where the %s '%s' was looked for", wanted.path,
-                  scl_kind_name(plugin->kind), plugin->name, scl_kind_name(kind), name);
+                  scl_kind_name(first->kind), first->name, scl_kind_name(kind), name);
 }
 
 scl_status scl_registry_find(scl_kind kind, const char *name, const scl_component **out,

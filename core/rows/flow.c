@@ -4,8 +4,8 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "rows/reduce.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its
@@ -23,15 +23,17 @@ size_t scl_flow_features(const scl_flow *flow) {
   return flow->count == 0 ? all : all / scl_map_count(flow->map) * flow->count;
 }
 
-static size_t groups_of(const scl_flow *flow) {
-  return flow->group == NULL ? 1 : flow->groups;
+size_t scl_flow_entries(const scl_flow *flow) {
+  return flow->map == NULL ? 0 : scl_map_entries(flow->map);
 }
+
+static size_t groups_of(const scl_flow *flow) { return flow->group == NULL ? 1 : flow->groups; }
 
 /* Bytes of a row of features. */
 static double row_bytes(const scl_flow *flow) {
-  const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
-  return slots > 0 ? (double)slots * sizeof(int32_t)
-                   : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
+  const size_t entries = scl_flow_entries(flow);
+  return entries > 0 ? (double)entries * sizeof(int32_t)
+                     : (double)scl_flow_features(flow) * (double)scl_dtype_size(flow->dtype);
 }
 
 size_t scl_flow_fill_rows(const scl_flow *flow) {
@@ -44,6 +46,7 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this
    * walk is for. */
   const bool wide = features || flow->group != NULL;
+  if (flow->whole) return scl_max(flow->source->rows, 1);
   if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
@@ -55,21 +58,18 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
   return scl_min(rows, scl_max(flow->source->rows, 1));
 }
 
-/* ---------------------------------------------------------------- the buffers of one walk */
+/* ------------------------------------------------------------ the buffers of one walk */
 
 typedef struct walk {
   const scl_flow *flow;
   size_t rows, cols_in, cols_most, cols, targets;
   size_t first, count;
   double *raw;      /* rows x cols_most, as read */
-  char *x, *phi;    /* rows x cols, rows x D */
-  int32_t *columns; /* rows x slots, instead of phi */
-  size_t slots;
+  void *x, *phi;    /* rows x cols, rows x D */
+  int32_t *columns; /* rows x entries, instead of phi */
+  size_t entries;
   double *raw_y, *y, *weights;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
-  atomic_flag failed;
-  scl_status status;
-  scl_error error;
 } walk;
 
 static size_t widest(const scl_flow *flow) {
@@ -80,16 +80,8 @@ static size_t widest(const scl_flow *flow) {
 }
 
 static void close_walk(walk *w) {
-  scl_release(w->raw);
-  scl_release(w->x);
-  scl_release(w->phi);
-  scl_release(w->columns);
-  scl_release(w->raw_y);
-  scl_release(w->y);
-  scl_release(w->weights);
-  scl_release(w->place);
-  scl_release(w->position);
-  scl_release(w->group_start);
+  SCL_RELEASE(w->raw, w->x, w->phi, w->columns, w->raw_y, w->y, w->weights, w->place, w->position,
+              w->group_start);
 }
 
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
@@ -102,17 +94,18 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->targets = flow->source->targets;
   w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
   w->x = scl_allocate_array(w->rows * w->cols + 1, size);
-  w->slots = features && flow->map != NULL ? scl_map_slots(flow->map) : 0;
-  const bool dense = features && flow->map != NULL && w->slots == 0;
+  w->entries = features ? scl_flow_entries(flow) : 0;
+  const bool dense = features && flow->map != NULL && w->entries == 0;
   w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
-  w->columns = w->slots > 0 ? scl_allocate_array(w->rows * w->slots + 1, sizeof *w->columns) : NULL;
+  w->columns =
+      w->entries > 0 ? scl_allocate_array(w->rows * w->entries + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
   w->y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
   w->weights = flow->weights != NULL ? scl_allocate_array(w->rows + 1, sizeof *w->weights) : NULL;
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
-  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->slots == 0) &&
+  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->entries == 0) &&
                       (w->weights || flow->weights == NULL) && w->raw_y && w->y && w->place &&
                       w->position && w->group_start;
   if (enough) return SCL_STATUS_OK;
@@ -148,7 +141,7 @@ static scl_status arrange(walk *w, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- reading, checking, staging */
+/* ------------------------------------------------------------ reading, checking, staging */
 
 static scl_matrix view_of(double *data, size_t rows, size_t cols, size_t stride) {
   return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_DTYPE_FLOAT64};
@@ -174,7 +167,26 @@ static scl_status refuse_number(const double *row, size_t cols, size_t at, const
                   at + 1, j + 1);
 }
 
-static scl_status stage_row(walk *w, size_t i, scl_error *error) {
+/* A staged row in the flow's dtype, at row `to` of the block. */
+static scl_status write_row(const walk *w, const double *row, size_t i, size_t to,
+                            scl_error *error) {
+  if (w->flow->dtype == SCL_DTYPE_FLOAT64) {
+    memcpy((double *)w->x + to * w->cols, row, w->cols * sizeof *row);
+    return SCL_STATUS_OK;
+  }
+  float *narrow = (float *)w->x + to * w->cols;
+  for (size_t j = 0; j < w->cols; j++) {
+    narrow[j] = (float)row[j];
+    if (isinf(narrow[j]))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "X has %g in row %zu, column %zu, too large for float32: scale the data, or "
+                      "use float64",
+                      row[j], w->first + i + 1, j + 1);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status stage_row(const walk *w, size_t i, scl_error *error) {
   const scl_flow *flow = w->flow;
   const scl_loops *loops = scl_loops_get();
   double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
@@ -185,58 +197,23 @@ static scl_status stage_row(walk *w, size_t i, scl_error *error) {
     return refuse_number(y, w->targets, w->first + i, "y", error);
   for (size_t s = 0; s < flow->n_stages; s++)
     scl_stage_apply(flow->stages[s], row);
-  if (flow->dtype == SCL_DTYPE_FLOAT64) {
-    memcpy((double *)(void *)w->x + to * w->cols, row, w->cols * sizeof *row);
-  } else {
-    float *narrow = (float *)(void *)w->x + to * w->cols;
-    for (size_t j = 0; j < w->cols; j++) {
-      narrow[j] = (float)row[j];
-      if (isinf(narrow[j]))
-        return scl_fail(error, SCL_STATUS_BAD_DATA,
-                        "X has %g in row %zu, column %zu, too large for float32: scale the data, "
-                        "or use float64",
-                        row[j], w->first + i + 1, j + 1);
-    }
-  }
   memcpy(w->y + to * w->targets, y, w->targets * sizeof *y);
-  return SCL_STATUS_OK;
+  return write_row(w, row, i, to, error);
 }
 
-static void chunk_task(void *context, size_t index) {
+static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
   walk *w = context;
-  scl_error error = {0};
   const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from);
-  scl_status status = w->flow->source->parallel ? read_rows(w, from, count, &error) : SCL_STATUS_OK;
-  for (size_t i = from; status == SCL_STATUS_OK && i < from + count; i++)
-    status = stage_row(w, i, &error);
-  if (status == SCL_STATUS_OK || atomic_flag_test_and_set(&w->failed)) return;
-  w->status = status;
-  w->error = error;
-}
-
-/* The first failing row is named whatever thread met one first: look again, in order. */
-static scl_status first_failure(walk *w, scl_error *error) {
-  if (w->status == SCL_STATUS_BAD_DATA)
-    for (size_t i = 0; i < w->count; i++) {
-      const double *row = w->raw + i * w->cols_most;
-      if (w->flow->source->parallel && read_rows(w, i, 1, error) != SCL_STATUS_OK)
-        return error == NULL ? SCL_STATUS_IO : error->status;
-      if (!scl_loops_get()->finite_f64(w->cols_in, row))
-        return refuse_number(row, w->cols_in, w->first + i, "X", error);
-      if (!scl_loops_get()->finite_f64(w->targets, w->raw_y + i * w->targets))
-        return refuse_number(w->raw_y + i * w->targets, w->targets, w->first + i, "y", error);
-    }
-  if (error != NULL) *error = w->error;
-  return w->status;
+  if (w->flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
+  for (size_t i = from; i < from + count; i++)
+    SCL_TRY(stage_row(w, i, error));
+  return SCL_STATUS_OK;
 }
 
 static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange(w, error));
   if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
-  w->status = SCL_STATUS_OK;
-  atomic_flag_clear(&w->failed);
-  scl_pool_run((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, chunk_task, w);
-  return w->status == SCL_STATUS_OK ? SCL_STATUS_OK : first_failure(w, error);
+  return scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error);
 }
 
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
@@ -244,7 +221,7 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (mapped && w->slots > 0)
+  if (mapped && w->entries > 0)
     SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
   else if (mapped)
     SCL_TRY(flow->count == 0 ? scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error)
@@ -257,8 +234,8 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
                                 .x_stride = cols,
                                 .phi_stride = mapped ? width : cols,
                                 .columns = w->columns,
-                                .slots = w->slots,
-                                .value = w->slots > 0 ? scl_map_slot_value(flow->map) : 0,
+                                .entries = w->entries,
+                                .value = w->entries > 0 ? scl_map_entry_value(flow->map) : 0,
                                 .y = w->targets > 0 ? w->y : NULL,
                                 .weights = w->weights,
                                 .place = w->place,
@@ -283,80 +260,47 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
 
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error) {
+  const size_t rows = flow->source->rows, leaf = scl_reduce_leaf_rows(rows);
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
   scl_status status = SCL_STATUS_OK;
-  for (w.first = 0; status == SCL_STATUS_OK && w.first < flow->source->rows; w.first += w.count) {
-    w.count = scl_min(w.rows, flow->source->rows - w.first);
+  for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
+    const size_t end = flow->whole ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
+    w.count = scl_min(w.rows, end - w.first);
     status = scl_interrupt_check(error);
     if (status == SCL_STATUS_OK) status = fill_block(&w, error);
     if (status == SCL_STATUS_OK) status = visit_block(&w, features, visit, context, error);
     if (flow->doing != NULL)
-      scl_progress_report(flow->doing, (double)(w.first + w.count), (double)flow->source->rows);
+      scl_progress_report(flow->doing, (double)(w.first + w.count), (double)rows);
   }
   if (flow->doing != NULL) scl_progress_report(flow->doing, 0, 0);
   close_walk(&w);
   return status;
 }
 
-/* ---------------------------------------------------------------- sparse features, and what a map
- * learns */
+/* ------------------------------------------------------------ sparse features */
 
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out) {
   const size_t d = scl_flow_features(flow);
   memset(out, 0, count * d * scl_dtype_size(flow->dtype));
   for (size_t i = 0; i < count; i++)
-    for (size_t k = 0; k < block->slots; k++) {
-      const int32_t column = block->columns[(start + i) * block->slots + k];
-      if (column < 0) continue;
-      if (flow->dtype == SCL_DTYPE_FLOAT64)
-        ((double *)out)[i * d + (size_t)column] = block->value;
-      else
-        ((float *)out)[i * d + (size_t)column] = (float)block->value;
+    for (size_t k = 0; k < block->entries; k++) {
+      const int32_t column = block->columns[(start + i) * block->entries + k];
+      if (column >= 0) scl_set_number(out, flow->dtype, i * d + (size_t)column, block->value);
     }
 }
 
-static scl_status learn_block(void *context, const scl_flow_block *block, scl_error *error) {
-  return scl_map_learn(context, block->x, block->x_stride, block->count, error);
+const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+  return scl_at(block->phi, flow->dtype, (ptrdiff_t)i * block->phi_stride);
 }
 
-scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error) {
-  if (scl_map_slots(map) == 0) return SCL_STATUS_OK;
+scl_flow scl_flow_of_rows(const scl_flow *flow) {
   scl_flow rows = *flow;
   rows.map = NULL;
-  rows.dtype = scl_map_dtype(map);
+  rows.first = rows.count = 0;
+  rows.dtype = SCL_DTYPE_FLOAT64;
   rows.group = NULL;
-  if (scl_flow_cols(flow) != scl_map_dim(map))
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
-                    scl_flow_cols(flow), scl_map_dim(map));
-  SCL_TRY(scl_flow_walk(&rows, false, learn_block, map, error));
-  return scl_map_settle(map, error);
-}
-
-/* ---------------------------------------------------------------- fitting a stage */
-
-static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
-  (void)error;
-  scl_moments_add(context, block->x, block->x_stride, block->count);
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
-                              scl_error *error) {
-  const size_t cols = scl_flow_cols(flow);
-  if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
-  if (flow->source->rows == 0)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
-  scl_moments moments;
-  scl_flow plain = *flow;
-  plain.map = NULL;
-  plain.dtype = SCL_DTYPE_FLOAT64;
-  plain.group = NULL;
-  SCL_TRY(scl_moments_create(cols, &moments, error));
-  scl_status status = scl_flow_walk(&plain, false, add_moments, &moments, error);
-  if (status == SCL_STATUS_OK) status = scl_stage_create(kind, cols, &moments, out, error);
-  scl_moments_destroy(&moments);
-  return status;
+  return rows;
 }

@@ -1,6 +1,6 @@
 /* The one driver of row blocks: source -> check -> stages -> features -> visitor. It owns block
  * size, order, cancel and progress; a visitor sees the same blocks whatever the source and the
- * number of threads. */
+ * number of threads. No block straddles a leaf of reduce.h. */
 #ifndef SCULLERY_FLOW_H
 #define SCULLERY_FLOW_H
 
@@ -17,6 +17,7 @@ typedef struct scl_flow {
                            (scl_map_apply_part); count 0: all */
   scl_dtype dtype;      /* of the blocks; the map's where there is one */
   size_t block_rows;    /* 0: chosen */
+  bool whole;           /* one block of all rows */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */
@@ -30,9 +31,9 @@ typedef struct scl_flow_block {
   const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x
                           without a map, NULL where they are sparse */
   ptrdiff_t x_stride, phi_stride;
-  const int32_t *columns; /* sparse features: count x slots places, ascending in a row, -1: none;
+  const int32_t *columns; /* sparse features: count x entries places, ascending in a row, -1: none;
                              each entry is `value` */
-  size_t slots;           /* 0: dense */
+  size_t entries;         /* 0: dense */
   double value;
   const double *y;           /* count x targets, or NULL */
   const double *weights;     /* count, or NULL: all 1 */
@@ -44,6 +45,7 @@ typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block,
 
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
+size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
 /* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_STATUS_BAD_DATA
  * naming row and column (from 1). */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
@@ -56,12 +58,13 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
 /* Rows of D features that fit a buffer of moderate size. */
 size_t scl_flow_fill_rows(const scl_flow *flow);
 
-/* Let the map learn from what flows (one-hot features: the cells that are occupied); nothing is
- * walked where it has nothing to learn. */
-scl_status scl_flow_learn(const scl_flow *flow, scl_map *map, scl_error *error);
-
-/* Fit one more stage on what flows now (its own map is ignored). */
-scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
-                              scl_error *error);
+/* Row i of the features of a dense block. */
+const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
+/* The weight of row i of a block. */
+static inline double scl_flow_weight(const scl_flow_block *block, size_t i) {
+  return block->weights == NULL ? 1 : block->weights[i];
+}
+/* The same rows without features: staged, float64, in the order of the source. */
+scl_flow scl_flow_of_rows(const scl_flow *flow);
 
 #endif

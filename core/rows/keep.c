@@ -19,9 +19,9 @@ struct scl_keep {
 };
 
 static size_t row_bytes(const scl_flow *flow) {
-  const size_t slots = flow->map == NULL ? 0 : scl_map_slots(flow->map);
-  const size_t features =
-      slots > 0 ? slots * sizeof(int32_t) : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
+  const size_t entries = scl_flow_entries(flow);
+  const size_t features = entries > 0 ? entries * sizeof(int32_t)
+                                      : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
   return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) +
          sizeof(size_t);
 }
@@ -31,12 +31,7 @@ bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
 }
 
 static void release_block(kept_block *b) {
-  scl_release(b->features);
-  scl_release(b->y);
-  scl_release(b->weights);
-  scl_release(b->place);
-  scl_release(b->group_start);
-  scl_release(b);
+  SCL_RELEASE(b->features, b->y, b->weights, b->place, b->group_start, b);
 }
 
 void scl_keep_destroy(scl_keep *keep) {
@@ -48,7 +43,7 @@ void scl_keep_destroy(scl_keep *keep) {
   scl_release(keep);
 }
 
-/* ---------------------------------------------------------------- copying, rows on the pool's
+/* ------------------------------------------------------------ copying, rows on the pool's
  * threads */
 
 typedef struct copying {
@@ -77,8 +72,8 @@ static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) 
                c = flow->source->targets;
   kept_block *b = scl_allocate_zero(sizeof *b);
   if (b == NULL) return NULL;
-  const bool sparse = from->slots > 0;
-  const size_t row = sparse ? from->slots * sizeof(int32_t) : scl_flow_features(flow) * size;
+  const bool sparse = from->entries > 0;
+  const size_t row = sparse ? from->entries * sizeof(int32_t) : scl_flow_features(flow) * size;
   b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
                        sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
   b->y = from->y == NULL

@@ -2,59 +2,132 @@
 
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
-#include "map/projection.h"
+#include "rows/reduce.h"
 #include <math.h>
 #include <string.h>
 
+/* Sums of D numbers and of the weights. */
+typedef struct mean_part {
+  double total, *sum;
+} mean_part;
+
+static scl_status open_mean(void *context, void **part, scl_error *error) {
+  const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + d * sizeof(double);
+  mean_part *p = scl_allocate_zero(bytes);
+  if (p == NULL) return scl_fail_memory(error, bytes, "sums of features");
+  p->sum = (double *)(void *)(p + 1);
+  *part = p;
+  return SCL_STATUS_OK;
+}
+
+static scl_status merge_means(void *context, void *into, void *from, scl_error *error) {
+  const size_t d = *(const size_t *)context;
+  mean_part *to = into;
+  const mean_part *other = from;
+  (void)error;
+  for (size_t j = 0; j < d; j++)
+    to->sum[j] += other->sum[j];
+  to->total += other->total;
+  return SCL_STATUS_OK;
+}
+
+static void close_mean(void *context, void *part) {
+  (void)context;
+  scl_release(part);
+}
+
 typedef struct averaging {
   const scl_flow *flow;
-  double *mean, total; /* D sums */
-  size_t rows;
+  scl_reducer reducer;
 } averaging;
-
-static double weight_of(const scl_flow_block *block, size_t i) {
-  return block->weights == NULL ? 1 : block->weights[i];
-}
 
 static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_error *error) {
   averaging *a = context;
   const size_t d = scl_flow_features(a->flow);
-  (void)error;
+  void *part;
+  SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
+  mean_part *p = part;
   for (size_t i = 0; i < block->count; i++) {
-    const double weight = weight_of(block, i);
-    const char *row = (const char *)block->phi +
-                      (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(a->flow->dtype);
+    const double weight = scl_flow_weight(block, i);
+    const void *row = scl_flow_row(a->flow, block, i);
     for (size_t j = 0; j < d; j++)
-      a->mean[j] += weight * scl_number(row, a->flow->dtype, j);
-    a->total += weight;
+      p->sum[j] += weight * scl_number(row, a->flow->dtype, j);
+    p->total += weight;
   }
-  a->rows += block->count;
   return SCL_STATUS_OK;
+}
+
+/* mean (D numbers), and the total weight. */
+static scl_status average(const scl_flow *flow, double *mean, double *total, scl_error *error) {
+  size_t d = scl_flow_features(flow);
+  const scl_reduction sum = {&d, d * sizeof(double), open_mean, merge_means, close_mean};
+  averaging a = {flow, scl_reducer_of(&sum, flow->source->rows)};
+  void *part;
+  SCL_TRY(scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_to_mean, &a, error), &part,
+                             error));
+  const mean_part *p = part;
+  *total = p->total;
+  for (size_t j = 0; j < d; j++)
+    mean[j] = p->sum[j] / p->total;
+  scl_release(part);
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_covariance(void *context, void **part, scl_error *error) {
+  scl_symmetric *covariance;
+  SCL_TRY(scl_symmetric_create(*(const size_t *)context, &covariance, error));
+  *part = covariance;
+  return SCL_STATUS_OK;
+}
+
+static scl_status merge_covariances(void *context, void *into, void *from, scl_error *error) {
+  (void)context, (void)error;
+  scl_service_symmetric.add(1, from, into);
+  return SCL_STATUS_OK;
+}
+
+static void close_covariance(void *context, void *part) {
+  (void)context;
+  scl_symmetric_destroy(part);
 }
 
 typedef struct spreading {
   const scl_flow *flow;
   const double *mean;
-  scl_symmetric *covariance;
+  scl_reducer reducer;
 } spreading;
 
 static scl_status add_to_covariance(void *context, const scl_flow_block *block, scl_error *error) {
-  const spreading *s = context;
+  spreading *s = context;
   const size_t d = scl_flow_features(s->flow);
+  void *part;
+  SCL_TRY(scl_reducer_at(&s->reducer, block->first, &part, error));
   double *centred = scl_allocate_array(block->count * d + 1, sizeof *centred);
   if (centred == NULL)
     return scl_fail_memory(error, block->count * d * sizeof *centred, "centred rows");
   for (size_t i = 0; i < block->count; i++) {
-    const double root = sqrt(weight_of(block, i));
-    const char *row = (const char *)block->phi +
-                      (ptrdiff_t)i * block->phi_stride * (ptrdiff_t)scl_dtype_size(s->flow->dtype);
+    const double root = sqrt(scl_flow_weight(block, i));
+    const void *row = scl_flow_row(s->flow, block, i);
     for (size_t j = 0; j < d; j++)
       centred[i * d + j] = root * (scl_number(row, s->flow->dtype, j) - s->mean[j]);
   }
-  const scl_status status = scl_symmetric_accumulate(s->covariance, SCL_DTYPE_FLOAT64, centred,
-                                                     (ptrdiff_t)d, block->count, error);
+  const scl_status status =
+      scl_symmetric_accumulate(part, SCL_DTYPE_FLOAT64, centred, (ptrdiff_t)d, block->count, error);
   scl_release(centred);
   return status;
+}
+
+static scl_status covary(const scl_flow *flow, const double *mean, scl_symmetric **out,
+                         scl_error *error) {
+  size_t d = scl_flow_features(flow);
+  const scl_reduction sum = {&d, d * d * sizeof(double) / 2, open_covariance, merge_covariances,
+                             close_covariance};
+  spreading s = {flow, mean, scl_reducer_of(&sum, flow->source->rows)};
+  void *part;
+  SCL_TRY(scl_reducer_finish(&s.reducer, scl_flow_walk(flow, true, add_to_covariance, &s, error),
+                             &part, error));
+  *out = part;
+  return SCL_STATUS_OK;
 }
 
 static void point_up(double *vector, size_t d) {
@@ -95,43 +168,38 @@ static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *
   return scl_matrix_create(k, 1, SCL_DTYPE_FLOAT64, &out->variances, error);
 }
 
-static scl_status check(const averaging *a, size_t k, size_t d, scl_error *error) {
-  if (a->rows == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
-  if (k == 0 || k > d || k > a->rows)
+static scl_status check(size_t rows, size_t k, size_t d, scl_error *error) {
+  if (rows == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
+  if (k == 0 || k > d || k > rows)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "option 'k' got %zu; it takes 1 to %zu, the least of %zu columns and %zu rows",
-                    k, scl_min(d, a->rows), d, a->rows);
+                    k, scl_min(d, rows), d, rows);
   return SCL_STATUS_OK;
 }
 
-static scl_status fit(const scl_flow *flow, size_t k, scl_symmetric *covariance,
-                      scl_components *out, scl_error *error) {
+static scl_status fit(const scl_flow *flow, size_t k, scl_components *out, scl_error *error) {
   const size_t d = scl_flow_features(flow);
-  averaging a = {flow, out->mean.data, 0, 0};
-  SCL_TRY(scl_flow_walk(flow, true, add_to_mean, &a, error));
-  SCL_TRY(check(&a, k, d, error));
-  for (size_t j = 0; j < d; j++)
-    a.mean[j] /= a.total;
-  spreading s = {flow, a.mean, covariance};
-  SCL_TRY(scl_flow_walk(flow, true, add_to_covariance, &s, error));
-  return decompose(covariance, a.total, k, d, out, error);
+  scl_symmetric *covariance = NULL;
+  double total;
+  SCL_TRY(make_room(k, d, out, error));
+  SCL_TRY(average(flow, out->mean.data, &total, error));
+  SCL_TRY(covary(flow, out->mean.data, &covariance, error));
+  const scl_status status = decompose(covariance, total, k, d, out, error);
+  scl_symmetric_destroy(covariance);
+  return status;
 }
 
 scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_error *error) {
   const size_t d = scl_flow_features(flow);
-  scl_symmetric *covariance = NULL;
   scl_flow plain = *flow;
   *out = (scl_components){0};
   plain.group = NULL;
   if (plain.map == NULL) plain.dtype = SCL_DTYPE_FLOAT64;
-  if (plain.map != NULL && scl_map_slots(plain.map) > 0)
+  if (scl_flow_entries(flow) > 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "one-hot features have too many columns for a covariance");
-  if (k > d) return check(&(averaging){.rows = flow->source->rows}, k, d, error);
-  scl_status status = make_room(k, d, out, error);
-  if (status == SCL_STATUS_OK) status = scl_symmetric_create(d, &covariance, error);
-  if (status == SCL_STATUS_OK) status = fit(&plain, k, covariance, out, error);
-  scl_symmetric_destroy(covariance);
+  SCL_TRY(check(flow->source->rows, k, d, error));
+  const scl_status status = fit(&plain, k, out, error);
   if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
   scl_matrix_release(&out->vectors);
   scl_matrix_release(&out->mean);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error) {
-  *out = (scl_moments){.cols = cols};
+scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_error *error) {
+  *out = (scl_column_moments){.cols = cols};
   out->mean = scl_allocate_zero((4 * cols + 1) * sizeof(double));
   if (out->mean == NULL)
     return scl_fail_memory(error, 4 * cols * sizeof(double), "column statistics");
@@ -20,7 +20,7 @@ scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-void scl_moments_destroy(scl_moments *m) {
+void scl_column_moments_destroy(scl_column_moments *m) {
   scl_release(m->mean);
   memset(m, 0, sizeof *m);
 }
@@ -30,17 +30,24 @@ void scl_moments_destroy(scl_moments *m) {
 enum { STRIP = 64 };
 
 typedef struct moments_block {
-  scl_moments *m;
+  scl_column_moments *m;
   const double *x;
   ptrdiff_t stride;
   size_t count;
 } moments_block;
 
+/* Column j meets n more numbers of that mean and sum of squared deviations. */
+static void merge_column(scl_column_moments *m, size_t j, double mean, double square, double n) {
+  const double all = m->count + n, gap = mean - m->mean[j];
+  m->mean[j] += gap * (n / all);
+  m->square[j] += square + gap * gap * (m->count * n / all);
+}
+
 static void add_strip(void *context, size_t index) {
   const moments_block *job = context;
-  scl_moments *m = job->m;
+  scl_column_moments *m = job->m;
   const size_t first = index * STRIP, cols = scl_min(STRIP, m->cols - first);
-  const double n = (double)job->count, all = m->count + n;
+  const double n = (double)job->count;
   double mean[STRIP] = {0}, square[STRIP] = {0};
   for (size_t i = 0; i < job->count; i++) {
     const double *row = job->x + (ptrdiff_t)i * job->stride + first;
@@ -57,25 +64,33 @@ static void add_strip(void *context, size_t index) {
     for (size_t j = 0; j < cols; j++)
       square[j] += (row[j] - mean[j]) * (row[j] - mean[j]);
   }
-  for (size_t j = 0; j < cols; j++) {
-    const double gap = mean[j] - m->mean[first + j];
-    m->mean[first + j] += gap * (n / all);
-    m->square[first + j] += square[j] + gap * gap * (m->count * n / all);
-  }
+  for (size_t j = 0; j < cols; j++)
+    merge_column(m, first + j, mean[j], square[j], n);
 }
 
-void scl_moments_add(scl_moments *m, const double *x, ptrdiff_t stride, size_t count) {
+void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride,
+                            size_t count) {
   if (count == 0) return;
   moments_block job = {m, x, stride, count};
   scl_pool_run((m->cols + STRIP - 1) / STRIP, add_strip, &job);
   m->count += (double)count;
 }
 
+void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from) {
+  if (from->count == 0) return;
+  for (size_t j = 0; j < into->cols; j++) {
+    merge_column(into, j, from->mean[j], from->square[j], from->count);
+    into->low[j] = fmin(into->low[j], from->low[j]);
+    into->high[j] = fmax(into->high[j], from->high[j]);
+  }
+  into->count += from->count;
+}
+
 bool scl_stage_needs_moments(scl_stage_kind kind) {
   return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
 }
 
-static void set_column(scl_stage *stage, const scl_moments *m, size_t j) {
+static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) {
   const bool constant = !(m->high[j] > m->low[j]);
   const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
   const double size = stage->kind == SCL_STANDARDIZE ? deviation : range;
@@ -84,7 +99,7 @@ static void set_column(scl_stage *stage, const scl_moments *m, size_t j) {
   stage->constant += constant;
 }
 
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments,
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
                             scl_stage **out, scl_error *error) {
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");

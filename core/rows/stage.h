@@ -20,22 +20,22 @@ typedef struct scl_stage {
   size_t constant;        /* how many columns were constant when it was fitted */
 } scl_stage;
 
-/* Statistics of a walk that a stage is fitted from: per column mean, sum of squared deviations,
- * min, max. */
-typedef struct scl_moments {
+/* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */
+typedef struct scl_column_moments {
   size_t cols;
   double count;
   double *mean, *square, *low, *high;
-} scl_moments;
-scl_status scl_moments_create(size_t cols, scl_moments *out, scl_error *error);
-void scl_moments_destroy(scl_moments *m);
-/* Add rows (count x cols at stride), in a numerically stable way (Chan, Golub and LeVeque 1983,
- * pairwise by blocks). */
-void scl_moments_add(scl_moments *m, const double *x, ptrdiff_t stride, size_t count);
+} scl_column_moments;
+scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_error *error);
+void scl_column_moments_destroy(scl_column_moments *m);
+/* Add rows (count x cols at stride), or what others have added, in a numerically stable way (Chan,
+ * Golub and LeVeque 1983: each number meets only numbers of its own size). */
+void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count);
+void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from);
 
 bool scl_stage_needs_moments(scl_stage_kind kind);
 /* moments may be NULL for kinds that need none. */
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_moments *moments,
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
                             scl_stage **out, scl_error *error);
 /* SCL_PROJECT: vectors k x cols, mean cols numbers. */
 scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,

@@ -2,46 +2,84 @@
 
 #include "algebra/dense.h"
 #include "base/pool.h"
-#include "map/projection.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-static scl_status reserve(const scl_flow *flow, scl_sums *out, scl_error *error) {
-  const size_t d = scl_flow_features(flow), c = flow->source->targets,
-               groups = flow->group == NULL ? 1 : flow->groups;
-  *out = (scl_sums){.features = d, .targets = c, .groups = groups};
-  out->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
-  out->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
-  out->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
-  out->count = scl_allocate_zero((groups + 1) * sizeof(double));
-  out->gram = scl_allocate_zero((groups + 1) * sizeof(scl_symmetric *));
-  if (!out->right || !out->sum || !out->square || !out->count || !out->gram)
+/* ------------------------------------------------------------ parts */
+
+static scl_status create(const scl_sums *like, scl_sums **out, scl_error *error) {
+  const size_t d = like->features, c = like->targets, groups = like->groups;
+  scl_sums *sums = scl_allocate_zero(sizeof *sums);
+  if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
+  *out = sums;
+  *sums = (scl_sums){.features = d, .targets = c, .groups = groups};
+  sums->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
+  sums->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
+  sums->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
+  sums->count = scl_allocate_zero((groups + 1) * sizeof(double));
+  sums->moment = scl_allocate_zero((groups + 1) * sizeof *sums->moment);
+  if (!sums->right || !sums->sum || !sums->square || !sums->count || !sums->moment)
     return scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
   for (size_t g = 0; g < groups; g++)
-    SCL_TRY(scl_symmetric_create(d, &out->gram[g], error));
+    SCL_TRY(scl_symmetric_create(d, &sums->moment[g], error));
   return SCL_STATUS_OK;
 }
 
 void scl_sums_destroy(scl_sums *sums) {
-  for (size_t g = 0; sums->gram != NULL && g < sums->groups; g++)
-    scl_symmetric_destroy(sums->gram[g]);
-  scl_release(sums->gram);
-  scl_release(sums->right);
-  scl_release(sums->sum);
-  scl_release(sums->square);
-  scl_release(sums->count);
-  memset(sums, 0, sizeof *sums);
+  if (sums == NULL) return;
+  for (size_t g = 0; sums->moment != NULL && g < sums->groups; g++)
+    scl_symmetric_destroy(sums->moment[g]);
+  SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums);
 }
 
-/* ---------------------------------------------------------------- Phi'[Y 1] of one block, by
- * strips of features */
+static scl_status open_part(void *context, void **part, scl_error *error) {
+  scl_sums *sums = NULL;
+  const scl_status status = create(context, &sums, error);
+  if (status == SCL_STATUS_OK)
+    *part = sums;
+  else
+    scl_sums_destroy(sums);
+  return status;
+}
+
+static void add_numbers(size_t count, const double *from, double *into) {
+  for (size_t i = 0; i < count; i++)
+    into[i] += from[i];
+}
+
+static scl_status merge_parts(void *context, void *into, void *from, scl_error *error) {
+  scl_sums *to = into;
+  const scl_sums *other = from;
+  const size_t groups = to->groups, c = to->targets;
+  (void)context, (void)error;
+  for (size_t g = 0; g < groups; g++)
+    scl_service_symmetric.add(1, other->moment[g], to->moment[g]);
+  add_numbers(groups * to->features * (c + 1), other->right, to->right);
+  add_numbers(groups * c, other->sum, to->sum);
+  add_numbers(groups * c, other->square, to->square);
+  add_numbers(groups, other->count, to->count);
+  return SCL_STATUS_OK;
+}
+
+static void close_part(void *context, void *part) {
+  (void)context;
+  scl_sums_destroy(part);
+}
+
+scl_reduction scl_sums_reduction(scl_sums *like) {
+  const size_t d = like->features, bytes = like->groups * d * (d / 2 + like->targets + 1) * 8;
+  return (scl_reduction){like, bytes, open_part, merge_parts, close_part};
+}
+
+/* ------------------------------------------------------------ Phi'[Y 1] of one block, by strips of
+ * features */
 
 enum { STRIP = 256 };
 
 typedef struct correlation {
   scl_dtype dtype;
-  const char *phi;
+  const void *phi;
   ptrdiff_t stride;
   size_t features, rows, cols; /* cols = c + 1 */
   const void *y;               /* rows x cols in dtype */
@@ -51,9 +89,8 @@ typedef struct correlation {
 
 static void correlate_strip(void *context, size_t index) {
   const correlation *job = context;
-  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first),
-               size = scl_dtype_size(job->dtype);
-  const char *phi = job->phi + first * size;
+  const size_t first = index * STRIP, count = scl_min(STRIP, job->features - first);
+  const void *phi = scl_at(job->phi, job->dtype, (ptrdiff_t)first);
   const ptrdiff_t cols = (ptrdiff_t)job->cols;
   double *right = job->right + first * job->cols;
   if (job->dtype == SCL_DTYPE_FLOAT64) {
@@ -68,21 +105,14 @@ static void correlate_strip(void *context, size_t index) {
     right[i] += (double)part[i];
 }
 
-typedef struct accumulator {
-  const scl_flow *flow;
-  scl_sums *sums;
-} accumulator;
+/* ------------------------------------------------------------ adding rows */
 
-static double weight_of(const scl_flow_block *block, size_t i) {
-  return block->weights == NULL ? 1 : block->weights[i];
-}
-
-/* Sums of the targets of rows start .. end. */
+/* Sums of the targets. */
 static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
                         size_t end) {
   const size_t c = sums->targets;
   for (size_t i = start; i < end; i++) {
-    const double weight = weight_of(block, i), *y = block->y + i * c;
+    const double weight = scl_flow_weight(block, i), *y = block->y + i * c;
     for (size_t j = 0; j < c; j++) {
       sums->sum[group * c + j] += weight * y[j];
       sums->square[group * c + j] += weight * y[j] * y[j];
@@ -91,183 +121,184 @@ static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t grou
   }
 }
 
-static void add_sparse(const accumulator *a, const scl_flow_block *block, size_t group,
-                       size_t start, size_t end) {
-  scl_sums *sums = a->sums;
-  const size_t c = sums->targets, cols = c + 1;
+static void add_sparse(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
+                       size_t end) {
+  const size_t c = sums->targets, cols = c + 1, entries = block->entries;
   double *right = sums->right + group * sums->features * cols;
-  scl_symmetric_scatter(sums->gram[group], block->columns + start * block->slots, block->slots,
-                        end - start, block->value,
-                        block->weights == NULL ? NULL : block->weights + start);
+  scl_symmetric_scatter(sums->moment[group], block->columns + start * entries, entries, end - start,
+                        block->value, block->weights == NULL ? NULL : block->weights + start);
   for (size_t i = start; i < end; i++)
-    for (size_t k = 0; k < block->slots; k++) {
-      const int32_t column = block->columns[i * block->slots + k];
+    for (size_t k = 0; k < entries; k++) {
+      const int32_t column = block->columns[i * entries + k];
       for (size_t j = 0; column >= 0 && j < cols; j++)
         right[(size_t)column * cols + j] +=
-            block->value * weight_of(block, i) * (j == c ? 1 : block->y[i * c + j]);
+            block->value * scl_flow_weight(block, i) * (j == c ? 1 : block->y[i * c + j]);
     }
 }
 
-/* Rows times the square roots of their weights. */
+/* Packed rows times the square roots of their weights. */
 typedef struct rooting {
+  const scl_flow *flow;
   const scl_flow_block *block;
-  size_t start, features;
-  scl_dtype dtype;
-  char *out;
+  size_t start, rows, features;
+  void *out;
 } rooting;
 
-static void root_row(void *context, size_t i) {
+enum { ROOT_ROWS = 64 };
+
+static void root_rows(void *context, size_t index) {
   const rooting *r = context;
-  const size_t size = scl_dtype_size(r->dtype);
-  const double root = sqrt(r->block->weights[r->start + i]);
-  const char *from = (const char *)r->block->phi +
-                     (ptrdiff_t)(r->start + i) * r->block->phi_stride * (ptrdiff_t)size;
-  for (size_t j = 0; j < r->features; j++)
-    scl_set_number(r->out, r->dtype, i * r->features + j, root * scl_number(from, r->dtype, j));
+  const size_t d = r->features, end = scl_min((index + 1) * ROOT_ROWS, r->rows);
+  for (size_t i = index * ROOT_ROWS; i < end; i++) {
+    const double root = sqrt(r->block->weights[r->start + i]);
+    const void *from = scl_flow_row(r->flow, r->block, r->start + i);
+    if (r->flow->dtype == SCL_DTYPE_FLOAT64)
+      for (size_t j = 0; j < d; j++)
+        ((double *)r->out)[i * d + j] = root * ((const double *)from)[j];
+    else
+      for (size_t j = 0; j < d; j++)
+        ((float *)r->out)[i * d + j] = (float)root * ((const float *)from)[j];
+  }
 }
 
-static scl_status add_gram(const accumulator *a, const scl_flow_block *block, size_t group,
-                           size_t start, size_t rows, scl_error *error) {
-  scl_symmetric *gram = a->sums->gram[group];
-  const scl_dtype dtype = a->flow->dtype;
-  const size_t d = a->sums->features, size = scl_dtype_size(dtype);
-  const char *phi =
-      (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
+static scl_status add_moment(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                             size_t group, size_t start, size_t rows, scl_error *error) {
+  scl_symmetric *moment = sums->moment[group];
+  const size_t d = sums->features, size = scl_dtype_size(flow->dtype);
   if (block->weights == NULL)
-    return scl_symmetric_accumulate(gram, dtype, phi, block->phi_stride, rows, error);
-  rooting r = {block, start, d, dtype, scl_allocate_array(rows * d + 1, size)};
+    return scl_symmetric_accumulate(moment, flow->dtype, scl_flow_row(flow, block, start),
+                                    block->phi_stride, rows, error);
+  rooting r = {flow, block, start, rows, d, scl_allocate_array(rows * d + 1, size)};
   if (r.out == NULL) return scl_fail_memory(error, rows * d * size, "weighted rows");
-  scl_pool_run(rows, root_row, &r);
-  const scl_status status = scl_symmetric_accumulate(gram, dtype, r.out, (ptrdiff_t)d, rows, error);
+  scl_pool_run((rows + ROOT_ROWS - 1) / ROOT_ROWS, root_rows, &r);
+  const scl_status status =
+      scl_symmetric_accumulate(moment, flow->dtype, r.out, (ptrdiff_t)d, rows, error);
   scl_release(r.out);
   return status;
 }
 
 /* Phi'W [Y 1]. */
-static scl_status add_right(const accumulator *a, const scl_flow_block *block, size_t group,
-                            size_t start, size_t rows, scl_error *error) {
-  scl_sums *sums = a->sums;
-  const scl_dtype dtype = a->flow->dtype;
-  const size_t c = sums->targets, size = scl_dtype_size(dtype), cols = c + 1;
-  const char *phi =
-      (const char *)block->phi + (ptrdiff_t)start * block->phi_stride * (ptrdiff_t)size;
-  void *y = scl_allocate_array(rows * cols, size);
-  float *scratch = dtype == SCL_DTYPE_FLOAT32
-                       ? scl_allocate_array(sums->features * cols + 1, sizeof *scratch)
-                       : NULL;
-  if (y == NULL || (dtype == SCL_DTYPE_FLOAT32 && scratch == NULL)) {
-    scl_release(y);
-    scl_release(scratch);
-    return scl_fail_memory(error, rows * cols * size, "targets of a block");
-  }
+static scl_status add_right(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                            size_t group, size_t start, size_t rows, scl_error *error) {
+  const scl_dtype dtype = flow->dtype;
+  const size_t c = sums->targets, cols = c + 1, d = sums->features,
+               scratch = dtype == SCL_DTYPE_FLOAT32 ? d * cols : 0;
+  double *memory = scl_allocate_array(rows * cols + scratch + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, (rows * cols + scratch) * sizeof *memory, "targets of a block");
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cols; j++)
-      scl_set_number(y, dtype, i * cols + j,
-                     weight_of(block, start + i) * (j == c ? 1 : block->y[(start + i) * c + j]));
-  correlation job = {dtype,
-                     phi,
-                     block->phi_stride,
-                     sums->features,
-                     rows,
-                     cols,
-                     y,
-                     sums->right + group * sums->features * cols,
-                     scratch};
-  scl_pool_run((sums->features + STRIP - 1) / STRIP, correlate_strip, &job);
-  scl_release(y);
-  scl_release(scratch);
+      scl_set_number(memory, dtype, i * cols + j,
+                     scl_flow_weight(block, start + i) *
+                         (j == c ? 1 : block->y[(start + i) * c + j]));
+  correlation job = {.dtype = dtype,
+                     .phi = scl_flow_row(flow, block, start),
+                     .stride = block->phi_stride,
+                     .features = d,
+                     .rows = rows,
+                     .cols = cols,
+                     .y = memory,
+                     .right = sums->right + group * d * cols,
+                     .scratch = (float *)(void *)(memory + rows * cols)};
+  scl_pool_run((d + STRIP - 1) / STRIP, correlate_strip, &job);
+  scl_release(memory);
   return SCL_STATUS_OK;
 }
 
-/* Rows start .. end of the block belong to `group`. */
-static scl_status add_rows(const accumulator *a, const scl_flow_block *block, size_t group,
-                           size_t start, size_t end, scl_error *error) {
+scl_status scl_sums_add(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                        size_t group, size_t start, size_t end, scl_error *error) {
   if (end == start) return SCL_STATUS_OK;
-  add_targets(a->sums, block, group, start, end);
-  if (block->slots > 0) {
-    add_sparse(a, block, group, start, end);
+  add_targets(sums, block, group, start, end);
+  if (block->entries > 0) {
+    add_sparse(sums, block, group, start, end);
     return SCL_STATUS_OK;
   }
-  SCL_TRY(add_gram(a, block, group, start, end - start, error));
-  return add_right(a, block, group, start, end - start, error);
+  SCL_TRY(add_moment(sums, flow, block, group, start, end - start, error));
+  return add_right(sums, flow, block, group, start, end - start, error);
 }
 
-static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
-  const accumulator *a = context;
-  for (size_t g = 0; g < a->sums->groups; g++)
-    SCL_TRY(add_rows(a, block, g, block->group_start[g], block->group_start[g + 1], error));
-  return SCL_STATUS_OK;
-}
-
-/* Data are finite, so a sum that is not comes from a feature: a plugin's mistake, or numbers too
- * large for the dtype. */
-static scl_status check_finite(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
+scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
-      if (!isfinite(scl_symmetric_get(sums->gram[g], j, j)))
+      if (!isfinite(scl_symmetric_get(sums->moment[g], j, j)))
         return scl_fail(error, SCL_STATUS_NUMERIC,
-                        "feature %zu is NaN or too large for %s on some row: scale the data, or "
-                        "look at the nonlinearity",
+                        "the sum of squares of feature %zu is too large for %s: scale the data",
                         j + 1, scl_dtype_name(dtype));
   return SCL_STATUS_OK;
 }
 
-scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *error) {
-  accumulator a = {flow, out};
-  scl_status status = reserve(flow, out, error);
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(flow, true, add_block, &a, error);
-  if (status == SCL_STATUS_OK) status = check_finite(out, flow->dtype, error);
-  if (status != SCL_STATUS_OK) scl_sums_destroy(out);
+/* ------------------------------------------------------------ one walk */
+
+typedef struct accumulator {
+  const scl_flow *flow;
+  scl_reducer reducer;
+} accumulator;
+
+static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
+  accumulator *a = context;
+  void *part;
+  SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
+  for (size_t g = 0; g < ((const scl_sums *)part)->groups; g++)
+    SCL_TRY(scl_sums_add(part, a->flow, block, g, block->group_start[g], block->group_start[g + 1],
+                         error));
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error) {
+  scl_sums like = {.features = scl_flow_features(flow),
+                   .targets = flow->source->targets,
+                   .groups = flow->group == NULL ? 1 : flow->groups};
+  const scl_reduction sum = scl_sums_reduction(&like);
+  accumulator a = {flow, scl_reducer_of(&sum, flow->source->rows)};
+  void *part;
+  SCL_TRY(scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_block, &a, error), &part,
+                             error));
+  const scl_status status = scl_sums_check(part, flow->dtype, error);
+  if (status == SCL_STATUS_OK)
+    *out = part;
+  else
+    scl_sums_destroy(part);
   return status;
 }
 
-void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right,
-                     double *square, const double *mean_phi, const double *mean_y) {
-  scl_symmetric_rank(gram, -count, mean_phi, 1);
+/* ------------------------------------------------------------ totals */
+
+static void centre_totals(size_t d, size_t c, scl_totals *t) {
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < c; j++)
-      right[i * c + j] -= count * mean_phi[i] * mean_y[j];
+      t->right[i * c + j] -= t->total * t->mean_phi[i] * t->mean_y[j];
   for (size_t j = 0; j < c; j++) {
-    const double mean = count * mean_y[j] * mean_y[j];
-    square[j] = square[j] - mean > 16 * DBL_EPSILON * mean
-                    ? square[j] - mean
-                    : 0; /* what rounding leaves of a constant */
+    const double mean = t->total * t->mean_y[j] * t->mean_y[j], rest = t->square[j] - mean;
+    t->square[j] = rest > 16 * DBL_EPSILON * mean ? rest : 0; /* rounding, of a constant */
   }
 }
 
-double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram,
-                        double *right, double *square, double *mean_phi, double *mean_y) {
+static void add_group(const scl_sums *sums, size_t group, scl_totals *t) {
   const size_t d = sums->features, c = sums->targets, cols = c + 1;
-  double count = 0;
-  bool first = true;
-  memset(right, 0, d * c * sizeof *right);
-  memset(square, 0, c * sizeof *square);
-  memset(mean_phi, 0, d * sizeof *mean_phi);
-  memset(mean_y, 0, c * sizeof *mean_y);
-  for (size_t g = 0; g < sums->groups; g++) {
-    if ((long)g == without) continue;
-    if (first)
-      scl_service_symmetric.copy(sums->gram[g], gram);
-    else
-      scl_service_symmetric.add(1, sums->gram[g], gram);
-    first = false;
-    const double *from = sums->right + g * d * cols;
-    for (size_t i = 0; i < d; i++) {
-      for (size_t j = 0; j < c; j++)
-        right[i * c + j] += from[i * cols + j];
-      mean_phi[i] += from[i * cols + c];
-    }
-    for (size_t j = 0; j < c; j++) {
-      mean_y[j] += sums->sum[g * c + j];
-      square[j] += sums->square[g * c + j];
-    }
-    count += sums->count[g];
+  const double *from = sums->right + group * d * cols;
+  for (size_t i = 0; i < d; i++) {
+    for (size_t j = 0; j < c; j++)
+      t->right[i * c + j] += from[i * cols + j];
+    t->mean_phi[i] += from[i * cols + c];
   }
-  if (count == 0) return 0;
+  add_numbers(c, sums->sum + group * c, t->mean_y);
+  add_numbers(c, sums->square + group * c, t->square);
+  t->total += sums->count[group];
+}
+
+void scl_sums_total(const scl_sums *sums, long without, bool centre, scl_totals *out) {
+  const size_t d = sums->features, c = sums->targets;
+  memset(out->right, 0, d * c * sizeof *out->right);
+  memset(out->square, 0, c * sizeof *out->square);
+  memset(out->mean_phi, 0, d * sizeof *out->mean_phi);
+  memset(out->mean_y, 0, c * sizeof *out->mean_y);
+  out->total = 0;
+  for (size_t g = 0; g < sums->groups; g++)
+    if ((long)g != without) add_group(sums, g, out);
+  if (!(out->total > 0)) return;
   for (size_t i = 0; i < d; i++)
-    mean_phi[i] /= count;
+    out->mean_phi[i] /= out->total;
   for (size_t j = 0; j < c; j++)
-    mean_y[j] /= count;
-  if (centre) scl_sums_centre(count, d, c, gram, right, square, mean_phi, mean_y);
-  return count;
+    out->mean_y[j] /= out->total;
+  if (centre) centre_totals(d, c, out);
 }

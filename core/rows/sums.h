@@ -4,27 +4,35 @@
 #define SCULLERY_SUMS_H
 
 #include "rows/flow.h"
+#include "rows/reduce.h"
 
 typedef struct scl_sums {
   size_t features, targets, groups;
-  scl_symmetric **gram; /* one a group */
-  double *right;        /* groups x D x (c + 1); the last column: sums of the features */
-  double *sum, *square; /* groups x c: sums of y and of y^2 */
-  double *count;        /* groups: rows */
+  scl_symmetric **moment; /* one a group */
+  double *right;          /* groups x D x (c + 1); the last column: sums of the features */
+  double *sum, *square;   /* groups x c: sums of y and of y^2 */
+  double *count;          /* groups: sums of the weights */
 } scl_sums;
 
-/* One walk over the flow. */
-scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums *out, scl_error *error);
+/* Sums as parts of a reduction (reduce.h), of the sizes of `like`. */
+scl_reduction scl_sums_reduction(scl_sums *like);
+/* Rows start .. end-1 of a block of the flow belong to `group`. */
+scl_status scl_sums_add(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
+                        size_t group, size_t start, size_t end, scl_error *error);
+/* A sum that is not finite, though data and features are: SCL_STATUS_NUMERIC. */
+scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error);
 void scl_sums_destroy(scl_sums *sums);
 
-/* Centre sums of total weight `count` in place: features and targets less their means. */
-void scl_sums_centre(double count, size_t d, size_t c, scl_symmetric *gram, double *right,
-                     double *square, const double *mean_phi, const double *mean_y);
+/* One walk over the flow, each group of the flow for itself. */
+scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error);
 
-/* The sums over all groups but `without` (-1: all), centred when asked, into `gram` (order D, made
- * by the caller), right (D x c), square (c), mean_phi (D), mean_y (c); returns the number of
- * rows. */
-double scl_sums_combine(const scl_sums *sums, long without, bool centre, scl_symmetric *gram,
-                        double *right, double *square, double *mean_phi, double *mean_y);
+/* The right-hand sides over several groups. */
+typedef struct scl_totals {
+  double *right, *square, *mean_phi, *mean_y; /* D x c, c, D, c: the caller's */
+  double total;                               /* weight of the rows */
+} scl_totals;
+/* Over all groups but `without` (-1: all); centred when asked. The matrix is the sum of the groups'
+ * moments less total mean_phi mean_phi'. */
+void scl_sums_total(const scl_sums *sums, long without, bool centre, scl_totals *out);
 
 #endif

@@ -55,7 +55,7 @@ end
 local function adult(rates)
   if not here("adult") then return end
   local train = sc.data.load("adult"):parts()
-  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },
+  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 1 },
     p = sc.sampler.threshold{ sigma = 1 },
                                  phi = sc.nonlinearity.sign() }
   for _, dtype in ipairs{ "float64", "float32" } do

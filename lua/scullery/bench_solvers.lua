@@ -30,7 +30,7 @@ end
 -- The authors' instantiation 2: thresholds, sign, a Gaussian K.
 local function weighting(given)
   given = given or {}
-  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = given.gamma
+  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = given.width
     or 1 }, p = sc.sampler.threshold{ sigma = given.sigma or 1 },
                            phi = sc.nonlinearity.sign() }
 end
@@ -56,11 +56,11 @@ local function adult(row)
     local p, source = pipeline(weighting(), 1000, sc.solver.lasso()), train:source_of_targets()
     local prepared = p:prepare(source)
     core.solve(core.training(source, prepared.stages, prepared.map, p:training_options(train)),
-      p.solver:instance(), false, 0, lambdas)
+      p.solver:instance(), 0, lambdas)
   end)
   row("  lasso, a path of 50 lambdas", path, ("%.2f fits"):format(path / one))
   local search = timed(function()
-    local inst = weighting{ sigma = sc.choose{ 0.5, 1, 2 }, gamma = sc.choose{ 0.5, 1, 2 } }
+    local inst = weighting{ sigma = sc.choose{ 0.5, 1, 2 }, width = sc.choose{ 0.5, 1, 2 } }
     return pipeline(inst, 1000, sc.solver.ridge{ lambda = sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 },
       penalty = "rkhs" }):search(train, { folds = 5 })
   end)

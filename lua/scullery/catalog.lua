@@ -1,6 +1,7 @@
 --- The named data sets, as data: files, format, target, official parts, where they come from.
---- file.name and .sha256 are those of the compact file, which a mirror (SCULLERY_DATA_URL) serves; .rows its rows, where a set has several files.
---- file.origin says how to get it from the public source:
+--- file.name and .sha256 are those of the compact file, which a mirror (SCULLERY_DATA_URL) serves;
+--- .rows its rows, where a set has several files. file.origin says how to get it from the public
+--- source:
 ---   url, raw (its name there), sha256 of that raw file where it is known for certain, and how its text becomes the compact one (see fetch.lua):
 ---   header, drop, replace, lines, order. `content` is the sha256 of the compact file unpacked: the proof that a conversion gave the same bytes.
 local UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
@@ -33,7 +34,8 @@ local covtype_names = { "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_
 for i = 1, 40 do covtype_names[#covtype_names + 1] = "Soil_Type" .. i end
 covtype_names[#covtype_names + 1] = "Cover_Type"
 
--- The files of MNIST as the public mirrors serve them hold the same numbers, packed otherwise: another sha256.
+-- The files of MNIST as the public mirrors serve them hold the same numbers, packed otherwise:
+-- another sha256.
 local function mnist_file(name, sha256, raw_sha256)
   return { name = "mnist/" .. name, sha256 = sha256, origin = { url = MNIST .. name, sha256 = raw_sha256 } }
 end

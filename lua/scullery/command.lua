@@ -47,9 +47,9 @@ local function list_plugins()
   local core = require "scullery.core"
   local rows = { { "kind", "name", "version", "summary", "path" } }
   for _, entry in ipairs(core.plugin_list()) do
-    local ok, info = pcall(core.plugin_info, entry.kind, entry.name)
-    rows[#rows + 1] = { entry.kind, entry.name, ok and info.version or "-", ok and info.summary
-      or "refused: " .. tostring(info), entry.path }
+    local info, refusal = core.plugin_probe(entry.kind, entry.name)
+    rows[#rows + 1] = { entry.kind, entry.name, info and info.version or "-", info and info.summary
+      or "refused: " .. refusal, entry.path }
   end
   print_columns(rows)
 end

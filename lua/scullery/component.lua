@@ -14,12 +14,16 @@ function component.is(value, kind)
   return getmetatable(value) == Component and (kind == nil or value.kind == kind)
 end
 
---- component.rule(kind): the rule of options.check for an option that takes a component of that
---- kind.
-function component.rule(kind)
-  return { test = function(v)
-    return component.is(v, kind)
-  end, takes = "a " .. kind .. ", as sc." .. kind .. ".NAME{...}" }
+--- component.rule(kind, ...): the rule of options.check for an option that takes a component of one
+--- of these kinds.
+function component.rule(...)
+  local kinds, takes = { ... }, {}
+  for i, kind in ipairs(kinds) do takes[i] = ("a %s, as sc.%s.NAME{...}"):format(kind, kind) end
+  local function test(value)
+    for _, kind in ipairs(kinds) do if component.is(value, kind) then return true end end
+    return false
+  end
+  return { test = test, takes = table.concat(takes, ", or ") }
 end
 
 function Component:__tostring()
@@ -73,12 +77,18 @@ function Component:resolved(choices)
     Component)
 end
 
---- Whether it has an option of that name.
-function Component:has(name)
+--- The name of its option with that role ("regularisation", "capacity", "intercept", "estimate",
+--- "bias"), or nil.
+function Component:role(role)
   for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
-    if option.name == name then return true end
+    if option.role == role then return option.name end
   end
-  return false
+end
+
+--- The value of the option with that role, nil where there is none or it is absent.
+function Component:role_value(role, choices)
+  local name = self:role(role)
+  return name and self:setting(name, choices)
 end
 
 --- The component with one option set.
@@ -156,6 +166,15 @@ function Component:instance(choices, widths)
     widths[2], widths[3])
 end
 
+--- The component with widths from the data put in: {scale, median, columns}, the first two as
+--- gammas.
+function Component:settled(widths)
+  local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
+  copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
+    widths[2], widths[3])
+  return copy
+end
+
 --- A setting of a component that does not wait for data.
 function Component:setting(name, choices)
   return core.settings(self:instance(choices or {}))[name]
@@ -206,6 +225,18 @@ local function constructor(kind, name)
   end
   component.constructors[make] = { kind = kind, name = name }
   return make
+end
+
+--- component.find(kind, test): the first component of a kind, in the order of their names, with its
+--- defaults, of which test(component) is true; nil where there is none. Files that cannot be loaded
+--- are passed over.
+function component.find(kind, test)
+  local group = component.group(kind)
+  for _, entry in ipairs(core.plugin_list()) do
+    local loads = entry.kind == kind and pcall(core.plugin_info, kind, entry.name)
+    local one = loads and group[entry.name]()
+    if one and test(one) then return one end
+  end
 end
 
 --- component.group(kind): the table behind sc.sampler and the like; a name loads its plugin at

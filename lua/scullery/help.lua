@@ -12,18 +12,18 @@ local overview = [[
 Scullery: learning with random features. sc is the library; names complete with Tab.
 
   sc.data        files and named data sets      sc.data.list()
-  sc.sampler     how parameters are drawn       sc.sampler.gaussian{ sigma = 1 }
-  sc.nonlinearity                               sc.nonlinearity.fourier()
-  sc.kernel      kernels between parameters     sc.kernel.gaussian{ gamma = 5 }
+  sc.sampler     how parameters are drawn       sc.sampler.NAME{ ... }
+  sc.nonlinearity                               sc.nonlinearity.NAME{ ... }
+  sc.kernel      kernels, on rows and on parameters
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
-  sc.solver      what learns the weights        sc.solver.ridge{ lambda = 1e-4 }
+  sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
-  sc.choose      values to search               sc.solver.ridge{ lambda = sc.choose{ 1e-5, 1e-3 } }
+  sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
   sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
 
-help(sc) lists everything; help(sc.sampler), help(sc.sampler.gaussian), help(sc.data.csv),
-help "ridge", help "matrix", help "pipeline:fit" tell more.
+help(sc) lists everything; help(sc.sampler), help(sc.sampler.NAME), help(sc.data.csv),
+help "matrix", help "pipeline:fit" tell more.
 ]]
 
 local function trim(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end

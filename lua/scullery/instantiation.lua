@@ -6,34 +6,28 @@ local options = require "scullery.options"
 
 local instantiation = {}
 
--- ---------------------------------------------------------------- parameter spaces
+-- ------------------------------------------------------------ parameter spaces
 
 local Space = { __name = "space" }
 Space.__index = Space
 function Space:__tostring() return "space." .. self.name .. "()" end
 
-local summaries = {
-  dense = "w in R^d: z = <w, x> (+ b)",
-  sparse = "weights w on a support N of few columns: z = <w_N, x_N> (+ b)",
-  threshold = "(i, t), a column and a threshold: z = x_i - t",
-  grid = "pitches and shifts, one a column: the cell floor((x_j - u_j)/delta_j)",
-  structured =
-    "rows made of diagonal and Hadamard matrices, used as dense ones: z = <w, x> (+ b) in O(log d)",
-}
-local names = {}
-for name in pairs(summaries) do names[#names + 1] = name end
+local spaces, names = {}, {}
+for i, one in ipairs(core.spaces()) do spaces[one.name], names[i] = one, one.name end
 table.sort(names)
 
 --- sc.space.dense(), sparse(), threshold(), grid(), structured(): the parameter space W of an
 --- instantiation; the sampler must draw from it.
 instantiation.space = setmetatable({}, {
   __index = function(_, name)
-    if not summaries[name] then
+    if not spaces[name] then
       local near = options.nearest(tostring(name), names)
       error(("no space '%s'%s; there are %s"):format(name, near and " (did you mean '" .. near
         .. "'?)" or "", table.concat(names, ", ")), 2)
     end
-    return function() return setmetatable({ name = name, summary = summaries[name] }, Space) end
+    return function()
+      return setmetatable({ name = name, summary = spaces[name].summary }, Space)
+    end
   end,
   __pairs = function(space)
     local i = 0
@@ -44,14 +38,13 @@ instantiation.space = setmetatable({}, {
   end,
 })
 
--- ---------------------------------------------------------------- features
+-- ------------------------------------------------------------ features
 
 local Features = { __name = "features" }
 Features.__index = Features
 
 local feature_rules = {
-  T = { type = "integer", low = 1, takes = "a whole number of at least 1", required = true,
-    searchable = true },
+  T = { type = "integer", low = 1, searchable = true },
   seed = { type = "integer", default = 0, searchable = true },
   dtype = { choices = { "float64", "float32" }, default = "float64", searchable = true },
   samples = { type = "integer", low = 1, searchable = true },
@@ -71,7 +64,7 @@ function Features:__tostring()
   local i = self.inst
   local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
   if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
-  parts[#parts + 1] = "T = " .. tostring(self.T)
+  if self.T then parts[#parts + 1] = "T = " .. tostring(self.T) end
   parts[#parts + 1] = "seed = " .. tostring(self.seed)
   if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
   return "features{" .. table.concat(parts, ", ") .. "}"
@@ -107,29 +100,46 @@ function Features:resolved(choices)
   return copy
 end
 
---- The map for d columns: parameters drawn, kernel bound. widths() -> gamma by scale, gamma by
---- median; called only where a width waits for the data.
-function Features:map(dim, choices, widths)
-  choices = choices or {}
-  local inst = self.inst
+-- The parts as the engine's instances; widths() -> gamma by scale, gamma by median, columns, called
+-- only where a width waits for the data.
+local function instances(inst, choices, widths)
   local found
-  local function get_widths(part)
-    if not part:waiting(choices) then return nil end
+  local function make(part)
+    if not part then return nil end
+    if not part:waiting(choices) then return part:instance(choices) end
     if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
     found = found or { widths() }
-    return found
+    return part:instance(choices, found)
   end
-  inst.last_dim = dim
-  local spec = {
-    sampler = inst.p:instance(choices, get_widths(inst.p)),
-    phi = inst.phi:instance(choices, get_widths(inst.phi)),
-    kernel = inst.K and inst.K:instance(choices, get_widths(inst.K)),
-    dim = dim,
-  }
+  return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K) }
+end
+
+--- The map for the rows of a source after stages: parameters drawn, or learnt from the rows where
+--- the sampler learns; kernels bound; widths that come from the data worked out. whiten: kernel
+--- sections as L^-1 k(W, x).
+function Features:map(source, stages, choices, whiten)
+  choices = choices or {}
+  local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
   for _, name in ipairs(own) do
     spec[name] = choose.pick(self[name], "features." .. name, choices)
   end
-  return core.map(spec)
+  spec.dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
+    or select(2, core.source_size(source))
+  spec.whiten = whiten
+  if core.learns(spec.sampler) then
+    local kernel = self.inst.phi.kind == "kernel" and spec.phi or spec.kernel
+    spec.state, spec.T = core.learn_state(source, stages, spec.sampler, kernel, spec.T, spec.seed)
+  end
+  self.inst.last_dim = spec.dim
+  local map = core.map(spec)
+  core.learn(source, stages, map)
+  return map
+end
+
+--- Whether the parameters are learnt from rows, so that folds must not share them.
+function Features:learns(choices)
+  local p = self.inst.p:resolved(choices or {})
+  return not p:waiting() and core.learns(p:instance())
 end
 
 local function matrix_of(x, title)
@@ -139,15 +149,14 @@ local function matrix_of(x, title)
   error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
 end
 
---- feats:fit(X): draw the parameters for the columns of X (and work out widths that come from the
---- data). Returns the features.
+--- feats:fit(X): draw the parameters for the columns of X (learn them from the rows where the
+--- sampler does, and work out widths that come from the data). Returns the features.
 function Features:fit(X)
   X = matrix_of(X, "features:fit")
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   return options.guard("features:fit", 1, function()
-    self.fitted = self:map(X:cols(), {}, function() return core.widths(core.source(X), {}) end)
-    core.learn(core.source(X), {}, self.fitted)
+    self.fitted = self:map(core.source(X), {})
     return self
   end)
 end
@@ -158,21 +167,27 @@ local function fitted(self, title, X)
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
 
---- feats:transform(X): the n x D matrix of features (all of it in memory).
+--- feats:transform(X): the n x D matrix of features (all of it in memory); of a kernel as phi
+--- k(w_t, x).
 function Features:transform(X)
   X = matrix_of(X, "features:transform")
   local map = fitted(self, "features:transform", X)
   return options.guard("features:transform", 1, function()
-    return (core.transform(core.source(X), {}, map))
+    return core.transform(core.source(X), {}, map)
   end)
 end
 
---- feats:kernel(X, Y): the random estimate <Phi(x), Phi(y)> for each row of X and of Y.
+--- feats:kernel(X, Y): the estimate <Phi(x), Phi(y)> for each row of X and of Y; of a kernel as phi
+--- that of Nystrom, k(x, W) k(W, W)^-1 k(W, y).
 function Features:kernel(X, Y)
   X = matrix_of(X, "features:kernel")
   Y = matrix_of(Y or X, "features:kernel")
+  local map = fitted(self, "features:kernel", X)
   return options.guard("features:kernel", 1, function()
-    return self:transform(X) * self:transform(Y):t()
+    if core.map_info(map).section then map = core.map_whitened(map, true) end
+    local left, right = core.transform(core.source(X), {}, map),
+      core.transform(core.source(Y), {}, map)
+    return left * right:t()
   end)
 end
 
@@ -192,7 +207,8 @@ end
 --- A nonlinearity of q numbers a parameter has q T rows: number k of parameter t in row k T + t.
 function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
 
---- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K.
+--- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K, and of a kernel as
+--- phi.
 function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
 
 --- feats:info(): T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the kernel's
@@ -202,7 +218,7 @@ function Features:info() return core.map_info(fitted(self, "features:info")) end
 --- instantiation.is_features(value)
 function instantiation.is_features(value) return getmetatable(value) == Features end
 
--- ---------------------------------------------------------------- instantiations
+-- ------------------------------------------------------------ instantiations
 
 local Instantiation = { __name = "instantiation" }
 Instantiation.__index = Instantiation
@@ -220,56 +236,63 @@ local parts = {
     return getmetatable(v) == Space
   end, takes = "a space, as sc.space.dense()" },
   K = component.rule("kernel"), p = required(component.rule("sampler")),
-    phi = required(component.rule("nonlinearity")),
+    phi = required(component.rule("nonlinearity", "kernel")),
 }
 
--- The sampler's own layout says what it draws.
-local function space_of(p)
-  if p:waiting() then return nil end
-  local sampler = p:instance()
-  for d = 1, 64 do
+-- Numbers of columns that the sampler takes, and the space that it then draws from: the least up to
+-- 64, and more, as what fits may depend on it.
+local function some_dims(sampler)
+  local dims, space = {}, nil
+  local function try(d)
     local name = core.space(sampler, d)
-    if name then return name end
+    if name and d ~= dims[1] then dims[#dims + 1], space = d, space or name end
+    return name
   end
+  for d = 1, 64 do if try(d) then break end end
+  for _, d in ipairs{ 8, 128, 1024 } do try(d) end
+  return dims, space
 end
 
--- Numbers of columns that the sampler takes: few, and more, as what fits may depend on it.
-local function some_dims(sampler)
-  local dims = {}
-  for d = 1, 64 do
-    if core.space(sampler, d) then dims[1] = d break end
+-- What does not depend on data: nil where a width waits for them.
+local function made_without_data(self)
+  for _, part in ipairs{ self.p, self.phi, self.K or nil } do
+    if part:waiting() then return nil end
   end
-  for _, d in ipairs{ 8, 128, 1024 } do
-    if d ~= dims[1] and core.space(sampler, d) then dims[#dims + 1] = d end
-  end
-  return dims
+  return instances(self, {})
 end
 
 -- Parts that cannot go together, whatever the number of columns, are refused here, before there are
 -- data.
 local function check_parts(self, level)
-  local sampler, phi, kernel = self.p:instance(), self.phi:instance(), self.K and self.K:instance()
-  local message
-  for _, dim in ipairs(some_dims(sampler)) do
-    local ok, made = pcall(core.map, { sampler = sampler, phi = phi, kernel = kernel, dim = dim,
-      T = 1, samples = 1 })
+  local spec, message = made_without_data(self), nil
+  if not spec then return end
+  spec.bare = true
+  for _, dim in ipairs(some_dims(spec.sampler)) do
+    spec.dim = dim
+    local ok, made = pcall(core.map, spec)
     if ok then return end
     message = made
   end
   if message then error("instantiation: " .. options.plain(message), level + 1) end
 end
 
+-- The space that the sampler draws from.
+local function space_of(p)
+  if p:waiting() then return nil end
+  return select(2, some_dims(p:instance()))
+end
+
 local function check_space(self, level)
   local drawn = self.W and space_of(self.p)
-  if drawn == "structured" and self.W.name == "dense" then return end -- they stand for dense rows
-  if drawn and self.W.name ~= drawn then
+  if drawn and self.W.name ~= drawn and self.W.name ~= spaces[drawn].seen then
     error(("instantiation: W is space.%s, but sampler.%s draws from space.%s"):format(self.W.name,
       self.p.name, drawn), level + 1)
   end
 end
 
 --- sc.instantiation{ W =, K =, p =, phi = }: parameter space, kernel on it (nil: none, a random
---- kitchen sink), distribution, feature function.
+--- kitchen sink), distribution, feature function. phi is a nonlinearity, or a kernel k on rows:
+--- features are then k(w_t, x), and K is k itself.
 function instantiation.new(given)
   local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
   check_space(self, 2)
@@ -278,7 +301,8 @@ function instantiation.new(given)
 end
 
 --- inst:features{ T =, seed =, dtype = }: the stage of a pipeline: phi(w_t, x)/sqrt(T) without K, E
---- K(w_t, w) phi(w, x) with K.
+--- K(w_t, w) phi(w, x) with K, k(w_t, x) where phi is a kernel. T is left out where the sampler
+--- says it.
 function Instantiation:features(given)
   return new_features(self, given, "instantiation:features")
 end
@@ -349,11 +373,12 @@ local function dim_of(self, d, title, level)
   return math.tointeger(d)
 end
 
-local function spec(self, dim, given)
-  local s = { sampler = self.p:instance(), phi = self.phi:instance(), kernel = self.K
-    and self.K:instance(), dim = dim, T = 1 }
-  for name, value in pairs(given or {}) do s[name] = value end
-  return s
+-- A map of the parts; without parameters unless T is given.
+local function map_of(self, dim, given)
+  local spec = instances(self, {})
+  spec.dim, spec.bare = dim, true
+  for name, value in pairs(given or {}) do spec[name] = value end
+  return core.map(spec)
 end
 
 --- inst:sample{ T =, seed =, d = }: T parameters as a matrix, one a row.
@@ -363,38 +388,38 @@ function Instantiation:sample(given)
       d = { type = "integer", low = 1 } })
   local dim = dim_of(self, o.d, "instantiation:sample", 3)
   return options.guard("instantiation:sample", 1, function()
-    return core.map_parameters(core.map(spec(self, dim, { T = o.T, seed = o.seed })))
+    return core.map_parameters(map_of(self, dim, { T = o.T, seed = o.seed, bare = false }))
   end)
 end
 
 -- The least number of columns that a matrix of parameters can be for: its width, or the largest
 -- column that it names.
 local function dim_of_parameters(self, U)
-  local space = space_of(self.p)
-  if space ~= "threshold" and space ~= "sparse" then return U:cols() end
-  local named = space == "threshold" and 1 or (U:cols() // 2)
-  return U:rows() == 0 and 1 or math.max(1, math.tointeger(U:slice(1, U:rows(), 1, named):max())
-    or 1)
+  local space = spaces[space_of(self.p)]
+  if not (space and space.names_columns) then return U:cols() end
+  return U:rows() == 0 and 1 or math.max(1, math.tointeger(U:slice(1, U:rows(), 1,
+    U:cols() // 2):max()) or 1)
 end
 
 --- inst:gram(U, V): K(u, v) for each row of U and of V (parameters as inst:sample gives them).
 function Instantiation:gram(U, V)
   U = matrix_of(U, "instantiation:gram")
   V = matrix_of(V or U, "instantiation:gram")
-  if not self.K then error("instantiation:gram: this instantiation has no K", 2) end
-  local dim = math.max(dim_of_parameters(self, U), dim_of_parameters(self, V))
-  local space = space_of(self.p)
-  if self.last_dim and (space == "threshold" or space == "sparse") then
-    dim = math.max(dim, self.last_dim)
+  if not self.K and self.phi.kind ~= "kernel" then
+    error("instantiation:gram: this instantiation has no K", 2)
   end
+  local dim = math.max(dim_of_parameters(self, U), dim_of_parameters(self, V))
+  local space = spaces[space_of(self.p)]
+  if self.last_dim and space and space.names_columns then dim = math.max(dim, self.last_dim) end
   return options.guard("instantiation:gram", 1, function()
-    return core.map_between(core.map(spec(self, dim)), U, V)
+    return core.map_between(map_of(self, dim), U, V)
   end)
 end
 
 --- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): E_{w~p}[K(u, w) phi(w,
 --- x)], a row for each u and a column for each x; and info: method ("exact", "quadrature",
---- "monte-carlo"), stderr (the largest of any entry), samples.
+--- "monte-carlo"), stderr (the largest of any entry), samples, note (where a quadrature missed its
+--- tolerance of 1e-10).
 function Instantiation:expectation(U, X, given)
   local o = options.check("instantiation:expectation", given, {
     method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
@@ -404,8 +429,14 @@ function Instantiation:expectation(U, X, given)
   U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
   return options.guard("instantiation:expectation", 1, function()
     refuse_nonfinite{ U = U, X = X }
-    return core.expectation(spec(self, X:cols(), { parameters = U, method = o.method,
-      seed = o.seed }), X, o.tolerance, o.samples)
+    local spec = instances(self, {})
+    spec.dim, spec.parameters, spec.method, spec.seed = X:cols(), U, o.method, o.seed
+    local values, info = core.expectation(spec, X, o.tolerance, o.samples)
+    if info.gap > 0 then
+      info.note = ("the quadrature missed its tolerance: its last two rules differ by %.1e"):format(
+        info.gap)
+    end
+    return values, info
   end)
 end
 
@@ -417,7 +448,7 @@ local function constants(self, d, given, title)
   end
   local dim = dim_of(self, d, title, 4)
   return options.guard(title, 2, function()
-    return core.map_constants(core.map(spec(self, dim, { samples = 1 })), o.radius)
+    return core.map_constants(map_of(self, dim), o.radius)
   end)
 end
 
@@ -442,12 +473,9 @@ local function between_rows(self, X, Y, title, f)
   Y = matrix_of(Y or X, title)
   return options.guard(title, 2, function()
     refuse_nonfinite{ X = X, Y = Y }
-    local waits = self.p:waiting() or self.phi:waiting()
-    local widths = waits and { core.widths(core.source(X), {}) } or nil
-    local s = { sampler = self.p:instance({}, widths), phi = self.phi:instance({}, widths),
-      kernel = self.K and self.K:instance(), dim = X:cols(), T = 1,
-                samples = 1 }
-    return f(core.map(s), X, Y)
+    local spec = instances(self, {}, function() return core.widths(core.source(X), {}) end)
+    spec.dim, spec.bare = X:cols(), true
+    return f(core.map(spec), X, Y)
   end)
 end
 

@@ -5,6 +5,7 @@ local component = require "scullery.component"
 local dataset = require "scullery.dataset"
 local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
+local model = require "scullery.model"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
@@ -134,7 +135,7 @@ end
 --- Whether an option or a stage is to be searched.
 function Pipeline:is_searched() return self.variants ~= nil or #self:searched() > 0 end
 
--- ---------------------------------------------------------------- fitting
+-- ------------------------------------------------------------ fitting
 
 local function check_data(ds, title)
   local n, d = ds:size()
@@ -162,6 +163,16 @@ local function check_data(ds, title)
   end
 end
 
+-- Whether kernel sections are shown as L^-1 k(W, x), in which ||a|| is the norm of the function:
+-- for solvers that penalise it, or measure distances. Penalties of single weights are about k(w_t,
+-- x).
+local whitened_for = { l2 = true, none = true }
+
+local function whitens(self, choices)
+  if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
+  return whitened_for[core.penalty(self.solver:instance(choices))] or false
+end
+
 --- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
 --- map, seconds}.
 function Pipeline:prepare(source, choices)
@@ -176,29 +187,29 @@ function Pipeline:prepare(source, choices)
   local map
   if self.features then
     local began = core.now()
-    local cols = select(2, core.source_size(source))
-    if #made > 0 then cols = core.stage_info(made[#made]).cols_out end
-    map = self.features:map(cols, choices, function() return core.widths(source, made) end)
-    core.learn(source, made, map)
+    map = self.features:map(source, made, choices, whitens(self, choices))
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   return { stages = made, map = map, seconds = seconds, components = components }
 end
 
---- The solver's instance for prepared stages; a width that waits for the data is worked out from
---- the staged rows.
---- estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it can.
+--- Whether something before the solver is learnt from rows in a way that folds must not share.
+function Pipeline:learns(choices)
+  return self.features ~= nil and self.features:learns(choices)
+end
+
+--- The solver with the choices put in; a width that waits for the data is worked out from the
+--- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
+--- can.
 function Pipeline:make_solver(source, prepared, choices, estimate)
-  if estimate then
-    return self.solver:resolved(choices or {}):with("estimate", estimate):instance()
-  end
-  local waiting = self.solver:waiting(choices)
-  if not waiting then return self.solver:instance(choices) end
+  local solver = self.solver:resolved(choices or {})
+  if estimate then return solver:with(solver:role("estimate"), estimate) end
+  if not solver:waiting() then return solver end
   if prepared.map then
     error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
       of them: give a number"):format(tostring(self.solver)), 0)
   end
-  return self.solver:instance(choices, { core.widths(source, prepared.stages) })
+  return solver:settled{ core.widths(source, prepared.stages) }
 end
 
 --- What a training needs to know besides rows.
@@ -208,25 +219,39 @@ function Pipeline:training_options(ds, folds)
            weights = weights.of(ds, self.class_weights) }
 end
 
---- A walk over rows that are judged, each counted once whatever its weight.
-function Pipeline:judging(ds, made, map)
-  return core.training(ds:source_of_targets(), made, map,
-    { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
-      block = self.block, allowance = self.allowance })
+-- What every fitted model of this recipe has.
+local function model_of(self, source_size, prepared, fields)
+  local n, d = source_size[1], source_size[2]
+  return model.new{ stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
+    components = prepared.components, features = self.features,
+    map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
+    block = self.block }:with(fields)
 end
 
--- Keep a fit: everything that predicting and reporting need.
-function Pipeline:keep(ds, prepared, fit, choices)
-  local n, d = ds:size()
-  self.fitted = {
-    data = ds, stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
-      components = prepared.components, weights = fit.weights,
-    intercept = fit.intercept, model = fit.model, targets = fit.targets or fit.weights:cols(),
-      fit = fit, choices = choices or {}, n = n, dim = d,
-    task = ds.task, classes = ds.classes, names = ds.names, loss = fit.loss,
-    map_info = prepared.map and core.map_info(prepared.map),
-  }
-  self.classes = ds.classes
+local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
+  "score" }
+
+local function report_of(fit, made)
+  local report, notes = { note = fit.note }, { fit.note }
+  for _, name in ipairs(reported) do report[name] = fit[name] end
+  notes[#notes + 1] = made:quadrature_note()
+  if made.map_info and made.map_info.jitter > 0 then
+    notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
+      without"):format(made.map_info.jitter)
+  end
+  report.note = #notes > 0 and table.concat(notes, "; ") or nil
+  return report
+end
+
+--- Keep a fit: the model, and the rows that it learnt from.
+function Pipeline:keep(ds, prepared, solver, fit)
+  local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
+    intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
+    task = ds.task, classes = ds.classes, names = ds.names,
+    weighted = (self.class_weights or ds.weights) ~= nil,
+    class_weights = self.class_weights })
+  made.report = report_of(fit, made)
+  self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
       fit.status, fit.note and ": " .. fit.note or ""))
@@ -263,39 +288,37 @@ local function guarded(title, f, ...)
 end
 pipeline.guarded = guarded
 
--- Components of the features: decisions with their vectors as weights.
-local function fit_components(self, source)
-  local f, began = self.fitted, core.now()
-  local found = core.pca(source, f.stages, f.map, self.after.given.k)
-  f.weights, f.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
-  f.components = stages.explained(found)
-  f.seconds[#f.seconds + 1] = { tostring(self.after), core.now() - began }
+-- Components of the features: scores with their vectors as weights.
+local function fit_components(self, source, made)
+  local began = core.now()
+  local found = core.pca(source, made.stages, made.map, self.after.given.k)
+  made.weights, made.intercept = found.vectors:t():copy(), found.mean * found.vectors:t() * -1
+  made.components = stages.explained(found)
+  made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
+end
+
+local function fit_rows(self, ds)
+  local source = ds:source_of_rows()
+  local made = model_of(self, { ds:size() }, self:prepare(source), {})
+  if self.after then fit_components(self, source, made) end
+  self.fitted, self.data = made, nil
+  return self
 end
 
 local function fit(self, ds)
   if self:is_searched() then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
-  if not self.solver then
-    local source = ds:source_of_rows()
-    local prepared = self:prepare(source)
-    local n, d = ds:size()
-    self.fitted = { stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
-      components = prepared.components, n = n, dim = d,
-                    map_info = prepared.map and core.map_info(prepared.map) }
-    if self.after then fit_components(self, source) end
-    return self
-  end
+  if not self.solver then return fit_rows(self, ds) end
   check_data(ds, "pipeline:fit")
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
   local training <close> = core.training(source, prepared.stages, prepared.map,
     self:training_options(ds))
-  local settings = core.settings(solver)
-  local result = core.solve(training, solver, settings.intercept == true)[1]
+  local result = core.solve(training, solver:instance())[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
-  return self:keep(ds, prepared, result)
+  return self:keep(ds, prepared, solver, result)
 end
 
 -- Rows without targets, for pipelines without a solver.
@@ -312,19 +335,19 @@ function Pipeline:fit(data, y, given)
   return guarded("pipeline:fit", fit, self, ds)
 end
 
--- ---------------------------------------------------------------- using
+-- ------------------------------------------------------------ using
 
 local function need(self, title, solver)
   local f = self.fitted
   if not f then error(title .. ": the pipeline is not fitted yet: call p:fit(ds) first", 3) end
-  if solver and not f.fit then error(title .. ": this pipeline has no solver", 3) end
+  if solver and not f.solver then error(title .. ": this pipeline has no solver", 3) end
   return f
 end
 
 -- The same where only coefficients of features will do.
 local function need_weights(self, title)
   local f = need(self, title, true)
-  if f.model then
+  if f.learnt then
     error(("%s: solver.%s is not linear in the features: it has no weights"):format(title,
       self.solver.name), 3)
   end
@@ -351,18 +374,12 @@ local function source_of(data, f, title)
 end
 
 -- n x c scores.
-local function scores(self, f, X, title)
-  local source = source_of(X, f, title)
-  if f.model then
-    return core.model_decisions(source, f.stages, f.map, f.model, self.dtype, self.block)
-  end
-  return core.decisions(source, f.stages, f.map, f.weights, f.intercept, self.block)
-end
+local function scores(f, X, title) return f:scores(source_of(X, f, title)) end
 
 --- p:decision(X): raw scores, n x c (one column for two classes and for one target).
 function Pipeline:decision(X)
   local f = need(self, "pipeline:decision", true)
-  return guarded("pipeline:decision", scores, self, f, X, "pipeline:decision")
+  return guarded("pipeline:decision", scores, f, X, "pipeline:decision")
 end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
@@ -370,9 +387,7 @@ end
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   return guarded("pipeline:predict", function()
-    local d = scores(self, f, X, "pipeline:predict")
-    if f.task ~= "classification" then return d end
-    return core.labels_of(d, f.classes)
+    return f:decide(scores(f, X, "pipeline:predict"))
   end)
 end
 
@@ -385,8 +400,13 @@ end
 --- classes the largest need not be where the score is largest, which p:predict goes by.
 function Pipeline:probabilities(X)
   local f = need(self, "pipeline:probabilities", true)
-  return guarded("pipeline:probabilities", require("scullery.probabilities").of, self, function()
-    return scores(self, f, X, "pipeline:probabilities")
+  return guarded("pipeline:probabilities", function()
+    local probabilities = require "scullery.probabilities"
+    probabilities.check(f)
+    -- a wrong X is told of before folds are made
+    local said = scores(f, X, "pipeline:probabilities")
+    if not probabilities.known(f) then probabilities.calibrate(self) end
+    return probabilities.of(f, said)
   end)
 end
 
@@ -406,11 +426,9 @@ end
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   return guarded("pipeline:transform", function()
-    if self.after then
-      return core.decisions(source_of(X, f, "pipeline:transform"), f.stages, f.map, f.weights,
-        f.intercept, self.block)
-    end
-    return (core.transform(source_of(X, f, "pipeline:transform"), f.stages, f.map, self.block))
+    local source = source_of(X, f, "pipeline:transform")
+    if self.after then return f:scores(source) end
+    return core.transform(source, f.stages, f.map, f.block)
   end)
 end
 
@@ -433,9 +451,7 @@ local function judge_stream(self, title, ds)
   end
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source },
     getmetatable(ds))
-  local training <close> = self:judging(coded, f.stages, f.map)
-  return core.score(training,
-    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
+  return f:tally(coded)
 end
 
 local function streams(data) return dataset.is(data) and not data.X end
@@ -472,21 +488,12 @@ function Pipeline:error(data, y, given)
   end)
 end
 
--- ---------------------------------------------------------------- reporting
-
--- The engine keeps a common factor exp(log_scale) of the features apart; transform() puts it back
--- unless that would underflow.
-local function exported_factor(f)
-  local info = f.map_info
-  if not info then return 1 end
-  if info.log_scale < (info.dtype == "float64" and -300 or -30) then return 1 end
-  return math.exp(-info.log_scale)
-end
+-- ------------------------------------------------------------ reporting
 
 --- p:weights(): D x c; decision = transform x weights, plus the intercept where one was asked for.
 function Pipeline:weights()
   local f = need_weights(self, "pipeline:weights")
-  return f.weights * exported_factor(f)
+  return f.weights * f:exported_factor()
 end
 
 --- p:intercept(): 1 x c (zeros where none was asked for).
@@ -495,9 +502,7 @@ function Pipeline:intercept() return need_weights(self, "pipeline:intercept").in
 --- p:norm(): ||alpha|| = sqrt(a'Ga) with K, ||a|| without; over all targets.
 function Pipeline:norm()
   local f = need_weights(self, "pipeline:norm")
-  if not (f.map and self.features.inst.K) then return f.weights:norm() end
-  f.norm = f.norm or guarded("pipeline:norm", core.map_norm, f.map, f.weights)
-  return f.norm
+  return guarded("pipeline:norm", f.norm, f)
 end
 
 --- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the
@@ -515,10 +520,13 @@ end
 --- (classes are coded +-1), without an intercept; the empirical risk counts each row once, whatever
 --- its weight.
 function Pipeline:bound(given)
-  need_weights(self, "pipeline:bound")
-  return guarded("pipeline:bound", require("scullery.bounds").run, self, given)
+  local f = need_weights(self, "pipeline:bound")
+  return guarded("pipeline:bound", require("scullery.bounds").run, f, self.data, given)
 end
 
+--- p.fitted: the model that learning made, apart from the recipe, with fields of its own (see
+--- scullery.model); it holds no training data. p.data: the rows last learnt from.
+---
 --- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate
 --- of the risk), note, components (of sc.pca: variances and their share), calibration (how
 --- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes
@@ -534,17 +542,11 @@ function Pipeline:info()
     result.seconds[#result.seconds + 1] = { stage = one[1], seconds = one[2] }
   end
   result.components, result.calibration = f.components, f.calibration
-  if f.weights and f.fit then
-    result.nonzeros = 0
-    for i = 1, f.weights:rows() do
-      local used = false
-      for j = 1, f.weights:cols() do used = used or f.weights:get(i, j) ~= 0 end
-      if used then result.nonzeros = result.nonzeros + 1 end
-    end
-  end
-  for _, name in ipairs{ "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
-    "score", "note" } do
-    result[name] = f.fit and f.fit[name]
+  for name, value in pairs(f.report or {}) do result[name] = value end
+  if not (f.weights and f.solver) then return result end
+  result.nonzeros = 0
+  for i = 1, f.weights:rows() do
+    if f.weights:row(i):abs():max() > 0 then result.nonzeros = result.nonzeros + 1 end
   end
   return result
 end
@@ -560,11 +562,12 @@ local function describe_fit(self, lines)
     lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
       samples, kernel)
   end
-  if f.fit then
-    local loss = f.fit.loss and (", training loss %.4g"):format(f.fit.loss) or ""
-    lines[#lines + 1] = ("  %s%s%s"):format(f.fit.status, f.fit.residual
-      and (", residual %.1e"):format(f.fit.residual) or "", loss)
-    if f.fit.note then lines[#lines + 1] = "  note: " .. f.fit.note end
+  local report = f.report
+  if report then
+    local loss = report.loss and (", training loss %.4g"):format(report.loss) or ""
+    lines[#lines + 1] = ("  %s%s%s"):format(report.status, report.residual
+      and (", residual %.1e"):format(report.residual) or "", loss)
+    if report.note then lines[#lines + 1] = "  note: " .. report.note end
     if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
   end
   local times = {}

@@ -6,21 +6,21 @@ local plugin = {}
 --- sc.plugin.list(): every plugin that can be asked for: a list of { kind, name, path }.
 function plugin.list() return core.plugin_list() end
 
---- sc.plugin.load(path): load a plugin from its file; returns kind and name, under which it is then
---- found (sc.KIND.NAME).
+--- sc.plugin.load(path): load the plugins of a file; returns kind and name of the first, under
+--- which it is then found (sc.KIND.NAME), and a list of all, as sc.plugin.info gives them.
 function plugin.load(path)
   if type(path) ~= "string" then
     error("plugin.load: takes the path of a shared object, and got " .. type(path), 2)
   end
-  return core.plugin_load(path)
+  local list = core.plugin_load(path)
+  return list[1].kind, list[1].name, list
 end
 
 --- sc.plugin.info(name) or info("kind.name"): kind, name, version, author, summary, doc, path,
 --- options.
 function plugin.info(name)
   if type(name) ~= "string" then
-    error("plugin.info: takes a name, as in plugin.info(\"gaussian\") or \z
-      plugin.info(\"sampler.gaussian\")", 2)
+    error("plugin.info: takes a name, as in plugin.info(\"NAME\") or plugin.info(\"KIND.NAME\")", 2)
   end
   local kind, short = name:match("^(%a+)%.([%w_]+)$")
   if kind then return core.plugin_info(kind, short) end

@@ -13,13 +13,14 @@ local rules = {
   data = { test = dataset.is, takes = "a data set" },
 }
 
-local function check_classification(f)
+--- Only classifications have probabilities.
+function probabilities.check(f)
   if f.task ~= "classification" then
     error("this model is a regression: it has no classes to give probabilities of", 0)
   end
 end
 
--- ---------------------------------------------------------------- how it was done, for info() and
+-- ------------------------------------------------------------ how it was done, for info() and
 -- print
 
 local Calibration = { __name = "calibration" }
@@ -49,7 +50,7 @@ local function account(sigmoids, given)
   return self
 end
 
--- ---------------------------------------------------------------- scores of rows that were not
+-- ------------------------------------------------------------ scores of rows that were not
 -- seen
 
 -- A class whose rows lie in one fold only is unknown to the model without that fold. class_at(i):
@@ -100,7 +101,7 @@ local function unconverged(candidates)
 end
 
 local function out_of_fold(self, f, o)
-  local ds, k = f.data, o.folds or 5
+  local ds, k = self.data, o.folds or 5
   if f.pruned then
     error("a pruned model is calibrated on held-out rows: p:calibrate{ data = ds }", 0)
   end
@@ -108,12 +109,11 @@ local function out_of_fold(self, f, o)
   local seed = o.seed or 0
   local folds = ds:fold_ids{ k = k, seed = seed }
   if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
-  local source, all, candidates = ds:source_of_targets(), {}, {}
-  local solver = self:make_solver(source, f, f.choices)
-  local training <close> = core.training(source, f.stages, f.map, self:training_options(ds, folds))
+  local all, candidates = {}, {}
+  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map,
+    self:training_options(ds, folds))
   for fold = 1, k do all[fold] = fold end
-  for fold, fits in ipairs(core.solve(training, solver, core.settings(solver).intercept == true,
-    all)) do
+  for fold, fits in ipairs(core.solve(training, f.solver:instance(), all)) do
     candidates[fold] = { fits[1] }
   end
   local scores, targets = core.decisions_apart(training, candidates)
@@ -121,7 +121,7 @@ local function out_of_fold(self, f, o)
   return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
 end
 
-local function held_out(self, f, o)
+local function held_out(_, f, o)
   local ds = o.data
   if o.folds or o.seed then error("takes folds and seed, or data, not both", 0) end
   if ds.task ~= "classification" or not (ds.y or ds.source) then
@@ -136,9 +136,8 @@ local function held_out(self, f, o)
     error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
       options.show(ds.classes), options.show(f.classes)), 0)
   end
-  local training <close> = self:judging(ds, f.stages, f.map)
-  local scores, targets = core.decisions_apart(training,
-    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })
+  local judging <close> = f:judging(ds)
+  local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
   return scores, targets, { rows = n }
 end
 
@@ -158,42 +157,39 @@ end
 --- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
 function probabilities.calibrate(self, given)
   local f = self.fitted
-  check_classification(f)
+  probabilities.check(f)
   local o = options.check("pipeline:calibrate", given, rules, 0)
   local scores, targets, how = (o.data and held_out or out_of_fold)(self, f, o)
-  local sigmoids = core.platt(scores, targets, (o.data or f.data).weights)
+  local sigmoids = core.platt(scores, targets, (o.data or self.data).weights)
   check_sides(sigmoids, f.classes)
   f.calibration = account(sigmoids, how)
   return self
 end
 
--- ---------------------------------------------------------------- use
+-- ------------------------------------------------------------ use
 
--- The solver where its loss says probabilities, else false; kept with the fit.
-local function own_solver(self, f)
+-- Whether the solver's loss says probabilities; found out once.
+local function says_itself(f)
   if f.own_loss == nil then
-    local solver = self:make_solver(f.data and f.data:source_of_rows(), f, f.choices)
-    f.own_loss = core.own_probabilities(solver, core.zeros(1, f.targets)) ~= nil and solver
+    f.own_loss = core.own_probabilities(f.solver:instance(), core.zeros(1, f.targets)) ~= nil
   end
   return f.own_loss
 end
 
--- Class weights make another population, of which the solver's own probabilities are then.
-local function says_itself(self, f)
-  if f.calibration then return f.calibration.method == "loss" end
-  return not self.class_weights and own_solver(self, f)
+--- Whether the model can say probabilities without more rows. Row weights by class make another
+--- population, of which the solver's own probabilities are then.
+function probabilities.known(f)
+  if f.calibration then return true end
+  if f.class_weights or not says_itself(f) then return false end
+  f.calibration = setmetatable({ method = "loss" }, Calibration)
+  return true
 end
 
---- From n x c scores to n x classes.
-function probabilities.of(self, scores_of)
-  local f = self.fitted
-  check_classification(f)
-  local scores = scores_of() -- a wrong X is told of before folds are made
-  if says_itself(self, f) then
-    f.calibration = f.calibration or setmetatable({ method = "loss" }, Calibration)
-    return core.own_probabilities(own_solver(self, f), scores)
+--- From n x c scores to n x classes, by what is known.
+function probabilities.of(f, scores)
+  if f.calibration.method == "loss" then
+    return core.own_probabilities(f.solver:instance(), scores)
   end
-  if not f.calibration then probabilities.calibrate(self) end
   return core.platt_probabilities(scores, f.calibration.sigmoids)
 end
 

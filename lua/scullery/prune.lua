@@ -18,10 +18,9 @@ local rules = {
   data = { test = dataset.is, takes = "a data set" },
 }
 
--- Mean loss and share of wrong labels of weights on the rows that the model learnt from.
-local function empirical(self, training, weights)
-  local t = core.score(training, { { { weights = weights, intercept = self.fitted.intercept } } })[
-    1][1]
+-- Mean loss and share of wrong labels of weights on the rows to judge on.
+local function empirical(f, judging, weights)
+  local t = core.score(judging, { { f:candidate(weights) } })[1][1]
   return t.square / t.rows, t.wrong / t.rows
 end
 
@@ -37,9 +36,8 @@ end
 
 -- Lipschitz constant of the square loss ||f + b - y||^2 where ||f|| <= B theta: rho = 2 (B theta +
 -- ||b|| + ||y||), for one target coded +-1 and no intercept the 2 (B theta + 1) of the paper.
-local function slope(self, theta, reach)
-  return 2 * (self:norm() * theta + self.fitted.intercept:norm() + math.sqrt(
-    self.fitted.targets) * reach)
+local function slope(f, theta, reach)
+  return 2 * (f:norm() * theta + f.intercept:norm() + math.sqrt(f.targets) * reach)
 end
 
 -- Rows to judge on: of the same columns, task and classes as those that were learnt from.
@@ -102,61 +100,53 @@ local function first_lambda(o, c, weights, T)
 end
 
 -- A model with the kept parameters alone.
-local function shrink(self, weights, kept)
-  local f = self.fitted
+local function shrink(f, weights, kept)
   local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
   local map, places = core.map_select(f.map, kept), {}
   for k = 0, outputs - 1 do for _, t in ipairs(kept) do places[#places + 1] = k * T + t end end
-  local copy, fitted = setmetatable({}, getmetatable(self)), {}
-  for key, value in pairs(self) do copy[key] = value end
-  for key, value in pairs(f) do fitted[key] = value end
-  fitted.map, fitted.map_info, fitted.norm, fitted.loss = map, core.map_info(map), nil, nil
-  fitted.pruned, fitted.calibration = true, nil
-  fitted.fit = { status = f.fit.status, iterations = f.fit.iterations,
-    note = ("pruned to %d of %d parameters"):format(#kept, T) }
-  fitted.weights = weights:select(places) * math.exp(
-    fitted.map_info.log_scale - f.map_info.log_scale)
-  copy.fitted = fitted
-  return copy
+  local info = core.map_info(map)
+  local smaller = f:with{ map = map, map_info = info, pruned = true, report = {
+    status = f.report.status, iterations = f.report.iterations,
+    note = ("pruned to %d of %d parameters"):format(#kept, T) },
+    weights = weights:select(places) * math.exp(info.log_scale - f.map_info.log_scale) }
+  smaller.norm_found, smaller.calibration = nil, nil
+  return smaller
 end
 
---- prune.run(pipeline, options): see Pipeline:prune.
-function prune.run(self, given)
-  local f = self.fitted
-  local o = options.check("pipeline:prune", given, rules, 0)
-  if not (f and f.fit) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
-  if f.model then
+-- The solver of a step: one that penalises ||b||_1, by lambda.
+local function step_solver(lambda)
+  local l1 = component.find("solver", function(one)
+    return one:role("regularisation") and core.penalty(one:instance()) == "l1"
+  end)
+  if not l1 then error("pruning needs a solver with the penalty ||b||_1, and there is none", 0) end
+  return l1:with(l1:role("regularisation"), lambda):instance()
+end
+
+local function check_model(f, o, title)
+  if not (f and f.solver) then error("the pipeline is not fitted yet: call p:fit(ds) first", 0) end
+  if f.learnt then
     error(("solver.%s is not linear in the features: there are no weights to prune"):format(
-      self.solver.name), 0)
+      title), 0)
   end
-  if not (f.map and self.features.inst.K) then
+  if not f:is_weighting() then
     error("pruning needs features of an instantiation with K", 0)
   end
-  local data = o.data or f.data
-  if not data then error("the rows that the model learnt from are not here: give data =", 0) end
   if o.accept == "theorem8" and f.targets > 1 then
     error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0)
   end
-  check_rows(data, f)
-  if o.accept == "zero_one" and f.task ~= "classification" then
-    error("accept = \"zero_one\" is for classification", 0)
-  end
-  local training <close> = self:judging(data, f.stages, f.map)
-  local theta = core.map_constants(f.map).theta
-  local T = f.map_info.T
-  local c = { theta = theta, rho = slope(self, theta, reach_of(data, f, o.accept)),
-    n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
-  c.risk_before, c.wrong_before = empirical(self, training, f.weights)
-  local best, lambda = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before,
-    wrong = c.wrong_before, measure = 0 }, first_lambda(o, c, f.weights, T)
-  local steps = 0
+end
+
+-- Larger and larger lambda, while the model is accepted: the last one accepted.
+local function descend(f, judging, c, o)
+  local best = { weights = f.weights, distance = 0, lambda = 0, risk = c.risk_before,
+    wrong = c.wrong_before, measure = 0, steps = 0 }
+  local lambda, steps = first_lambda(o, c, f.weights, f.map_info.T), 0
+  local pruning <close> = core.pruning(f.map, f.weights)
   repeat
-    local solver = component.group("solver").lasso{
-      lambda = lambda * math.exp(-c.log_scale) }:instance()
-    local weights, distance = core.prune_step(f.map, f.weights, solver)
-    steps = steps + 1
-    c.distance = distance
-    c.risk, c.wrong = empirical(self, training, weights)
+    local weights, distance = core.prune_step(pruning, step_solver(
+      lambda * math.exp(-c.log_scale)))
+    steps, c.distance = steps + 1, distance
+    c.risk, c.wrong = empirical(f, judging, weights)
     local measure = measures[o.accept](c)
     local accepted = measure < o.epsilon
     if accepted then
@@ -166,14 +156,38 @@ function prune.run(self, given)
     lambda = lambda * 10
     local empty = weights:abs():max() == 0
   until not accepted or empty or steps > 60
+  best.steps = steps
+  return best
+end
+
+--- prune.run(pipeline, options): see Pipeline:prune.
+function prune.run(self, given)
+  local f = self.fitted
+  local o = options.check("pipeline:prune", given, rules, 0)
+  check_model(f, o, self.solver and self.solver.name)
+  local data = o.data or self.data
+  if not data then error("the rows that the model learnt from are not here: give data =", 0) end
+  check_rows(data, f)
+  if o.accept == "zero_one" and f.task ~= "classification" then
+    error("accept = \"zero_one\" is for classification", 0)
+  end
+  local judging <close> = f:judging(data)
+  local theta, T = core.map_constants(f.map).theta, f.map_info.T
+  local c = { theta = theta, rho = slope(f, theta, reach_of(data, f, o.accept)),
+    n = (data:size()), delta = o.delta, log_scale = f.map_info.log_scale, distance = 0 }
+  c.risk_before, c.wrong_before = empirical(f, judging, f.weights)
+  local best = descend(f, judging, c, o)
   local kept = count_kept(best.weights, T)
   -- a model of no terms is 0 everywhere; one parameter with weight 0 says so
   if #kept == 0 then kept = { 1 } end
-  local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda, steps = steps,
-    measure = best.measure, risk_before = c.risk_before,
-                 risk = best.risk, epsilon = o.epsilon, accept = o.accept }
+  local info = { kept = #kept, T = T, distance = best.distance, lambda = best.lambda,
+    steps = best.steps, measure = best.measure, risk_before = c.risk_before, risk = best.risk,
+    epsilon = o.epsilon, accept = o.accept }
   if f.task == "classification" then info.error_before, info.error = c.wrong_before, best.wrong end
-  return shrink(self, best.weights, kept), info
+  local copy = setmetatable({}, getmetatable(self))
+  for key, value in pairs(self) do copy[key] = value end
+  copy.fitted = shrink(f, best.weights, kept)
+  return copy, info
 end
 
 return prune

@@ -22,7 +22,7 @@ local rules = {
   outer = { type = "integer", low = 2 },
 }
 
--- ---------------------------------------------------------------- what to try
+-- ------------------------------------------------------------ what to try
 
 -- All combinations of the searched options: a list of {path = value}.
 local function grid(searched)
@@ -85,7 +85,7 @@ local function plan(self, o)
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
-    if estimates[o.folds] and not p.solver:has("estimate") then
+    if estimates[o.folds] and not p.solver:role("estimate") then
       error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
@@ -99,23 +99,20 @@ local function plan(self, o)
   return runs, cells
 end
 
--- ---------------------------------------------------------------- one run:
+-- ------------------------------------------------------------ one run:
 -- tallies[fold][candidate], or scores[candidate] of the solver's own
 
 local function prepare(p, ds, source, choices, folds, estimate)
   local prepared = p:prepare(source, choices)
-  local solver = p:make_solver(source, prepared, choices, estimate)
-  return { prepared = prepared, solver = solver,
-    intercept = core.settings(solver).intercept == true,
-           training = core.training(source, prepared.stages, prepared.map,
-             p:training_options(ds, folds)) }
+  return { prepared = prepared, solver = p:make_solver(source, prepared, choices, estimate),
+    training = core.training(source, prepared.stages, prepared.map,
+      p:training_options(ds, folds)) }
 end
 
 -- fits[k] for the path's values, or the one fit of a solver without a searched path option;
 -- without: a fold, or a list of folds.
 local function solve(made, without, path)
-  return core.solve(made.training, made.solver, made.intercept, without, path and path.values
-    or nil)
+  return core.solve(made.training, made.solver:instance(), without, path and path.values or nil)
 end
 
 -- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
@@ -137,14 +134,16 @@ local function split(ds, folds, f)
   return ds:select(inside), ds:select(outside)
 end
 
--- Row stages fitted anew without each fold: nothing of a fold is seen before it is judged, at the
--- price of a pass a fold.
+-- Row stages fitted anew without each fold, and parameters that are learnt from rows: nothing of a
+-- fold is seen before it is judged, at the price of a pass a fold.
 local function stages_per_fold(run, ds, _, folds, k)
   local tallies, candidates = {}, {}
   for f = 1, k do
     local train, test = split(ds, folds, f)
     local made = prepare(run.pipeline, train, train:source_of_targets(), run.choices)
-    local judging <close> = run.pipeline:judging(test, made.prepared.stages, made.prepared.map)
+    local judging <close> = core.training(test:source_of_targets(), made.prepared.stages,
+      made.prepared.map, { classes = ds.task == "classification" and #ds.classes or 0,
+        dtype = run.pipeline.dtype, block = run.pipeline.block })
     candidates[f] = solve(made, 0, run.path)
     tallies[f] = core.score(judging, { candidates[f] })[1]
   end
@@ -159,7 +158,7 @@ local function own_estimate(run, ds, source, what, o)
   return { fits = fits, candidates = { fits }, made = made }
 end
 
--- ---------------------------------------------------------------- cells
+-- ------------------------------------------------------------ cells
 
 -- Mean over folds and its standard error, for candidate c.
 local function summarise(result, c, what)
@@ -239,40 +238,52 @@ local function new_table(runs, what)
   return cells
 end
 
--- ---------------------------------------------------------------- choosing
+-- ------------------------------------------------------------ choosing
 
--- Which way a model gets simpler: fewer features or components, more regularisation. Other options
--- have no order.
-local simpler_when = { ["features.T"] = -1, ["pca.k"] = -1, ["solver.lambda"] = 1,
-  ["solver.C"] = -1 }
-local in_turn = { "features.T", "pca.k", "solver.lambda", "solver.C" }
+-- Which way a model gets simpler: fewer features or components, more regularisation, less capacity.
+-- Other options have no order. Returns path -> 1 or -1, and the paths in the order in which they
+-- are compared.
+local function simplicity(runs)
+  local direction, in_turn = { ["features.T"] = -1, ["pca.k"] = -1 }, { "features.T", "pca.k" }
+  local roles = { { "regularisation", 1 }, { "capacity", -1 } }
+  for _, run in ipairs(runs) do
+    for _, role in ipairs(roles) do
+      local name = run.pipeline.solver:role(role[1])
+      local path = name and "solver." .. name
+      if path and not direction[path] then
+        direction[path], in_turn[#in_turn + 1] = role[2], path
+      end
+    end
+  end
+  return { direction = direction, in_turn = in_turn }
+end
 
 -- Whether a differs from the best in nothing but options with an order.
-local function comparable(names, a, best)
+local function comparable(names, order, a, best)
   for _, name in ipairs(names) do
-    if not simpler_when[name] and a.choice[name] ~= best.choice[name] then return false end
+    if not order.direction[name] and a.choice[name] ~= best.choice[name] then return false end
   end
   return true
 end
 
-local function is_simpler(a, b)
-  for _, name in ipairs(in_turn) do
+local function is_simpler(order, a, b)
+  for _, name in ipairs(order.in_turn) do
     local x, y = a.choice[name], b.choice[name]
     if x ~= y and type(x) == "number" and type(y) == "number" then
-      return (x - y) * simpler_when[name] > 0
+      return (x - y) * order.direction[name] > 0
     end
   end
   return false
 end
 
-local function choose_cell(cells, rule)
+local function choose_cell(cells, rule, order)
   local best = 1
   for i, cell in ipairs(cells) do if cell.mean < cells[best].mean then best = i end end
   if rule ~= "one_se" then return best end
   local chosen, limit = best, cells[best].mean + cells[best].stderr
   for i, cell in ipairs(cells) do
-    if cell.mean <= limit and comparable(cells.names, cell, cells[best])
-      and is_simpler(cell, cells[chosen]) then
+    if cell.mean <= limit and comparable(cells.names, order, cell, cells[best])
+      and is_simpler(order, cell, cells[chosen]) then
       chosen = i
     end
   end
@@ -283,7 +294,7 @@ end
 local function chosen_pipeline(p, choices)
   local copy = setmetatable({}, pipeline.class)
   for key, value in pairs(p) do copy[key] = value end
-  copy.fitted, copy.variants, copy.rows = nil, nil, {}
+  copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
   for i, stage in ipairs(p.rows) do copy.rows[i] = stage:resolved(choices) end
   copy.features = p.features and p.features:resolved(choices)
   copy.solver = p.solver:resolved(choices)
@@ -299,10 +310,12 @@ local function refit(ds, source, cells, kept)
     cell.choice)
   local path = run.path and { values = { cell.choice[run.path.path] } }
   local fits = solve(made, 0, path)
-  return result:keep(ds, made.prepared, fits[1], cell.choice)
+  local solver = made.solver
+  if path then solver = solver:with(run.path.option, path.values[1]) end
+  return result:keep(ds, made.prepared, solver, fits[1])
 end
 
--- ---------------------------------------------------------------- stopping half-way
+-- ------------------------------------------------------------ stopping half-way
 
 local Stopped = { __name = "search stopped" }
 Stopped.__index = Stopped
@@ -336,10 +349,11 @@ local function add_cells(cells, run, result, what)
 end
 
 local function run_all(ds, source, folds, runs, cells, o)
-  local judge = o.stages == "fold" and stages_per_fold or shared_stages
   local kept, least
   for i, run in ipairs(runs) do
     core.progress_label(#runs > 1 and ("search %d of %d: "):format(i, #runs) or nil)
+    local apart = o.stages == "fold" or run.pipeline:learns(run.choices)
+    local judge = apart and stages_per_fold or shared_stages
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
       or judge(run, ds, source, folds, o.folds)
     local first = #cells + 1
@@ -353,7 +367,7 @@ local function run_all(ds, source, folds, runs, cells, o)
   return kept
 end
 
--- ---------------------------------------------------------------- checks
+-- ------------------------------------------------------------ checks
 
 -- Each fold must leave rows of two classes to learn from.
 local function check_folds(ds, folds, k)
@@ -403,14 +417,11 @@ local function check(self, ds, o)
   return what
 end
 
--- ---------------------------------------------------------------- nested: the whole search without
+-- ------------------------------------------------------------ nested: the whole search without
 -- each outer fold, judged on it
 
 local function judge(p, ds, what)
-  local f = p.fitted
-  local training <close> = p:judging(ds, f.stages, f.map)
-  local t = core.score(training,
-    { { { weights = f.weights, intercept = f.intercept, model = f.model } } })[1][1]
+  local t = p.fitted:tally(ds)
   return (what == "error" and t.wrong or t.square) / t.rows
 end
 
@@ -455,7 +466,7 @@ function search.run(self, data, given)
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o)
   core.progress_label(nil)
   if not ok then stop(kept, cells, planned) end
-  cells.best, cells.rule = choose_cell(cells, o.rule), o.rule
+  cells.best, cells.rule = choose_cell(cells, o.rule, simplicity(runs)), o.rule
   local done, result = pcall(refit, ds, source, cells, kept)
   if not done then stop(result, cells, planned) end
   local choice = cells[cells.best].choice

@@ -1,29 +1,22 @@
-/* K(u, w) = 1[u and w have the same support]: on thresholds 1[same column], on dense rows, which
- * all have all columns, 1.
+/* The indicator of a support: on thresholds 1[same column], on dense rows, which all have all
+ * columns, 1:
  *
- * Tilt: K(u, .) p is p restricted to the support, so every coordinate keeps its law and c = 1 /
- * C(d, s). */
-#include "shared/kernel.h"
+ *   K(u, w) = 1[u and w have the same support]
+ *
+ * Tilt: K(u, .) p is p restricted to the support, so every coordinate keeps its law and
+ *
+ *   c = 1 / C(d, s) */
 #include "shared/kernel_tilt.h"
 
-static void finish(const void *instance, size_t dim, size_t count, double *numbers) {
-  (void)instance, (void)dim;
-  for (size_t j = 0; j < count; j++)
+static void finish(const void *self, const scl_pair_row *row, double *numbers) {
+  (void)self;
+  for (size_t j = 0; j < row->count; j++)
     numbers[j] = 1;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const kernel form = {.number = KERNEL_NONE, .scale = 1, .finish = finish};
-  (void)values;
-  return kernel_create(host, sizeof(kernel), form, instance, error);
-}
-
-static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
-  const kernel *self = instance;
-  if (law->family != SCL_FAMILY_GAUSSIAN)
-    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                            "no closed form for this kernel with this sampler's law");
+static scl_status tilt(const void *self, const scl_law *law, scl_tilt *out, scl_error *error) {
+  const scl_status status = tilt_check(self, law, error);
+  if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < law->dim; j++) {
     out->offset[j] = law->mean[j];
     out->spread[j] = out->pair_scale[j] = law->scale[j];
@@ -34,30 +27,13 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   return SCL_STATUS_OK;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_tilt tilt_table = {SCL_HEAD(scl_ability_tilt), tilt};
-  (void)instance;
-  return strcmp(id, SCL_ABILITY_TILT) == 0 ? &tilt_table : NULL;
-}
-
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
-                                 kernel_diagonal};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_KERNEL,
-    "indicator",
-    "1.0",
-    "The Scullery authors",
-    "1[same support]: the same column of thresholds, the same columns of sparse rows",
-    "K(u, w) = 1 where u and w have the same support (sparse rows) or column (thresholds), else 0; "
-    "on dense rows 1. To be\n"
-    "multiplied with other kernels, or summed; positive semidefinite. The other kernels that know "
-    "sparse rows and thresholds\n"
-    "hold this factor already.",
-    NULL,
-    0,
-    &table,
-    create,
-    kernel_destroy,
-    ability};
+    .name = "indicator",
+    .summary = "1[same support]: the same column of thresholds, the same columns of sparse rows",
+    .doc =
+        "K(u, w) = 1 where u and w have the same support (sparse rows) or column (thresholds),\n"
+        "else 0; on dense rows 1. Positive semidefinite; to be multiplied with other kernels, or\n"
+        "summed.\n"
+        "The other kernels on sparse rows and thresholds have this factor already.",
+    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt))};

@@ -1,60 +1,36 @@
-/* K(x, y) = exp(-gamma ||x - y||_1); on sparse rows and thresholds times 1[same support], the
- * distance taken over it.
+/* The Laplacian kernel; on sparse rows and thresholds times 1[same support], the distance taken
+ * over the support:
  *
- * The kernel of random bins with pitches Gamma(2, gamma), and of Fourier features with Cauchy
+ *   K(x, y) = exp(-gamma ||x - y||_1)
+ *
+ * It is the kernel of random bins with pitches Gamma(2, gamma), and of Fourier features with Cauchy
  * weights of scale gamma (Rahimi and Recht 2007, Random features for large-scale kernel
  * machines). */
-#include "shared/kernel.h"
-
-enum { GAMMA, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_RATE, "the rate in exp(-gamma ||x-y||_1)"},
-};
+#include <scullery/plugin.h>
 
 typedef struct laplacian {
-  kernel base;
+  scl_base base;
   double gamma;
 } laplacian;
 
-static void finish(const void *instance, size_t dim, size_t count, double *numbers) {
+static const scl_option options[] = {SCL_NUMBER(laplacian, gamma, "1",
+                                                "the rate in exp(-gamma ||x-y||_1)", SCL_POSITIVE,
+                                                .width = SCL_WIDTH_RATE)};
+
+static void finish(const void *instance, const scl_pair_row *row, double *numbers) {
   const laplacian *self = instance;
-  (void)dim;
-  for (size_t j = 0; j < count; j++)
+  for (size_t j = 0; j < row->count; j++)
     numbers[j] *= -self->gamma;
-  self->base.math->exp(count, numbers, numbers);
+  self->base.host->math->exp(row->count, numbers, numbers);
 }
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const kernel form = {.number = KERNEL_ABSOLUTE, .scale = 1, .finish = finish};
-  const scl_status status = kernel_create(host, sizeof(laplacian), form, instance, error);
-  if (status != SCL_STATUS_OK) return status;
-  laplacian *self = *instance;
-  self->gamma = values[GAMMA].number;
-  return SCL_STATUS_OK;
-}
-
-static const scl_kernel table = {SCL_HEAD(scl_kernel), KERNEL_EVERYWHERE, kernel_gram,
-                                 kernel_diagonal};
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_KERNEL,
-    "laplacian",
-    "1.0",
-    "The Scullery authors",
-    "exp(-gamma ||x-y||_1); on sparse rows and thresholds times 1[same support]",
-    "K(x, y) = exp(-gamma ||x - y||_1), positive definite. On sparse rows and thresholds times "
-    "1[same support], the\n"
-    "distance taken over the support. The kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma "
-    "= } and of Fourier\n"
-    "features on sc.sampler.cauchy{ gamma = } (Rahimi and Recht 2007, Random features for "
-    "large-scale kernel machines).",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    kernel_destroy,
-    kernel_no_ability};
+    .name = "laplacian",
+    .summary = "exp(-gamma ||x-y||_1); on sparse rows and thresholds times 1[same support]",
+    .doc = "K(x, y) = exp(-gamma ||x - y||_1), positive definite. On sparse rows and thresholds\n"
+           "times 1[same support], the distance taken over the support.\n"
+           "It is the kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma = } and of Fourier\n"
+           "features on sc.sampler.cauchy{ gamma = } (Rahimi and Recht 2007, Random features for\n"
+           "large-scale kernel machines).",
+    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .pair = SCL_PAIR_ABSOLUTE_DISTANCE),
+    SCL_INSTANCE(laplacian, options)};

@@ -1,65 +1,45 @@
-/* phi(z) = |z|.
+/* The absolute value:
+ *   phi(z) = |z|
  *
- * Smoothing: v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v)). Gaussian dual: |a| |b| is the sum
- * of a_+ b_+ over the four signs. */
+ * Smoothing:      S(m, v) = v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v))
+ * Gaussian dual:  |a| |b| is the sum of a_+ b_+ over the four signs (shared/rectified.h) */
 #include "shared/rectified.h"
 
-static void apply_f64(const pointwise *self, size_t count, const double *z, double *out) {
+static void loop(const void *self, size_t count, const double *z, double *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = fabs(z[j]);
 }
 
-static void apply_f32(const pointwise *self, size_t count, const float *z, float *out) {
+static void loop_float32(const void *self, size_t count, const float *z, float *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = fabsf(z[j]);
 }
 
-static void smooth(const pointwise *self, size_t count, const double *m, const double *v,
-                   double *out) {
-  rectified_smooth(self, count, m, v, 1, 0, out);
+static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
+  rectified_smooth(((const scl_base *)self)->host->math, count, m, v, 1, 0, out);
 }
 
-static const pointwise_loops loops = {apply_f64, apply_f32, smooth, NULL};
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  (void)values;
-  return pointwise_create(host, &loops, 0, instance, error);
-}
-
-static void facts(const void *instance, scl_facts *out) {
-  (void)instance;
-  *out = (scl_facts){.bound = INFINITY, .lipschitz = 1, .breaks = {0}, .n_breaks = 1};
-}
-
-static double gaussian_dual(const void *instance, double mean_a, double mean_b, double var_a,
-                            double var_b, double covariance) {
-  (void)instance;
+static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
+                   double covariance) {
+  (void)self;
   return rectified_pair(mean_a, mean_b, var_a, var_b, covariance) +
          rectified_pair(-mean_a, -mean_b, var_a, var_b, covariance) +
          rectified_pair(mean_a, -mean_b, var_a, var_b, -covariance) +
          rectified_pair(-mean_a, mean_b, var_a, var_b, -covariance);
 }
 
-#include "shared/pointwise_abilities.h"
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_NONLINEARITY,
-    "abs",
-    "1.0",
-    "The Scullery authors",
-    "|z|, the absolute value",
-    "phi(z) = |z|. One scalar in, one feature out.\n"
-    "On N(0, I) rows it estimates (2/pi) |x| |y| (sqrt(1 - r^2) + r asin r), r the cosine of x and "
-    "y; with means and\n"
-    "biases closed too, by the bivariate normal distribution function.\n"
-    "In an RKHS weighting it becomes v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v)).",
-    NULL,
-    0,
-    &pointwise_table,
-    create,
-    pointwise_destroy,
-    ability};
+    .name = "abs",
+    .summary = "|z|, the absolute value",
+    .doc = "phi(z) = |z|. One number in, one feature out.\n"
+           "On N(0, I) rows it estimates (2/pi) |x| |y| (sqrt(1 - r^2) + r asin r),\n"
+           "r the cosine of x and y; with means and biases it is closed too, by the bivariate\n"
+           "normal distribution function.\n"
+           "In an RKHS weighting it becomes v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v)).",
+    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
+                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
+                  SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1,
+                            .breaks = (const double[]){0}, .n_breaks = 1))};

@@ -1,74 +1,71 @@
-/* phi(z) = sign(z), with sign(0) = +1.
+/* The sign, with sign(0) = +1:
+ *   phi(z) = sign(z)
  *
- * Smoothing: E sign(N(m, v^2)) = erf(m / (sqrt2 v)). Gaussian dual: 2 P(same side) - 1, which is
- * (2/pi) asin(correlation) for means of 0, so sign(<w,x>) estimates 1 - 2 theta/pi. As codes
- * (SimHash, Charikar 2002): collision 1 - theta/pi. */
+ * Smoothing:      S(m, v) = erf(m / (sqrt2 v))
+ * Gaussian dual:  2 P(same side) - 1, for means of 0 (2/pi) asin(correlation) = 1 - 2 theta/pi
+ * Threshold dual: E sign(a - t) sign(b - t) = 1 - 2 P(t between a and b)
+ * Codes:          SimHash (Charikar 2002), collision 1 - theta/pi */
 #include "shared/half_space.h"
 
-static void apply_f64(const pointwise *self, size_t count, const double *z, double *out) {
+static void loop(const void *self, size_t count, const double *z, double *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = z[j] < 0 ? -1 : 1;
 }
 
-static void apply_f32(const pointwise *self, size_t count, const float *z, float *out) {
+static void loop_float32(const void *self, size_t count, const float *z, float *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = z[j] < 0 ? -1.0f : 1.0f;
 }
 
-static const pointwise_loops loops = {apply_f64, apply_f32, half_space_smooth,
-                                      half_space_smooth_f32};
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  (void)values;
-  return pointwise_create(host, &loops, 0, instance, error);
+static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
+  half_space_smooth(((const scl_base *)self)->host->math, count, m, v, out);
 }
 
-static void facts(const void *instance, scl_facts *out) {
-  (void)instance;
-  *out =
-      (scl_facts){.bound = 1, .lipschitz = INFINITY, .breaks = {0}, .n_breaks = 1, .scale_free = 1};
+static void smooth_float32(const void *self, size_t count, const float *m, const float *v,
+                           float *out) {
+  half_space_smooth_float32(((const scl_base *)self)->host->math, count, m, v, out);
 }
 
-static double gaussian_dual(const void *instance, double mean_a, double mean_b, double var_a,
-                            double var_b, double covariance) {
-  (void)instance;
-  return 2 * half_space_same(mean_a, mean_b, var_a, var_b, covariance, 1) - 1;
+static double collision(const void *self, double mean_a, double mean_b, double var_a, double var_b,
+                        double covariance) {
+  (void)self;
+  return half_space_same(mean_a, mean_b, var_a, var_b, covariance, true);
 }
 
-/* E sign(a - t) sign(b - t) = 1 - 2 P(t between a and b) */
-static double threshold_dual(const void *instance, double distribution_a, double distribution_b) {
-  (void)instance;
+static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
+                   double covariance) {
+  return 2 * collision(self, mean_a, mean_b, var_a, var_b, covariance) - 1;
+}
+
+static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
+  (void)self;
   return 1 - 2 * fabs(distribution_a - distribution_b);
 }
 
-enum { at_zero = 1 }; /* the side that 0 is on */
-#include "shared/half_space_abilities.h"
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_NONLINEARITY,
-    "sign",
-    "1.0",
-    "The Scullery authors",
-    "sign(z), sign(0) = +1: stumps on thresholds, half-spaces on dense weights",
-    "phi(z) = sign(z), with sign(0) = +1 so that no feature vanishes by accident. One scalar in, "
-    "one feature out.\n"
-    "On Gaussian rows it estimates 1 - 2 theta/pi, theta the angle of x and y (with means: by the "
-    "bivariate normal\n"
-    "distribution function). As codes, 1 bit a parameter: P(same code) = 1 - theta/pi (Charikar "
-    "2002).\n"
-    "On thresholds, the stump kernel: t ~ U[-a, a]: 1 - |x-y|_1/(a d) for rows in [-a, a]^d. "
-    "Rahimi and Recht (2008,\n"
-    "uniform approximation) print it without the 1/d, which the uniform draw of the column "
-    "brings.\n"
-    "In an RKHS weighting it becomes erf(m/(sqrt2 v)) (Dube and Marchand 2023, both "
-    "instantiations).",
-    NULL,
-    0,
-    &pointwise_table,
-    create,
-    pointwise_destroy,
-    ability};
+    .name = "sign",
+    .summary = "sign(z), sign(0) = +1: stumps on thresholds, half-spaces on dense weights",
+    .doc =
+        "phi(z) = sign(z), with sign(0) = +1 so that no feature vanishes by accident.\n"
+        "One number in, one feature out.\n"
+        "On Gaussian rows it estimates 1 - 2 theta/pi, theta the angle of x and y (with means:\n"
+        "by the bivariate normal distribution function). As codes, 1 bit a parameter:\n"
+        "P(same code) = 1 - theta/pi (Charikar 2002).\n"
+        "On thresholds t ~ U[-a, a] it estimates the stump kernel 1 - |x-y|_1/(a d), for rows in\n"
+        "[-a, a]^d. Rahimi and Recht (2008, Uniform approximation of functions with random bases)\n"
+        "print it without the 1/d, which the uniform draw of the column brings.\n"
+        "In an RKHS weighting it becomes erf(m/(sqrt2 v)) (Dube and Marchand 2023, both\n"
+        "instantiations).",
+    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth,
+                  .loop_float32 = smooth_float32),
+        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
+        SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = threshold_dual),
+        SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision),
+        SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, .low = -1, .high = 1,
+                  .zero_is_high = 1),
+        SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,
+                  .breaks = (const double[]){0}, .n_breaks = 1, .scale_free = 1))};

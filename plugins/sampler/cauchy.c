@@ -1,49 +1,47 @@
-/* Cauchy rows: w_j of density gamma/(pi (gamma^2 + w^2)), independent: the spectrum of the
- * Laplacian kernel exp(-gamma ||x-y||_1) (Rahimi and Recht 2007). The ratio of two normal numbers
- * has this law for gamma = 1: one division, the same bits on every machine. */
-#include "shared/independent.h"
+/* Cauchy rows: w in R^d with independent coordinates of density gamma/(pi (gamma^2 + w^2)), the
+ * spectrum of the Laplacian kernel: Fourier features estimate
+ *   k(x, y) = exp(-gamma ||x - y||_1)
+ * (Rahimi and Recht 2007, Random features for large-scale kernel machines, figure 1).
+ *
+ * The ratio of two normal numbers has this law for gamma = 1: one division, the same bits on every
+ * machine. */
+#include <scullery/plugin.h>
 
-enum { GAMMA, BIAS, OPTIONS };
+typedef struct cauchy {
+  scl_base base;
+  double gamma;
+} cauchy;
 
-static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_FORM_NUMBER, NULL, "1", 0, 1e250, SCL_RANGE_LOW_OPEN, SCL_WIDTH_RATE,
-     "the rate in exp(-gamma ||x-y||_1), the scale of each weight"},
-    BIAS_OPTION,
-};
+static const scl_option options[] = {
+    SCL_NUMBER(cauchy, gamma, "1", "the rate in exp(-gamma ||x-y||_1), the scale of each weight",
+               SCL_ABOVE(0, 1e250), .width = SCL_WIDTH_RATE),
+    SCL_OPTION_BIAS};
 
-/* The second is 0 for one uniform number in 2^53 alone. */
-static double make(const double *from) {
-  return from[1] == 0 ? from[0] * 0x1p53 : from[0] / from[1];
+/* The denominator is 0 for one uniform number in 2^53 alone. */
+static void make(const void *instance, size_t count, const double *normal, double *e) {
+  (void)instance;
+  for (size_t j = 0; j < count; j++, normal += 2)
+    e[j] = normal[1] == 0 ? normal[0] * 0x1p53 : normal[0] / normal[1];
 }
 
-static double factor(double z) {
+static void moments(const void *instance, double *mean, double *scale) {
+  const cauchy *self = instance;
+  *mean = 0;
+  *scale = self->gamma;
+}
+
+static double factor(const void *instance, double z) {
+  (void)instance;
   return exp(-fabs(z));
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const independent like = {.family = SCL_FAMILY_CAUCHY,
-                            .scale = values[GAMMA].number,
-                            .normals = 2,
-                            .make = make,
-                            .factor = factor};
-  return independent_create(host, &like, &values[BIAS], instance, error);
-}
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "cauchy",
-    "1.0",
-    "The Scullery authors",
-    "Cauchy rows, the spectrum of the Laplacian kernel exp(-gamma ||x-y||_1)",
-    "Draws w_t with independent Cauchy w_j of scale gamma; a row meets it as z = <w, x> + b. Its "
-    "moments do not exist.\n"
-    "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||_1) (Rahimi and Recht "
-    "2007).",
-    options,
-    OPTIONS,
-    &independent_table,
-    create,
-    instance_end,
-    independent_ability};
+    .name = "cauchy",
+    .summary = "Cauchy rows, the spectrum of the Laplacian kernel exp(-gamma ||x-y||_1)",
+    .doc = "Draws w_t with independent Cauchy w_j of scale gamma; z = <w, x> + b.\n"
+           "Their moments do not exist.\n"
+           "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||_1)\n"
+           "(Rahimi and Recht 2007).",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
+                .normals = 2, .family = SCL_FAMILY_CAUCHY),
+    SCL_INSTANCE(cauchy, options)};

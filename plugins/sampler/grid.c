@@ -1,51 +1,45 @@
-/* Random grids (binning features; Rahimi and Recht 2007, 2008 Allerton): for each column a pitch
- * delta_j ~ Gamma(2, gamma) and a shift u_j ~ U[0, delta_j]; a row lies in the cell floor((x_j -
- * u_j)/delta_j). P(x and y share a cell) = exp(-gamma ||x-y||_1).
+/* Random grids, for binning features: for each column j a pitch and a shift,
+ *   delta_j ~ Gamma(shape 2, rate gamma),   u_j ~ U[0, delta_j].
+ * A row of data lies in the cell floor((x_j - u_j)/delta_j), j = 1 .. d, and
+ *   P(x and y share a cell) = exp(-gamma ||x - y||_1)
+ * (Rahimi and Recht 2007, Random features for large-scale kernel machines, section 4; 2008, Uniform
+ * approximation of functions with random bases).
  *
  * Gamma(2, 1) is half the sum of four squared normal numbers: no logarithm, the same bits on every
  * machine. */
-#include "shared/instance.h"
-#include <math.h>
-
-enum { GAMMA, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"gamma", SCL_FORM_NUMBER, NULL, "1", 1e-250, 1e250, 0, SCL_WIDTH_RATE,
-     "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma"},
-};
+#include <scullery/plugin.h>
 
 typedef struct grid {
-  const scl_host *host;
-  const scl_random *random;
+  scl_base base;
   double gamma;
 } grid;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const scl_status status = instance_new(host, sizeof(grid), instance, error);
-  if (status == SCL_STATUS_OK) ((grid *)*instance)->gamma = values[GAMMA].number;
-  return status;
-}
+static const scl_option options[] = {
+    SCL_NUMBER(grid, gamma, "1", "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma",
+               SCL_WITHIN(1e-250, 1e250), .width = SCL_WIDTH_RATE)};
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+  (void)out;
   const grid *self = instance;
-  if (dim == 0)
-    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
-                            "a grid needs a column, and the data have none");
-  *out = (scl_layout){SCL_SPACE_GRID, 2 * dim, 0, 1, 0};
-  return SCL_STATUS_OK;
+  if (dim > 0) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_SHAPE,
+                               "a grid needs a column, and the data have none");
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+enum { STREAM_PITCHES = 0, STREAM_SHIFTS = 1 };
+
+static scl_status draw_grids(const void *instance, const scl_draw *draw, const scl_parameters *out,
+                             scl_error *error) {
   (void)error;
   const grid *self = instance;
+  const scl_random *random = self->base.host->random;
+  const uint64_t seed = draw->address.seed, stream = draw->address.stream;
   for (size_t i = 0; i < out->count; i++) {
     double *pitch = out->weights + (ptrdiff_t)i * out->stride, *shift = pitch + out->dim, n[4];
     const uint64_t index = out->first + i;
-    self->random->uniform(address.seed, address.stream + 1, index, 0, out->dim, shift);
+    random->uniform(seed, stream + STREAM_SHIFTS, index, 0, out->dim, shift);
     for (size_t j = 0; j < out->dim; j++) {
-      self->random->normal(address.seed, address.stream, index, 4 * j, 4, n);
+      random->normal(seed, stream + STREAM_PITCHES, index, 4 * j, 4, n);
       pitch[j] = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3]) / (2 * self->gamma);
       if (!(pitch[j] > 0)) pitch[j] = 0x1p-1022; /* four zeros: one draw in 2^212 */
       shift[j] *= pitch[j];
@@ -54,58 +48,39 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   return SCL_STATUS_OK;
 }
 
-static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
-  (void)error;
+/* Mean and standard deviation of the pitches. */
+static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+  (void)draw, (void)error;
   const grid *self = instance;
-  out->space = SCL_SPACE_GRID;
-  out->family = SCL_FAMILY_OTHER;
-  out->bias = SCL_BIAS_NONE;
-  for (size_t j = 0; j < dim; j++) { /* of the pitch */
+  for (size_t j = 0; j < out->dim; j++) {
     out->mean[j] = 2 / self->gamma;
     out->scale[j] = sqrt(2) / self->gamma;
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status collision(const void *instance, size_t rows, size_t dim, const double *delta,
-                            ptrdiff_t stride, double *out, scl_error *error) {
+static scl_status collision(const void *instance, const scl_draw *draw, size_t rows,
+                            const double *delta, ptrdiff_t stride, double *out, scl_error *error) {
   (void)error;
   const grid *self = instance;
   for (size_t i = 0; i < rows; i++) {
     double sum = 0;
-    for (size_t j = 0; j < dim; j++)
+    for (size_t j = 0; j < draw->dim; j++)
       sum += fabs(delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
     out[i] = exp(-self->gamma * sum);
   }
   return SCL_STATUS_OK;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
-  static const scl_ability_collision collision_table = {SCL_HEAD(scl_ability_collision), collision};
-  (void)instance;
-  if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
-  if (strcmp(id, SCL_ABILITY_COLLISION) == 0) return &collision_table;
-  return NULL;
-}
-
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "grid",
-    "1.0",
-    "The Scullery authors",
-    "Random grids for binning features; cells estimate exp(-gamma ||x-y||_1)",
-    "Draws for each column a pitch delta ~ Gamma(shape 2, rate gamma) and a shift u ~ U[0, delta]; "
-    "a row's cell is\n"
-    "floor((x_j - u_j)/delta_j). With nonlinearity.bins, one-hot features of the cells, the "
-    "estimate is of\n"
-    "P(same cell) = exp(-gamma ||x-y||_1) (Rahimi and Recht 2008, random bases).",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    instance_end,
-    ability};
+    .name = "grid",
+    .summary = "Random grids for binning features; cells estimate exp(-gamma ||x-y||_1)",
+    .doc = "Draws for each column a pitch delta ~ Gamma(shape 2, rate gamma) and a shift "
+           "u ~ U[0, delta];\n"
+           "a row's cell is floor((x_j - u_j)/delta_j).\n"
+           "With nonlinearity.bins, one-hot features of the cells, the estimate is of\n"
+           "P(same cell) = exp(-gamma ||x-y||_1) (Rahimi and Recht 2008, random bases).",
+    SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = draw_grids, .layout = layout),
+    SCL_INSTANCE(grid, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
+                  SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = collision))};

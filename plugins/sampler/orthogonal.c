@@ -1,22 +1,27 @@
-/* Orthogonal Gaussian rows: blocks of d rows W = sigma S Q, Q Haar distributed on the orthogonal
- * matrices of order d, S a diagonal matrix of independent chi_d lengths (Yu et al. 2016, Orthogonal
- * random features, section 3). Each row by itself is exactly N(0, sigma^2 I).
+/* Orthogonal Gaussian rows: blocks of d rows
+ *   W = sigma S Q,
+ * Q Haar distributed on the orthogonal matrices of order d, S a diagonal matrix of independent
+ * chi_d lengths (Yu et al. 2016, Orthogonal random features, section 3). Each row by itself is
+ * exactly N(0, sigma^2 I).
  *
- * Q' = H_d H_(d-1) ... H_1 D, a product of reflections (Stewart 1980, The efficient generation of
- * random orthogonal matrices): reflection r = 0 .. d-1 acts on coordinates r .. d-1, from a normal
- * vector x of these, as I - tau u u' with u = x + sign(x_r) ||x|| e_r, tau = 2/u'u; D_jj is the
- * product of -sign(x_r) over r <= j. Row j of W is a column of Q', so that a row costs O(d^2)
- * beside the reflections.
+ * Q is a product of reflections (Stewart 1980, The efficient generation of random orthogonal
+ * matrices):
+ *   Q' = H_d H_(d-1) ... H_1 D.
+ * Reflection r = 0 .. d-1 acts on coordinates r .. d-1, from a normal vector x of these, as
+ *   I - tau u u',   u = x + sign(x_r) ||x|| e_r,   tau = 2/u'u,
+ * and D_jj is the product of -sign(x_r) over r <= j. Row j of W is a column of Q', so that a row
+ * costs O(d^2) beside the reflections.
  *
- * PANEL rows go through GROUP reflections at a time, I - V T V' (Schreiber and Van Loan 1989): V is
- * read once for all of them, and each row sums in the same order whichever rows are beside it. */
+ * PANEL rows go through GROUP reflections at a time, I - V T V' (Schreiber and Van Loan 1989, A
+ * storage-efficient WY representation for products of Householder transformations): V is read once
+ * for all of them, and each row sums in the same order whichever rows are beside it. */
 #include "shared/blocks.h"
 #include "shared/draws.h"
 #include "shared/gaussian_rows.h"
 
 enum { PANEL = 8, GROUP = 4 };
 
-static const scl_option options[GAUSSIAN_ROWS_OPTIONS] = {GAUSSIAN_ROWS_TABLE};
+static const scl_option options[] = {GAUSSIAN_ROWS_OPTIONS};
 
 /* GROUP reflections: entry (i, k) of V at i*GROUP + k, zero where reflection k does not reach, rows
  * `from` .. d-1; T upper triangular. */
@@ -44,8 +49,9 @@ static double dot(size_t count, const double *a, const double *b) {
   return sum;
 }
 
-/* T of I - V T V' = (I - tau_0 u_0 u_0') (I - tau_1 u_1 u_1') ...: column k is -tau_k T V' u_k
- * above the diagonal. */
+/* T of
+ *   I - V T V' = (I - tau_0 u_0 u_0') (I - tau_1 u_1 u_1') ...:
+ * above the diagonal column k is -tau_k T V' u_k. */
 static void join(size_t dim, group *g, const double tau[GROUP]) {
   memset(g->factor, 0, sizeof g->factor);
   for (size_t k = 0; k < GROUP; k++) {
@@ -59,7 +65,7 @@ static void join(size_t dim, group *g, const double tau[GROUP]) {
   }
 }
 
-/* Reflection r into column k of the group; -sign(x_r), and its tau. */
+/* Write reflection r into column k of the group, set its tau, and return -sign(x_r). */
 static double reflect(double *vectors, size_t k, size_t count, const double *x, double *tau) {
   double square = 0;
   for (size_t i = 0; i < count; i++)
@@ -71,7 +77,7 @@ static double reflect(double *vectors, size_t k, size_t count, const double *x, 
   return -side;
 }
 
-static void draw_reflections(const gaussian_rows *self, scl_address address, uint64_t block,
+static void draw_reflections(const scl_random *random, scl_address address, uint64_t block,
                              reflections *out) {
   const size_t dim = out->dim;
   double *x = out->panel, side = 1;
@@ -80,8 +86,8 @@ static void draw_reflections(const gaussian_rows *self, scl_address address, uin
     double tau[GROUP] = {0};
     for (size_t k = 0; k < GROUP && g->from + k < dim; k++) {
       const size_t r = g->from + k;
-      self->random->normal(address.seed, address.stream + GAUSSIAN_ROWS_WEIGHTS, block * dim + r, 0,
-                           dim - r, x);
+      random->normal(address.seed, address.stream + GAUSSIAN_ROWS_WEIGHTS, block * dim + r, 0,
+                     dim - r, x);
       side *= reflect(g->vectors, k, dim - r, x, &tau[k]);
       out->signs[r] = side;
     }
@@ -100,13 +106,13 @@ static scl_status reserve(const scl_host *host, size_t dim, reflections *out, sc
   const size_t count = (dim + GROUP - 1) / GROUP;
   /* group n: dim - n GROUP rows of GROUP numbers */
   const size_t numbers = GROUP * (count * dim - GROUP * (count * (count - 1) / 2));
-  *out = (reflections){host,
-                       dim,
-                       count,
-                       host->allocate(count * sizeof(group)),
-                       host->allocate(dim * sizeof(double)),
-                       host->allocate(numbers * sizeof(double)),
-                       host->allocate(dim * PANEL * sizeof(double))};
+  *out = (reflections){.host = host,
+                       .dim = dim,
+                       .count = count,
+                       .groups = host->allocate(count * sizeof *out->groups),
+                       .signs = host->allocate(dim * sizeof *out->signs),
+                       .vectors = host->allocate(numbers * sizeof *out->vectors),
+                       .panel = host->allocate(dim * PANEL * sizeof *out->panel)};
   if (out->groups == NULL || out->signs == NULL || out->vectors == NULL || out->panel == NULL) {
     release(out);
     return host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -157,16 +163,17 @@ static void make_panel(const reflections *from, size_t first) {
 }
 
 static void write_row(const gaussian_rows *self, scl_address address, const reflections *from,
-                      size_t column, size_t place, scl_parameters *out) {
+                      size_t column, size_t place, const scl_parameters *out) {
   const scl_address radii = {address.seed, address.stream + GAUSSIAN_ROWS_RADII};
-  const double length = self->sigma * draw_chi(self->random, radii, out->first + place, from->dim);
+  const double length =
+      self->sigma * draw_chi(self->base.host->random, radii, out->first + place, from->dim);
   double *w = out->weights + (ptrdiff_t)place * out->stride;
   for (size_t i = 0; i < from->dim; i++)
     w[i] = length * from->panel[i * PANEL + column];
 }
 
 static void write_part(const gaussian_rows *self, scl_address address, const reflections *from,
-                       const block_part *part, scl_parameters *out) {
+                       const block_part *part, const scl_parameters *out) {
   const size_t end = part->from + part->count;
   for (size_t first = part->from / PANEL * PANEL; first < end; first += PANEL) {
     make_panel(from, first);
@@ -177,56 +184,42 @@ static void write_part(const gaussian_rows *self, scl_address address, const ref
 
 /* ---------------------------------------------------------------- the plugin */
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  return gaussian_rows_create(host, values, SCL_SPACE_DENSE, sizeof(gaussian_rows), instance,
-                              error);
-}
-
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const gaussian_rows *self = instance;
   if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
-                            "orthogonal rows take 1 to 2^31 - 1 columns, and the data have %zu",
-                            dim);
-  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, dim, self->bias.law != SCL_BIAS_NONE};
+    return self->base.host->fail(
+        error, SCL_STATUS_BAD_SHAPE,
+        "orthogonal rows take 1 to 2^31 - 1 columns, and the data have %zu", dim);
+  out->block = dim;
   return SCL_STATUS_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
+                            scl_error *error) {
   const gaussian_rows *self = instance;
+  const scl_host *host = self->base.host;
   reflections made;
-  const scl_status status = reserve(self->host, out->dim, &made, error);
+  const scl_status status = reserve(host, out->dim, &made, error);
   if (status != SCL_STATUS_OK) return status;
   block_part part = {0};
   while (block_next(out, out->dim, &part)) {
-    draw_reflections(self, address, part.block, &made);
-    write_part(self, address, &made, &part, out);
+    draw_reflections(host->random, draw->address, part.block, &made);
+    write_part(self, draw->address, &made, &part, out);
   }
   release(&made);
-  bias_draw(&self->bias, self->random, address, out);
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "orthogonal",
-    "1.0",
-    "The Scullery authors",
-    "Gaussian rows that are orthogonal in blocks of d",
-    "Blocks of d rows W = sigma S Q: Q a Haar distributed orthogonal matrix, S independent chi_d\n"
-    "lengths; z = <w, x> + b. Each row by itself is N(0, sigma^2 I), so every kernel of Gaussian "
-    "rows\n"
-    "holds, and with nonlinearity.fourier the error is smaller than with independent rows (Yu et "
-    "al.\n"
-    "2016, Orthogonal random features). A block costs O(d^3); sampler.hadamard costs O(d log d).",
-    options,
-    GAUSSIAN_ROWS_OPTIONS,
-    &table,
-    create,
-    instance_end,
-    gaussian_rows_ability};
+    .name = "orthogonal",
+    .summary = "Gaussian rows that are orthogonal in blocks of d",
+    .doc = "Blocks of d rows W = sigma S Q: Q a Haar distributed orthogonal matrix, S independent "
+           "chi_d\n"
+           "lengths; z = <w, x> + b.\n"
+           "Each row by itself is N(0, sigma^2 I), so every kernel of Gaussian rows holds. With\n"
+           "nonlinearity.fourier the error is smaller than with independent rows (Yu et al. 2016,\n"
+           "Orthogonal random features). A block costs O(d^3); sampler.hadamard costs O(d log d).",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
+    SCL_INSTANCE(gaussian_rows, options),
+    SCL_ABILITIES(GAUSSIAN_ROWS_ABILITIES),
+    .create = gaussian_rows_create};

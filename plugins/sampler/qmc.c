@@ -1,51 +1,56 @@
-/* Quasi-Monte Carlo rows: w_t = sigma F^-1(u_t), coordinate by coordinate, F the normal
- * distribution function and u_0, u_1, ... a sequence that fills [0,1]^d more evenly than random
- * points (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps). It is
- * randomised by (seed, stream), so that each row by itself is exactly N(0, sigma^2 I).
+/* Quasi-Monte Carlo rows (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps):
+ *   w_t = sigma F^-1(u_t),
+ * coordinate by coordinate, F the normal distribution function and u_0, u_1, ... a sequence that
+ * fills [0,1]^d more evenly than random points. It is randomised by (seed, stream), so that each
+ * row by itself is exactly N(0, sigma^2 I).
  *
- * sobol:  binary digits of the index (in Gray's order) times direction numbers, scrambled by a
- * random lower triangular matrix of bits and a
- *         random digital shift (Matousek 1998,
- *             On the L2-discrepancy for anchored boxes). Any 2^m points that begin at a multiple of
- * 2^m have one in each dyadic interval of length 2^-m, in each coordinate. halton: digits of the
- * index in base p_j, the j-th prime, behind the point in reverse; digit k becomes a_k digit + b_k
- * mod p_j. With a_k and b_k random, any two points are distributed as under random permutations of
- * the digits (Owen 2017), so variances are the same. */
+ * sobol: binary digits of the index (in Gray's order) times direction numbers, scrambled by a
+ * random lower triangular matrix of bits and a random digital shift (Matousek 1998, On the
+ * L2-discrepancy for anchored boxes). Any 2^m points that begin at a multiple of 2^m have one in
+ * each dyadic interval of length 2^-m, in each coordinate.
+ *
+ * halton: digits of the index in base p_j, the j-th prime, behind the point in reverse order; digit
+ * k becomes
+ *   (a_k digit + b_k) mod p_j.
+ * With a_k and b_k random, any two points are distributed as under random permutations of the
+ * digits (Owen 2017, A randomized Halton algorithm in R), so variances are the same. */
 #include "shared/draws.h"
 #include "shared/gaussian_rows.h"
-#include "shared/sobol_directions.h"
+#include "sobol_directions.h"
 
-enum { SEQUENCE = GAUSSIAN_ROWS_OPTIONS, SCRAMBLE, OPTIONS };
 enum { SOBOL_BITS = 52, HALTON_BITS = 44, REST_BITS = 8 };
-
-static const scl_option options[OPTIONS] = {
-    GAUSSIAN_ROWS_TABLE,
-    {"sequence", SCL_FORM_WORD, "sobol|halton", "sobol", 0, 0, 0, SCL_WIDTH_NONE,
-     "sobol: up to 1111 columns, best where T is a power of two; halton: any number of columns"},
-    {"scramble", SCL_FORM_BOOLEAN, NULL, "true", 0, 1, 0, SCL_WIDTH_NONE,
-     "true: random digits and a random shift; false: the random shift alone"},
-};
+enum { SEQUENCE_SOBOL, SEQUENCE_HALTON };
 
 typedef struct qmc {
   gaussian_rows rows;
-  int halton, scramble;
+  int32_t sequence;
+  bool scramble;
 } qmc;
+
+static const scl_option options[] = {
+    GAUSSIAN_ROWS_OPTIONS,
+    SCL_WORD(qmc, sequence, "sobol|halton", "sobol",
+             "sobol: up to 1111 columns, best where T is a power of two; halton: any number of "
+             "columns"),
+    SCL_BOOLEAN(qmc, scramble, "true",
+                "true: random digits and a random shift; false: the random shift alone")};
 
 /* Where the points of a batch go: coordinate `column` of each. */
 typedef struct target {
   const qmc *self;
+  const scl_random *random;
   scl_address address;
-  scl_parameters *out;
+  const scl_parameters *out;
 } target;
 
 static void put(const target *to, size_t i, size_t column, double u) {
   to->out->weights[(ptrdiff_t)i * to->out->stride + (ptrdiff_t)column] =
-      to->self->rows.sigma * to->self->rows.random->inverse_normal(u);
+      to->self->rows.sigma * to->random->inverse_normal(u);
 }
 
 static void column_bits(const target *to, size_t column, size_t count, uint64_t *out) {
-  to->self->rows.random->bits(to->address.seed, to->address.stream + GAUSSIAN_ROWS_WEIGHTS, column,
-                              0, count, out);
+  to->random->bits(to->address.seed, to->address.stream + GAUSSIAN_ROWS_WEIGHTS, column, 0, count,
+                   out);
 }
 
 /* ---------------------------------------------------------------- Sobol */
@@ -121,12 +126,13 @@ static void sobol(const target *to) {
 
 typedef struct digit_map {
   uint32_t factor, shift;
-  uint64_t place; /* what a 1 is worth here: p^(digits - 1 - k) */
-  uint64_t rest;  /* what the shifts from here on come to: an index's digits end in zeros */
+  uint64_t place; /* value of a 1 here: p^(digits - 1 - k) */
+  uint64_t rest;  /* sum of the shifts from here on: all other digits of an index are zeros */
 } digit_map;
 
-/* The maps of one column's digits, the first digit behind the point first; p^digits <=
- * 2^HALTON_BITS. */
+/* The maps of one column's digits, the first digit behind the point first, as many as
+ *   p^digits <= 2^HALTON_BITS
+ * allows. */
 static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_map *maps,
                         double *rest) {
   uint64_t bits[2 * HALTON_BITS + 1], whole = 1;
@@ -137,9 +143,9 @@ static size_t fill_maps(const target *to, size_t column, uint32_t prime, digit_m
   *rest = ((double)(bits[0] >> (64 - REST_BITS)) + 0.5) * (1.0 / (1 << REST_BITS));
   for (size_t k = 0; k < digits; k++) {
     whole /= prime;
-    maps[k] =
-        (digit_map){to->self->scramble ? 1 + (uint32_t)draw_below(bits[2 * k + 1], prime - 1) : 1,
-                    (uint32_t)draw_below(bits[2 * k + 2], prime), whole, 0};
+    maps[k].factor = to->self->scramble ? 1 + (uint32_t)draw_below(bits[2 * k + 1], prime - 1) : 1;
+    maps[k].shift = (uint32_t)draw_below(bits[2 * k + 2], prime);
+    maps[k].place = whole;
   }
   uint64_t sum = 0;
   for (size_t k = digits; k-- > 0;)
@@ -162,14 +168,15 @@ static void halton_column(const target *to, size_t column, uint32_t prime) {
   }
 }
 
-/* An upper bound of the count-th prime (Rosser 1941: p_n < n (log n + log log n) for n >= 6). */
+/* An upper bound of the count-th prime (Rosser 1941):
+ *   p_n < n (log n + log log n), n >= 6. */
 static size_t prime_bound(size_t count) {
   const double n = count < 6 ? 6 : (double)count;
   return (size_t)(n * (log(n) + log(log(n)))) + 2;
 }
 
 static scl_status halton(const target *to, scl_error *error) {
-  const scl_host *host = to->self->rows.host;
+  const scl_host *host = to->self->rows.base.host;
   const size_t bound = prime_bound(to->out->dim);
   char *composite = host->allocate(bound);
   if (composite == NULL)
@@ -189,41 +196,32 @@ static scl_status halton(const target *to, scl_error *error) {
 
 /* ---------------------------------------------------------------- the plugin */
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const scl_status status =
-      gaussian_rows_create(host, values, SCL_SPACE_DENSE, sizeof(qmc), instance, error);
-  if (status != SCL_STATUS_OK) return status;
-  qmc *self = *instance;
-  self->halton = strcmp(values[SEQUENCE].word, "halton") == 0;
-  self->scramble = values[SCRAMBLE].number != 0;
-  return SCL_STATUS_OK;
-}
-
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+  enum { MOST_PRIMES = 100000000 };
   const qmc *self = instance;
-  const size_t most = self->halton ? 100000000 : SOBOL_DIMENSIONS;
-  if (!self->halton && dim > most)
-    return self->rows.host->fail(error, SCL_STATUS_BAD_SHAPE,
-                                 "sequence = \"sobol\" takes up to %zu columns, and the data have "
-                                 "%zu: \"halton\" takes any number",
-                                 most, dim);
+  const scl_host *host = self->rows.base.host;
+  const bool sobol_sequence = self->sequence == SEQUENCE_SOBOL;
+  const size_t most = sobol_sequence ? SOBOL_DIMENSIONS : MOST_PRIMES;
+  out->flags |= SCL_LAYOUT_DEPENDENT;
+  if (sobol_sequence && dim > most)
+    return host->fail(error, SCL_STATUS_BAD_SHAPE,
+                      "sequence = \"sobol\" takes up to %zu columns, and the data have %zu: "
+                      "\"halton\" takes any number",
+                      most, dim);
   if (dim == 0 || dim > most)
-    return self->rows.host->fail(
-        error, SCL_STATUS_BAD_SHAPE,
-        "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu", most, dim);
-  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->rows.bias.law != SCL_BIAS_NONE};
+    return host->fail(error, SCL_STATUS_BAD_SHAPE,
+                      "quasi-Monte Carlo rows take 1 to %zu columns, and the data have %zu", most,
+                      dim);
   return SCL_STATUS_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
+                            scl_error *error) {
   const qmc *self = instance;
-  const target to = {self, address, out};
-  bias_draw(&self->rows.bias, self->rows.random, address, out);
-  if (self->halton) return halton(&to, error);
+  const target to = {self, self->rows.base.host->random, draw->address, out};
+  if (self->sequence == SEQUENCE_HALTON) return halton(&to, error);
   if (out->first + out->count >= (uint64_t)1 << (SOBOL_BITS - 1))
-    return self->rows.host->fail(
+    return self->rows.base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "a Sobol sequence has 2^%d points here, and point %zu was asked for", SOBOL_BITS - 1,
         out->first + out->count);
@@ -231,28 +229,20 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "qmc",
-    "1.0",
-    "The Scullery authors",
-    "Quasi-Monte Carlo Gaussian rows: scrambled Sobol or Halton points",
-    "w_t = sigma F^-1(u_t), F the normal distribution function, u_t point t of a sequence in "
-    "[0,1]^d; z = <w, x> + b.\n"
-    "sobol: direction numbers of Joe and Kuo 2008, scrambled by random matrices and shifts "
-    "(Matousek 1998);\n"
-    "halton: digits in prime bases, scrambled by random linear maps. Randomised by the seed, each "
-    "row by itself\n"
-    "is N(0, sigma^2 I), so every kernel of Gaussian rows holds without bias; in few columns the "
-    "error falls\n"
-    "faster than T^(-1/2) (Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature "
-    "maps).",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    instance_end,
-    gaussian_rows_ability};
+    .name = "qmc",
+    .summary = "Quasi-Monte Carlo Gaussian rows: scrambled Sobol or Halton points",
+    .doc =
+        "w_t = sigma F^-1(u_t), F the normal distribution function, u_t point t of a sequence in\n"
+        "[0,1]^d; z = <w, x> + b.\n"
+        "  sobol   direction numbers of Joe and Kuo 2008, scrambled by random matrices and shifts\n"
+        "          (Matousek 1998)\n"
+        "  halton  digits in prime bases, scrambled by random linear maps\n"
+        "Randomised by the seed, each row by itself is N(0, sigma^2 I), so every kernel of "
+        "Gaussian\n"
+        "rows holds without bias; in few columns the error falls faster than T^(-1/2)\n"
+        "(Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps).",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
+    SCL_INSTANCE(qmc, options),
+    SCL_ABILITIES(GAUSSIAN_ROWS_ABILITIES),
+    .create = gaussian_rows_create};

@@ -1,44 +1,42 @@
-/* Rademacher rows: w_j = sigma or -sigma with probability 1/2 each, independent. */
-#include "shared/independent.h"
+/* Rademacher rows: w in R^d with independent coordinates, w_j = +-sigma with probability 1/2 each.
+ *
+ * Fourier features of these rows estimate, with delta = x - y,
+ *   k(x, y) = prod_j cos(sigma delta_j). */
+#include <scullery/plugin.h>
 
-enum { SIGMA, BIAS, OPTIONS };
+typedef struct rademacher {
+  scl_base base;
+  double sigma;
+} rademacher;
 
-static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_FREQUENCY, "size of each weight"},
-    BIAS_OPTION,
-};
+static const scl_option options[] = {
+    SCL_NUMBER(rademacher, sigma, "1", "size of each weight, which is its standard deviation",
+               SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY),
+    SCL_OPTION_BIAS};
 
-static double make(const double *from) {
-  return *from < 0.5 ? -1 : 1;
+static void make(const void *instance, size_t count, const double *uniform, double *e) {
+  (void)instance;
+  for (size_t j = 0; j < count; j++)
+    e[j] = uniform[j] < 0.5 ? -1 : 1;
 }
 
-static double factor(double z) {
+static void moments(const void *instance, double *mean, double *scale) {
+  const rademacher *self = instance;
+  *mean = 0;
+  *scale = self->sigma;
+}
+
+static double factor(const void *instance, double z) {
+  (void)instance;
   return cos(z);
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const independent like = {.family = SCL_FAMILY_RADEMACHER,
-                            .scale = values[SIGMA].number,
-                            .make = make,
-                            .factor = factor};
-  return independent_create(host, &like, &values[BIAS], instance, error);
-}
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "rademacher",
-    "1.0",
-    "The Scullery authors",
-    "Rows of random signs: w_j = +-sigma",
-    "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; a row meets it as z "
-    "= <w, x> + b.\n"
-    "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",
-    options,
-    OPTIONS,
-    &independent_table,
-    create,
-    instance_end,
-    independent_ability};
+    .name = "rademacher",
+    .summary = "Rows of random signs: w_j = +-sigma",
+    .doc = "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; "
+           "z = <w, x> + b.\n"
+           "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
+                .family = SCL_FAMILY_RADEMACHER),
+    SCL_INSTANCE(rademacher, options)};

@@ -1,216 +1,367 @@
 /* Sparse rows: a support N of s of the d columns, uniform without replacement, and weights on it
- * (Harris 2019, Additive function approximation in the brain). A row meets it as z = <w_N, x_N> +
- * b.
+ * (Harris 2019, Additive function approximation in the brain); z = <w_N, x_N> + b.
  *
- * Weights, given s: gaussian N(0, sigma^2/s), uniform on +-sqrt(3) sigma/sqrt(s), or rademacher,
- * +-sigma/sqrt(s): E ||w||^2 = sigma^2 for every s. nonnegative: their absolute values.
+ * The in-degree s is fixed, binomial(d, p) or drawn from a table P(0), P(1), ...; given s, a weight
+ * is
+ *   gaussian     N(0, sigma^2/s)
+ *   uniform      U[-sqrt(3) sigma/sqrt(s), sqrt(3) sigma/sqrt(s)]
+ *   rademacher   +-sigma/sqrt(s)
+ * so that E ||w||^2 = sigma^2 for every s > 0; nonnegative: the absolute values.
  *
- * Fourier features estimate sum_s P(s) mean over |N| = s of prod_{j in N} c_s(delta_j), c_s the
- * characteristic function of one weight: a normalised elementary symmetric polynomial of the
- * c_s(delta_j). */
-#include "shared/bias.h"
+ * Fourier features estimate, with delta = x - y and c_s the characteristic function of one weight,
+ *   k(x, y) = sum_s P(s) mean over |N| = s of prod_{j in N} c_s(delta_j),
+ * a mixture of normalised elementary symmetric polynomials of the c_s(delta_j). */
 #include "shared/blocks.h"
-#include "shared/degrees.h"
-#include "shared/instance.h"
 #include "shared/subset_means.h"
 #include "shared/supports.h"
 
-enum { DEGREE, SIGMA, WEIGHTS, NONNEGATIVE, BIREGULAR, BIAS, OPTIONS };
-/* Streams, from the parameters' own on; bias_draw takes the second. */
-enum { STREAM_WEIGHTS = 0, STREAM_SUPPORTS = 2, STREAM_DEGREES = 3 };
-
-static const scl_option options[OPTIONS] = {
-    DEGREE_OPTION,
-    {"sigma", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE,
-     "root mean square length of a row: E ||w||^2 = sigma^2 whatever the in-degree"},
-    {"weights", SCL_FORM_WORD, "gaussian|uniform|rademacher", "gaussian", 0, 0, 0, SCL_WIDTH_NONE,
-     "the law of a weight, with variance sigma^2/s: gaussian, uniform on an interval about 0, or "
-     "one of two values"},
-    {"nonnegative", SCL_FORM_BOOLEAN, NULL, "false", 0, 1, 0, SCL_WIDTH_NONE,
-     "true: absolute values of the weights"},
-    {"biregular", SCL_FORM_BOOLEAN, NULL, "false", 0, 1, 0, SCL_WIDTH_NONE,
-     "true: each column occurs equally often in a block of lcm(d, s)/s parameters; for a fixed "
-     "in-degree s"},
-    BIAS_OPTION,
-};
+/* Laws of a weight, by their places in the option; of the in-degree likewise. */
+enum { WEIGHTS_GAUSSIAN, WEIGHTS_UNIFORM, WEIGHTS_RADEMACHER };
+enum { DEGREE_BINOMIAL, DEGREE_TABLE, DEGREE_FIXED };
 
 typedef struct sparse {
-  const scl_host *host;
-  const scl_random *random;
-  const scl_vector_math *math;
-  degree_law degree;
+  scl_base base;
+  const scl_value *degree;
   double sigma;
-  scl_family family;
-  int nonnegative, biregular;
-  bias_law bias;
+  int32_t weights;
+  bool nonnegative, biregular;
+  int32_t law;  /* of the in-degree */
+  size_t most;  /* fixed: s; table: the last one of positive probability */
+  double total; /* table: its sum, 1 to rounding */
 } sparse;
 
-/* ---------------------------------------------------------------- options and layout */
+static const scl_option options[] = {
+    SCL_ROW(sparse, degree, SCL_FORM_INTEGER | SCL_FORM_NAMED, "binomial|table", "1",
+            "in-degree s, columns a parameter: s; {binomial = p}: s ~ B(d, p); "
+            "{table = {P(0), P(1), ...}}",
+            .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY),
+    SCL_NUMBER(sparse, sigma, "1",
+               "root mean square length of a row: E ||w||^2 = sigma^2 whatever the in-degree",
+               SCL_POSITIVE),
+    SCL_WORD(sparse, weights, "gaussian|uniform|rademacher", "gaussian",
+             "law of a weight, with variance sigma^2/s: gaussian, uniform on an interval about 0, "
+             "or one of two values"),
+    SCL_BOOLEAN(sparse, nonnegative, "false", "true: absolute values of the weights"),
+    SCL_BOOLEAN(
+        sparse, biregular, "false",
+        "true: each column occurs equally often in a block of lcm(d, s)/s parameters; for a "
+        "fixed in-degree s"),
+    SCL_OPTION_BIAS};
 
-static scl_status read_options(sparse *self, const scl_value *values, scl_error *error) {
-  const char *weights = values[WEIGHTS].word;
-  self->sigma = values[SIGMA].number;
-  self->family = strcmp(weights, "uniform") == 0      ? SCL_FAMILY_UNIFORM
-                 : strcmp(weights, "rademacher") == 0 ? SCL_FAMILY_RADEMACHER
-                                                      : SCL_FAMILY_GAUSSIAN;
-  self->nonnegative = values[NONNEGATIVE].number != 0;
-  self->biregular = values[BIREGULAR].number != 0;
-  self->math = self->host->service(SCL_SERVICE_VECTOR_MATH);
-  if (self->math == NULL)
-    return self->host->fail(error, SCL_STATUS_UNSUPPORTED, "this host has no vector functions");
-  scl_status status = degree_read(self->host, &values[DEGREE], &self->degree, error);
-  if (status == SCL_STATUS_OK) status = bias_read(self->host, &values[BIAS], &self->bias, error);
-  if (status == SCL_STATUS_OK && self->biregular && self->degree.fixed == 0)
-    status = self->host->fail(
+/* ---------------------------------------------------------------- the law of the in-degree */
+
+static scl_status read_table(sparse *self, scl_error *error) {
+  const scl_host *host = self->base.host;
+  const scl_value *table = self->degree;
+  for (size_t s = 0; s < table->length; s++) {
+    if (!(table->list[s] >= 0))
+      return host->fail(error, SCL_STATUS_BAD_OPTION,
+                        "option 'degree': P(%zu) = %g in the table; probabilities are not negative",
+                        s, table->list[s]);
+    self->total += table->list[s];
+    if (table->list[s] > 0) self->most = s;
+  }
+  if (fabs(self->total - 1) <= 1e-9) return SCL_STATUS_OK;
+  return host->fail(error, SCL_STATUS_BAD_OPTION,
+                    "option 'degree': the %zu probabilities of the table sum to %.12g; it takes 1",
+                    table->length, self->total);
+}
+
+static scl_status read_binomial(const sparse *self, scl_error *error) {
+  const scl_value *p = self->degree;
+  if (p->length == 1 && p->list[0] >= 0 && p->list[0] <= 1) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                               "option 'degree': {binomial = p} takes one probability in [0, 1], "
+                               "and got %g (of %zu numbers)",
+                               p->length > 0 ? p->list[0] : NAN, p->length);
+}
+
+static scl_status read_degree(sparse *self, scl_error *error) {
+  self->law = self->degree->form == SCL_FORM_NAMED ? self->degree->place : DEGREE_FIXED;
+  if (self->law == DEGREE_TABLE) return read_table(self, error);
+  if (self->law == DEGREE_BINOMIAL) return read_binomial(self, error);
+  if (self->degree->number > INT32_MAX)
+    return self->base.host->fail(
+        error, SCL_STATUS_BAD_OPTION,
+        "option 'degree' = %g is more columns than there can be (2^31 - 1)", self->degree->number);
+  self->most = (size_t)self->degree->number;
+  return SCL_STATUS_OK;
+}
+
+/* In-degrees low .. high are all that have a probability of 1e-18 of the largest or more: a draw,
+ * made from 53 bits, meets no other. */
+typedef struct degree_range {
+  size_t low, high;
+} degree_range;
+
+/* P(s + 1) / P(s) of B(dim, p) */
+static double binomial_step(double p, size_t dim, size_t s) {
+  return (double)(dim - s) / (double)(s + 1) * (p / (1 - p));
+}
+
+/* The likeliest in-degree of B(dim, p). */
+static size_t binomial_mode(double p, size_t dim) {
+  const double mode = floor(((double)dim + 1) * p);
+  return mode < (double)dim ? (size_t)mode : dim;
+}
+
+static degree_range binomial_range(double p, size_t dim) {
+  if (p == 0 || p == 1) return p == 0 ? (degree_range){0, 0} : (degree_range){dim, dim};
+  const size_t mode = binomial_mode(p, dim);
+  degree_range range = {mode, mode};
+  for (double ratio = 1; range.high < dim && (ratio *= binomial_step(p, dim, range.high)) >= 1e-18;)
+    range.high++;
+  for (double ratio = 1; range.low > 0 && (ratio /= binomial_step(p, dim, range.low - 1)) >= 1e-18;)
+    range.low--;
+  return range;
+}
+
+/* For `dim` columns; refuses in-degrees that they cannot have. */
+static scl_status find_range(const sparse *self, size_t dim, degree_range *out, scl_error *error) {
+  const scl_host *host = self->base.host;
+  if (dim == 0 || dim > INT32_MAX)
+    return host->fail(error, SCL_STATUS_BAD_SHAPE,
+                      "sparse rows take 1 to 2^31 - 1 columns, and the data have %zu", dim);
+  if (self->law == DEGREE_BINOMIAL) {
+    *out = binomial_range(self->degree->list[0], dim);
+    return SCL_STATUS_OK;
+  }
+  const bool fixed = self->law == DEGREE_FIXED;
+  *out = (degree_range){fixed ? self->most : 0, self->most};
+  if (self->most <= dim) return SCL_STATUS_OK;
+  return host->fail(error, SCL_STATUS_BAD_SHAPE,
+                    "option 'degree' asks for %s%zu columns a parameter, and the data have %zu",
+                    fixed ? "" : "up to ", self->most, dim);
+}
+
+/* P(low), ..., P(high) of B(dim, p) by their ratios, from the largest on: no factorial, no
+ * underflow. */
+static void fill_binomial(double p, size_t dim, degree_range range, double *out) {
+  const size_t count = range.high - range.low + 1, top = binomial_mode(p, dim) - range.low;
+  double sum = 1;
+  out[top] = 1;
+  for (size_t i = top + 1; i < count; i++)
+    sum += out[i] = out[i - 1] * binomial_step(p, dim, range.low + i - 1);
+  for (size_t i = top; i-- > 0;)
+    sum += out[i] = out[i + 1] / binomial_step(p, dim, range.low + i);
+  for (size_t i = 0; i < count; i++)
+    out[i] /= sum;
+}
+
+/* P(low), ..., P(high) */
+static void fill_degrees(const sparse *self, size_t dim, degree_range range, double *out) {
+  if (self->law == DEGREE_BINOMIAL) {
+    fill_binomial(self->degree->list[0], dim, range, out);
+    return;
+  }
+  for (size_t s = range.low; s <= range.high; s++)
+    out[s - range.low] = self->law == DEGREE_FIXED ? 1 : self->degree->list[s] / self->total;
+}
+
+/* The in-degree at which the distribution function passes u. */
+static size_t degree_at(degree_range range, const double *probability, double u) {
+  double sum = 0;
+  for (size_t s = range.low; s < range.high; s++) {
+    sum += probability[s - range.low];
+    if (u < sum) return s;
+  }
+  return range.high;
+}
+
+/* ---------------------------------------------------------------- biregular supports
+ *
+ * A block of lcm(d, s)/s parameters takes, s at a time, the columns of lcm(d, s)/d random orders of
+ * all columns, one after the other, so that each column occurs equally often. Where a parameter
+ * needs the end of one order and the beginning of the next, the next is a random one among those
+ * that begin with columns that it has not. By symmetry each support is uniform. */
+typedef struct deal {
+  const scl_random *random;
+  scl_address address;
+  uint64_t block;
+  size_t dim, degree;
+  uint32_t *order; /* d */
+  size_t orders;   /* dealt so far */
+  size_t next;     /* in the order */
+} deal;
+
+/* lcm(d, s)/s */
+static size_t deal_block(size_t dim, size_t degree) {
+  size_t a = dim, b = degree;
+  while (b != 0) {
+    const size_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return dim / a;
+}
+
+/* A new order; its first degree - had entries are none of the `had` columns, ascending, that the
+ * parameter has already: these go to the end, from the largest on, while each still stands in its
+ * own place. */
+static void deal_order(deal *cards, const int32_t *columns, size_t had) {
+  for (size_t j = 0; j < cards->dim; j++)
+    cards->order[j] = (uint32_t)j;
+  for (size_t k = had; k-- > 0;) {
+    const size_t end = cards->dim - (had - k);
+    cards->order[columns[k]] = cards->order[end];
+    cards->order[end] = (uint32_t)columns[k];
+  }
+  draw_shuffle(cards->random, cards->address, cards->block, cards->orders * cards->dim,
+               cards->degree - had, cards->dim - had, cards->dim, cards->order);
+  cards->orders++;
+  cards->next = 0;
+}
+
+/* The next parameter's columns. */
+static void deal_support(deal *cards, int32_t *out) {
+  for (size_t had = 0; had < cards->degree; had++) {
+    if (cards->orders == 0 || cards->next == cards->dim) {
+      support_sort(out, had);
+      deal_order(cards, out, had);
+    }
+    out[had] = (int32_t)cards->order[cards->next++];
+  }
+  support_sort(out, cards->degree);
+}
+
+/* ---------------------------------------------------------------- layout and drawing */
+
+static scl_status create(void *instance, scl_error *error) {
+  sparse *self = instance;
+  const scl_status status = read_degree(self, error);
+  if (status != SCL_STATUS_OK) return status;
+  if (self->biregular && self->law != DEGREE_FIXED)
+    return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "'biregular' takes a fixed in-degree, as degree = 3, and 'degree' got a law");
-  return status;
+  return SCL_STATUS_OK;
 }
 
-static void destroy(void *instance) {
-  sparse *self = instance;
-  degree_release(self->host, &self->degree);
-  instance_end(self);
-}
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  void *made = NULL;
-  scl_status status = instance_new(host, sizeof(sparse), &made, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = read_options(made, values, error);
-  if (status == SCL_STATUS_OK)
-    *instance = made;
-  else
-    destroy(made);
-  return status;
-}
-
-static scl_status find_range(const sparse *self, size_t dim, degree_range *out, scl_error *error) {
-  if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
-                            "sparse rows take 1 to 2^31 - 1 columns, and the data have %zu", dim);
-  return degree_find_range(self->host, &self->degree, dim, out, error);
-}
+/* Places for an in-degree: an in-degree that is always 0 still has one. */
+static size_t slots_of(degree_range range) { return range.high > 0 ? range.high : 1; }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const sparse *self = instance;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
-  const size_t slots =
-      range.high > 0 ? range.high : 1; /* an in-degree that is always 0 still has a row */
-  *out = (scl_layout){SCL_SPACE_SPARSE, slots, slots,
-                      self->biregular ? support_block(dim, range.high) : 1,
-                      self->bias.law != SCL_BIAS_NONE};
+  out->reals = out->integers = slots_of(range);
+  if (self->biregular) out->block = deal_block(dim, range.high);
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- drawing */
+enum { STREAM_WEIGHTS = 0, STREAM_SUPPORTS = 2, STREAM_DEGREES = 3 };
 
-/* Slots from the in-degree on hold 0 and -1. */
-static void draw_weights(const sparse *self, scl_address address, scl_parameters *out, size_t i,
-                         size_t degree, size_t slots) {
-  const double scale = self->sigma / sqrt((double)degree), third = 1.7320508075688772;
-  double *w = out->weights + (ptrdiff_t)i * out->stride;
-  if (self->family == SCL_FAMILY_GAUSSIAN)
-    self->random->normal(address.seed, address.stream + STREAM_WEIGHTS, out->first + i, 0, degree,
-                         w);
-  else
-    self->random->uniform(address.seed, address.stream + STREAM_WEIGHTS, out->first + i, 0, degree,
-                          w);
-  for (size_t j = 0; j < degree; j++) {
-    const double value = self->family == SCL_FAMILY_GAUSSIAN  ? w[j]
-                         : self->family == SCL_FAMILY_UNIFORM ? third * (2 * w[j] - 1)
-                         : w[j] < 0.5                         ? -1
-                                                              : 1;
-    w[j] = scale * (self->nonnegative ? fabs(value) : value);
-  }
-  for (size_t j = degree; j < slots; j++) {
-    w[j] = 0;
-    out->support[(ptrdiff_t)i * out->support_stride + (ptrdiff_t)j] = -1;
-  }
+static scl_address at_stream(const scl_draw *draw, uint64_t stream) {
+  return (scl_address){draw->address.seed, draw->address.stream + stream};
 }
 
 static int32_t *support_of(const scl_parameters *out, size_t i) {
   return out->support + (ptrdiff_t)i * out->support_stride;
 }
 
-static scl_status draw_biregular(const sparse *self, scl_address address, scl_parameters *out,
-                                 size_t degree, scl_error *error) {
-  uint32_t *order = self->host->allocate(out->dim * sizeof *order);
-  int32_t *passed = self->host->allocate(degree * sizeof *passed);
-  const int enough = order != NULL && passed != NULL;
-  block_part part = {0};
-  while (enough && block_next(out, support_block(out->dim, degree), &part)) {
-    const scl_address supports = {address.seed, address.stream + STREAM_SUPPORTS};
-    support_deal deal = {self->random, supports, part.block, out->dim, degree, order, 0, 0};
-    for (size_t i = 0; i < part.from + part.count; i++)
-      support_deal_next(&deal, i < part.from ? passed : support_of(out, part.at + i - part.from));
+/* e with mean 0 and variance 1, from the number of its law. */
+static double weight_of(const sparse *self, double number) {
+  const double e = self->weights == WEIGHTS_GAUSSIAN  ? number
+                   : self->weights == WEIGHTS_UNIFORM ? sqrt(3) * (2 * number - 1)
+                   : number < 0.5                     ? -1
+                                                      : 1;
+  return self->nonnegative ? fabs(e) : e;
+}
+
+/* The weights of parameter i of the batch. Slots from the in-degree on hold 0 and -1. */
+static void draw_weights(const sparse *self, const scl_draw *draw, const scl_parameters *out,
+                         size_t i, size_t degree) {
+  const scl_random *random = self->base.host->random;
+  const scl_address address = at_stream(draw, STREAM_WEIGHTS);
+  const double scale = self->sigma / sqrt((double)degree);
+  double *w = out->weights + (ptrdiff_t)i * out->stride;
+  (self->weights == WEIGHTS_GAUSSIAN ? random->normal : random->uniform)(
+      address.seed, address.stream, out->first + i, 0, degree, w);
+  for (size_t j = 0; j < degree; j++)
+    w[j] = scale * weight_of(self, w[j]);
+  for (size_t j = degree; j < out->reals; j++) {
+    w[j] = 0;
+    support_of(out, i)[j] = -1;
   }
-  self->host->release(order);
-  self->host->release(passed);
+}
+
+static scl_status draw_biregular(const sparse *self, const scl_draw *draw,
+                                 const scl_parameters *out, size_t degree, scl_error *error) {
+  const scl_host *host = self->base.host;
+  uint32_t *order = host->allocate(out->dim * sizeof *order);
+  int32_t *passed = host->allocate(degree * sizeof *passed);
+  const bool enough = order != NULL && passed != NULL;
+  block_part part = {0};
+  while (enough && block_next(out, deal_block(out->dim, degree), &part)) {
+    deal cards = {.random = host->random,
+                  .address = at_stream(draw, STREAM_SUPPORTS),
+                  .block = part.block,
+                  .dim = out->dim,
+                  .degree = degree,
+                  .order = order};
+    for (size_t i = 0; i < part.from + part.count; i++)
+      deal_support(&cards, i < part.from ? passed : support_of(out, part.at + i - part.from));
+  }
+  host->release(order);
+  host->release(passed);
   if (!enough)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
-                            "not enough memory for an order of %zu columns", out->dim);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for an order of %zu columns",
+                      out->dim);
   for (size_t i = 0; i < out->count; i++)
-    draw_weights(self, address, out, i, degree, degree);
+    draw_weights(self, draw, out, i, degree);
   return SCL_STATUS_OK;
 }
 
-static scl_status draw_free(const sparse *self, scl_address address, scl_parameters *out,
+static scl_status draw_free(const sparse *self, const scl_draw *draw, const scl_parameters *out,
                             degree_range range, scl_error *error) {
-  const scl_address supports = {address.seed, address.stream + STREAM_SUPPORTS};
-  double *probability = self->host->allocate((range.high - range.low + 1) * sizeof *probability),
-         u = 0;
+  const scl_host *host = self->base.host;
+  const scl_address degrees = at_stream(draw, STREAM_DEGREES);
+  double *probability = host->allocate((range.high - range.low + 1) * sizeof *probability), u = 0;
   if (probability == NULL)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
-                            "not enough memory for the law of the in-degree");
-  degree_fill(&self->degree, out->dim, range, probability);
+    return host->fail(error, SCL_STATUS_NO_MEMORY,
+                      "not enough memory for the law of the in-degree");
+  fill_degrees(self, out->dim, range, probability);
   for (size_t i = 0; i < out->count; i++) {
     const uint64_t index = out->first + i;
     if (range.low < range.high)
-      self->random->uniform(address.seed, address.stream + STREAM_DEGREES, index, 0, 1, &u);
+      host->random->uniform(degrees.seed, degrees.stream, index, 0, 1, &u);
     const size_t degree = degree_at(range, probability, u);
-    support_draw(self->random, supports, index, out->dim, degree, support_of(out, i));
-    draw_weights(self, address, out, i, degree, range.high > 0 ? range.high : 1);
+    support_draw(host->random, at_stream(draw, STREAM_SUPPORTS), index, out->dim, degree,
+                 support_of(out, i));
+    draw_weights(self, draw, out, i, degree);
   }
-  self->host->release(probability);
+  host->release(probability);
   return SCL_STATUS_OK;
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
+                            scl_error *error) {
   const sparse *self = instance;
   degree_range range;
-  scl_status status = find_range(self, out->dim, &range, error);
+  const scl_status status = find_range(self, out->dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
-  bias_draw(&self->bias, self->random, address, out);
-  return self->biregular ? draw_biregular(self, address, out, range.high, error)
-                         : draw_free(self, address, out, range, error);
+  return self->biregular ? draw_biregular(self, draw, out, range.high, error)
+                         : draw_free(self, draw, out, range, error);
 }
 
 /* ---------------------------------------------------------------- the law */
 
-static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
+static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+  static const scl_family families[] = {SCL_FAMILY_GAUSSIAN, SCL_FAMILY_UNIFORM,
+                                        SCL_FAMILY_RADEMACHER};
+  (void)draw;
   const sparse *self = instance;
   degree_range range;
-  const scl_status status = find_range(self, dim, &range, error);
+  const scl_status status = find_range(self, out->dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
-  out->space = SCL_SPACE_SPARSE;
-  out->family = self->nonnegative ? SCL_FAMILY_OTHER : self->family;
+  out->family = self->nonnegative ? SCL_FAMILY_OTHER : families[self->weights];
   out->max_degree = range.high;
-  bias_tell(&self->bias, out);
-  for (size_t j = 0; j < dim; j++) {
-    out->mean[j] = 0;
-    out->scale[j] = self->family == SCL_FAMILY_UNIFORM ? sqrt(3) * self->sigma : self->sigma;
-  }
-  for (size_t s = 0; s <= dim; s++) {
-    out->degree[s] = 0;
-    out->degree_scale[s] = s == 0 ? 0 : 1 / sqrt((double)s);
-  }
-  degree_fill(&self->degree, dim, range, out->degree + range.low);
+  for (size_t j = 0; j < out->dim; j++)
+    out->scale[j] = self->weights == WEIGHTS_UNIFORM ? sqrt(3) * self->sigma : self->sigma;
+  for (size_t s = 1; s <= out->dim; s++)
+    out->degree_scale[s] = 1 / sqrt((double)s);
+  fill_degrees(self, out->dim, range, out->degree + range.low);
   return SCL_STATUS_OK;
 }
 
@@ -219,15 +370,16 @@ static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error 
 /* c_s(delta_j) for all columns. */
 static void factors(const sparse *self, size_t dim, size_t degree, const double *delta,
                     double *out) {
+  const scl_vector_math *math = self->base.host->math;
   const double scale = self->sigma / sqrt((double)degree);
-  if (self->family == SCL_FAMILY_RADEMACHER) {
+  if (self->weights == WEIGHTS_RADEMACHER) {
     for (size_t j = 0; j < dim; j++)
       out[j] = scale * delta[j];
-    self->math->cos(dim, out, out);
-  } else if (self->family == SCL_FAMILY_GAUSSIAN) {
+    math->cos(dim, out, out);
+  } else if (self->weights == WEIGHTS_GAUSSIAN) {
     for (size_t j = 0; j < dim; j++)
       out[j] = -0.5 * (scale * delta[j]) * (scale * delta[j]);
-    self->math->exp(dim, out, out);
+    math->exp(dim, out, out);
   } else {
     for (size_t j = 0; j < dim; j++) {
       const double z = sqrt(3) * scale * delta[j];
@@ -236,20 +388,22 @@ static void factors(const sparse *self, size_t dim, size_t degree, const double 
   }
 }
 
-static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta,
-                                 ptrdiff_t stride, double *out, scl_error *error) {
+static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                 const double *delta, ptrdiff_t stride, double *out,
+                                 scl_error *error) {
   const sparse *self = instance;
+  const scl_host *host = self->base.host;
+  const size_t dim = draw->dim;
   degree_range range;
   const scl_status status = find_range(self, dim, &range, error);
   if (status != SCL_STATUS_OK) return status;
   const size_t degrees = range.high - range.low + 1;
-  double *probability =
-      self->host->allocate((degrees + dim + range.high + 1) * sizeof *probability);
+  double *probability = host->allocate((degrees + dim + range.high + 1) * sizeof *probability);
   if (probability == NULL)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY,
-                            "not enough memory for a kernel of %zu columns", dim);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
+                      dim);
   double *const c = probability + degrees, *const scratch = c + dim;
-  degree_fill(&self->degree, dim, range, probability);
+  fill_degrees(self, dim, range, probability);
   for (size_t i = 0; i < rows; i++) {
     out[i] = 0;
     for (size_t s = range.low; s <= range.high; s++) {
@@ -259,44 +413,36 @@ static scl_status characteristic(const void *instance, size_t rows, size_t dim, 
       out[i] += weight * subset_mean(dim, s, c, scratch);
     }
   }
-  self->host->release(probability);
+  host->release(probability);
   return SCL_STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- the plugin */
 
+/* The characteristic function of absolute values has no closed form here. */
 static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
   static const scl_ability_characteristic characteristic_table = {
-      SCL_HEAD(scl_ability_characteristic), characteristic};
+      SCL_HEAD(scl_ability_characteristic), .characteristic = characteristic};
   const sparse *self = instance;
-  if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
-  if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0 && !self->nonnegative)
-    return &characteristic_table;
-  return NULL;
+  return strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0 && !self->nonnegative ? &characteristic_table
+                                                                           : NULL;
 }
 
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "sparse",
-    "1.0",
-    "The Scullery authors",
-    "Sparse rows: s of the d columns and weights on them",
-    "Draws an in-degree s (fixed, binomial or from a table), a support N of s columns, uniform "
-    "without\n"
-    "replacement, and weights on it with variance sigma^2/s; z = <w_N, x_N> + b, in time O(s).\n"
-    "weights: \"gaussian\", \"uniform\" (on +-sqrt(3) sigma/sqrt(s)) or \"rademacher\" "
-    "(+-sigma/sqrt(s)).\n"
-    "A ridge feature phi estimates sum_s P(s) mean over |N| = s of k_s(x_N, y_N), k_s the kernel "
-    "of phi under\n"
-    "the weights: an additive kernel of order s. Degree 1: step and +-1 weights give Hamming and "
-    "hat kernels.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "sparse",
+    .summary = "Sparse rows: s of the d columns and weights on them",
+    .doc =
+        "Draws an in-degree s (fixed, binomial or from a table), a support N of s columns,\n"
+        "uniform without replacement, and weights on it with variance sigma^2/s:\n"
+        "\"gaussian\", \"uniform\" (on +-sqrt(3) sigma/sqrt(s)) or \"rademacher\" "
+        "(+-sigma/sqrt(s)).\n"
+        "z = <w_N, x_N> + b, in time O(s).\n"
+        "A ridge feature phi estimates sum_s P(s) mean over |N| = s of k_s(x_N, y_N), k_s the\n"
+        "kernel of phi under the weights: an additive kernel of order s. With degree 1 and\n"
+        "rademacher weights, step gives the Hamming kernel and sign with a uniform bias the hat\n"
+        "kernel.",
+    SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = draw_rows, .layout = layout),
+    SCL_INSTANCE(sparse, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law)),
+    .create = create,
+    .ability = ability};

@@ -1,103 +1,77 @@
-/* Spherical rows: w = r v, v uniform on the unit sphere, r fixed, uniform between two ends, or chi
- * (then w ~ N(0, I)).
+/* Spherical rows: w = r v in R^d, v uniform on the unit sphere, r fixed, uniform between two ends,
+ * or chi distributed with d degrees of freedom (then w ~ N(0, I)).
  *
- * Characteristic function of a fixed radius: E cos(r |delta| v_1) = Gamma(d/2) (2/t)^(d/2-1)
- * J_(d/2-1)(t), t = r |delta|, found as the integral of cos(t cos a) sin(a)^(d-2) over angles, by
- * Gauss-Legendre panels where the weight lies. */
-#include "shared/bias.h"
-#include "shared/instance.h"
-
-enum { RADIUS, BIAS, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"radius", SCL_FORM_NUMBER | SCL_FORM_WORD | SCL_FORM_NAMED, "chi|uniform", "1", 0, 1e250,
-     SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "length of each row: a number; \"chi\": that of N(0, I); {uniform = {low, high}}"},
-    BIAS_OPTION,
-};
+ * The characteristic function of a fixed radius is, with t = r ||delta||,
+ *   E cos(t v_1) = Gamma(d/2) (2/t)^(d/2-1) J_(d/2-1)(t)
+ *                = integral_0^pi cos(t cos a) sin(a)^(d-2) da / integral_0^pi sin(a)^(d-2) da,
+ * by Gauss-Legendre panels where the weight sin(a)^(d-2) lies. */
+#include <scullery/plugin.h>
 
 typedef struct spherical {
-  const scl_host *host;
-  const scl_random *random;
-  int chi;
+  scl_base base;
+  const scl_value *radius;
+  bool chi;
   double low, high; /* the same for a fixed radius */
-  bias_law bias;
 } spherical;
 
-static scl_status read_radius(spherical *self, const scl_value *radius, scl_error *error) {
+enum { RADIUS_CHI, RADIUS_UNIFORM };
+
+static const scl_option options[] = {
+    SCL_ROW(spherical, radius, SCL_FORM_NUMBER | SCL_FORM_WORD | SCL_FORM_NAMED, "chi|uniform", "1",
+            "length of each row: a number; \"chi\": that of N(0, I); {uniform = {low, high}}",
+            SCL_ABOVE(0, 1e250)),
+    SCL_OPTION_BIAS};
+
+static scl_status create(void *instance, scl_error *error) {
+  spherical *self = instance;
+  const scl_value *radius = self->radius;
+  const double *list = radius->list;
+  self->chi = radius->form == SCL_FORM_WORD && radius->place == RADIUS_CHI;
   self->low = self->high = radius->number;
-  if (radius->form == SCL_FORM_WORD && strcmp(radius->word, "chi") == 0) {
-    self->chi = 1;
-    return SCL_STATUS_OK;
-  }
-  if (radius->form == SCL_FORM_NUMBER || radius->form == SCL_FORM_INTEGER) return SCL_STATUS_OK;
-  const int fits =
-      radius->form == SCL_FORM_NAMED && strcmp(radius->word, "uniform") == 0 && radius->length == 2;
-  if (!fits || !(radius->list[0] < radius->list[1]))
-    return self->host->fail(
+  if (self->chi || radius->form == SCL_FORM_NUMBER) return SCL_STATUS_OK;
+  if (radius->form != SCL_FORM_NAMED || radius->place != RADIUS_UNIFORM || radius->length != 2 ||
+      !(list[0] < list[1]))
+    return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "option 'radius' takes a number, \"chi\", or {uniform = {low, high}} with low < high");
-  self->low = radius->list[0];
-  self->high = radius->list[1];
+  self->low = list[0];
+  self->high = list[1];
   return SCL_STATUS_OK;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  void *made = NULL;
-  scl_status status = instance_new(host, sizeof(spherical), &made, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = read_radius(made, &values[RADIUS], error);
-  if (status == SCL_STATUS_OK)
-    status = bias_read(host, &values[BIAS], &((spherical *)made)->bias, error);
-  if (status == SCL_STATUS_OK)
-    *instance = made;
-  else
-    instance_end(made);
-  return status;
-}
-
-static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
-  (void)error;
-  const spherical *self = instance;
-  *out = (scl_layout){SCL_SPACE_DENSE, dim, 0, 1, self->bias.law != SCL_BIAS_NONE};
-  return SCL_STATUS_OK;
-}
+/* ---------------------------------------------------------------- drawing and law */
 
 enum { STREAM_RADIUS = 2 };
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
+                            scl_error *error) {
   (void)error;
   const spherical *self = instance;
+  const scl_random *random = self->base.host->random;
+  const scl_address address = draw->address;
   for (size_t i = 0; i < out->count; i++) {
     double *w = out->weights + (ptrdiff_t)i * out->stride, square = 0, u;
-    self->random->normal(address.seed, address.stream, out->first + i, 0, out->dim, w);
+    random->normal(address.seed, address.stream, out->first + i, 0, out->dim, w);
     if (self->chi) continue;
     for (size_t j = 0; j < out->dim; j++)
       square += w[j] * w[j];
-    self->random->uniform(address.seed, address.stream + STREAM_RADIUS, out->first + i, 0, 1, &u);
+    random->uniform(address.seed, address.stream + STREAM_RADIUS, out->first + i, 0, 1, &u);
     const double factor =
         square > 0 ? (self->low + (self->high - self->low) * u) / sqrt(square) : 0;
     for (size_t j = 0; j < out->dim; j++)
       w[j] *= factor;
   }
-  bias_draw(&self->bias, self->random, address, out);
   return SCL_STATUS_OK;
 }
 
-static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
-  (void)error;
+static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+  (void)draw, (void)error;
   const spherical *self = instance;
   const double square =
       (self->low * self->low + self->low * self->high + self->high * self->high) / 3; /* E r^2 */
-  out->space = SCL_SPACE_DENSE;
   out->family = self->chi ? SCL_FAMILY_GAUSSIAN : SCL_FAMILY_SPHERICAL;
-  bias_tell(&self->bias, out);
-  for (size_t j = 0; j < dim; j++) {
-    out->mean[j] = 0;
-    out->scale[j] = self->chi ? 1 : sqrt(square / (double)dim);
-  }
+  for (size_t j = 0; j < out->dim; j++)
+    out->scale[j] = self->chi ? 1 : sqrt(square / (double)out->dim);
   return SCL_STATUS_OK;
 }
 
@@ -111,8 +85,7 @@ static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
 
 /* E cos(t v_1) for v uniform on the sphere of R^d. */
 static double cosine_on_sphere(size_t d, double t) {
-  const double half = 1.57079632679489661923, reach = fmin(half, 13 / sqrt((double)d)),
-               power = (double)d - 2;
+  const double reach = fmin(SCL_PI / 2, 13 / sqrt((double)d)), power = (double)d - 2;
   if (d == 1) return cos(t);
   if (t > 1e5) return 0; /* below 1e-5 in size from d = 3 on, and of any sign */
   const size_t panels = 8 + (size_t)(t * reach / 2) + (size_t)(reach * sqrt((double)d));
@@ -143,45 +116,31 @@ static double of_distance(const spherical *self, size_t d, double distance) {
   return sum / (double)panels;
 }
 
-static scl_status characteristic(const void *instance, size_t rows, size_t dim, const double *delta,
-                                 ptrdiff_t stride, double *out, scl_error *error) {
+static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
+                                 const double *delta, ptrdiff_t stride, double *out,
+                                 scl_error *error) {
   (void)error;
   for (size_t i = 0; i < rows; i++) {
     double length = 0;
-    for (size_t j = 0; j < dim; j++)
+    for (size_t j = 0; j < draw->dim; j++)
       length = hypot(length, delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
-    out[i] = of_distance(instance, dim, length);
+    out[i] = of_distance(instance, draw->dim, length);
   }
   return SCL_STATUS_OK;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
-  static const scl_ability_characteristic characteristic_table = {
-      SCL_HEAD(scl_ability_characteristic), characteristic};
-  (void)instance;
-  if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
-  if (strcmp(id, SCL_ABILITY_CHARACTERISTIC) == 0) return &characteristic_table;
-  return NULL;
-}
-
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_KIND_SAMPLER,
-                                    "spherical",
-                                    "1.0",
-                                    "The Scullery authors",
-                                    "Rows of uniform direction and a chosen length",
-                                    "Draws w_t = r v, v uniform on the unit sphere of R^d; r "
-                                    "fixed, uniform between two ends, or \"chi\" (w ~ N(0, I)).\n"
-                                    "With nonlinearity.sign and no bias the features estimate 1 - "
-                                    "2 theta/pi, as Gaussian rows do; with a bias uniform on\n"
-                                    "{-a, a}, about 1 - sigma sqrt(2/(pi d)) ||x-y||/a, sigma = r "
-                                    "(Rahimi and Recht 2008, random bases).",
-                                    options,
-                                    OPTIONS,
-                                    &table,
-                                    create,
-                                    instance_end,
-                                    ability};
+const scl_plugin scullery_plugin = {
+    .name = "spherical",
+    .summary = "Rows of uniform direction and a chosen length",
+    .doc = "Draws w_t = r v, v uniform on the unit sphere of R^d; z = <w, x> + b.\n"
+           "r is fixed, uniform between two ends, or \"chi\" (w ~ N(0, I)).\n"
+           "With nonlinearity.sign and no bias the features estimate 1 - 2 theta/pi, as Gaussian "
+           "rows do;\n"
+           "with a bias uniform on {-a, a}, about 1 - sigma sqrt(2/(pi d)) ||x-y||/a, sigma = r\n"
+           "(Rahimi and Recht 2008, random bases).",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows),
+    SCL_INSTANCE(spherical, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
+                  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
+                            .characteristic = characteristic)),
+    .create = create};

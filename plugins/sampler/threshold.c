@@ -1,75 +1,65 @@
-/* Decision stumps' parameters: a column i, uniform over the d columns, and a threshold t, normal or
- * uniform; a row meets them as z = x_i - t.
+/* Parameters of decision stumps: a column i, uniform over the d columns, and a threshold t with
+ * distribution function F, normal or uniform; z = x_i - t.
  *
- * t ~ N(0, sigma^2): Rahimi and Recht 2008 (kitchen sinks), Dube and Marchand 2023 (RKHS
- * weightings, instantiation 2); t ~ U[-a, a]: Rahimi and Recht 2008 (random bases), the stump
- * kernel. */
-#include <math.h>
+ * The features sign(z) estimate
+ *   k(x, y) = 1 - (2/d) sum_i |F(x_i) - F(y_i)|,
+ * for t ~ U[-a, a] on [-a, a]^d the stump kernel
+ *   k(x, y) = 1 - ||x - y||_1/(a d)
+ * (Rahimi and Recht 2008, Uniform approximation of functions with random bases, who print it
+ * without the 1/d). t ~ N(0, sigma^2): Rahimi and Recht 2008, Weighted sums of random kitchen
+ * sinks; Dube and Marchand 2023, RKHS weightings, instantiation 2. */
 #include <scullery/plugin.h>
-#include <string.h>
-
-enum { SIGMA, A, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"sigma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE,
-     "normal thresholds: their standard deviation, in the data's units (default 1)"},
-    {"a", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "uniform thresholds on [-a, a], instead of sigma"},
-};
 
 typedef struct threshold {
-  const scl_host *host;
-  const scl_random *random;
-  int uniform;
+  scl_base base;
+  double sigma, a;
+  bool uniform;
   double scale; /* sigma or a */
 } threshold;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  if (values[SIGMA].form != 0 && values[A].form != 0)
-    return host->fail(
+static const scl_option options[] = {
+    SCL_NUMBER(threshold, sigma, NULL,
+               "normal thresholds: their standard deviation, in the data's units (default 1)",
+               SCL_POSITIVE),
+    SCL_NUMBER(threshold, a, NULL, "uniform thresholds on [-a, a], instead of sigma",
+               SCL_POSITIVE)};
+
+static scl_status create(void *instance, scl_error *error) {
+  threshold *self = instance;
+  const bool normal = !isnan(self->sigma);
+  self->uniform = !isnan(self->a);
+  if (normal && self->uniform)
+    return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "'sigma' asks for normal thresholds and 'a' for uniform ones: give one of them");
-  threshold *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a sampler");
-  const int uniform = values[A].form != 0;
-  *self = (threshold){host, host->service(SCL_SERVICE_RANDOM), uniform,
-                      uniform                   ? values[A].number
-                      : values[SIGMA].form != 0 ? values[SIGMA].number
-                                                : 1};
-  *instance = self;
+  self->scale = self->uniform ? self->a : normal ? self->sigma : 1;
   return SCL_STATUS_OK;
-}
-
-static void destroy(void *instance) {
-  threshold *self = instance;
-  self->host->release(self);
 }
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
+  (void)out;
   const threshold *self = instance;
-  if (dim == 0 || dim > INT32_MAX)
-    return self->host->fail(error, SCL_STATUS_BAD_SHAPE,
-                            "thresholds need 1 to 2^31 - 1 columns, and the data have %zu", dim);
-  *out = (scl_layout){SCL_SPACE_THRESHOLD, 1, 1, 1, 0};
-  return SCL_STATUS_OK;
+  if (dim > 0 && dim <= INT32_MAX) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_SHAPE,
+                               "thresholds need 1 to 2^31 - 1 columns, and the data have %zu", dim);
 }
 
-static scl_status draw(const void *instance, scl_address address, scl_parameters *out,
-                       scl_error *error) {
+/* Item t: its first number chooses the column, its second the threshold. */
+static scl_status draw_thresholds(const void *instance, const scl_draw *draw,
+                                  const scl_parameters *out, scl_error *error) {
   (void)error;
   const threshold *self = instance;
+  const scl_random *random = self->base.host->random;
+  const uint64_t seed = draw->address.seed, stream = draw->address.stream;
   for (size_t i = 0; i < out->count; i++) {
     const uint64_t index = out->first + i;
     double place, t;
-    self->random->uniform(address.seed, address.stream, index, 0, 1, &place);
+    random->uniform(seed, stream, index, 0, 1, &place);
     if (self->uniform) {
-      self->random->uniform(address.seed, address.stream, index, 1, 1, &t);
+      random->uniform(seed, stream, index, 1, 1, &t);
       t = 2 * t - 1;
     } else {
-      self->random->normal(address.seed, address.stream, index, 1, 1, &t);
+      random->normal(seed, stream, index, 1, 1, &t);
     }
     out->support[(ptrdiff_t)i * out->support_stride] = (int32_t)(place * (double)out->dim);
     out->weights[(ptrdiff_t)i * out->stride] = self->scale * t;
@@ -77,53 +67,33 @@ static scl_status draw(const void *instance, scl_address address, scl_parameters
   return SCL_STATUS_OK;
 }
 
-static scl_status law(const void *instance, size_t dim, scl_law *out, scl_error *error) {
-  (void)error;
+static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
+  (void)draw, (void)error;
   const threshold *self = instance;
-  out->space = SCL_SPACE_THRESHOLD;
   out->family = self->uniform ? SCL_FAMILY_UNIFORM : SCL_FAMILY_GAUSSIAN;
-  out->bias = SCL_BIAS_NONE;
-  for (size_t j = 0; j < dim; j++) {
-    out->mean[j] = 0;
+  for (size_t j = 0; j < out->dim; j++)
     out->scale[j] = self->scale;
-  }
   return SCL_STATUS_OK;
 }
 
-static double distribution(const void *instance, size_t column, double x) {
-  (void)column;
+static double distribution(const void *instance, const scl_draw *draw, size_t column, double x) {
+  (void)draw, (void)column;
   const threshold *self = instance;
   if (!self->uniform) return 0.5 * erfc(-x / (self->scale * sqrt(2)));
   const double p = (x / self->scale + 1) / 2;
   return p < 0 ? 0 : p > 1 ? 1 : p;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_law law_table = {SCL_HEAD(scl_ability_law), law};
-  static const scl_ability_distribution distribution_table = {SCL_HEAD(scl_ability_distribution),
-                                                              distribution};
-  (void)instance;
-  if (strcmp(id, SCL_ABILITY_LAW) == 0) return &law_table;
-  if (strcmp(id, SCL_ABILITY_DISTRIBUTION) == 0) return &distribution_table;
-  return NULL;
-}
-
-static const scl_sampler table = {SCL_HEAD(scl_sampler), layout, draw};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "threshold",
-    "1.0",
-    "The Scullery authors",
-    "Stumps: a column drawn uniformly and a threshold, normal or uniform",
-    "Draws (i, t): i uniform over the columns, t ~ N(0, sigma^2) or U[-a, a]; z = x_i - t.\n"
-    "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
-    "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"
-    "(Rahimi and Recht 2008, who print it without the 1/d).",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "threshold",
+    .summary = "Stumps: a column drawn uniformly and a threshold, normal or uniform",
+    .doc = "Draws (i, t): i uniform over the columns, t ~ N(0, sigma^2) or U[-a, a]; z = x_i - t.\n"
+           "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
+           "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"
+           "(Rahimi and Recht 2008, who print it without the 1/d).",
+    SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = draw_thresholds, .layout = layout),
+    SCL_INSTANCE(threshold, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
+                  SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
+                            .distribution = distribution)),
+    .create = create};

@@ -1,60 +1,62 @@
-/* Uniform rows: w_j ~ U[low, high], independent. */
-#include "shared/independent.h"
+/* Uniform rows: w in R^d with independent coordinates, w_j ~ U[low, high].
+ *
+ * Fourier features estimate, with m = (low + high)/2, a = (high - low)/2 and delta = x - y,
+ *   k(x, y) = cos(m sum_j delta_j) prod_j sin(a delta_j)/(a delta_j). */
+#include <scullery/plugin.h>
 
-enum { LOW, HIGH, A, BIAS, OPTIONS };
+typedef struct uniform {
+  scl_base base;
+  double low, high, a;
+} uniform;
 
-static const scl_option options[OPTIONS] = {
-    {"low", SCL_FORM_NUMBER, NULL, NULL, -INFINITY, INFINITY,
-     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "lower end of each weight (default -1)"},
-    {"high", SCL_FORM_NUMBER, NULL, NULL, -INFINITY, INFINITY,
-     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE, "upper end (default 1)"},
-    {"a", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "instead of both: low = -a, high = a"},
-    BIAS_OPTION,
-};
+static const scl_option options[] = {
+    SCL_NUMBER(uniform, low, NULL, "lower end of each weight (default -1)", SCL_FINITE),
+    SCL_NUMBER(uniform, high, NULL, "upper end of each weight (default 1)", SCL_FINITE),
+    SCL_NUMBER(uniform, a, NULL, "instead of both: low = -a, high = a", SCL_POSITIVE),
+    SCL_OPTION_BIAS};
 
-static double make(const double *from) {
-  return 2 * *from - 1;
+/* Ends that are not given are -a and a, and a is 1. */
+static scl_status create(void *instance, scl_error *error) {
+  uniform *self = instance;
+  const scl_host *host = self->base.host;
+  if (!isnan(self->a) && !(isnan(self->low) && isnan(self->high)))
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "'a' = %g says both ends: give it, or 'low' and 'high'", self->a);
+  const double a = isnan(self->a) ? 1 : self->a;
+  if (isnan(self->low)) self->low = -a;
+  if (isnan(self->high)) self->high = a;
+  if (!(self->low < self->high) || !isfinite(self->high - self->low))
+    return host->fail(
+        error, SCL_STATUS_BAD_OPTION,
+        "'low' = %g and 'high' = %g: low must be below high, and their distance finite", self->low,
+        self->high);
+  return SCL_STATUS_OK;
 }
 
-static double factor(double z) {
+static void make(const void *instance, size_t count, const double *numbers, double *e) {
+  (void)instance;
+  for (size_t j = 0; j < count; j++)
+    e[j] = 2 * numbers[j] - 1;
+}
+
+static void moments(const void *instance, double *mean, double *scale) {
+  const uniform *self = instance;
+  *scale = (self->high - self->low) / 2;
+  *mean = self->low + *scale;
+}
+
+static double factor(const void *instance, double z) {
+  (void)instance;
   return fabs(z) < 1e-4 ? 1 - z * z / 6 : isinf(z) ? 0 : sin(z) / z;
 }
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  if (values[A].form != 0 && (values[LOW].form != 0 || values[HIGH].form != 0))
-    return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "'a' = %g says both ends: give it, or 'low' and 'high'", values[A].number);
-  const double a = values[A].form != 0 ? values[A].number : 1;
-  const double low = values[LOW].form != 0 ? values[LOW].number : -a,
-               high = values[HIGH].form != 0 ? values[HIGH].number : a;
-  if (!(low < high) || !isfinite(high - low))
-    return host->fail(
-        error, SCL_STATUS_BAD_OPTION,
-        "'low' = %g and 'high' = %g: low must be below high, and their distance finite", low, high);
-  const independent like = {.family = SCL_FAMILY_UNIFORM,
-                            .mean = low + (high - low) / 2,
-                            .scale = (high - low) / 2,
-                            .make = make,
-                            .factor = factor};
-  return independent_create(host, &like, &values[BIAS], instance, error);
-}
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SAMPLER,
-    "uniform",
-    "1.0",
-    "The Scullery authors",
-    "Rows in a box: w_j ~ U[low, high]",
-    "Draws w_t with independent w_j ~ U[low, high]; a row meets it as z = <w, x> + b.\n"
-    "With nonlinearity.fourier the features estimate prod_j sin(a d_j)/(a d_j), d = x - y, for low "
-    "= -a, high = a.",
-    options,
-    OPTIONS,
-    &independent_table,
-    create,
-    instance_end,
-    independent_ability};
+    .name = "uniform",
+    .summary = "Rows in a box: w_j ~ U[low, high]",
+    .doc = "Draws w_t with independent w_j ~ U[low, high]; z = <w, x> + b.\n"
+           "With nonlinearity.fourier, low = -a and high = a, the features estimate\n"
+           "prod_j sin(a d_j)/(a d_j), d = x - y.",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
+                .family = SCL_FAMILY_UNIFORM),
+    SCL_INSTANCE(uniform, options),
+    .create = create};

@@ -11,15 +11,16 @@ typedef struct block_part {
   size_t at;          /* the first one's place in the batch */
 } block_part;
 
-/* The part after this one, beginning with a part that is all zeros; 0 at the end of the batch. */
-static inline int block_next(const scl_parameters *batch, size_t size, block_part *part) {
+/* The part after this one, beginning with a part that is all zeros; false at the end of the
+ * batch. */
+static inline bool block_next(const scl_parameters *batch, size_t size, block_part *part) {
   part->at += part->count;
-  if (part->at >= batch->count) return 0;
+  if (part->at >= batch->count) return false;
   part->block = (batch->first + part->at) / size;
   part->from = (batch->first + part->at) % size;
   const size_t here = size - part->from, left = batch->count - part->at;
   part->count = here < left ? here : left;
-  return 1;
+  return true;
 }
 
 #endif

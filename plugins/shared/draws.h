@@ -3,7 +3,6 @@
 #ifndef SCULLERY_SHARED_DRAWS_H
 #define SCULLERY_SHARED_DRAWS_H
 
-#include <math.h>
 #include <scullery/plugin.h>
 
 /* A whole number below `bound` from 64 random bits: the upper word of bits * bound, in halves to

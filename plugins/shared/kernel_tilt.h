@@ -1,12 +1,23 @@
-/* Sums over what a parameter consists of, for kernels that are a product over its coordinates:
- * where f_j is the logarithm of coordinate j's factor, the logarithm of the mean over parameters of
- * prod_j exp(f_j), j in the parameter: all d columns (dense), s of them without replacement
- * (sparse), one (thresholds). */
+/* Sums over what a parameter consists of, for kernels that are a product over its coordinates.
+ * With f_j the logarithm of coordinate j's factor:
+ *
+ *   log mean over parameters of prod_{j in the parameter} exp(f_j)
+ *
+ * where a parameter has all d columns (dense), s of them without replacement (sparse), or one
+ * (thresholds). */
 #ifndef SCULLERY_SHARED_KERNEL_TILT_H
 #define SCULLERY_SHARED_KERNEL_TILT_H
 
 #include "shared/subset_means.h"
 #include <scullery/plugin.h>
+
+/* Closed forms are known for Gaussian laws alone. */
+static inline scl_status tilt_check(const void *self, const scl_law *law, scl_error *error) {
+  if (law->family == SCL_FAMILY_GAUSSIAN) return SCL_STATUS_OK;
+  return ((const scl_base *)self)
+      ->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                   "no closed form for this kernel with this sampler's law");
+}
 
 /* In-degree of parameters with this law (sparse: of the one in-degree that it has). */
 static inline size_t tilt_degree(const scl_law *law) {
@@ -15,7 +26,7 @@ static inline size_t tilt_degree(const scl_law *law) {
                                            : law->dim;
 }
 
-/* What 1[same support] costs: minus the logarithm of how many supports there are. */
+/* log P(two parameters have the same support): minus the logarithm of the number of supports. */
 static inline double tilt_indicator(const scl_law *law) {
   return -subset_log_count(law->dim, tilt_degree(law));
 }

@@ -1,23 +1,26 @@
-/* The Matern kernel of any smoothness nu > 0, as a function of r = distance / length:
- *   M(r) = 2^(1-nu)/Gamma(nu) a^nu K_nu(a),   a = sqrt(2 nu) r.
- * It is a mixture of Gaussian kernels, exp(-r^2/(2 v)) over v = exp(x), whose precision is
+/* The Matern kernel of any smoothness nu > 0, as a function of r = distance / width:
+ *
+ *   M(r) = 2^(1-nu)/Gamma(nu) a^nu K_nu(a),   a = sqrt(2 nu) r
+ *
+ * It is a mixture of Gaussian kernels exp(-r^2/(2 v)), v = exp(x), whose precision 1/v is
  * Gamma(nu)/nu distributed:
- *   M(r) = N(r)/N(0),   N(r) = integral of exp(h(x)) dx,
- *       h(x) = nu (x + 1 - exp(x)) - (r^2/2) exp(-x),
- *   N(0) = Gamma(nu) exp(nu) nu^-nu.
+ *
+ *   M(r) = N(r)/N(0),   N(r) = integral of exp(h(x)) dx
+ *   h(x) = nu (x + 1 - exp(x)) - (r^2/2) exp(-x)
+ *   N(0) = Gamma(nu) exp(nu) nu^-nu
+ *
  * The integrand is analytic and falls off doubly exponentially, so the trapezoidal rule around its
  * peak converges to the last digits. */
 #ifndef SCULLERY_SHARED_MATERN_H
 #define SCULLERY_SHARED_MATERN_H
 
 #include "shared/log_gamma.h"
-#include <math.h>
+#include <scullery/plugin.h>
 
 /* log N(0); for large nu by Stirling's series, where the terms would cancel. */
 static inline double matern_log_norm(double nu) {
-  const double pi = 3.14159265358979323846;
   if (nu < 100) return log_gamma(nu) + nu - nu * log(nu);
-  return 0.5 * log(2 * pi / nu) + 1 / (12 * nu) - 1 / (360 * nu * nu * nu);
+  return 0.5 * log(2 * SCL_PI / nu) + 1 / (12 * nu) - 1 / (360 * nu * nu * nu);
 }
 
 /* exp(x) - 1 - x, near 0 without its cancellation */

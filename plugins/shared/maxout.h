@@ -2,15 +2,22 @@
  *
  *   M_q(r)     = E[ max_j a_j max_j b_j ]          the kernel of maxout features, over |x| |y|
  *   kappa_q(r) = P( argmax_j a_j = argmax_j b_j )  the collision probability of their codes
- * M_1 = r, M_2 = (r + (2/pi)(sin theta + r asin r))/2, kappa_2 = 1 - theta/pi, theta = acos r.
+ *
+ * With theta = acos r:
+ *
+ *   M_1     = r
+ *   M_2     = (r + (2/pi)(sin theta + r asin r))/2
+ *   kappa_2 = 1 - theta/pi
  *
  * Any q: integration by parts gives dM_q/dr = kappa_q(r), so one function is enough:
- *   M_q(theta) = E[max^2] - integral_0^theta kappa_q(t) sin t dt,
- *   kappa_q    = q E[ F2(s, t; r)^(q-1) ],  s, t = u cos(theta/2) +- w sin(theta/2),  u,
- *              w independent standard normals,
- * whose integrand is smooth down to theta = 0. (Hoeffding's identity, M_q = E[max]^2 + the integral
- * of F2^q - F^q F^q, is the same number, but its integrand has a ridge as r goes to 1.) kappa_q is
- * smooth in theta on [0, pi]: a Chebyshev series holds it, made once. */
+ *
+ *   M_q(theta) = E[max^2] - integral_0^theta kappa_q(t) sin t dt
+ *   kappa_q    = q E[ F2(s, t; r)^(q-1) ],   s, t = u cos(theta/2) +- w sin(theta/2)
+ *
+ * u and w independent standard normals; this integrand is smooth down to theta = 0. (Hoeffding's
+ * identity, M_q = E[max]^2 + the integral of F2^q - F^q F^q, is the same number, but its integrand
+ * has a ridge as r goes to 1.) kappa_q is smooth in theta on [0, pi]: a Chebyshev series holds it,
+ * made once. */
 #ifndef SCULLERY_SHARED_MAXOUT_H
 #define SCULLERY_SHARED_MAXOUT_H
 
@@ -99,8 +106,7 @@ static inline void maxout_coefficients(size_t terms, const double *value, double
   for (size_t k = 0; k < terms; k++) {
     out[k] = 0;
     for (size_t i = 0; i < terms; i++)
-      out[k] +=
-          value[i] * cos(NORMAL_PI * (double)k * ((double)i + 0.5) / n) * (k == 0 ? 1 : 2) / n;
+      out[k] += value[i] * cos(SCL_PI * (double)k * ((double)i + 0.5) / n) * (k == 0 ? 1 : 2) / n;
   }
 }
 
@@ -109,7 +115,7 @@ static inline void maxout_integrate(size_t terms, const double *rate, double squ
   double start = 0;
   for (size_t k = 1; k < terms; k++) {
     const double below = (k == 1 ? 2 : 1) * rate[k - 1], above = k + 1 < terms ? rate[k + 1] : 0;
-    out[k] = -NORMAL_PI / 2 * (below - above) / (2 * (double)k);
+    out[k] = -SCL_PI / 2 * (below - above) / (2 * (double)k);
     start += k % 2 == 1 ? -out[k] : out[k];
   }
   out[0] = square - start;
@@ -124,7 +130,7 @@ static inline void maxout_table_make(size_t q, maxout_table *out) {
   maxout_moments(q, &out->mean, &out->square);
   if (q <= 2) return;
   for (size_t i = 0; i < terms; i++) {
-    const double theta = NORMAL_PI / 2 * (1 + cos(NORMAL_PI * ((double)i + 0.5) / (double)terms));
+    const double theta = SCL_PI / 2 * (1 + cos(SCL_PI * ((double)i + 0.5) / (double)terms));
     value[i] = maxout_collision_at(q, theta);
     rate[i] = value[i] * sin(theta);
   }
@@ -136,7 +142,7 @@ static inline void maxout_table_make(size_t q, maxout_table *out) {
 
 /* The series at theta = acos r, by Clenshaw's recursion. */
 static inline double maxout_series(size_t terms, const double *coefficient, double r) {
-  const double x = 2 * atan2(normal_rest(r), r) / NORMAL_PI - 1;
+  const double x = 2 * atan2(normal_rest(r), r) / SCL_PI - 1;
   double b = 0, next = 0;
   for (size_t k = terms; k-- > 1;) {
     const double last = b;
@@ -146,23 +152,21 @@ static inline double maxout_series(size_t terms, const double *coefficient, doub
   return coefficient[0] + x * b - next;
 }
 
-static inline double maxout_cut(double r) {
-  return r > 1 ? 1 : r < -1 ? -1 : r;
-}
+static inline double maxout_cut(double r) { return r > 1 ? 1 : r < -1 ? -1 : r; }
 
 /* M_q(r) */
 static inline double maxout_moment(const maxout_table *table, double correlation) {
   const double r = maxout_cut(correlation);
   if (table->q == 1) return r;
   if (table->q > 2) return maxout_series(table->terms, table->moment, r);
-  return (r + 2 / NORMAL_PI * (normal_rest(r) + r * asin(r))) / 2;
+  return (r + 2 / SCL_PI * (normal_rest(r) + r * asin(r))) / 2;
 }
 
 /* kappa_q(r) */
 static inline double maxout_collision(const maxout_table *table, double correlation) {
   const double r = maxout_cut(correlation);
   if (table->q == 1) return 1;
-  if (table->q == 2) return 1 - atan2(normal_rest(r), r) / NORMAL_PI;
+  if (table->q == 2) return 1 - atan2(normal_rest(r), r) / SCL_PI;
   const double value = maxout_series(table->terms, table->collision, r);
   return value < 0 ? 0 : value > 1 ? 1 : value;
 }

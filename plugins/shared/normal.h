@@ -1,31 +1,27 @@
 /* The normal law in one and two variables.
  *
- * f(x) = exp(-x^2/2)/sqrt(2 pi), F its distribution function, F2(h, k; r) = P(A <= h, B <= k) for
- * standard normals of correlation r. F2 by Owen's function (Owen 1956, Tables for computing
- * bivariate normal probabilities):
+ *   f(x)        = exp(-x^2/2)/sqrt(2 pi),   F its distribution function
+ *   F2(h, k; r) = P(A <= h, B <= k),   A, B standard normal with correlation r
+ *
+ * F2 by Owen's function (Owen 1956, Tables for computing bivariate normal probabilities):
+ *
  *   T(h, a) = (1/2 pi) integral_0^a exp(-h^2 (1 + x^2)/2)/(1 + x^2) dx
- *   F2 = (F(h) + F(k))/2 - T(h, a_h) - T(k, a_k) - (1/2) 1[h, k on two sides of 0],
- *       h a_h = (k - r h)/sqrt(1 - r^2), k a_k likewise.
- * Good to some 1e-15 for every h, k, r: T is needed for |a| <= 1 alone, where the integrand is
- * smooth whatever r. */
+ *   F2      = (F(h) + F(k))/2 - T(h, a_h) - T(k, a_k) - (1/2) 1[0 lies between h and k]
+ *   h a_h   = (k - r h)/sqrt(1 - r^2),   k a_k = (h - r k)/sqrt(1 - r^2)
+ *
+ * The error is some 1e-15 for every h, k and r: T is needed for |a| <= 1 alone, where the integrand
+ * is smooth whatever r. */
 #ifndef SCULLERY_SHARED_NORMAL_H
 #define SCULLERY_SHARED_NORMAL_H
 
-#include <math.h>
-#include <stddef.h>
+#include <scullery/plugin.h>
 
-#define NORMAL_PI 3.14159265358979323846
+static inline double normal_density(double x) { return exp(-x * x / 2) / sqrt(2 * SCL_PI); }
 
-static inline double normal_density(double x) {
-  return exp(-x * x / 2) / sqrt(2 * NORMAL_PI);
-}
+static inline double normal_cdf(double x) { return erfc(-x * sqrt(0.5)) / 2; }
 
-static inline double normal_cdf(double x) {
-  return erfc(-x * sqrt(0.5)) / 2;
-}
-
-/* The correlation that goes with two variances and a covariance. Within rounding of +-1 it is +-1:
- * functions of the angle feel a rounding by its square root, and parallel rows have exactly this
+/* The correlation of two variances and a covariance. Within rounding of +-1 it is +-1: functions of
+ * the angle are sensitive to a rounding by its square root, and parallel rows have exactly this
  * correlation. */
 static inline double normal_correlation(double var_a, double var_b, double covariance) {
   const double r = covariance / sqrt(var_a) / sqrt(var_b);
@@ -33,9 +29,7 @@ static inline double normal_correlation(double var_a, double var_b, double covar
 }
 
 /* sqrt(1 - r^2), exact to rounding near r = +-1. */
-static inline double normal_rest(double r) {
-  return sqrt((1 - r) * (1 + r));
-}
+static inline double normal_rest(double r) { return sqrt((1 - r) * (1 + r)); }
 
 /* T(h, a) for |a| <= 1: Gauss-Legendre with 20 nodes on [0, a]. */
 static inline double owen_near(double h, double a) {
@@ -57,12 +51,12 @@ static inline double owen_near(double h, double a) {
     const double l = 1 + low * low, u = 1 + high * high;
     sum += weight[i] * (exp(half * l) / l + exp(half * u) / u);
   }
-  return sum * a / (4 * NORMAL_PI);
+  return sum * a / (4 * SCL_PI);
 }
 
-/* T(h, a) as a function of h and ah = a h, which stay finite where a does not. For |a| > 1, with Q
- * = 1 - F and h, ah > 0:
- *   T(h, a) = (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a). */
+/* T(h, a) as a function of h and ah = a h, which stay finite where a does not. For |a| > 1, with
+ * Q = 1 - F and h, ah > 0:
+ *   T(h, a) = (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a) */
 static inline double owen(double h, double ah) {
   const double x = fabs(h), y = fabs(ah), sign = (h < 0) != (ah < 0) ? -1 : 1;
   if (y <= x) return x == 0 ? 0 : sign * owen_near(x, y / x);
@@ -77,9 +71,8 @@ static inline double normal_given(double h, double k, double r) {
   return gap == 0 ? 0 : gap / rest;
 }
 
-static inline double normal_cut(double x) {
-  return x > 40 ? 40 : x < -40 ? -40 : x;
-}
+/* x cut to +-40, where F is 0 or 1 to the last bit. */
+static inline double normal_cut(double x) { return x > 40 ? 40 : x < -40 ? -40 : x; }
 
 /* F2(h, k; r); infinite h, k and r = +-1 allowed. */
 static inline double bivariate_normal_cdf(double h, double k, double r) {
@@ -88,16 +81,11 @@ static inline double bivariate_normal_cdf(double h, double k, double r) {
   const double fh = normal_cdf(h), fk = normal_cdf(k), least = fh < fk ? fh : fk;
   if (r >= 1) return least;
   if (r <= -1) return h + k <= 0 ? 0 : h < k ? fh - normal_cdf(-k) : fk - normal_cdf(-h);
-  if (h == 0 && k == 0) return 0.25 + atan2(r, normal_rest(r)) / (2 * NORMAL_PI);
-  const int apart = (h < 0) != (k < 0);
+  if (h == 0 && k == 0) return 0.25 + atan2(r, normal_rest(r)) / (2 * SCL_PI);
+  const bool apart = (h < 0) != (k < 0);
   const double value = (fh + fk) / 2 - owen(h, normal_given(h, k, r)) -
                        owen(k, normal_given(k, h, r)) - (apart ? 0.5 : 0);
   return value < 0 ? 0 : value > least ? least : value;
-}
-
-/* Density of the pair at (h, k), |r| < 1: f(h) f((k - r h)/sqrt(1 - r^2))/sqrt(1 - r^2). */
-static inline double bivariate_normal_density(double h, double k, double r) {
-  return normal_density(h) * normal_density(normal_given(h, k, r)) / normal_rest(r);
 }
 
 #endif

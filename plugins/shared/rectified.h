@@ -1,16 +1,15 @@
-/* Moments of rectified normals, a_+ = max(0, a): what relu, abs and the arc-cosine features of
- * order 1 need.
+/* Moments of rectified normals, a_+ = max(0, a): for relu, abs and the arc-cosine features.
  *
  *   E a_+     = m F(m/s) + s f(m/s)
- *   E a_+ b_+ = (m_a m_b + c) F2(h, k;
- *       r) + m_a s_b f(k) F((h - r k)/t) + m_b s_a f(h) F((k - r h)/t) + t s_a s_b f(h) f((k - r
- * h)/t), h = m_a/s_a, k = m_b/s_b, c the covariance, r = c/(s_a s_b), t = sqrt(1 - r^2). With zero
- * means it is (s_a s_b/2 pi)(sin theta + (pi - theta) cos theta). */
+ *   E a_+ b_+ = (m_a m_b + c) F2(h, k; r) + m_a s_b f(k) F((h - r k)/t)
+ *               + m_b s_a f(h) F((k - r h)/t) + t s_a s_b f(h) f((k - r h)/t)
+ *   h = m_a/s_a,   k = m_b/s_b,   c the covariance,   r = c/(s_a s_b),   t = sqrt(1 - r^2)
+ *
+ * For means of 0 it is (s_a s_b/2 pi)(sin theta + (pi - theta) cos theta). */
 #ifndef SCULLERY_SHARED_RECTIFIED_H
 #define SCULLERY_SHARED_RECTIFIED_H
 
 #include "shared/normal.h"
-#include "shared/pointwise.h"
 
 static inline double rectified_mean(double mean, double spread) {
   if (!(spread > 0)) return mean > 0 ? mean : 0;
@@ -32,27 +31,35 @@ static inline double rectified_pair(double mean_a, double mean_b, double var_a, 
   return value > 0 ? value : 0;
 }
 
-/* odd = erf(h/sqrt2) and even = exp(-h^2/2), h = m/v, a chunk. */
-static inline void rectified_parts(const pointwise *self, size_t count, const double *m,
+/* Smoothing works on so many numbers at a time. */
+enum { RECTIFIED_CHUNK = 256 };
+
+/* odd = erf(h/sqrt2) and even = exp(-h^2/2), h = m/v. */
+static inline void rectified_parts(const scl_vector_math *math, size_t count, const double *m,
                                    const double *v, double *odd, double *even) {
   const double root = sqrt(0.5);
   for (size_t j = 0; j < count; j++) {
     odd[j] = m[j] / v[j] * root;
     even[j] = -odd[j] * odd[j];
   }
-  self->math->erf(count, odd, odd);
-  self->math->exp(count, even, even);
+  math->erf(count, odd, odd);
+  math->exp(count, even, even);
 }
 
-/* out = size E |N(m, v^2)| + drift m, a chunk: |z| is (1, 0), max(0, z) = (|z| + z)/2 is (1/2,
- * 1/2). With h = m/v, E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2). */
-static inline void rectified_smooth(const pointwise *self, size_t count, const double *m,
+/* out = size E |N(m, v^2)| + drift m, out may be m: |z| is (1, 0), max(0, z) = (|z| + z)/2 is
+ * (1/2, 1/2).
+ *
+ *   E |N(m, v^2)| = v sqrt(2/pi) exp(-h^2/2) + m erf(h/sqrt2),   h = m/v */
+static inline void rectified_smooth(const scl_vector_math *math, size_t count, const double *m,
                                     const double *v, double size, double drift, double *out) {
-  const double peak = size * sqrt(2 / NORMAL_PI);
-  double odd[POINTWISE_CHUNK] = {0}, even[POINTWISE_CHUNK] = {0};
-  rectified_parts(self, count, m, v, odd, even);
-  for (size_t j = 0; j < count; j++)
-    out[j] = m[j] * (size * odd[j] + drift) + peak * v[j] * even[j];
+  const double peak = size * sqrt(2 / SCL_PI);
+  double odd[RECTIFIED_CHUNK] = {0}, even[RECTIFIED_CHUNK] = {0};
+  for (size_t from = 0; from < count; from += RECTIFIED_CHUNK) {
+    const size_t some = count - from < RECTIFIED_CHUNK ? count - from : RECTIFIED_CHUNK;
+    rectified_parts(math, some, m + from, v + from, odd, even);
+    for (size_t j = 0; j < some; j++)
+      out[from + j] = m[from + j] * (size * odd[j] + drift) + peak * v[from + j] * even[j];
+  }
 }
 
 #endif

@@ -1,26 +1,23 @@
-/* The regularised mean of a loss, over rows that stream by:
+/* The regularised mean of a loss, over rows that stream:
  *
  *   F(x) = sum_i w_i l(f_i, y_i) / sum_i w_i + (lambda/2) ||a||^2,   f = Phi a + 1 b'
  *
  * x holds a (D x c) and, where there is an intercept, b as one more row; w are the row weights. A
- * value and its gradient cost one sweep. Scores are linear in x, so whoever keeps those of a point
- * and of a direction (n x c each) searches a line without any pass. */
+ * value and its gradient cost one sweep. Scores are linear in x: with those of a point and of a
+ * direction (n x c each) a line search takes no pass. */
 #ifndef SCULLERY_SHARED_RISK_H
 #define SCULLERY_SHARED_RISK_H
 
-#include "shared/losses.h"
-#include <scullery/plugin.h>
-#include <string.h>
+#include "shared/mean_loss.h"
 
 typedef struct risk {
   const scl_problem *problem;
-  loss_of_row loss;
-  const void *context;
+  const loss_choice *choice;
   double lambda;
-  int intercept;
+  bool intercept;
   size_t columns, size, scores; /* c, numbers of x, n c */
   double *targets, *weights;    /* n x c, n */
-  double *slopes;               /* n x c, or c with risk_bare */
+  double *slopes;               /* n x c */
   double total;
 } risk;
 
@@ -29,11 +26,15 @@ static inline void risk_close(risk *r) {
   r->targets = NULL;
 }
 
-static inline scl_status risk_open(risk *r, const scl_problem *problem, loss_of_row loss,
-                                   const void *context, double lambda, scl_error *error) {
+static inline scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *choice,
+                                   double lambda, scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
-  *r = (risk){problem, loss, context, lambda, problem->intercept != 0, c, 0, n * c,
-              NULL,    NULL, NULL,    0};
+  *r = (risk){.problem = problem,
+              .choice = choice,
+              .lambda = lambda,
+              .intercept = problem->intercept != 0,
+              .columns = c,
+              .scores = n * c};
   r->size = (problem->features + (size_t)r->intercept) * c;
   r->targets = problem->host->allocate((2 * n * c + n + 1) * sizeof *r->targets);
   if (r->targets == NULL)
@@ -55,13 +56,13 @@ static inline double risk_dot(size_t count, const double *x, const double *y) {
   return sum;
 }
 
-/* (lambda/2) ||a||^2, b left out */
+/* (lambda/2) ||a||^2; b is not penalised */
 static inline double risk_penalty(const risk *r, const double *x) {
   const size_t count = r->problem->features * r->columns;
   return r->lambda / 2 * risk_dot(count, x, x);
 }
 
-/* gradient of the penalty and of b, once the rows have been summed */
+/* Add the gradient of the penalty, and that of b, once the rows have been summed. */
 static inline void risk_finish(const risk *r, const double *x, const double *slope_sum,
                                double *gradient) {
   const size_t count = r->problem->features * r->columns;
@@ -71,15 +72,15 @@ static inline void risk_finish(const risk *r, const double *x, const double *slo
     gradient[count + j] = slope_sum[j];
 }
 
-/* Slopes (times weight over total) of rows first .. first+count-1 at their scores, in place or
- * apart; returns their part of the loss. */
+/* Slopes (times weight over total) of rows first .. first+count-1 at their scores, which they may
+ * replace; returns `value` plus these rows' part of the loss. */
 static inline double risk_slopes(const risk *r, size_t first, size_t count, const double *scores,
                                  double *slopes, double *slope_sum, double value) {
   const size_t c = r->columns;
   for (size_t i = 0; i < count; i++) {
     const double share = r->weights[first + i] / r->total;
     double *to = slopes + i * c;
-    value += share * r->loss(r->context, c, scores + i * c, r->targets + (first + i) * c, to);
+    value += share * loss_row(r->choice, c, scores + i * c, r->targets + (first + i) * c, to);
     for (size_t j = 0; j < c; j++) {
       to[j] *= share;
       slope_sum[j] += to[j];
@@ -112,8 +113,10 @@ static inline scl_status risk_turn(void *context, const scl_rows *rows, double *
 static inline scl_status risk_evaluate(const risk *r, const double *x, double *value,
                                        double *gradient, double *scores, double *slope_sum,
                                        scl_error *error) {
-  risk_pass pass = {r, r->intercept ? x + r->problem->features * r->columns : NULL, scores,
-                    slope_sum, 0};
+  risk_pass pass = {.risk = r,
+                    .b = r->intercept ? x + r->problem->features * r->columns : NULL,
+                    .scores = scores,
+                    .slope_sum = slope_sum};
   memset(slope_sum, 0, r->columns * sizeof *slope_sum);
   const scl_status status =
       r->problem->sweep(r->problem, x, r->columns, risk_turn, &pass, gradient, error);
@@ -135,10 +138,11 @@ static inline scl_status risk_from_scores(const risk *r, const double *x, const 
   return status;
 }
 
-/* ---------------------------------------------------------------- along a line */
+/* ------------------------------------------------------------ along a line */
 
-/* F(x + t p), from the scores of x and of p, and the parabola of the penalty: value + slope t +
- * (bend/2) t^2 */
+/* F(x + t p), from the scores of x and of p, and the penalty, a parabola:
+ *
+ *   value + slope t + (bend/2) t^2 */
 typedef struct risk_line {
   const risk *risk;
   const double *scores, *change;
@@ -148,12 +152,12 @@ typedef struct risk_line {
 static inline risk_line risk_line_of(const risk *r, const double *x, const double *p,
                                      const double *scores, const double *change) {
   const size_t count = r->problem->features * r->columns;
-  return (risk_line){r,
-                     scores,
-                     change,
-                     risk_penalty(r, x),
-                     r->lambda * risk_dot(count, x, p),
-                     r->lambda * risk_dot(count, p, p)};
+  return (risk_line){.risk = r,
+                     .scores = scores,
+                     .change = change,
+                     .value = risk_penalty(r, x),
+                     .slope = r->lambda * risk_dot(count, x, p),
+                     .bend = r->lambda * risk_dot(count, p, p)};
 }
 
 /* Value at t, and the derivative. */
@@ -162,26 +166,23 @@ static inline double risk_at(const risk_line *line, double t, double *derivative
   const size_t c = r->columns;
   double value = 0, rate = 0;
   for (size_t i = 0; i < r->problem->rows; i++) {
-    double *f = r->slopes + i * c; /* scores first, then their slopes: losses read a score before
-                                      they write its slope */
+    double *f = r->slopes + i * c; /* scores, which their slopes replace */
     for (size_t j = 0; j < c; j++)
       f[j] = line->scores[i * c + j] + t * line->change[i * c + j];
-    value += r->weights[i] * r->loss(r->context, c, f, r->targets + i * c, f);
+    value += r->weights[i] * loss_row(r->choice, c, f, r->targets + i * c, f);
     rate += r->weights[i] * risk_dot(c, f, line->change + i * c);
   }
   *derivative = rate / r->total + line->slope + t * line->bend;
   return value / r->total + line->value + t * (line->slope + t * line->bend / 2);
 }
 
-/* A t > 0 where the derivative is at most `fraction` of the one at 0 (convex: it is below the
- * start, but for rounding), by bracketing, secants and halving. 0: none was found, as where
- * rounding is all that is left. */
+/* A t > 0 where the derivative is at most `fraction` of the one at 0 (F is convex: the value is
+ * below the start, up to rounding), by bracketing, secants and halving. 0: none was found, as where
+ * only rounding is left. Near the minimum slopes still tell where values no longer do. */
 static inline double risk_search(const risk_line *line, double fraction, double start) {
   double low = 0, high = INFINITY, at_low, at_high = INFINITY, t = start, derivative;
   const double value = risk_at(line, 0, &at_low), first = at_low;
-  const double ceiling =
-      value +
-      1e-14 * fabs(value); /* near the minimum slopes still tell where values no longer do */
+  const double ceiling = value + 1e-14 * fabs(value);
   if (!(first < 0)) return 0;
   for (int tries = 0; tries < 60; tries++) {
     const double here = risk_at(line, t, &derivative);
@@ -201,30 +202,14 @@ static inline double risk_search(const risk_line *line, double fraction, double 
   return risk_at(line, low, &derivative) < value ? low : 0;
 }
 
-/* ---------------------------------------------------------------- SCL_ABILITY_OBJECTIVE */
+/* ------------------------------------------------------------ SCL_ABILITY_OBJECTIVE */
 
-static inline scl_status risk_objective(const scl_problem *problem, loss_of_row loss,
-                                        const void *context, double lambda,
-                                        const double *coefficients, const double *intercept,
-                                        double *value, scl_error *error) {
-  risk r;
-  scl_status status = risk_open(&r, problem, loss, context, lambda, error);
-  if (status != SCL_STATUS_OK) return status;
-  double *scores = problem->host->allocate((r.scores + r.columns + 1) * sizeof *scores);
-  status = scores == NULL
-               ? problem->host->fail(error, SCL_STATUS_NO_MEMORY,
-                                     "not enough memory for the scores of %zu rows", problem->rows)
-               : problem->product(problem, coefficients, r.columns, scores, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && intercept != NULL && i < r.scores; i++)
-    scores[i] += intercept[i % r.columns];
-  if (status == SCL_STATUS_OK) {
-    double *slope_sum = scores + r.scores;
-    memset(slope_sum, 0, r.columns * sizeof *slope_sum);
-    *value = risk_slopes(&r, 0, problem->rows, scores, r.slopes, slope_sum, 0) +
-             risk_penalty(&r, coefficients);
-  }
-  problem->host->release(scores);
-  risk_close(&r);
+static inline scl_status risk_objective(const scl_problem *problem, const loss_choice *choice,
+                                        double lambda, const double *coefficients,
+                                        const double *intercept, double *value, scl_error *error) {
+  const size_t count = problem->features * problem->targets;
+  const scl_status status = mean_loss(problem, choice, coefficients, intercept, value, error);
+  if (status == SCL_STATUS_OK) *value += lambda / 2 * risk_dot(count, coefficients, coefficients);
   return status;
 }
 

@@ -5,47 +5,19 @@
 
 #include <scullery/plugin.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct row_set {
   size_t rows, cols, targets;
   double *x, *y, *weights; /* rows x cols, rows x targets, rows */
 } row_set;
 
-static inline void rows_release(const scl_host *host, row_set *set) {
+static inline void rows_release(const scl_host *host, const row_set *set) {
   host->release(set->x);
   host->release(set->y);
   host->release(set->weights);
-  *set = (row_set){0};
 }
 
-/* The numbers of row i of a block in float64. */
-static inline void rows_widen(const scl_block *block, size_t i, double *out) {
-  const ptrdiff_t at = (ptrdiff_t)i * block->row_stride;
-  if (block->dtype == SCL_DTYPE_FLOAT64) {
-    memcpy(out, (const double *)block->data + at, block->cols * sizeof *out);
-    return;
-  }
-  const float *from = (const float *)block->data + at;
-  for (size_t j = 0; j < block->cols; j++)
-    out[j] = (double)from[j];
-}
-
-/* The block in float64: its own memory, or a packed one that the caller releases (*copy; NULL where
- * none was needed). NULL: no memory. */
-static inline const double *rows_wide(const scl_host *host, const scl_block *block, double **copy,
-                                      ptrdiff_t *stride) {
-  *copy = NULL;
-  *stride = block->row_stride;
-  if (block->dtype == SCL_DTYPE_FLOAT64) return block->data;
-  *copy = host->allocate((block->rows * block->cols + 1) * sizeof **copy);
-  *stride = (ptrdiff_t)block->cols;
-  for (size_t i = 0; *copy != NULL && i < block->rows; i++)
-    rows_widen(block, i, *copy + i * block->cols);
-  return *copy;
-}
-
-/* ---------------------------------------------------------------- collecting */
+/* ------------------------------------------------------------ collecting */
 
 typedef struct row_place {
   size_t place, position; /* in the data; in the set */
@@ -60,11 +32,13 @@ static inline scl_status rows_visit(void *context, const scl_rows *rows, scl_err
   (void)error;
   row_collecting *c = context;
   row_set *set = c->set;
+  const double *x = rows->features.data;
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
     if (!(weight > 0)) continue;
     const size_t to = set->rows++;
-    rows_widen(&rows->features, i, set->x + to * set->cols);
+    memcpy(set->x + to * set->cols, x + (ptrdiff_t)i * rows->features.row_stride,
+           set->cols * sizeof *x);
     memcpy(set->y + to * set->targets, rows->targets + i * set->targets,
            set->targets * sizeof *set->y);
     set->weights[to] = weight;
@@ -104,10 +78,11 @@ static inline void rows_arrange(row_set *set, row_place *places) {
   }
 }
 
+/* *out is to be released even after a failure. */
 static inline scl_status rows_collect(const scl_problem *problem, row_set *out, scl_error *error) {
   const scl_host *host = problem->host;
   const size_t n = problem->rows + 1, d = problem->features, c = problem->targets;
-  *out = (row_set){0, d, c, NULL, NULL, NULL};
+  *out = (row_set){.cols = d, .targets = c};
   if (n < SIZE_MAX / 64 / (d + c)) {
     out->x = host->allocate(n * d * sizeof(double));
     out->y = host->allocate(n * c * sizeof(double));
@@ -122,22 +97,16 @@ static inline scl_status rows_collect(const scl_problem *problem, row_set *out, 
   if (status == SCL_STATUS_OK) status = problem->walk(problem, rows_visit, &job, error);
   if (status == SCL_STATUS_OK && out->rows == 0)
     status = host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
-  if (status == SCL_STATUS_OK)
-    rows_arrange(out, job.places);
-  else
-    rows_release(host, out);
+  if (status == SCL_STATUS_OK) rows_arrange(out, job.places);
   host->release(job.places);
   return status;
 }
 
-/* Whether all rows weigh the same. */
-static inline int rows_weigh_alike(const row_set *set) {
-  for (size_t i = 1; i < set->rows; i++)
-    if (set->weights[i] != set->weights[0]) return 0;
-  return 1;
-}
+/* ------------------------------------------------------------ classes */
 
-/* ---------------------------------------------------------------- classes */
+static inline size_t rows_classes(const row_set *set) {
+  return set->targets == 1 ? 2 : set->targets;
+}
 
 /* The class of a row whose targets are coded +-1: one column for two classes, else one a class. */
 static inline size_t rows_class(const row_set *set, size_t row) {
@@ -147,10 +116,6 @@ static inline size_t rows_class(const row_set *set, size_t row) {
   for (size_t j = 1; j < set->targets; j++)
     if (y[j] > y[best]) best = j;
   return best;
-}
-
-static inline size_t rows_classes(const row_set *set) {
-  return set->targets == 1 ? 2 : set->targets;
 }
 
 /* Refuse rows of one class alone (a fold may leave one). */

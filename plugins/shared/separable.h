@@ -1,24 +1,17 @@
-/* R(a) = l1 ||a||_1 + (l2/2) ||a||^2 on the box ||a||_inf <= bound: what lasso (bound = infinity)
- * and box (l1 = 0) put beside a smooth loss. One coordinate's value, its minimiser against a
- * parabola, its conjugate, and the duality gap that follows. */
-#ifndef SCULLERY_SEPARABLE_H
-#define SCULLERY_SEPARABLE_H
+/* The penalty of lasso (bound = infinity) and box (l1 = 0), a sum over coefficients,
+ *
+ *   R(a) = l1 ||a||_1 + (l2/2) ||a||^2   on the box ||a||_inf <= bound,
+ *
+ * its conjugate, and the duality gap that follows. */
+#ifndef SCULLERY_SHARED_SEPARABLE_H
+#define SCULLERY_SHARED_SEPARABLE_H
 
-#include <math.h>
 #include <scullery/plugin.h>
-#include <stddef.h>
 #include <stdio.h>
 
 typedef struct separable {
   double l1, l2, bound;
 } separable;
-
-static inline double separable_value(const separable *r, size_t count, const double *a) {
-  double sum = 0;
-  for (size_t j = 0; j < count; j++)
-    sum += r->l1 * fabs(a[j]) + r->l2 / 2 * a[j] * a[j];
-  return sum;
-}
 
 /* R*(v) = max over the box of v x - R(x), for l2 > 0 or a finite bound. */
 static inline double separable_conjugate(const separable *r, double v) {
@@ -29,7 +22,9 @@ static inline double separable_conjugate(const separable *r, double v) {
 }
 
 /* The gap of min (1/2) ||y - Phi a||^2 + R(a) between a and the dual point s (y - Phi a), s <= 1:
+ *
  *   (1/2) (1 - s)^2 ||y - Phi a||^2 + R(a) + R*(s v) - s v'a,   v = Phi'(y - Phi a),
+ *
  * a sum of terms that are none of them negative, so that nothing cancels. `inside` (NULL: all)
  * leaves coefficients out. A bound or l2 > 0 takes s = 1 (the gap coordinate by coordinate). Else,
  * and where it is the smaller, l2 counts as rows of the design (sqrt(l2) I against zeros) and s is
@@ -50,10 +45,10 @@ static inline double separable_gap(const separable *r, size_t count, const doubl
   }
   scaled += (1 - s) * (1 - s) / 2 * (fmax(residual_square, 0) + ridge);
   const double gap = isfinite(r->bound) || (r->l2 > 0 && plain < scaled) ? plain : scaled;
-  return gap < 0 ? 0 : gap; /* by rounding; what is no number stays none */
+  return gap < 0 ? 0 : gap; /* below 0 by rounding; NaN stays NaN */
 }
 
-/* What a solution says whose gap is still above its tolerance. */
+/* The note of a solution whose gap is above its tolerance. */
 static inline void separable_note(scl_solution *out, const char *advice) {
   (void)snprintf(out->note, sizeof out->note,
                  "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: give %s",

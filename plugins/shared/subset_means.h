@@ -1,9 +1,13 @@
-/* Means over the supports of s of d columns: p_s = (1 / C(d, s)) sum over |N| = s of prod_{j in N}
- * c_j, a normalised elementary symmetric polynomial. With p_k(j) the mean over the k-subsets of the
- * first j columns,
- *   p_k(j) = ((j-k)/j) p_k(j-1) + (k/j) c_j p_{k-1}(j-1),
- * means of means, so that |c_j| <= 1 never leaves [-1, 1] (Newton and Girard's sums divided by C(j,
- * k)). */
+/* Means over the supports of s of d columns: a normalised elementary symmetric polynomial.
+ *
+ *   p_s = (1 / C(d, s)) sum over |N| = s of prod_{j in N} c_j
+ *
+ * With p_k(j) the mean over the k-subsets of the first j columns (Newton and Girard's sums divided
+ * by C(j, k)):
+ *
+ *   p_k(j) = ((j-k)/j) p_k(j-1) + (k/j) c_j p_{k-1}(j-1)
+ *
+ * These are means of means, so that |c_j| <= 1 never leaves [-1, 1]. */
 #ifndef SCULLERY_SHARED_SUBSET_MEANS_H
 #define SCULLERY_SHARED_SUBSET_MEANS_H
 

@@ -1,87 +1,75 @@
 /* AdaBoost on decision stumps (Freund and Schapire 1997), for several classes as SAMME (Zhu, Zou,
- * Rosset and Hastie 2009):
+ * Rosset and Hastie 2009). There are K classes, and weights w_i of the rows, with sum 1. Round t
+ * takes the stump
  *
- *   round t: the stump h_t(x) = x_j <= s ? a : b with the least error e_t = sum_i w_i [h_t(x_i) !=
- *       y_i], w on the simplex;
- *            alpha_t = log((1 - e_t)/e_t) + log(K - 1);
- *                w_i <- w_i exp(alpha_t [h_t(x_i) != y_i]), summing to 1 again
- *   f_k(x) = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1),
- *       for two classes f = (1/2) sum_t alpha_t (+-1)
+ *   h_t(x) = a where x_j <= s, else b
  *
- * which descends the mean of exp(-<y, f>/K), exp(-y f) for two classes, a coordinate a round. Among
- * stumps within 1e-12 of the least error the first column's with the lowest s is taken, so that
- * rounding does not choose.
+ * of the least error e_t, which gives its weight and the next weights of the rows, scaled to sum 1:
  *
- * Columns are sorted once, and rows of one value make one bin. A round sums weights from both ends
- * up to the largest bin, which is left out: a column of indicators costs its ones. */
-#include "shared/bytes.h"
+ *   e_t = sum_i w_i [h_t(x_i) != y_i]
+ *   alpha_t = log((1 - e_t)/e_t) + log(K - 1)
+ *   w_i <- w_i exp(alpha_t [h_t(x_i) != y_i])
+ *
+ * The scores are, for several classes and for two,
+ *
+ *   f_k(x) = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1)
+ *   f(x) = (1/2) sum_t alpha_t (+-1)
+ *
+ * This is coordinate descent on the mean of exp(-<y, f>/K); for two classes of exp(-y f). Among
+ * stumps within 1e-12 of the least error, that of the first column with the lowest s is taken, so
+ * that rounding does not choose.
+ *
+ * Columns are sorted once, and rows of one value make a bin. A round sums weights from both ends up
+ * to the largest bin, which is left out: a column of indicators costs as much as it has ones. */
+#include "shared/models.h"
 #include "shared/rows.h"
 
 #include <float.h>
 #include <stdio.h>
 
-enum { STUMPS, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"stumps", SCL_FORM_INTEGER, NULL, "50", 1, 1e7, 0, SCL_WIDTH_NONE,
-     "how many rounds, each of which adds a stump"},
-};
-
 static const double tie = 1e-12;
 
 typedef struct adaboost {
-  const scl_host *host;
+  scl_base base;
   size_t stumps;
 } adaboost;
 
-typedef struct stump {
-  size_t column, left, right; /* the classes where x <= threshold, and where not */
-  double threshold, alpha;
-} stump;
+static const scl_option options[] = {SCL_INTEGER(adaboost, stumps, "50",
+                                                 "number of rounds, each of which adds a stump",
+                                                 SCL_WITHIN(1, 1e7), .role = SCL_ROLE_CAPACITY)};
 
+/* A column of each stump's members. */
 typedef struct ensemble {
-  size_t cols, targets, count;
-  stump *list;
+  size_t targets, count;
+  int32_t *column, *left, *right; /* the classes where x <= threshold, and where not */
+  double *threshold, *weight;     /* alpha */
 } ensemble;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  adaboost *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (adaboost){host, (size_t)values[STUMPS].number};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
-
-static void destroy(void *instance) {
-  adaboost *self = instance;
-  self->host->release(self);
-}
-
 static void end(const void *instance, void *model) {
-  const scl_host *host = ((const adaboost *)instance)->host;
-  ensemble *m = model;
-  if (m == NULL) return;
-  host->release(m->list);
-  host->release(m);
+  const scl_host *host = ((const adaboost *)instance)->base.host;
+  const ensemble *m = model;
+  host->release(m->column);
+  host->release(m->left);
+  host->release(m->right);
+  host->release(m->threshold);
+  host->release(m->weight);
+  host->release(model);
 }
 
-static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble **out,
+static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble *m,
                                  scl_error *error) {
-  ensemble *m = host->allocate(sizeof *m);
-  stump *list = host->allocate((count + 1) * sizeof *list);
-  if (m != NULL && list != NULL) {
-    *m = (ensemble){.list = list};
-    *out = m;
+  m->column = host->allocate(count * sizeof *m->column);
+  m->left = host->allocate(count * sizeof *m->left);
+  m->right = host->allocate(count * sizeof *m->right);
+  m->threshold = host->allocate(count * sizeof *m->threshold);
+  m->weight = host->allocate(count * sizeof *m->weight);
+  if (m->column != NULL && m->left != NULL && m->right != NULL && m->threshold != NULL &&
+      m->weight != NULL)
     return SCL_STATUS_OK;
-  }
-  host->release(m);
-  host->release(list);
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu stumps", count);
 }
 
-/* ---------------------------------------------------------------- columns in order */
+/* ------------------------------------------------------------ columns in order */
 
 typedef struct column {
   uint32_t *order; /* rows by ascending value */
@@ -102,7 +90,7 @@ typedef struct boosting {
   double *weights; /* rows, summing to 1 */
   column *columns;
   double *totals;   /* classes */
-  double *sums;     /* columns x classes: the tasks' */
+  double *sums;     /* columns x classes: scratch of the tasks */
   candidate *found; /* columns */
 } boosting;
 
@@ -119,8 +107,8 @@ typedef struct keyed {
   uint32_t row;
 } keyed;
 
-/* By the bytes of the keys, lowest first; a byte that all share is skipped. Returns which of the
- * two holds the result. */
+/* Radix sort by the bytes of the keys, lowest first; a byte that all share is skipped. Returns the
+ * one of the two that holds the result. */
 static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   for (unsigned shift = 0; shift < 64; shift += 8) {
     size_t start[257] = {0};
@@ -138,13 +126,13 @@ static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
   return from;
 }
 
-static int make_bins(const scl_host *host, const keyed *sorted, size_t count, column *out) {
+static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, column *out) {
   size_t bins = 1, most = 0;
   for (size_t i = 1; i < count; i++)
     bins += sorted[i].key != sorted[i - 1].key;
   out->order = host->allocate(count * sizeof *out->order);
   out->ends = host->allocate(bins * sizeof *out->ends);
-  if (out->order == NULL || out->ends == NULL) return 0;
+  if (out->order == NULL || out->ends == NULL) return false;
   for (size_t i = 0, start = 0; i < count; i++) {
     out->order[i] = sorted[i].row;
     if (i + 1 < count && sorted[i + 1].key == sorted[i].key) continue;
@@ -155,37 +143,35 @@ static int make_bins(const scl_host *host, const keyed *sorted, size_t count, co
     out->ends[out->bins++] = (uint32_t)(i + 1);
     start = i + 1;
   }
-  return 1;
+  return true;
 }
 
-static void sort_column(void *context, size_t j) {
+static scl_status sort_column(void *context, size_t j, scl_error *error) {
   boosting *b = context;
-  const size_t n = b->set.rows;
+  const size_t n = b->set.rows, d = b->set.cols;
   keyed *keys = b->host->allocate(2 * n * sizeof *keys);
   for (size_t i = 0; keys != NULL && i < n; i++)
-    keys[i] = (keyed){ordered_bits(b->set.x[i * b->set.cols + j]), (uint32_t)i};
-  const int made =
+    keys[i] = (keyed){ordered_bits(b->set.x[i * d + j]), (uint32_t)i};
+  const bool made =
       keys != NULL && make_bins(b->host, sort_keys(keys, keys + n, n), n, &b->columns[j]);
-  if (!made) b->columns[j].bins = 0;
   b->host->release(keys);
-}
-
-static scl_status sort_columns(boosting *b, scl_error *error) {
-  size_t sorted = 0;
-  b->host->parallel(b->set.cols, sort_column, b);
-  for (size_t j = 0; j < b->set.cols; j++)
-    sorted += b->columns[j].bins > 0;
-  if (sorted == b->set.cols) return SCL_STATUS_OK;
+  if (made) return SCL_STATUS_OK;
   return b->host->fail(error, SCL_STATUS_NO_MEMORY,
-                       "not enough memory for the order of %zu rows in %zu columns (%.3g GB)",
-                       b->set.rows, b->set.cols, 4e-9 * (double)b->set.rows * (double)b->set.cols);
+                       "not enough memory for the order of %zu rows in %zu columns (%.3g GB)", n, d,
+                       4e-9 * (double)n * (double)d);
 }
 
-/* ---------------------------------------------------------------- the best stump */
+/* ------------------------------------------------------------ the best stump */
+
+typedef struct stump {
+  size_t column, left, right; /* the classes where x <= threshold, and where not */
+  double threshold;
+  size_t rows; /* rows on the left, of the column's order */
+} stump;
 
 /* The heaviest class of one side, which has `side` of the totals; the other side has what
  * remains. */
-static double heaviest(const double *totals, const double *side, size_t classes, int other,
+static double heaviest(const double *totals, const double *side, size_t classes, bool other,
                        size_t *class) {
   double most = -INFINITY;
   for (size_t k = 0; k < classes; k++) {
@@ -199,8 +185,8 @@ static double heaviest(const double *totals, const double *side, size_t classes,
 
 static double split_error(const boosting *b, const double *side) {
   size_t ignored;
-  return 1 - heaviest(b->totals, side, b->classes, 0, &ignored) -
-         heaviest(b->totals, side, b->classes, 1, &ignored);
+  return 1 - heaviest(b->totals, side, b->classes, false, &ignored) -
+         heaviest(b->totals, side, b->classes, true, &ignored);
 }
 
 static void add_rows(const boosting *b, const column *c, size_t start, size_t stop, double *side) {
@@ -208,9 +194,7 @@ static void add_rows(const boosting *b, const column *c, size_t start, size_t st
     side[b->class[c->order[i]]] += b->weights[c->order[i]];
 }
 
-static size_t bin_start(const column *c, size_t bin) {
-  return bin == 0 ? 0 : c->ends[bin - 1];
-}
+static size_t bin_start(const column *c, size_t bin) { return bin == 0 ? 0 : c->ends[bin - 1]; }
 
 /* Splits below the largest bin, from the left. */
 static candidate search_below(const boosting *b, const column *c, double *side) {
@@ -236,15 +220,17 @@ static candidate search_above(const boosting *b, const column *c, double *side) 
   return best;
 }
 
-static void search_column(void *context, size_t j) {
-  boosting *b = context;
+static scl_status search_column(void *context, size_t j, scl_error *error) {
+  (void)error;
+  const boosting *b = context;
   double *side = b->sums + j * b->classes;
   const candidate below = search_below(b, &b->columns[j], side),
                   above = search_above(b, &b->columns[j], side);
   b->found[j] = above.error < below.error - tie ? above : below;
+  return SCL_STATUS_OK;
 }
 
-/* Between the values on both sides; values next to each other leave the lower one. */
+/* The middle of the values on both sides; adjacent doubles leave the lower one. */
 static double threshold_of(const boosting *b, size_t j, size_t left) {
   const uint32_t *order = b->columns[j].order;
   const double low = b->set.x[order[left - 1] * b->set.cols + j],
@@ -253,88 +239,99 @@ static double threshold_of(const boosting *b, size_t j, size_t left) {
   return middle >= low && middle < high ? middle : low;
 }
 
-/* The stump, and how many rows of its column's order are on the left: all, where no split beats the
- * heaviest class. */
-static double best_stump(boosting *b, stump *out, size_t *left) {
-  double *side = b->sums, error;
+/* The stump, with all rows on the left where no split beats the heaviest class, and its error. */
+static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *error) {
+  double *side = b->sums;
   memset(b->totals, 0, b->classes * sizeof *b->totals);
   for (size_t i = 0; i < b->set.rows; i++)
     b->totals[b->class[i]] += b->weights[i];
-  *out = (stump){.threshold = DBL_MAX};
-  *left = b->set.rows;
-  error = 1 - heaviest(b->totals, b->totals, b->classes, 0, &out->left);
+  *out = (stump){.threshold = DBL_MAX, .rows = b->set.rows};
+  *least = 1 - heaviest(b->totals, b->totals, b->classes, false, &out->left);
   out->right = out->left;
-  b->host->parallel(b->set.cols, search_column, b);
-  for (size_t j = 0; j < b->set.cols; j++) {
-    if (!(b->found[j].error < error - tie)) continue;
-    error = b->found[j].error;
+  const scl_status status = b->host->parallel(b->set.cols, search_column, b, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < b->set.cols; j++) {
+    if (!(b->found[j].error < *least - tie)) continue;
+    *least = b->found[j].error;
     out->column = j;
-    *left = b->found[j].left;
+    out->rows = b->found[j].left;
   }
-  if (*left == b->set.rows) return error;
+  if (status != SCL_STATUS_OK || out->rows == b->set.rows) return status;
   memset(side, 0, b->classes * sizeof *side);
-  add_rows(b, &b->columns[out->column], 0, *left, side);
-  (void)heaviest(b->totals, side, b->classes, 0, &out->left);
-  (void)heaviest(b->totals, side, b->classes, 1, &out->right);
-  out->threshold = threshold_of(b, out->column, *left);
-  return error;
+  add_rows(b, &b->columns[out->column], 0, out->rows, side);
+  (void)heaviest(b->totals, side, b->classes, false, &out->left);
+  (void)heaviest(b->totals, side, b->classes, true, &out->right);
+  out->threshold = threshold_of(b, out->column, out->rows);
+  return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- rounds */
+/* ------------------------------------------------------------ rounds */
 
-/* The weights of the rows that the stump gets wrong grow by exp(alpha); all are scaled to the sum
- * 1. Returns the error, summed anew. */
-static double wrong_weight(const boosting *b, const stump *s, size_t left) {
+/* Whether the stump gets place p of its column's order wrong. */
+static bool is_wrong(const boosting *b, const stump *s, size_t p) {
+  return b->class[b->columns[s->column].order[p]] != (p < s->rows ? s->left : s->right);
+}
+
+/* The error of the stump, summed anew. */
+static double wrong_weight(const boosting *b, const stump *s) {
   const uint32_t *order = b->columns[s->column].order;
   double wrong = 0;
   for (size_t p = 0; p < b->set.rows; p++)
-    if (b->class[order[p]] != (p < left ? s->left : s->right)) wrong += b->weights[order[p]];
+    if (is_wrong(b, s, p)) wrong += b->weights[order[p]];
   return wrong;
 }
 
-static void reweigh(const boosting *b, const stump *s, size_t left) {
+static void reweigh(const boosting *b, const stump *s, double alpha) {
   const uint32_t *order = b->columns[s->column].order;
-  const double factor = exp(s->alpha);
+  const double factor = exp(alpha);
   double total = 0;
   for (size_t p = 0; p < b->set.rows; p++)
-    if (b->class[order[p]] != (p < left ? s->left : s->right)) b->weights[order[p]] *= factor;
+    if (is_wrong(b, s, p)) b->weights[order[p]] *= factor;
   for (size_t i = 0; i < b->set.rows; i++)
     total += b->weights[i];
   for (size_t i = 0; i < b->set.rows; i++)
     b->weights[i] /= total;
 }
 
-/* By how much a round shrinks the exponential loss. */
+static void add_stump(ensemble *m, const stump *s, double alpha) {
+  m->column[m->count] = (int32_t)s->column;
+  m->left[m->count] = (int32_t)s->left;
+  m->right[m->count] = (int32_t)s->right;
+  m->threshold[m->count] = s->threshold;
+  m->weight[m->count++] = alpha;
+}
+
+/* The factor by which a round shrinks the exponential loss. */
 static double shrinkage(double error, double alpha, double classes) {
   return (1 - error) * exp(-alpha * (classes - 1) / classes) + error * exp(alpha / classes);
 }
 
-static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
-                         scl_solution *out, scl_error *error) {
+static scl_status boost(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
+                        scl_solution *out, scl_error *error) {
   const double classes = (double)b->classes, chance = 1 - 1 / classes;
   double loss = 1;
   out->outcome = SCL_OUTCOME_STOPPED;
-  for (size_t t = 0; t < count; t++) {
-    stump *s = &m->list[m->count];
-    size_t left;
-    const scl_status status =
-        problem->progress(problem, (double)t / (double)count, "stumps", error);
+  for (size_t t = 0; t < count && out->outcome == SCL_OUTCOME_STOPPED; t++) {
+    stump s;
+    double least = 0;
+    scl_status status =
+        problem->progress(problem, "stumps", (double)t / (double)count, loss, error);
+    if (status == SCL_STATUS_OK) status = best_stump(b, &s, &least, error);
     if (status != SCL_STATUS_OK) return status;
-    if (!(best_stump(b, s, &left) < chance - tie)) {
-      out->outcome = SCL_OUTCOME_CONVERGED; /* no coordinate descends */
-      break;
-    }
-    const double e = wrong_weight(b, s, left);
-    m->count++;
-    s->alpha = 1;
-    if (e <= 0) { /* only the first stump can be without error, unless weights have vanished */
+    if (!(least < chance - tie)) { /* no coordinate descends */
       out->outcome = SCL_OUTCOME_CONVERGED;
-      loss = 0;
       break;
     }
-    s->alpha = log((1 - e) / e) + log(classes - 1);
-    loss *= shrinkage(e, s->alpha, classes);
-    reweigh(b, s, left);
+    const double e = wrong_weight(b, &s);
+    if (e > 0) {
+      const double alpha = log((1 - e) / e) + log(classes - 1);
+      add_stump(m, &s, alpha);
+      loss *= shrinkage(e, alpha, classes);
+      reweigh(b, &s, alpha);
+    } else { /* only the first stump can be without error, unless weights have vanished */
+      add_stump(m, &s, 1);
+      loss = 0;
+      out->outcome = SCL_OUTCOME_CONVERGED;
+    }
   }
   out->iterations = m->count;
   if (m->count == 0)
@@ -345,13 +342,13 @@ static scl_status rounds(boosting *b, const scl_problem *problem, size_t count, 
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- fitting */
+/* ------------------------------------------------------------ fitting */
 
 static scl_status reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
-  if (n > INT32_MAX)
-    return b->host->fail(error, SCL_STATUS_UNSUPPORTED, "%zu rows are more than boosting counts",
-                         n);
+  if (n > INT32_MAX || d > INT32_MAX)
+    return b->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                         "%zu rows of %zu columns are more than boosting counts", n, d);
   b->class = b->host->allocate(n * sizeof *b->class);
   b->weights = b->host->allocate(n * sizeof *b->weights);
   b->columns = b->host->allocate(d * sizeof *b->columns);
@@ -365,7 +362,7 @@ static scl_status reserve(boosting *b, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static void begin(boosting *b) {
+static void set_weights(boosting *b) {
   double total = 0;
   for (size_t i = 0; i < b->set.rows; i++)
     total += b->set.weights[i];
@@ -373,6 +370,16 @@ static void begin(boosting *b) {
     b->class[i] = (uint32_t)rows_class(&b->set, i);
     b->weights[i] = b->set.weights[i] / total;
   }
+}
+
+static scl_status prepare(boosting *b, const scl_problem *problem, scl_error *error) {
+  scl_status status = rows_collect(problem, &b->set, error);
+  if (status == SCL_STATUS_OK) status = rows_need_two_classes(b->host, &b->set, error);
+  b->classes = rows_classes(&b->set);
+  if (status == SCL_STATUS_OK) status = reserve(b, error);
+  if (status == SCL_STATUS_OK) status = b->host->parallel(b->set.cols, sort_column, b, error);
+  if (status == SCL_STATUS_OK) set_weights(b);
+  return status;
 }
 
 static void release(boosting *b) {
@@ -392,34 +399,26 @@ static void release(boosting *b) {
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   const adaboost *self = instance;
-  boosting b = {.host = self->host};
-  ensemble *m = NULL;
+  boosting b = {.host = problem->host};
   if (problem->task != SCL_TASK_CLASSIFICATION)
-    return self->host->fail(
+    return b.host->fail(
         error, SCL_STATUS_UNSUPPORTED,
         "boosted stumps tell classes apart; for numbers take knn, svm or kernel_ridge");
-  scl_status status = reserve_stumps(self->host, self->stumps, &m, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = rows_collect(problem, &b.set, error);
-  if (status == SCL_STATUS_OK) status = rows_need_two_classes(self->host, &b.set, error);
-  b.classes = rows_classes(&b.set);
-  m->cols = problem->features;
+  ensemble *m = models_new(b.host, sizeof *m, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
   m->targets = problem->targets;
-  if (status == SCL_STATUS_OK) status = reserve(&b, error);
-  if (status == SCL_STATUS_OK) status = sort_columns(&b, error);
-  if (status == SCL_STATUS_OK) {
-    begin(&b);
-    status = rounds(&b, problem, self->stumps, m, out, error);
-  }
+  scl_status status = reserve_stumps(b.host, self->stumps, m, error);
+  if (status == SCL_STATUS_OK) status = prepare(&b, problem, error);
+  if (status == SCL_STATUS_OK) status = boost(&b, problem, self->stumps, m, out, error);
   release(&b);
   if (status == SCL_STATUS_OK)
     *model = m;
   else
-    end(self, m);
+    end(instance, m);
   return status;
 }
 
-/* ---------------------------------------------------------------- scores */
+/* ------------------------------------------------------------ scores */
 
 /* From the votes of the classes, sums of alpha, to f. */
 static void votes_to_scores(const ensemble *m, const double *votes, double *scores) {
@@ -432,109 +431,63 @@ static void votes_to_scores(const ensemble *m, const double *votes, double *scor
     scores[j] = (k - 1) / k * (k * votes[m->targets == 1 ? 1 : j] - total);
 }
 
-static scl_status decide(const void *instance, const void *model, const scl_block *rows,
+static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
-  const scl_host *host = ((const adaboost *)instance)->host;
+  const scl_host *host = ((const adaboost *)instance)->base.host;
   const ensemble *m = model;
-  double *copy;
-  ptrdiff_t x_stride;
-  if (rows->cols != m->cols)
-    return host->fail(error, SCL_STATUS_BAD_SHAPE, "rows of %zu columns where the model takes %zu",
-                      rows->cols, m->cols);
-  const double *x = rows_wide(host, rows, &copy, &x_stride);
+  const double *x = rows->data;
   double *votes = host->allocate((m->targets + 1) * sizeof *votes);
-  scl_status status = SCL_STATUS_OK;
-  if (x == NULL || votes == NULL)
-    status = host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a copy of %zu rows",
-                        rows->rows);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++, x += x_stride) {
+  if (votes == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the votes of a row");
+  for (size_t i = 0; i < rows->rows; i++, x += rows->row_stride) {
     memset(votes, 0, (m->targets + 1) * sizeof *votes);
-    for (size_t t = 0; t < m->count; t++) {
-      const stump *s = &m->list[t];
-      votes[x[s->column] <= s->threshold ? s->left : s->right] += s->alpha;
-    }
+    for (size_t t = 0; t < m->count; t++)
+      votes[x[m->column[t]] <= m->threshold[t] ? m->left[t] : m->right[t]] += m->weight[t];
     votes_to_scores(m, votes, scores + (ptrdiff_t)i * stride);
   }
   host->release(votes);
-  host->release(copy);
-  return status;
+  return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------ arrays: stumps.column and so on */
 
-static const char title[] = "adaboost 1";
-
-static scl_status save(const void *instance, const void *model, scl_write write, void *context,
+static scl_status save(const void *instance, const void *model, scl_archive *archive,
                        scl_error *error) {
-  (void)instance;
   const ensemble *m = model;
-  byte_writer w = {write, context, error, SCL_STATUS_OK};
-  bytes_put_title(&w, title);
-  bytes_put_size(&w, m->count);
-  bytes_put_size(&w, m->cols);
-  bytes_put_size(&w, m->targets);
-  for (size_t t = 0; t < m->count; t++) {
-    const double numbers[2] = {m->list[t].threshold, m->list[t].alpha};
-    bytes_put_size(&w, m->list[t].column);
-    bytes_put_size(&w, m->list[t].left);
-    bytes_put_size(&w, m->list[t].right);
-    bytes_put_numbers(&w, numbers, 2);
-  }
+  model_writer w = {archive, error, SCL_STATUS_OK};
+  (void)instance;
+  models_put(&w, "stumps.column", SCL_DTYPE_INT32, m->count, 0, m->column);
+  models_put(&w, "stumps.threshold", SCL_DTYPE_FLOAT64, m->count, 0, m->threshold);
+  models_put(&w, "stumps.left", SCL_DTYPE_INT32, m->count, 0, m->left);
+  models_put(&w, "stumps.right", SCL_DTYPE_INT32, m->count, 0, m->right);
+  models_put(&w, "stumps.weight", SCL_DTYPE_FLOAT64, m->count, 0, m->weight);
   return w.status;
 }
 
-static void get_stump(byte_reader *r, const ensemble *m, stump *out) {
-  const size_t last = m->targets == 1 ? 1 : m->targets - 1;
-  double numbers[2] = {0, 0};
-  out->column = bytes_get_size(r, 0, m->cols - 1, "a column");
-  out->left = bytes_get_size(r, 0, last, "a class");
-  out->right = bytes_get_size(r, 0, last, "a class");
-  bytes_get_numbers(r, numbers, 2);
-  out->threshold = numbers[0];
-  out->alpha = numbers[1];
+static void get_model(const void *self, model_reader *r, size_t features, size_t targets,
+                      void *model) {
+  const size_t classes = targets == 1 ? 2 : targets;
+  ensemble *m = model;
+  (void)self;
+  m->targets = targets;
+  m->column = models_get_places(r, "stumps.column", &m->count, 0, features);
+  m->threshold = models_get(r, "stumps.threshold", SCL_DTYPE_FLOAT64, &m->count, 0);
+  m->left = models_get_places(r, "stumps.left", &m->count, 0, classes);
+  m->right = models_get_places(r, "stumps.right", &m->count, 0, classes);
+  m->weight = models_get(r, "stumps.weight", SCL_DTYPE_FLOAT64, &m->count, 0);
 }
-
-static scl_status load(const void *instance, scl_read read, void *context, void **model,
-                       scl_error *error) {
-  const scl_host *host = ((const adaboost *)instance)->host;
-  byte_reader r = {host, read, context, error, SCL_STATUS_OK};
-  ensemble *m = NULL;
-  bytes_expect_title(&r, title);
-  const size_t count = bytes_get_size(&r, 1, 10000000, "the number of stumps");
-  if (r.status == SCL_STATUS_OK) r.status = reserve_stumps(host, count, &m, error);
-  if (r.status != SCL_STATUS_OK) return r.status;
-  m->cols = bytes_get_size(&r, 1, INT32_MAX, "the number of columns");
-  m->targets = bytes_get_size(&r, 1, 65536, "the number of targets");
-  for (; r.status == SCL_STATUS_OK && m->count < count; m->count++)
-    get_stump(&r, m, &m->list[m->count]);
-  if (r.status == SCL_STATUS_OK)
-    *model = m;
-  else
-    end(instance, m);
-  return r.status;
-}
-
-#include "shared/model_solver.h"
+MODELS_LOAD(ensemble)
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "adaboost",
-    "1.0",
-    "The Scullery authors",
-    "AdaBoost on decision stumps; several classes by SAMME",
-    "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with alpha = "
-    "log((1 - e)/e) + log(K - 1), and\n"
-    "multiplies the weights of the rows that it gets wrong by exp(alpha). f_k = ((K-1)/K) sum_t "
-    "alpha_t (K [h_t(x) = k] - 1); for two\n"
-    "classes f = (1/2) sum_t alpha_t (+-1), and the mean of exp(-y f) descends (info().note says "
-    "to what). Row weights are where it\n"
-    "begins. The search is exact, over all splits of all columns. Scaling of columns changes "
-    "nothing. Freund and Schapire 1997; Zhu,\n"
-    "Zou, Rosset and Hastie 2009.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "adaboost",
+    .summary = "AdaBoost on decision stumps; several classes by SAMME",
+    .doc =
+        "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with\n"
+        "alpha = log((1 - e)/e) + log(K - 1), and multiplies the weights of the rows that it\n"
+        "gets wrong by exp(alpha). f_k = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1). For two\n"
+        "classes f = (1/2) sum_t alpha_t (+-1), and the mean of exp(-y f) descends (its value is\n"
+        "in info().note). The row weights are the first weights. The search is exact, over all\n"
+        "splits of all columns. Scaling of columns changes nothing. Freund and Schapire 1997;\n"
+        "Zhu, Zou, Rosset and Hastie 2009.",
+    MODELS_SOLVER,
+    SCL_INSTANCE(adaboost, options)};

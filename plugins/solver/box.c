@@ -1,75 +1,58 @@
 /* Learning in a box (Rahimi and Recht 2008, equation 4):
  *
- *   min_a (1/n) sum_i l(f(x_i), y_i)   s.t. ||a||_inf <= C/T,   f = Phi a (+ b),
- *       a column of y at a time
+ *   min_a (1/n) sum_i l(f(x_i), y_i)   s.t. ||a||_inf <= C/T,
+ *         f = Phi a (+ b), a column of y at a time
  *
- * l = (f - y)^2 / 2 (square), max(0, 1 - y f) (hinge) or log(1 + exp(-y f)) (logistic); Phi n x D,
- * T parameters (T = D where the features come from no map). By the primal-dual interior point
- * method of shared/interior_box.h: the square on the accumulated normal equations, the other two on
- * normal equations whose rows are weighted anew each step (shared/margin_rows.h), so that the
- * features are walked three times a step. Ends on the duality gap between a and the loss's own dual
- * point, as a share of the objective at a = 0:
+ * Phi n x D, T parameters (T = D where the features come from no map); l any loss of
+ * shared/losses.h. By the primal-dual interior point method of box_interior.h: the square loss on
+ * the accumulated normal equations, the others (box_rows.h) on normal equations whose rows have new
+ * weights each step, so that the features are walked three times a step. It ends on the duality gap
+ * between a and the loss's own dual point v, as a share of the objective at a = 0:
  *
- *   square    sum_j ( C/T |v_j| - v_j a_j ),  v = Phi'(y - Phi a)
- *   others    sum l(y f) - sum d(alpha) + C/T ||Phi'(y alpha)||_1,
- *             d(alpha) = alpha or the entropy of
- * alpha */
-#include "shared/margin_rows.h"
+ *   square   sum_j ( C/T |v_j| - v_j a_j ),   v = Phi'(y - Phi a)
+ *   others   sum_i p_i (l(f_i) + l*(-v_i/p_i)) + C/T ||Phi'v||_1,   l* the conjugate of l */
+#include "box_rows.h"
 #include "shared/mean_loss.h"
 #include "shared/separable.h"
-
-enum { BOUND, LOSS, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"C", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "|a_t| <= C/T for each of T parameters"},
-    {"loss", SCL_FORM_WORD, "square|hinge|logistic", "square", 0, 0, 0, SCL_WIDTH_NONE,
-     "(f - y)^2 / 2, max(0, 1 - y f) or log(1 + exp(-y f))"},
-    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-6", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "duality gap to stop at, as a share of the objective at a = 0"},
-    {"max_iterations", SCL_FORM_INTEGER, NULL, "200", 1, 1e9, 0, SCL_WIDTH_NONE,
-     "steps for each target"},
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
-     "fit an unconstrained constant"},
-};
-
-typedef enum box_loss { SQUARE, HINGE, LOGISTIC } box_loss;
+#include "shared/solver_options.h"
 
 typedef struct box {
-  const scl_host *host;
+  loss_choice loss;
   double c, tolerance;
-  box_loss loss;
-  size_t most;
+  size_t max_iterations;
 } box;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const char *loss = values[LOSS].word;
-  box *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (box){host, values[BOUND].number, values[TOLERANCE].number,
-                strcmp(loss, "square") == 0  ? SQUARE
-                : strcmp(loss, "hinge") == 0 ? HINGE
-                                             : LOGISTIC,
-                (size_t)values[MAX_ITERATIONS].number};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
+static const scl_option options[] = {
+    {.name = "C",
+     .help = "|a_t| <= C/T for each of T parameters",
+     .fallback = "1",
+     .forms = SCL_FORM_NUMBER,
+     SCL_AT(box, c),
+     SCL_POSITIVE,
+     .role = SCL_ROLE_CAPACITY},
+    LOSS_OPTIONS,
+    SOLVER_TOLERANCE(box, "1e-6", "duality gap to stop at, as a share of the objective at a = 0"),
+    SOLVER_MAX_ITERATIONS(box, "200", "steps for each target"),
+    {.name = "intercept",
+     .help = "fit an unconstrained constant",
+     .fallback = "false",
+     .forms = SCL_FORM_BOOLEAN,
+     .role = SCL_ROLE_INTERCEPT}};
 
-static void destroy(void *instance) {
-  box *self = instance;
-  self->host->release(self);
+static scl_status create(void *self, scl_error *error) {
+  (void)error;
+  ((box *)self)->loss.apart = true;
+  return SCL_STATUS_OK;
 }
 
 static double largest_weight(const box *self, const scl_problem *problem) {
   return self->c / (double)(problem->parameters > 0 ? problem->parameters : problem->features);
 }
 
-/* What became of one target: its share in the solution. */
+/* What became of one target: its share in the solution. unit: the objective at a = 0. */
 static void keep(const box *self, const scl_problem *problem, size_t target, const interior_box *b,
                  double unit, size_t steps, scl_solution *out) {
-  const double relative = b->best_gap / unit;
+  const double relative = unit > 0 ? b->best_gap / unit : b->best_gap;
   for (size_t j = 0; j < problem->features; j++)
     out->coefficients[j * problem->targets + target] = b->best[j];
   out->iterations += steps;
@@ -77,180 +60,200 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
   if (target == 0 || relative > out->gap) out->gap = relative;
   out->outcome = out->gap <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_LIMIT)
-    separable_note(out, steps < self->most
+    separable_note(out, steps < self->max_iterations
                             ? "a smaller C or a larger tolerance, rounding leaves no smaller one"
                             : "more max_iterations");
 }
 
-/* ---------------------------------------------------------------- square: on sums over rows */
+/* ------------------------------------------------------------ square: on sums over rows */
 
-/* descent = right - G a; returns the gap. */
-static double square_gap(interior_box *b, const scl_normal *normal, const double *right,
-                         size_t stride, const double *a) {
-  const separable r = {0, 0, b->bound};
-  b->algebra->multiply(normal->gram, a, 1, b->descent);
+/* One target on the normal equations. */
+typedef struct squares {
+  interior_box *box;
+  scl_normal normal;
+  const double *right; /* D numbers at `stride` */
+  size_t stride;
+} squares;
+
+/* descent = right - moment a; *gap at a. */
+static scl_status square_gap(const squares *s, const double *a, double *gap, scl_error *error) {
+  const interior_box *b = s->box;
+  const separable r = {.bound = b->bound};
+  const scl_status status = b->host->symmetric->multiply(s->normal.moment, a, 1, b->descent, error);
+  if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < b->order; j++)
-    b->descent[j] = right[j * stride] - b->descent[j];
-  return separable_gap(&r, b->order, a, b->descent, 0, NULL);
+    b->descent[j] = s->right[j * s->stride] - b->descent[j];
+  *gap = separable_gap(&r, b->order, a, b->descent, 0, NULL);
+  return SCL_STATUS_OK;
 }
 
 /* Coefficients that end within rounding of a bound are put on it, where that does not widen the
  * gap. */
-static void square_settle(interior_box *b, const scl_normal *normal, const double *right,
-                          size_t stride) {
-  double *snapped = b->step;
+static scl_status square_settle(const squares *s, scl_error *error) {
+  interior_box *b = s->box;
+  double *snapped = b->step, settled = 0;
   for (size_t j = 0; j < b->order; j++)
     snapped[j] =
         1 - fabs(b->best[j]) / b->bound < 1e-6 ? copysign(b->bound, b->best[j]) : b->best[j];
-  const double settled = square_gap(b, normal, right, stride, snapped);
-  if (!(settled <= b->best_gap)) return;
+  const scl_status status = square_gap(s, snapped, &settled, error);
+  if (status != SCL_STATUS_OK || !(settled <= b->best_gap)) return status;
   b->best_gap = settled;
   memcpy(b->best, snapped, b->order * sizeof *b->best);
+  return SCL_STATUS_OK;
 }
 
-/* mu for the real step, once a first one towards 0 is known that may go so far: the less is left of
- * the products, the smaller. */
-static double mehrotra(double before, double after, double number) {
-  const double left = before > 0 ? fmax(after, 0) / before : 0;
-  return left * left * left * before / number;
-}
-
-static scl_status square_step(interior_box *b, const scl_normal *normal, scl_error *error) {
+static scl_status square_step(const squares *s, scl_error *error) {
+  interior_box *b = s->box;
   double primal = 1, dual = 1;
-  const scl_status status = interior_box_factor(b, normal->gram, error);
-  if (status != SCL_STATUS_OK) return status;
+  scl_status status = interior_box_factor(b, s->normal.moment, error);
   interior_box_aim(b, 0);
-  interior_box_direct(b);
+  if (status == SCL_STATUS_OK) status = interior_box_direct(b, error);
+  if (status != SCL_STATUS_OK) return status;
   interior_box_limit(b, &primal, &dual);
-  interior_box_correct(b, mehrotra(interior_box_products(b, 0, 0),
-                                   interior_box_products(b, primal, dual), 2 * (double)b->order));
-  interior_box_direct(b);
+  interior_box_correct(b,
+                       interior_goal(interior_box_products(b, 0, 0),
+                                     interior_box_products(b, primal, dual), 2 * (double)b->order));
+  status = interior_box_direct(b, error);
+  if (status != SCL_STATUS_OK) return status;
   primal = dual = 1;
   interior_box_limit(b, &primal, &dual);
   interior_box_move(b, primal, dual);
   return SCL_STATUS_OK;
 }
 
-static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
-                               interior_box *b, scl_solution *out, scl_error *error) {
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
-  scl_status status = problem->normal(problem, &normal, error);
-  if (status != SCL_STATUS_OK) return status;
-  if (normal.square[target] <= 0) { /* targets that are their mean: all weights 0 */
-    interior_box_start(b, 0);
-    (void)interior_box_note(b, 0);
-    keep(self, problem, target, b, 1, 0, out);
-    return SCL_STATUS_OK;
-  }
-  const double *right = normal.right + target, unit = normal.square[target] / 2,
-               goal = self->tolerance * unit;
-  size_t steps = 0;
+/* Steps until the gap is at most `goal`. Where the system does not factor, the point is as good as
+ * rounding lets it be, and the gap tells. */
+static scl_status square_follow(const box *self, const scl_problem *problem, const squares *s,
+                                double goal, size_t *steps, scl_error *error) {
+  interior_box *b = s->box;
+  double gap = 0;
   interior_box_start(b, 0);
-  const double first = square_gap(b, &normal, right, problem->targets, b->a);
-  interior_box_start(b, first / (2 * (double)b->order));
-  for (double gap = first; interior_box_note(b, gap) && gap > goal && steps < self->most; steps++) {
-    status = problem->progress(problem, (double)steps / (double)self->most, "solving", error);
-    if (status == SCL_STATUS_OK) status = square_step(b, &normal, error);
-    if (status == SCL_STATUS_NUMERIC) break; /* as good as rounding lets it be: the gap tells */
+  scl_status status = square_gap(s, b->a, &gap, error);
+  if (status != SCL_STATUS_OK) return status;
+  interior_box_start(b, gap / (2 * (double)b->order));
+  while (interior_box_note(b, gap) && gap > goal && *steps < self->max_iterations) {
+    status = problem->progress(problem, "solving", (double)*steps / (double)self->max_iterations,
+                               NAN, error);
+    if (status == SCL_STATUS_OK) status = square_step(s, error);
+    if (status == SCL_STATUS_NUMERIC) break;
+    if (status == SCL_STATUS_OK) status = square_gap(s, b->a, &gap, error);
     if (status != SCL_STATUS_OK) return status;
-    gap = square_gap(b, &normal, right, problem->targets, b->a);
+    ++*steps;
   }
-  square_settle(b, &normal, right, problem->targets);
-  keep(self, problem, target, b, unit, steps, out);
-  return SCL_STATUS_OK;
+  return square_settle(s, error);
 }
 
-/* ---------------------------------------------------------------- hinge and logistic: rows
- * weighted anew each step */
-
-typedef struct margins {
-  interior_box *box;
-  margin_rows rows;
-  double *pulled; /* D x MARGIN_COLUMNS: Phi' columns */
-  double length;  /* of the last step */
-} margins;
-
-static double margins_gap(const margins *m, int intercept) {
-  double positive = 1, negative = 1, norm = 0;
-  if (intercept) margin_rows_balance(&m->rows, &positive, &negative);
-  for (size_t j = 0; j < m->box->order; j++) {
-    const double *v = m->pulled + j * MARGIN_COLUMNS;
-    norm += fabs(positive * v[MARGIN_POSITIVE] + negative * v[MARGIN_NEGATIVE]);
+/* Targets that are their mean: all weights 0. */
+static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
+                               interior_box *b, scl_solution *out, scl_error *error) {
+  squares s = {.box = b, .normal = {.head = SCL_HEAD(scl_normal)}, .stride = problem->targets};
+  size_t steps = 0;
+  scl_status status = problem->normal(problem, &s.normal, error);
+  if (status != SCL_STATUS_OK) return status;
+  s.right = s.normal.right + target;
+  const double unit = s.normal.square[target] / 2;
+  if (unit <= 0) {
+    interior_box_start(b, 0);
+    (void)interior_box_note(b, 0);
+  } else {
+    status = square_follow(self, problem, &s, self->tolerance * unit, &steps, error);
   }
-  const double gap = margin_rows_loss(&m->rows, 0) -
-                     margin_rows_dual(&m->rows, positive, negative) + m->box->bound * norm;
+  if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
+  return status;
+}
+
+/* ------------------------------------------------------------ other losses: new weights a step */
+
+typedef struct weighted {
+  interior_box *box;
+  box_rows rows;
+  double *pulled; /* D x ROWS_COLUMNS: Phi' columns */
+  double length;  /* of the last step */
+} weighted;
+
+static double weighted_gap(const weighted *m, bool intercept) {
+  double positive = 1, negative = 1, norm = 0;
+  if (intercept) box_rows_balance(&m->rows, &positive, &negative);
+  for (size_t j = 0; j < m->box->order; j++) {
+    const double *v = m->pulled + j * ROWS_COLUMNS;
+    norm += fabs(positive * v[ROWS_POSITIVE] + negative * v[ROWS_NEGATIVE]);
+  }
+  const double gap = box_rows_loss(&m->rows, 0) - box_rows_dual(&m->rows, positive, negative) +
+                     m->box->bound * norm;
   return gap < 0 ? 0 : gap; /* by rounding */
 }
 
 /* The factor for the weights in `columns`. */
-static scl_status margins_factor(const scl_problem *problem, margins *m, scl_error *error) {
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
+static scl_status weighted_factor(const scl_problem *problem, weighted *m, scl_error *error) {
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   const scl_status status = problem->reweighted(problem, m->rows.weight, &normal, error);
-  return status == SCL_STATUS_OK ? interior_box_factor(m->box, normal.gram, error) : status;
+  return status == SCL_STATUS_OK ? interior_box_factor(m->box, normal.moment, error) : status;
 }
 
 /* box->step = Newton's for the goals, rows.df what it does to the scores; centring the features by
  * their weighted mean takes the intercept, which goes by *by, out of the system. */
-static scl_status margins_direct(const scl_problem *problem, margins *m, double *by,
-                                 scl_error *error) {
+static scl_status weighted_direct(const scl_problem *problem, weighted *m, double *by,
+                                  scl_error *error) {
   interior_box *b = m->box;
   double descent = 0, total = 0;
   for (size_t i = 0; i < m->rows.count; i++) {
-    descent += m->rows.columns[i * MARGIN_COLUMNS + MARGIN_DESCENT];
+    descent += m->rows.columns[i * ROWS_COLUMNS + ROWS_DESCENT];
     total += m->rows.weight[i];
   }
   const double shift = problem->intercept ? descent / total : 0;
   for (size_t j = 0; j < b->order; j++)
-    b->descent[j] = m->pulled[j * MARGIN_COLUMNS + MARGIN_DESCENT] -
-                    shift * m->pulled[j * MARGIN_COLUMNS + MARGIN_WEIGHT];
-  interior_box_direct(b);
+    b->descent[j] = m->pulled[j * ROWS_COLUMNS + ROWS_DESCENT] -
+                    shift * m->pulled[j * ROWS_COLUMNS + ROWS_WEIGHT];
+  scl_status status = interior_box_direct(b, error);
   *by = shift;
   for (size_t j = 0; problem->intercept && j < b->order; j++)
-    *by -= m->pulled[j * MARGIN_COLUMNS + MARGIN_WEIGHT] / total * b->step[j];
-  const scl_status status = problem->product(problem, b->step, 1, m->rows.df, error);
+    *by -= m->pulled[j * ROWS_COLUMNS + ROWS_WEIGHT] / total * b->step[j];
+  if (status == SCL_STATUS_OK) status = problem->product(problem, b->step, 1, m->rows.df, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < m->rows.count; i++)
     m->rows.df[i] += *by;
   return status;
 }
 
-static void margins_limit(const margins *m, double *primal, double *dual) {
+/* A bend ties multipliers to scores: both then go equally far. */
+static void weighted_limit(const weighted *m, double *primal, double *dual) {
   *primal = *dual = 1;
   interior_box_limit(m->box, primal, dual);
-  margin_rows_limit(&m->rows, primal, dual);
+  box_rows_limit(&m->rows, primal, dual);
+  if (!m->rows.smooth && m->rows.bend > 0) *primal = *dual = fmin(*primal, *dual);
 }
 
-static double margins_products(const margins *m, double primal, double dual) {
-  return margin_rows_products(&m->rows, primal, dual) + interior_box_products(m->box, primal, dual);
+static double weighted_products(const weighted *m, double primal, double dual) {
+  return box_rows_products(&m->rows, primal, dual) + interior_box_products(m->box, primal, dual);
 }
 
-static double margins_number(const margins *m) {
-  return (double)(margin_rows_number(&m->rows) + 2 * m->box->order);
+static double weighted_number(const weighted *m) {
+  return (double)(box_rows_number(&m->rows) + 2 * m->box->order);
 }
 
-static void margins_aim(margins *m, double mu) {
+static void weighted_aim(weighted *m, double mu) {
   interior_box_aim(m->box, mu);
-  margin_rows_aim(&m->rows, mu);
+  box_rows_aim(&m->rows, mu);
 }
 
 /* pulled = Phi' columns for the goals */
-static scl_status margins_pull(const scl_problem *problem, margins *m, scl_error *error) {
-  margin_rows_prepare(&m->rows);
-  return problem->adjoint(problem, m->rows.columns, MARGIN_COLUMNS, m->pulled, error);
+static scl_status weighted_pull(const scl_problem *problem, weighted *m, scl_error *error) {
+  box_rows_prepare(&m->rows);
+  return problem->adjoint(problem, m->rows.columns, ROWS_COLUMNS, m->pulled, error);
 }
 
 /* loss - mu sum log(bound^2 - a^2) after a step of this length */
-static double barrier_value(const margins *m, double mu, double length) {
+static double barrier_value(const weighted *m, double mu, double length) {
   const interior_box *b = m->box;
   double barrier = 0;
   for (size_t j = 0; j < b->order; j++) {
     const double a = b->a[j] + length * b->step[j];
     barrier += log((b->bound - a) / b->bound) + log((b->bound + a) / b->bound);
   }
-  return margin_rows_loss(&m->rows, length) - mu * barrier;
+  return box_rows_loss(&m->rows, length) - mu * barrier;
 }
 
-/* The logistic loss bends: halve until the barrier function falls. */
-static double shorten(const margins *m, double mu, double length) {
+/* Halve the step until the barrier function falls. */
+static double shorten(const weighted *m, double mu, double length) {
   const double now = barrier_value(m, mu, 0);
   for (int tries = 0; tries < 30 && !(barrier_value(m, mu, length) <= now + 1e-14 * fabs(now));
        tries++)
@@ -258,50 +261,50 @@ static double shorten(const margins *m, double mu, double length) {
   return length;
 }
 
-/* Hinge: a first step towards 0 sets the goals of the real one. */
-static scl_status hinge_step(const scl_problem *problem, margins *m, double *by, double *primal,
-                             double *dual, scl_error *error) {
-  scl_status status = margins_direct(problem, m, by, error);
+/* Constrained rows: a first step towards 0 sets the goals of the real one. */
+static scl_status constrained_step(const scl_problem *problem, weighted *m, double *by,
+                                   double *primal, double *dual, scl_error *error) {
+  scl_status status = weighted_direct(problem, m, by, error);
   if (status != SCL_STATUS_OK) return status;
-  margins_limit(m, primal, dual);
-  const double mu =
-      mehrotra(margins_products(m, 0, 0), margins_products(m, *primal, *dual), margins_number(m));
+  weighted_limit(m, primal, dual);
+  const double mu = interior_goal(weighted_products(m, 0, 0), weighted_products(m, *primal, *dual),
+                                  weighted_number(m));
   interior_box_correct(m->box, mu);
-  margin_rows_correct(&m->rows, mu);
-  status = margins_pull(problem, m, error);
-  if (status == SCL_STATUS_OK) status = margins_direct(problem, m, by, error);
-  if (status == SCL_STATUS_OK) margins_limit(m, primal, dual);
+  box_rows_correct(&m->rows, mu);
+  status = weighted_pull(problem, m, error);
+  if (status == SCL_STATUS_OK) status = weighted_direct(problem, m, by, error);
+  if (status == SCL_STATUS_OK) weighted_limit(m, primal, dual);
   return status;
 }
 
-/* Logistic: straight towards mu, as far as the last step lets hope for. */
-static scl_status logistic_step(const scl_problem *problem, margins *m, double *by, double *primal,
-                                double *dual, scl_error *error) {
-  const double mu = interior_share(m->length) * margins_products(m, 0, 0) / margins_number(m);
-  margins_aim(m, mu);
-  const scl_status status = margins_direct(problem, m, by, error);
+/* Smooth losses: straight towards mu, chosen by the length of the last step. */
+static scl_status smooth_step(const scl_problem *problem, weighted *m, double *by, double *primal,
+                              double *dual, scl_error *error) {
+  const double mu = interior_share(m->length) * weighted_products(m, 0, 0) / weighted_number(m);
+  weighted_aim(m, mu);
+  const scl_status status = weighted_direct(problem, m, by, error);
   if (status != SCL_STATUS_OK) return status;
-  margins_limit(m, primal, dual);
+  weighted_limit(m, primal, dual);
   *primal = shorten(m, mu, *primal);
   m->length = fmin(*primal, *dual);
   return SCL_STATUS_OK;
 }
 
-static scl_status margins_step(const scl_problem *problem, margins *m, scl_error *error) {
+static scl_status weighted_step(const scl_problem *problem, weighted *m, scl_error *error) {
   double by = 0, primal = 1, dual = 1;
-  scl_status status = margins_factor(problem, m, error);
+  scl_status status = weighted_factor(problem, m, error);
   if (status == SCL_STATUS_OK)
-    status = (m->rows.loss == MARGIN_HINGE ? hinge_step : logistic_step)(problem, m, &by, &primal,
-                                                                         &dual, error);
+    status =
+        (m->rows.smooth ? smooth_step : constrained_step)(problem, m, &by, &primal, &dual, error);
   if (status != SCL_STATUS_OK) return status;
   interior_box_move(m->box, primal, dual);
-  margin_rows_move(&m->rows, primal, dual);
+  box_rows_move(&m->rows, primal, dual);
   m->box->constant += primal * by;
   return SCL_STATUS_OK;
 }
 
 /* Targets of one column, and weights that sum to 1. */
-static scl_status read_rows(const scl_problem *problem, size_t target, margins *m,
+static scl_status read_rows(const scl_problem *problem, size_t target, weighted *m,
                             scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
   double total = 0, *all = problem->host->allocate(n * c * sizeof *all);
@@ -319,163 +322,108 @@ static scl_status read_rows(const scl_problem *problem, size_t target, margins *
   return status;
 }
 
-/* Steps until the gap is small enough. */
-static scl_status follow(const box *self, const scl_problem *problem, margins *m, double goal,
-                         size_t *steps, scl_error *error) {
+/* Steps until the gap is small enough. Where the system does not factor, the point is as good as
+ * rounding lets it be, and the gap tells. */
+static scl_status weighted_follow(const box *self, const scl_problem *problem, weighted *m,
+                                  double goal, size_t *steps, scl_error *error) {
   for (*steps = 0;; ++*steps) {
     scl_status status =
-        problem->progress(problem, (double)*steps / (double)self->most, "solving", error);
-    margins_aim(m, 0);
-    if (status == SCL_STATUS_OK) status = margins_pull(problem, m, error);
+        problem->progress(problem, "solving", (double)*steps / (double)self->max_iterations,
+                          box_rows_loss(&m->rows, 0), error);
+    weighted_aim(m, 0);
+    if (status == SCL_STATUS_OK) status = weighted_pull(problem, m, error);
     if (status != SCL_STATUS_OK) return status;
-    const double gap = margins_gap(m, problem->intercept);
-    if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->most)
+    const double gap = weighted_gap(m, problem->intercept != 0);
+    if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->max_iterations)
       return SCL_STATUS_OK;
-    status = margins_step(problem, m, error);
-    if (status == SCL_STATUS_NUMERIC)
-      return SCL_STATUS_OK; /* as good as rounding lets it be: the gap tells */
+    status = weighted_step(problem, m, error);
+    if (status == SCL_STATUS_NUMERIC) return SCL_STATUS_OK;
     if (status != SCL_STATUS_OK) return status;
   }
 }
 
-static scl_status solve_margins(const box *self, const scl_problem *problem, size_t target,
-                                interior_box *b, scl_solution *out, scl_error *error) {
+static scl_status solve_weighted(const box *self, const scl_problem *problem, size_t target,
+                                 interior_box *b, scl_solution *out, scl_error *error) {
+  const scl_host *host = problem->host;
   const size_t n = problem->rows, d = problem->features;
-  const margin_loss loss = self->loss == HINGE ? MARGIN_HINGE : MARGIN_LOGISTIC;
-  const double unit = margin_value(loss, 0);
-  double *memory =
-      self->host->allocate((margin_rows_numbers(n) + d * MARGIN_COLUMNS) * sizeof *memory);
+  double *memory = host->allocate((box_rows_numbers(n) + d * ROWS_COLUMNS) * sizeof *memory);
   if (memory == NULL)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
-  margins m = {b, margin_rows_in(memory, n, loss), memory + margin_rows_numbers(n), 0.5};
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
+  weighted m = {.box = b,
+                .rows = box_rows_in(memory, n, &self->loss),
+                .pulled = memory + box_rows_numbers(n),
+                .length = 0.5};
+  double unit = 0;
   size_t steps = 0;
   scl_status status = read_rows(problem, target, &m, error);
   if (status == SCL_STATUS_OK) {
-    margin_rows_start(&m.rows);
-    interior_box_start(b, unit / (double)(loss == MARGIN_HINGE ? n : 2 * d));
-    status = follow(self, problem, &m, self->tolerance * unit, &steps, error);
+    box_rows_start(&m.rows);
+    unit = box_rows_loss(&m.rows, 0);
+    interior_box_start(b, unit / (double)(m.rows.smooth ? 2 * d : n));
+    status = weighted_follow(self, problem, &m, self->tolerance * unit, &steps, error);
   }
   if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
   if (status == SCL_STATUS_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
-  self->host->release(memory);
+  host->release(memory);
   return status;
 }
+
+/* ------------------------------------------------------------ the plugin */
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const box *self = instance;
   interior_box b;
-  if (self->loss != SQUARE && problem->task != SCL_TASK_CLASSIFICATION)
-    return self->host->fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "loss = \"%s\" is for classification; loss = \"square\" takes a regression",
-        self->loss == HINGE ? "hinge" : "logistic");
-  scl_status status =
-      interior_box_open(&b, self->host, problem->features, largest_weight(self, problem), error);
+  scl_status status = loss_check(&self->loss, problem, error);
+  if (status == SCL_STATUS_OK)
+    status = interior_box_open(&b, problem->host, problem->features, largest_weight(self, problem),
+                               error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t target = 0; status == SCL_STATUS_OK && target < problem->targets; target++)
-    status = self->loss == SQUARE ? solve_square(self, problem, target, &b, out, error)
-                                  : solve_margins(self, problem, target, &b, out, error);
+    status = self->loss.loss == LOSS_SQUARE ? solve_square(self, problem, target, &b, out, error)
+                                            : solve_weighted(self, problem, target, &b, out, error);
   interior_box_close(&b);
   return status;
 }
 
-/* ---------------------------------------------------------------- abilities */
-
-static double value(const void *instance, size_t c, const double *f, const double *y) {
-  const box *self = instance;
-  double sum = 0;
-  if (self->loss == SQUARE) return squared_value(NULL, c, f, y);
-  for (size_t k = 0; k < c; k++)
-    sum += margin_value(self->loss == HINGE ? MARGIN_HINGE : MARGIN_LOGISTIC, y[k] * f[k]);
-  return sum;
-}
-
-static void slope(const void *instance, size_t c, const double *f, const double *y, double *out) {
-  const box *self = instance;
-  if (self->loss == SQUARE) {
-    squared_slope(c, f, y, out);
-    return;
-  }
-  for (size_t k = 0; k < c; k++)
-    out[k] = self->loss == LOGISTIC ? -y[k] * logistic_share(y[k] * f[k])
-             : y[k] * f[k] < 1      ? -y[k]
-                                    : 0;
-}
-
-static double bound(const void *instance, double reach) {
-  const box *self = instance;
-  return self->loss == SQUARE  ? squared_bound(reach)
-         : self->loss == HINGE ? 1 + reach
-                               : logistic_loss(-reach);
-}
-
-static double lipschitz(const void *instance, double reach) {
-  const box *self = instance;
-  return self->loss == SQUARE  ? squared_lipschitz(reach)
-         : self->loss == HINGE ? 1
-                               : logistic_share(-reach);
-}
-
-/* One against all: shares of the logistic values. */
-static int probabilities(const void *instance, size_t c, const double *f, double *out) {
-  double sum = 0;
-  if (((const box *)instance)->loss != LOGISTIC) return 0;
-  if (c == 1) {
-    out[0] = logistic_share(f[0]);
-    out[1] = logistic_share(-f[0]);
-    return 1;
-  }
-  for (size_t k = 0; k < c; k++)
-    sum += out[k] = fmax(logistic_share(-f[k]), DBL_MIN);
-  for (size_t k = 0; k < c; k++)
-    out[k] /= sum;
-  return 1;
-}
-
 /* Infinite outside the box. */
 static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *result,
+                            const double *coefficients, const double *intercept, double *value,
                             scl_error *error) {
   const box *self = instance;
-  const scl_status status = mean_loss(problem, coefficients, intercept, value, self, result, error);
-  if (status == SCL_STATUS_OK && self->loss == SQUARE) *result /= 2;
+  const scl_status status = mean_loss(problem, &self->loss, coefficients, intercept, value, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < problem->features * problem->targets; j++)
-    if (!(fabs(coefficients[j]) <= largest_weight(self, problem))) *result = INFINITY;
+    if (!(fabs(coefficients[j]) <= largest_weight(self, problem))) *value = INFINITY;
   return status;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_loss loss_table = {
-      SCL_HEAD(scl_ability_loss), value, slope, bound, lipschitz, probabilities};
-  static const scl_ability_objective objective_table = {SCL_HEAD(scl_ability_objective), objective};
-  (void)instance;
-  if (strcmp(id, SCL_ABILITY_LOSS) == 0) return &loss_table;
-  return strcmp(id, SCL_ABILITY_OBJECTIVE) == 0 ? &objective_table : NULL;
+static scl_penalty penalty(const void *self) {
+  (void)self;
+  return SCL_PENALTY_BOX;
 }
 
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
+/* Without it the host takes (f - y)^2. */
+static const void *ability(const void *self, const char *id) {
+  const bool square = ((const box *)self)->loss.loss == LOSS_SQUARE;
+  return !square && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
+}
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "box",
-    "1.0",
-    "The Scullery authors",
-    "Square, hinge or logistic loss with every weight in [-C/T, C/T], to a duality gap",
-    "min_a (1/n) sum l(f(x_i), y_i) s.t. ||a||_inf <= C/T, each target apart (Rahimi and Recht "
-    "2008, equation 4); T parameters, or\n"
-    "columns where there are no features. An interior point method: on the sums over rows for the "
-    "square; for hinge and logistic\n"
-    "(classification) on sums that are made again each step, some twenty or thirty times three "
-    "passes over the features. Converged means "
-    "that\n"
-    "the duality gap is at most `tolerance` of the objective at a = 0 (the mean of y^2 / 2, 1, or "
-    "log 2); info().gap says what it is.\n"
-    "Bounds are for the squared loss (f - y)^2, or the loss named.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "box",
+    .summary = "A convex loss with every weight in [-C/T, C/T], to a duality gap",
+    .doc =
+        "min_a (1/n) sum l(f(x_i), y_i) s.t. ||a||_inf <= C/T, each target apart (Rahimi and "
+        "Recht\n"
+        "2008, equation 4); T parameters, or columns where there are no features. An interior\n"
+        "point method: on the sums over rows for the square; for the other losses on sums that\n"
+        "are made again each step, some twenty or thirty times three passes over the features.\n"
+        "Losses of y f tell classes apart. Converged means that the duality gap is at most\n"
+        "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge: 1; logistic:\n"
+        "log 2); info().gap says what it is. Bounds are for the squared loss (f - y)^2, or the\n"
+        "loss named.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(box, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+                  SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
+    .create = create,
+    .ability = ability};

@@ -1,159 +1,194 @@
-/* Ridge regression by preconditioned conjugate gradients (Hestenes and Stiefel 1952), for more
- * features than a matrix of D x D has room for:
+/* Ridge regression by preconditioned conjugate gradients (Hestenes and Stiefel 1952), where Phi'Phi
+ * is too large to store or takes too long to form:
  *
- *   (Phi'W Phi + N lambda I) a = Phi'W y,
- *       W the row weights, N their sum; centred where there is an intercept
+ *   penalty l2     (Phi'W Phi + N lambda I) a = Phi'W y
+ *   penalty rkhs   (Phi'W Phi + N lambda G) a = Phi'W y      (Falkon)
  *
- * Phi'Phi is never formed: an iteration is one sweep over the rows for all targets together (Phi n
- * x D, a D x c). The preconditioner is made from a sample of the rows (shared/row_sample.h); for
- * sparse rows it is the diagonal. Each target has a step of its own, as if solved alone. The
- * residual |Phi'W y - A a|/|Phi'W y|, the worst over targets, is computed anew from a before it is
- * stated. */
-#include "shared/row_sample.h"
+ * Phi n x D, a D x c, W the row weights, N their sum, G_ij = K(w_i, w_j); rows are centred where
+ * there is an intercept. Phi'Phi is never formed: an iteration is one sweep over the rows for all
+ * targets together. Each target has a step of its own, as if solved alone. The preconditioner P
+ * (cg_preconditioner.h) is made from a sample of the rows or from G; for sparse rows it is the
+ * diagonal.
+ *
+ * The residual r = Phi'W y - A a is stated relative to the right-hand side, the worst over targets,
+ * and computed anew from a. Its norm is |r|; for rkhs it is that of the preconditioned system,
+ * (r'P^-1 r)^1/2, which is about the energy norm of the error: |r| alone says little about
+ * directions where G is small. */
+#include "cg_preconditioner.h"
+#include "shared/solver_options.h"
 #include <stdio.h>
 
-enum { LAMBDA, TOLERANCE, MAX_ITERATIONS, RANK, DAMPING, SEED, INTERCEPT, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "regularisation of the mean loss"},
-    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-4", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "norm of the residual relative to the right-hand side"},
-    {"max_iterations", SCL_FORM_INTEGER, NULL, "1000", 1, 1e9, 0, SCL_WIDTH_NONE,
-     "sweeps over the rows at most"},
-    {"rank", SCL_FORM_INTEGER | SCL_FORM_WORD, "auto", "auto", 0, 1e9, 0, SCL_WIDTH_NONE,
-     "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature up to D "
-     "= 2000, else 2000, in 400 MB"},
-    {"damping", SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "auto", 0, INFINITY,
-     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "mu of the preconditioner, in lambda's units; auto: half of mean ||phi||^2/rank (0 where rank "
-     ">= D), at least lambda"},
-    {"seed", SCL_FORM_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_WIDTH_NONE, "of the sample"},
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
-     "fit an unpenalised constant"},
-};
-
 typedef struct cg {
-  const scl_host *host;
-  double lambda, tolerance, damping; /* damping 0: auto */
-  size_t max_iterations, rank;
-  int auto_rank;
+  scl_base base;
+  double lambda, tolerance;
+  int32_t penalty, preconditioner;
+  const scl_value *rank, *damping;
+  size_t max_iterations;
   uint64_t seed;
 } cg;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  cg *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self =
-      (cg){.host = host, .lambda = values[LAMBDA].number, .tolerance = values[TOLERANCE].number};
-  self->max_iterations = (size_t)values[MAX_ITERATIONS].number;
-  self->auto_rank = values[RANK].form == SCL_FORM_WORD;
-  self->rank = self->auto_rank ? 0 : (size_t)values[RANK].number;
-  self->damping = values[DAMPING].form == SCL_FORM_WORD ? 0 : values[DAMPING].number;
-  self->seed = (uint64_t)values[SEED].number;
-  *instance = self;
+enum { PRECONDITIONER_AUTO, PRECONDITIONER_ROWS, PRECONDITIONER_GRAM, PRECONDITIONER_NONE };
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(cg, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SOLVER_PENALTY(cg),
+    SOLVER_TOLERANCE(
+        cg, "1e-4",
+        "norm of the residual relative to the right-hand side (rkhs: of the preconditioned "
+        "system)"),
+    SOLVER_MAX_ITERATIONS(cg, "1000", "sweeps over the rows at most"),
+    SCL_WORD(
+        cg, preconditioner, "auto|rows|gram|none", "auto",
+        "rows: a sample of the rows (sparse rows: the diagonal); gram: G alone, for rkhs and "
+        "features k(z, x); auto: rows for l2; for rkhs gram, and rows where that takes less work"),
+    SCL_ROW(cg, rank, SCL_FORM_INTEGER | SCL_FORM_WORD, "auto", "auto",
+            "rows in the sample that the preconditioner is made from; 0: none; auto: 10 a feature "
+            "up to D = 2000, else 2000 in 400 MB (rkhs: 2 a feature)",
+            SCL_WITHIN(0, 1e9)),
+    SCL_ROW(cg, damping, SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "auto",
+            "mu of a sample of rows, in lambda's units; auto: half of mean ||phi||^2/rank (0 where "
+            "rank >= D), at least lambda (rkhs: lambda)",
+            SCL_POSITIVE),
+    SOLVER_SEED(cg, "seed for the sample"),
+    SOLVER_INTERCEPT};
+
+static scl_status create(void *instance, scl_error *error) {
+  const cg *self = instance;
+  if (self->preconditioner == PRECONDITIONER_GRAM && self->penalty == PENALTY_L2)
+    return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                                 "preconditioner = \"gram\" goes with penalty = \"rkhs\"");
   return SCL_STATUS_OK;
 }
 
-static void destroy(void *instance) {
-  cg *self = instance;
-  self->host->release(self);
-}
-
-enum { PATIENCE = 100 }; /* iterations without a smaller residual: rounding has taken over */
+/* PATIENCE: iterations without a smaller residual, after which only rounding is left. TRIAL: with
+ * preconditioner = "auto" the speed of gram is judged after so many iterations, and again. */
+enum { PATIENCE = 100, TRIAL = 20 };
 
 /* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p),
  * best (the a of the least residual). */
 typedef struct descent {
   const cg *self;
   const scl_problem *problem;
+  cg_system system;
+  preconditioner preconditioner;
   double *right, *residual, *z, *p, *image, *best;
-  double *sums;                 /* D x (c + 1): Phi'W [y 1] */
-  double *mean, *diagonal;      /* D: Phi'W 1/N; what stands on the diagonal of A, sparse rows */
-  double *response;             /* c: mean target */
-  double *along, *size, *score; /* c: residual . z; norm of right; relative residual */
-  double total, value;
-  row_sample sample;
-  int sampled;
+  double *sums;            /* D x (c + 2): Phi'W [y 1 Phi v] */
+  double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
+  double *response;        /* c: mean target */
+  double *along, *before;  /* c: residual . z, now and an iteration ago */
+  double *size, *score;    /* c: norm of right; relative residual */
+  double value, kappa;
+  double mark; /* the least residual when gram was last judged */
+  bool energy; /* norms are those of the preconditioned system */
+  bool trial;  /* gram is in use and may be given up */
+  bool slow;   /* it has been */
 } descent;
 
 static void close_descent(descent *d) {
-  d->self->host->release(d->right);
-  if (d->sampled) sample_close(&d->sample);
+  d->problem->host->release(d->right);
+  preconditioner_close(&d->preconditioner);
 }
 
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
                                scl_error *error) {
+  const scl_host *host = problem->host;
   const size_t features = problem->features, c = problem->targets, count = features * c;
-  *d = (descent){.self = self, .problem = problem};
-  d->right = self->host->allocate((7 * count + 3 * features + 4 * c + 1) * sizeof *d->right);
+  *d = (descent){.self = self,
+                 .problem = problem,
+                 .system = {.problem = problem, .lambda = self->lambda},
+                 .preconditioner = {.problem = problem}};
+  d->right = host->allocate((7 * count + 4 * features + 5 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
-                            count);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
   d->z = d->residual + count;
   d->p = d->z + count;
   d->image = d->p + count;
   d->best = d->image + count;
   d->sums = d->best + count;
-  d->mean = d->sums + count + features;
+  d->mean = d->sums + count + 2 * features;
   d->diagonal = d->mean + features;
   d->response = d->diagonal + features;
   d->along = d->response + c;
-  d->size = d->along + c;
+  d->before = d->along + c;
+  d->size = d->before + c;
   d->score = d->size + c;
-  return SCL_STATUS_OK;
+  if (self->penalty == PENALTY_L2) return SCL_STATUS_OK;
+  return problem->gram(problem, &d->system.gram, error);
 }
 
-/* ---------------------------------------------------------------- the system */
+/* ------------------------------------------------------------ the system */
 
+/* c + 1 sums of the assembling pass, and for rkhs one more. */
+static size_t sums_of(const descent *d) {
+  return d->problem->targets + (d->system.gram == NULL ? 1 : 2);
+}
+
+/* From scores of [0 0 v] to W [y 1 Phi v]. */
 static scl_status turn_to_targets(void *context, const scl_rows *rows, double *scores,
                                   scl_error *error) {
   descent *d = context;
-  const size_t c = d->problem->targets;
+  const size_t c = d->problem->targets, k = sums_of(d);
   (void)error;
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows_weight(rows, i);
+    double *to = scores + i * k;
     for (size_t j = 0; j < c; j++) {
-      scores[i * (c + 1) + j] = weight * rows->targets[i * c + j];
-      d->response[j] += scores[i * (c + 1) + j];
+      to[j] = weight * rows->targets[i * c + j];
+      d->response[j] += to[j];
     }
-    scores[i * (c + 1) + c] = weight;
-    d->total += weight;
+    to[c] = weight;
+    if (k > c + 1) to[c + 1] *= weight;
+    d->system.total += weight;
   }
   d->value = rows->value;
   return SCL_STATUS_OK;
 }
 
-/* Right-hand side, means and the sum of weights, in one pass. */
-static scl_status assemble(descent *d, scl_error *error) {
+/* kappa = v'Phi'W Phi v/(N ||G v||^2); v: D numbers, image: D of scratch */
+static scl_status estimate_kappa(descent *d, const double *v, double *image, scl_error *error) {
+  const scl_host *host = d->problem->host;
   const size_t features = d->problem->features, c = d->problem->targets;
-  double *zero = d->right; /* D x (c + 1) zeros, where right and residual will be */
-  memset(zero, 0, features * (c + 1) * sizeof *zero);
+  double moment = 0, square = 0;
+  const scl_status status = host->symmetric->multiply(d->system.gram, v, 1, image, error);
+  for (size_t t = 0; status == SCL_STATUS_OK && t < features; t++) {
+    moment += v[t] * d->sums[t * (c + 2) + c + 1];
+    square += image[t] * image[t];
+  }
+  d->kappa = square > 0 && moment > 0 ? moment / (d->system.total * square) : 1;
+  return status;
+}
+
+/* Right-hand side, means, the sum of weights and kappa, in one pass. */
+static scl_status assemble(descent *d, scl_error *error) {
+  const scl_problem *problem = d->problem;
+  const size_t features = problem->features, c = problem->targets, k = sums_of(d);
+  double *in = d->right, *v = d->best, *diagonal = d->diagonal; /* in: as far as z */
+  memset(in, 0, features * k * sizeof *in);
   memset(d->response, 0, c * sizeof *d->response);
-  const scl_status status =
-      d->problem->sweep(d->problem, zero, c + 1, turn_to_targets, d, d->sums, error);
+  if (d->system.gram != NULL) problem->host->random->normal(d->self->seed, 1, 0, 0, features, v);
+  for (size_t t = 0; k > c + 1 && t < features; t++)
+    in[t * k + c + 1] = v[t];
+  scl_status status = problem->sweep(problem, in, k, turn_to_targets, d, d->sums, error);
   if (status != SCL_STATUS_OK) return status;
-  if (!(d->total > 0))
-    return d->self->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
-  for (size_t j = 0; j < c; j++)
-    d->response[j] /= d->total;
-  memset(d->size, 0, c * sizeof *d->size);
-  for (size_t t = 0; t < features; t++) {
-    const double *sums = d->sums + t * (c + 1);
-    d->mean[t] = d->problem->intercept ? sums[c] / d->total : 0;
-    d->diagonal[t] =
-        d->value * sums[c] - d->total * d->mean[t] * d->mean[t] + d->total * d->self->lambda;
-    for (size_t j = 0; j < c; j++) {
-      d->right[t * c + j] = sums[j] - (d->problem->intercept ? sums[c] * d->response[j] : 0);
-      d->size[j] += d->right[t * c + j] * d->right[t * c + j];
-    }
+  const double total = d->system.total;
+  if (!(total > 0)) return problem->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
+  if (d->system.gram != NULL) {
+    status = estimate_kappa(d, v, d->image, error);
+    problem->host->symmetric->diagonal(d->system.gram, diagonal);
   }
   for (size_t j = 0; j < c; j++)
-    d->size[j] = sqrt(d->size[j]);
-  return SCL_STATUS_OK;
+    d->response[j] /= total;
+  for (size_t t = 0; t < features; t++) {
+    const double *sums = d->sums + t * k;
+    d->mean[t] = problem->intercept ? sums[c] / total : 0;
+    diagonal[t] = d->value * sums[c] - total * d->mean[t] * d->mean[t] +
+                  total * d->self->lambda * (d->system.gram == NULL ? 1 : diagonal[t]);
+    for (size_t j = 0; j < c; j++)
+      d->right[t * c + j] = sums[j] - (problem->intercept ? sums[c] * d->response[j] : 0);
+  }
+  d->system.centre = problem->intercept ? d->mean : NULL;
+  return status;
 }
 
 static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
@@ -165,59 +200,31 @@ static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *
   return SCL_STATUS_OK;
 }
 
-/* out = A a */
+/* out = A a; z is scratch */
 static scl_status multiply(descent *d, const double *a, double *out, scl_error *error) {
-  const size_t features = d->problem->features, c = d->problem->targets;
-  const scl_status status = d->problem->sweep(d->problem, a, c, turn_to_weighted, d, out, error);
+  const scl_problem *problem = d->problem;
+  const size_t features = problem->features, c = problem->targets;
+  const double ridge = d->system.total * d->self->lambda;
+  const double *penalised = a;
+  scl_status status = problem->sweep(problem, a, c, turn_to_weighted, d, out, error);
+  if (status == SCL_STATUS_OK && d->system.gram != NULL) {
+    status = problem->host->symmetric->multiply(d->system.gram, a, c, d->z, error);
+    penalised = d->z;
+  }
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < features * c; i++)
-    out[i] += d->total * d->self->lambda * a[i];
-  for (size_t j = 0; d->problem->intercept && j < c; j++) {
+    out[i] += ridge * penalised[i];
+  for (size_t j = 0; problem->intercept && j < c; j++) {
     double along = 0;
     for (size_t t = 0; t < features; t++)
       along += d->mean[t] * a[t * c + j];
     for (size_t t = 0; t < features; t++)
-      out[t * c + j] -= d->total * along * d->mean[t];
+      out[t * c + j] -= d->system.total * along * d->mean[t];
   }
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the preconditioner */
-
-static size_t sample_rows_of(const descent *d) {
-  const size_t n = d->problem->rows, features = d->problem->features;
-  size_t rows = d->self->rank;
-  if (d->self->auto_rank) {
-    rows = features <= 2000 ? 10 * features : 2000;
-    if (features > 2000 && (double)features * 16000 > 4e8)
-      rows = (size_t)(4e8 / ((double)features * sizeof(double)));
-  }
-  return rows > n ? n : rows;
-}
-
-static scl_status precondition(descent *d, scl_error *error) {
-  const size_t rows = d->problem->slots > 0 ? 0 : sample_rows_of(d);
-  if (rows == 0) return SCL_STATUS_OK;
-  const scl_status status = sample_open(
-      &d->sample, d->problem, rows, d->self->seed, d->self->lambda, d->self->damping,
-      d->problem->intercept ? d->mean : NULL, d->total / (double)d->problem->rows, error);
-  d->sampled = status == SCL_STATUS_OK;
-  return status;
-}
-
-/* z = P^-1 residual */
-static void apply_preconditioner(descent *d) {
-  const size_t features = d->problem->features, c = d->problem->targets;
-  if (d->sampled) {
-    sample_apply(&d->sample, d->residual, d->z);
-    return;
-  }
-  for (size_t i = 0; i < features * c; i++)
-    d->z[i] = d->problem->slots > 0 && d->diagonal[i / c] > 0 ? d->residual[i] / d->diagonal[i / c]
-                                                              : d->residual[i];
-}
-
-/* ---------------------------------------------------------------- the iteration */
+/* ------------------------------------------------------------ norms */
 
 static double column_dot(const descent *d, const double *x, const double *y, size_t j) {
   const size_t features = d->problem->features, c = d->problem->targets;
@@ -227,15 +234,27 @@ static double column_dot(const descent *d, const double *x, const double *y, siz
   return sum;
 }
 
-/* The worst relative residual. */
-static double judge(descent *d) {
-  double worst = 0;
-  for (size_t j = 0; j < d->problem->targets; j++) {
-    const double norm = sqrt(column_dot(d, d->residual, d->residual, j));
-    d->score[j] = d->size[j] > 0 ? norm / d->size[j] : norm;
-    if (!(d->score[j] <= worst)) worst = d->score[j];
+/* z = P^-1 residual, residual . z, and the norms of the residual in d->score. */
+static scl_status measure(descent *d, scl_error *error) {
+  const scl_status status = precondition(&d->preconditioner, d->residual, d->z, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
+    d->before[j] = d->along[j];
+    d->along[j] = column_dot(d, d->residual, d->z, j);
+    d->score[j] =
+        sqrt(d->energy ? fmax(d->along[j], 0) : column_dot(d, d->residual, d->residual, j));
   }
-  return worst;
+  return status;
+}
+
+/* The same, relative to the right-hand side; *worst over targets. */
+static scl_status judge(descent *d, double *worst, scl_error *error) {
+  const scl_status status = measure(d, error);
+  *worst = 0;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
+    if (d->size[j] > 0) d->score[j] /= d->size[j];
+    if (!(d->score[j] <= *worst)) *worst = d->score[j];
+  }
+  return status;
 }
 
 /* residual = right - A a, from a itself */
@@ -245,18 +264,61 @@ static scl_status true_residual(descent *d, const double *a, double *worst, scl_
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < count; i++)
     d->residual[i] = d->right[i] - d->image[i];
-  *worst = judge(d);
-  return SCL_STATUS_OK;
+  return judge(d, worst, error);
 }
 
+/* ------------------------------------------------------------ the preconditioner */
+
+static size_t sample_rows_of(const descent *d) {
+  const size_t n = d->problem->rows, features = d->problem->features;
+  size_t rows = (size_t)d->self->rank->number;
+  if (d->self->rank->form == SCL_FORM_WORD) {
+    rows = features <= 2000 ? 10 * features : d->system.gram == NULL ? 2000 : 2 * features;
+    if (d->system.gram == NULL && features > 2000 && (double)features * 16000 > 4e8)
+      rows = (size_t)(4e8 / ((double)features * sizeof(double)));
+  }
+  return rows > n ? n : rows;
+}
+
+/* By rows, or the diagonal where they are sparse. */
+static scl_status prepare_rows(descent *d, scl_error *error) {
+  const scl_value *damping = d->self->damping;
+  const size_t rows = sample_rows_of(d);
+  if (d->problem->entries > 0) {
+    d->preconditioner.diagonal = d->diagonal;
+    return SCL_STATUS_OK;
+  }
+  if (rows == 0) return SCL_STATUS_OK;
+  return precondition_by_rows(&d->preconditioner, &d->system, rows, d->self->seed,
+                              damping->form == SCL_FORM_WORD ? 0 : damping->number, error);
+}
+
+/* The preconditioner, and the norms of the right-hand side. residual ends as that, and z, along and
+ * score with it. */
+static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
+  const size_t c = d->problem->targets;
+  scl_status status = SCL_STATUS_OK;
+  preconditioner_close(&d->preconditioner);
+  d->preconditioner.problem = d->problem;
+  if (by_gram)
+    status = precondition_by_gram(&d->preconditioner, &d->system, d->kappa, error);
+  else if (d->self->preconditioner != PRECONDITIONER_NONE)
+    status = prepare_rows(d, error);
+  if (status != SCL_STATUS_OK) return status;
+  d->energy = d->system.gram != NULL && d->preconditioner.factor != NULL;
+  memcpy(d->residual, d->right, d->problem->features * c * sizeof *d->residual);
+  status = measure(d, error);
+  if (status == SCL_STATUS_OK) memcpy(d->size, d->score, c * sizeof *d->size);
+  return status;
+}
+
+/* ------------------------------------------------------------ the iteration */
+
 /* p = z + beta p, beta of each target; fresh: p = z */
-static void turn_direction(descent *d, int fresh) {
+static void turn_direction(descent *d, bool fresh) {
   const size_t features = d->problem->features, c = d->problem->targets;
-  apply_preconditioner(d);
   for (size_t j = 0; j < c; j++) {
-    const double before = d->along[j];
-    d->along[j] = column_dot(d, d->residual, d->z, j);
-    const double beta = fresh || before == 0 ? 0 : d->along[j] / before;
+    const double beta = fresh || d->before[j] == 0 ? 0 : d->along[j] / d->before[j];
     for (size_t t = 0; t < features; t++)
       d->p[t * c + j] = d->z[t * c + j] + (fresh ? 0 : beta * d->p[t * c + j]);
   }
@@ -278,6 +340,16 @@ static scl_status advance(descent *d, double *a, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Whether the iterations that gram still needs, at the speed of the last TRIAL, take more work than
+ * making a preconditioner from rows, which needs few: k sweeps of 4 n D c against m D^2 + D^3/3. */
+static bool too_slow(const descent *d, double least) {
+  const double n = (double)d->problem->rows, features = (double)d->problem->features,
+               rows = (double)sample_rows_of(d), targets = (double)d->problem->targets;
+  const double left =
+      least < d->mark ? TRIAL * log(least / d->self->tolerance) / log(d->mark / least) : INFINITY;
+  return left * 4 * n * targets > rows * features + features * features / 3;
+}
+
 /* From a to the tolerance by the running residual, or out of iterations or patience; ends on the
  * best a of its way. */
 static scl_status descend(descent *d, double *a, double worst, scl_solution *out,
@@ -288,18 +360,23 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
   memcpy(d->best, a, bytes);
   for (int tries = 0; least > d->self->tolerance && out->iterations < most && tries < PATIENCE;
        tries++) {
-    scl_status status = d->problem->progress(d->problem, (double)out->iterations / (double)most,
-                                             "conjugate gradients", error);
+    scl_status status = d->problem->progress(d->problem, "conjugate gradients",
+                                             (double)out->iterations / (double)most, NAN, error);
     if (status != SCL_STATUS_OK) return status;
     turn_direction(d, tries == 0);
     status = advance(d, a, error);
+    if (status == SCL_STATUS_OK) status = judge(d, &worst, error);
     if (status != SCL_STATUS_OK) return status;
     out->iterations++;
-    worst = judge(d);
-    if (!(worst < least)) continue;
-    least = worst;
-    tries = 0;
-    memcpy(d->best, a, bytes);
+    if (worst < least) {
+      least = worst;
+      tries = 0;
+      memcpy(d->best, a, bytes);
+    }
+    if (!d->trial || out->iterations % TRIAL != 0 || least <= d->self->tolerance) continue;
+    d->slow = too_slow(d, least);
+    d->mark = least;
+    if (d->slow) break;
   }
   memcpy(a, d->best, bytes);
   return SCL_STATUS_OK;
@@ -307,25 +384,38 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
 
 /* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
  * running one drift away from it. */
-static scl_status iterate(descent *d, scl_solution *out, scl_error *error) {
+static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
-  scl_status status = SCL_STATUS_OK;
-  if (d->problem->warm) {
+  scl_status status;
+  if (warm) {
     status = true_residual(d, a, &worst, error);
   } else {
     memset(a, 0, d->problem->features * d->problem->targets * sizeof *a);
-    memcpy(d->residual, d->right, d->problem->features * d->problem->targets * sizeof *a);
-    worst = judge(d);
+    status = judge(d, &worst, error);
   }
-  out->iterations = 0;
   while (status == SCL_STATUS_OK && worst > d->self->tolerance &&
-         out->iterations < d->self->max_iterations && worst < before / 2) {
+         out->iterations < d->self->max_iterations && worst < before / 2 && !d->slow) {
     before = worst;
     status = descend(d, a, worst, out, error);
-    if (status == SCL_STATUS_OK) status = true_residual(d, a, &worst, error);
+    if (status == SCL_STATUS_OK && !d->slow) status = true_residual(d, a, &worst, error);
   }
   out->residual = worst;
   return status;
+}
+
+/* gram where it may serve; rows from where gram turned out slow. */
+static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
+  const int32_t choice = d->self->preconditioner;
+  const bool automatic = choice == PRECONDITIONER_AUTO && d->system.gram != NULL;
+  d->trial = automatic && d->problem->entries == 0 && sample_rows_of(d) > 0;
+  d->mark = 1;
+  out->iterations = 0;
+  scl_status status = prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
+  if (status == SCL_STATUS_OK) status = iterate(d, d->problem->warm != 0, out, error);
+  if (status != SCL_STATUS_OK || !d->slow) return status;
+  d->slow = d->trial = false;
+  status = prepare(d, false, error);
+  return status == SCL_STATUS_OK ? iterate(d, true, out, error) : status;
 }
 
 static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
@@ -351,45 +441,45 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ the plugin */
+
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
+  const cg *self = instance;
   descent d;
-  scl_status status = open_descent(&d, instance, problem, error);
+  scl_status status = penalty_check(self->penalty, problem, error);
   if (status != SCL_STATUS_OK) return status;
-  status = assemble(&d, error);
-  if (status == SCL_STATUS_OK) status = precondition(&d, error);
-  if (status == SCL_STATUS_OK) status = iterate(&d, out, error);
+  status = open_descent(&d, self, problem, error);
+  if (status == SCL_STATUS_OK) status = assemble(&d, error);
+  if (status == SCL_STATUS_OK) status = iterate_all(&d, out, error);
   if (status == SCL_STATUS_OK) status = account(&d, out, error);
   close_descent(&d);
   return status;
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_head sparse = SCL_HEAD(scl_head);
-  (void)instance;
-  return strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
+static scl_penalty penalty(const void *self) {
+  return ((const cg *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
 
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "cg",
-    "1.0",
-    "The Scullery authors",
-    "Ridge regression by preconditioned conjugate gradients, for D too large to factor",
-    "(Phi'Phi + n lambda I) a = Phi'y, the problem of solver.ridge with penalty l2, without "
-    "Phi'Phi: one sweep over the rows an\n"
-    "iteration, for all targets together. Preconditioned by (n/m) S'S + n mu I of a sample S of m "
-    "= `rank` rows (mu = `damping`), through\n"
-    "a system of order min(m, D); sparse rows: by the diagonal. It ends when the residual is "
-    "`tolerance` of the right-hand side for\n"
-    "every target; info().residual is computed anew from the coefficients. float32 features leave "
-    "residuals of about 1e-6 at best.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "cg",
+    .summary = "Ridge regression by preconditioned conjugate gradients, without Phi'Phi",
+    .doc =
+        "(Phi'Phi + n lambda R) a = Phi'y, the problem of solver.ridge with penalty l2 (R = I) or\n"
+        "rkhs (R = G), without Phi'Phi: one sweep over the rows an iteration, for all targets\n"
+        "together. Preconditioners (sparse rows: the diagonal):\n"
+        "rows, l2     (n/m) S'S + n mu I of a sample S of m = `rank` rows (mu = `damping`), by a\n"
+        "             system of order min(m, D)\n"
+        "rows, rkhs   (n/m) S'S + n mu G, a system of order D\n"
+        "gram, rkhs   n kappa G^2 + n lambda G, from G alone, for features k(z, x) of landmarks z\n"
+        "             (Falkon; Rudi, Carratino and Rosasco 2017)\n"
+        "auto takes rows for l2; for rkhs gram and, judged every 20 iterations, rows from where\n"
+        "making them takes less work than the iterations that gram still needs. It ends when the\n"
+        "residual is `tolerance` of the right-hand side for every target, for rkhs in the norm of\n"
+        "the preconditioned system; info().residual is computed anew from the coefficients.\n"
+        "float32 features leave residuals of about 1e-6 at best (l2).",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(cg, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
+                  SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows)),
+    .create = create};

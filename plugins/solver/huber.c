@@ -3,71 +3,58 @@
  *   min_{a,b} (1/N) sum_i w_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,   N = sum w
  *   h(r) = r^2/2 where |r| <= delta, else delta |r| - delta^2/2   (Huber 1964)
  *
- * Newton's method on a function that is a parabola wherever no residual crosses delta: with V the
- * weights of the rows inside,
- *   (Phi'V Phi + N lambda I) p = -N gradient
- * and an exact search along p, in which no features are looked at. It ends in finitely many steps.
- * While fewer than half of the rows are inside, every other step has w delta/|r| outside
- * (iteratively reweighted least squares: slower, never singular by lack of rows). Begins at ridge.
- * scale = "mad": delta is in units of 1.4826 median |r - median r|, made anew from the robust fit
- * until it changes by less than 1%. */
+ * Phi n x D, y n x c. The objective is a parabola wherever no residual crosses delta. Newton's
+ * method, with V the weights of the rows inside,
+ *
+ *   (Phi'V Phi + N lambda I) p = -N gradient,
+ *
+ * and an exact search along p, in which no features are looked at, ends in finitely many steps. It
+ * begins at the ridge solution. While fewer than half of the rows are inside, every other step
+ * gives the rows outside the weight w delta/|r| (iteratively reweighted least squares: slower, but
+ * never singular by lack of rows). scale = "mad": delta is in units of 1.4826 median |r - median r|
+ * of the robust fit, found in rounds until it changes by less than 1%. */
 #include "shared/risk.h"
 #include "shared/robust.h"
+#include "shared/solver_options.h"
 #include "shared/weighted_ridge.h"
 #include <stdio.h>
 
-enum { LAMBDA, DELTA, SCALE, TOLERANCE, MAX_ITERATIONS, INTERCEPT, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "regularisation of the mean loss"},
-    {"delta", SCL_FORM_NUMBER, NULL, "1.345", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "where the loss turns from square to absolute, in units of scale"},
-    {"scale", SCL_FORM_WORD, "mad|none", "mad", 0, 0, 0, SCL_WIDTH_NONE,
-     "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in the "
-     "target's own units"},
-    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-6", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "gradient norm relative to the one at a = 0"},
-    {"max_iterations", SCL_FORM_INTEGER, NULL, "100", 1, 1e9, 0, SCL_WIDTH_NONE,
-     "Newton steps at most, for each target"},
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
-     "fit an unpenalised constant"},
-};
-
-enum { SCALE_ROUNDS = 8 };
-
 typedef struct huber {
-  const scl_host *host;
-  double lambda, delta, tolerance;
+  loss_choice loss;
+  double lambda, tolerance;
+  int32_t scale;
   size_t max_iterations;
-  int mad;
 } huber;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  huber *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (huber){host,
-                  values[LAMBDA].number,
-                  values[DELTA].number,
-                  values[TOLERANCE].number,
-                  (size_t)values[MAX_ITERATIONS].number,
-                  strcmp(values[SCALE].word, "mad") == 0};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
+enum { SCALE_MAD, SCALE_NONE };
 
-static void destroy(void *instance) {
-  huber *self = instance;
-  self->host->release(self);
+static const scl_option options[] = {
+    SOLVER_LAMBDA(huber, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    {.name = "delta",
+     .help = "where the loss turns from square to absolute, in units of scale",
+     .fallback = "1.345",
+     .forms = SCL_FORM_NUMBER,
+     SCL_AT(huber, loss.delta),
+     SCL_POSITIVE},
+    SCL_WORD(huber, scale, "mad|none", "mad",
+             "mad: 1.4826 times the median absolute deviation of the residuals; none: delta is in "
+             "the target's own units"),
+    SOLVER_TOLERANCE(huber, "1e-6", "gradient norm relative to the one at a = 0"),
+    SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
+    SOLVER_INTERCEPT};
+
+static scl_status create(void *self, scl_error *error) {
+  (void)error;
+  ((huber *)self)->loss.loss = LOSS_HUBER;
+  return SCL_STATUS_OK;
 }
 
 /* One target: x is a and b (D + 1), the rest n numbers each. */
 typedef struct robust {
   const huber *self;
-  risk risk; /* of one column */
-  double delta, scale, unit;
+  risk risk;        /* of one column */
+  loss_choice loss; /* with the delta of this target */
+  double scale, unit, value;
   double *x, *direction, *gradient;
   double *scores, *change, *residuals;
   ranked *order;
@@ -77,21 +64,22 @@ typedef struct robust {
 } robust;
 
 static void close_robust(robust *t) {
-  t->self->host->release(t->x);
-  t->self->host->release(t->order);
+  t->risk.problem->host->release(t->x);
+  t->risk.problem->host->release(t->order);
   weighted_close(&t->ridge);
 }
 
 static scl_status open_robust(robust *t, const huber *self, const risk *all, scl_error *error) {
   const scl_problem *problem = all->problem;
+  const scl_host *host = problem->host;
   const size_t n = problem->rows, d = problem->features;
-  *t = (robust){.self = self, .risk = *all};
+  *t = (robust){.self = self, .risk = *all, .loss = self->loss, .value = NAN};
   scl_status status = weighted_open(&t->ridge, problem, error);
-  t->x = self->host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
-  t->order = self->host->allocate(n * sizeof *t->order);
+  t->x = host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
+  t->order = host->allocate(n * sizeof *t->order);
   if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
-    status = self->host->fail(error, SCL_STATUS_NO_MEMORY,
-                              "not enough memory for the residuals of %zu rows", n);
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
+                        "not enough memory for the residuals of %zu rows", n);
   if (status != SCL_STATUS_OK) {
     close_robust(t);
     return status;
@@ -106,14 +94,14 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, scl
   t->risk.columns = 1;
   t->risk.size = d + (size_t)all->intercept;
   t->risk.scores = n;
-  t->risk.context = &t->delta;
+  t->risk.choice = &t->loss;
   return SCL_STATUS_OK;
 }
 
-/* The gradient at x, whose scores are known. */
+/* Value and gradient at x, whose scores are known. */
 static scl_status differentiate(robust *t, scl_error *error) {
-  double value, slope_sum;
-  return risk_from_scores(&t->risk, t->x, t->scores, &value, t->gradient, &slope_sum, error);
+  double slope_sum;
+  return risk_from_scores(&t->risk, t->x, t->scores, &t->value, t->gradient, &slope_sum, error);
 }
 
 /* The best b for this a: a search along the constant. */
@@ -123,45 +111,46 @@ static void best_constant(robust *t) {
   if (!t->risk.intercept) return;
   for (size_t i = 0; i < n; i++)
     t->change[i] = 1;
-  risk_line line = {&t->risk, t->scores, t->change, 0, 0, 0};
+  const risk_line line = {.risk = &t->risk, .scores = t->scores, .change = t->change};
   (void)risk_at(&line, 0, &slope);
   const double sign = slope > 0 ? -1 : 1;
   for (size_t i = 0; i < n; i++)
     t->change[i] = sign;
-  const double by = sign * risk_search(&line, 1e-9, isinf(t->delta) ? 1 : t->delta);
+  const double by = sign * risk_search(&line, 1e-9, isinf(t->loss.delta) ? 1 : t->loss.delta);
   t->x[t->risk.problem->features] += by;
   for (size_t i = 0; i < n; i++)
     t->scores[i] += by;
 }
 
-/* V: the weights of the rows inside, and, at every other step while they are the most, of those
- * outside. */
+/* V: the weights of the rows inside and, at every other step while most rows are outside, of
+ * those. */
 static void choose_weights(const robust *t, double *weights) {
   const size_t n = t->risk.problem->rows;
+  const double delta = t->loss.delta;
   size_t inside = 0;
   for (size_t i = 0; i < n; i++)
-    inside += fabs(t->scores[i] - t->risk.targets[i]) <= t->delta && t->risk.weights[i] > 0;
-  const int reweigh = inside == 0 || (2 * inside < n && t->steps % 2 == 1);
+    inside += fabs(t->scores[i] - t->risk.targets[i]) <= delta && t->risk.weights[i] > 0;
+  const bool reweigh = inside == 0 || (2 * inside < n && t->steps % 2 == 1);
   for (size_t i = 0; i < n; i++) {
-    const double r = fabs(t->scores[i] - t->risk.targets[i]), outside = reweigh ? t->delta / r : 0;
-    weights[i] = t->risk.weights[i] * (r <= t->delta ? 1 : outside);
+    const double r = fabs(t->scores[i] - t->risk.targets[i]), outside = reweigh ? delta / r : 0;
+    weights[i] = t->risk.weights[i] * (r <= delta ? 1 : outside);
   }
 }
 
-/* The Newton direction and what it does to the scores; with an intercept the constant follows along
- * it as V would have it. */
+/* The Newton direction and what it does to the scores; with an intercept the constant moves to its
+ * minimum under V. */
 static scl_status choose_direction(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   double *weights = t->residuals, sum = 0;
   choose_weights(t, weights);
   scl_status status = problem->reweighted(problem, weights, &normal, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < d; i++)
     t->direction[i] = -t->risk.total * t->gradient[i];
-  status = weighted_solve(&t->ridge, normal.gram, t->risk.total * t->self->lambda, t->direction, 1,
-                          error);
+  status = weighted_solve(&t->ridge, normal.moment, t->risk.total * t->self->lambda, t->direction,
+                          1, error);
   if (status == SCL_STATUS_OK)
     status = problem->product(problem, t->direction, 1, t->change, error);
   if (status != SCL_STATUS_OK) return status;
@@ -173,8 +162,8 @@ static scl_status choose_direction(robust *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One step; *moved: 0 where rounding leaves none. */
-static scl_status newton_step(robust *t, int *moved, scl_error *error) {
+/* One step; *moved: false where rounding leaves none. */
+static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   const scl_status status = choose_direction(t, error);
   if (status != SCL_STATUS_OK) return status;
   const risk_line line = risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
@@ -203,30 +192,63 @@ static scl_status measure_unit(robust *t, scl_error *error) {
 /* To a stationary point at this delta. */
 static scl_status minimise(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
-  int moved = 1;
+  const size_t most = t->self->max_iterations;
+  bool moved = true;
   best_constant(t);
   scl_status status = measure_unit(t, error);
   if (status == SCL_STATUS_OK) status = differentiate(t, error);
   while (status == SCL_STATUS_OK && moved) {
     t->residual = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient)) / t->unit;
-    if (t->residual <= t->self->tolerance || t->steps >= t->self->max_iterations) break;
-    status = problem->progress(problem, (double)t->steps++ / (double)t->self->max_iterations,
-                               "Newton steps", error);
+    if (t->residual <= t->self->tolerance || t->steps >= most) break;
+    status = problem->progress(problem, "Newton steps", (double)t->steps++ / (double)most,
+                               t->value - risk_penalty(&t->risk, t->x), error);
     if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
   }
   return status;
 }
 
-static double scale_of(robust *t) {
-  for (size_t i = 0; i < t->risk.problem->rows; i++)
-    t->residuals[i] = t->scores[i] - t->risk.targets[i];
-  return robust_scale(t->risk.problem->rows, t->residuals, t->risk.weights, t->order);
+/* ------------------------------------------------------------ the scale */
+
+/* The value that half of the weight lies below: where two share it, their mean. Whole weights count
+ * as so many rows. */
+static double median_of(const ranked *sorted, size_t count, const double *weights) {
+  double total = 0, below = 0;
+  for (size_t k = 0; k < count; k++)
+    total += weights[sorted[k].row];
+  for (size_t k = 0; k < count; k++) {
+    below += weights[sorted[k].row];
+    if (below < total / 2) continue;
+    size_t next = k;
+    while (below == total / 2 && next + 1 < count && (next == k || weights[sorted[next].row] == 0))
+      next++;
+    return (sorted[k].value + sorted[next].value) / 2;
+  }
+  return count == 0 ? 0 : sorted[count - 1].value;
 }
+
+/* 1.4826 times the median distance of the residuals from their median: the standard deviation where
+ * they are normal, and almost half of them cannot move it far. */
+static double scale_of(robust *t) {
+  const size_t n = t->risk.problem->rows;
+  const double *weights = t->risk.weights;
+  for (size_t i = 0; i < n; i++) {
+    t->residuals[i] = t->scores[i] - t->risk.targets[i];
+    t->order[i] = (ranked){.value = t->residuals[i], .row = i};
+  }
+  ranked_sort(t->order, n);
+  const double middle = median_of(t->order, n, weights);
+  for (size_t i = 0; i < n; i++)
+    t->order[i] = (ranked){.value = fabs(t->residuals[i] - middle), .row = i};
+  ranked_sort(t->order, n);
+  return 1.4826 * median_of(t->order, n, weights);
+}
+
+/* ------------------------------------------------------------ one target */
 
 /* Ridge as the point to start from: one Newton step where all rows are inside. */
 static scl_status start(robust *t, scl_error *error) {
-  int moved;
-  t->delta = INFINITY;
+  bool moved;
+  t->loss.delta = INFINITY;
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
   best_constant(t);
@@ -243,15 +265,17 @@ static double reach_of_targets(const robust *t) {
 }
 
 static scl_status fit(robust *t, scl_error *error) {
+  enum { ROUNDS = 8 };
   scl_status status = start(t, error);
+  const bool mad = t->self->scale == SCALE_MAD;
   const double least = 1e-10 * reach_of_targets(t) + 1e-300; /* an exact fit has no scale */
-  for (int round = 0; status == SCL_STATUS_OK && round < SCALE_ROUNDS; round++) {
-    const double scale = t->self->mad ? fmax(scale_of(t), least) : 1;
+  for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++) {
+    const double scale = mad ? fmax(scale_of(t), least) : 1;
     if (round > 0 && fabs(scale - t->scale) <= 0.01 * t->scale) break;
     t->scale = scale;
-    t->delta = t->self->delta * scale;
+    t->loss.delta = t->self->loss.delta * scale;
     status = minimise(t, error);
-    if (!t->self->mad) break;
+    if (!mad) break;
   }
   return status;
 }
@@ -282,7 +306,7 @@ static scl_status solve_column(const huber *self, const risk *all, size_t j, scl
   out->iterations += t.steps;
   out->residual = fmax(out->residual, t.residual);
   out->jitter = fmax(out->jitter, t.ridge.jitter);
-  *delta = t.delta;
+  *delta = t.loss.delta;
   close_robust(&t);
   return status;
 }
@@ -292,7 +316,7 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   const huber *self = instance;
   risk all;
   double delta = 0;
-  scl_status status = risk_open(&all, problem, loss_huber, NULL, self->lambda, error);
+  scl_status status = risk_open(&all, problem, &self->loss, self->lambda, error);
   if (status != SCL_STATUS_OK) return status;
   out->residual = 0;
   out->iterations = 0;
@@ -301,75 +325,29 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   risk_close(&all);
   out->tolerance = self->tolerance;
   out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  if (out->outcome == SCL_OUTCOME_CONVERGED && self->mad)
+  if (out->outcome == SCL_OUTCOME_CONVERGED && self->scale == SCALE_MAD)
     (void)snprintf(out->note, sizeof out->note, "delta = %.9g in the target's units%s", delta,
                    problem->targets > 1 ? " (the last target's)" : "");
   return status;
 }
 
-/* ---------------------------------------------------------------- the loss, where delta is known
- * beforehand */
-
-static double value(const void *instance, size_t c, const double *f, const double *y) {
-  const double delta = ((const huber *)instance)->delta;
-  double sum = 0;
-  for (size_t j = 0; j < c; j++) {
-    double slope;
-    sum += loss_huber(&delta, 1, f + j, y + j, &slope);
-  }
-  return sum;
+/* The loss, where delta does not depend on the rows. */
+static const void *ability(const void *self, const char *id) {
+  const bool known = ((const huber *)self)->scale == SCALE_NONE;
+  return known && strcmp(id, SCL_ABILITY_LOSS) == 0 ? &loss_ability : NULL;
 }
-
-static void slope(const void *instance, size_t c, const double *f, const double *y, double *out) {
-  const double delta = ((const huber *)instance)->delta;
-  for (size_t j = 0; j < c; j++)
-    (void)loss_huber(&delta, 1, f + j, y + j, out + j);
-}
-
-static double bound(const void *instance, double reach) {
-  const double f = reach, y = -1;
-  return value(instance, 1, &f, &y);
-}
-
-static double lipschitz(const void *instance, double reach) {
-  return fmin(((const huber *)instance)->delta, reach + 1);
-}
-
-static int probabilities(const void *instance, size_t c, const double *f, double *out) {
-  (void)instance;
-  (void)c;
-  (void)f;
-  (void)out;
-  return 0;
-}
-
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_loss loss_table = {
-      SCL_HEAD(scl_ability_loss), value, slope, bound, lipschitz, probabilities};
-  return strcmp(id, SCL_ABILITY_LOSS) == 0 && !((const huber *)instance)->mad ? &loss_table : NULL;
-}
-
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "huber",
-    "1.0",
-    "The Scullery authors",
-    "Robust regression: Huber's loss with a ridge penalty",
-    "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2, h(r) = r^2/2 for |r| <= "
-    "delta, else delta |r| - delta^2/2,\n"
-    "each target by itself, by Newton's method with an exact line search from the ridge solution. "
-    "scale = \"mad\" takes delta in units of\n"
-    "the residuals' robust scale (1.345: 95% of least squares' efficiency on normal noise), found "
-    "together with the fit; info().note "
-    "tells\n"
-    "delta in the target's units. It ends when the gradient's norm is `tolerance` of that at a = "
-    "0.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "huber",
+    .summary = "Robust regression: Huber's loss with a ridge penalty",
+    .doc =
+        "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
+        "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"
+        "by Newton's method with an exact line search from the ridge solution. scale = \"mad\"\n"
+        "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
+        "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
+        "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(huber, options),
+    .create = create,
+    .ability = ability};

@@ -1,66 +1,55 @@
 /* Logistic regression, of two classes or many, without forming any matrix of D x D:
  *
  *   min_{a,b} (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2
+ *
  *   two classes, one column, y = +-1:  l(f, y) = log(1 + exp(-y f))
  *   k classes, a column a class:       l(f, y) = log sum_j exp f_j - f_y
  *
- * Phi n x D, a D x c, b c (0 without `intercept`, never penalised). lbfgs: Liu and Nocedal (1989),
- * one sweep an iteration. sgd: minibatches with steps falling as 1/sqrt t and the last epoch
- * averaged (Polyak and Juditsky 1992). The gradient's norm, relative to that at a = 0, is stated;
- * where there is no intercept the objective is lambda-strongly convex, so that ||gradient||^2/(2
- * lambda) bounds how far it is from the least: the stated gap. */
-#include "shared/descent.h"
-#include "shared/lbfgs.h"
+ * Phi n x D, a D x c, b c (0 without `intercept`, never penalised).
+ *
+ * lbfgs: Liu and Nocedal (1989), one sweep an iteration.
+ * sgd: minibatches, with steps falling as 1/sqrt t,
+ *
+ *   x <- x - eta_t (mean over the batch of the slope + lambda a),   eta_t = 1/(L sqrt(1 + t/E)),
+ *
+ * L the curvature of the first batch, `bend` mean ||phi||^2 + lambda, and E the steps of an epoch.
+ * The iterates of the last epoch are averaged (Polyak and Juditsky 1992), which removes most of the
+ * noise.
+ *
+ * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
+ * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
+ * minimum: the stated gap. */
+#include "logistic_lbfgs.h"
+#include "shared/minibatch.h"
+#include "shared/solver_options.h"
 #include <stdio.h>
 
-enum { LAMBDA, METHOD, TOLERANCE, MAX_ITERATIONS, BATCH, EPOCHS, SEED, INTERCEPT, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "regularisation of the mean loss"},
-    {"method", SCL_FORM_WORD, "lbfgs|sgd", "lbfgs", 0, 0, 0, SCL_WIDTH_NONE,
-     "lbfgs: to a tolerance, over all rows; sgd: minibatches"},
-    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-5", 0, 1, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "lbfgs: gradient norm relative to the one at a = 0"},
-    {"max_iterations", SCL_FORM_INTEGER, NULL, "5000", 1, 1e9, 0, SCL_WIDTH_NONE,
-     "lbfgs: sweeps over the rows at most"},
-    {"batch", SCL_FORM_INTEGER, NULL, "100", 1, 1e9, 0, SCL_WIDTH_NONE, "sgd: rows a step"},
-    {"epochs", SCL_FORM_NUMBER, NULL, "10", 0, 1e9, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "sgd: times that as many rows are drawn as there are"},
-    {"seed", SCL_FORM_INTEGER, NULL, "0", 0, 9007199254740992, 0, SCL_WIDTH_NONE,
-     "sgd: of the draws"},
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
-     "fit an unpenalised constant"},
-};
-
 typedef struct logistic {
-  const scl_host *host;
+  loss_choice loss;
   double lambda, tolerance, epochs;
+  int32_t method;
   size_t max_iterations, batch;
   uint64_t seed;
-  int sgd;
 } logistic;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  logistic *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (logistic){host,
-                     values[LAMBDA].number,
-                     values[TOLERANCE].number,
-                     values[EPOCHS].number,
-                     (size_t)values[MAX_ITERATIONS].number,
-                     (size_t)values[BATCH].number,
-                     (uint64_t)values[SEED].number,
-                     strcmp(values[METHOD].word, "sgd") == 0};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
+enum { METHOD_LBFGS, METHOD_SGD };
 
-static void destroy(void *instance) {
-  logistic *self = instance;
-  self->host->release(self);
+static const scl_option options[] = {
+    SOLVER_LAMBDA(logistic, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SCL_WORD(logistic, method, "lbfgs|sgd", "lbfgs",
+             "lbfgs: to a tolerance, over all rows; sgd: minibatches"),
+    SOLVER_TOLERANCE(logistic, "1e-5", "lbfgs: gradient norm relative to the one at a = 0"),
+    SOLVER_MAX_ITERATIONS(logistic, "5000", "lbfgs: sweeps over the rows at most"),
+    SCL_INTEGER(logistic, batch, "100", "sgd: rows a step", SCL_WITHIN(1, 1e9)),
+    SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, in multiples of their number",
+               SCL_ABOVE(0, 1e9)),
+    SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
+    SOLVER_INTERCEPT};
+
+static scl_status create(void *self, scl_error *error) {
+  (void)error;
+  ((logistic *)self)->loss.loss = LOSS_LOGISTIC;
+  return SCL_STATUS_OK;
 }
 
 static void write_solution(const risk *r, const double *x, double gradient_norm,
@@ -71,19 +60,31 @@ static void write_solution(const risk *r, const double *x, double gradient_norm,
   if (r->lambda > 0 && !r->intercept) out->gap = gradient_norm * gradient_norm / (2 * r->lambda);
 }
 
-/* Whether these scores (n x c) put every row on its own side: longer ones would then lower every
- * loss. */
-static int separated(const risk *r, const double *scores) {
+/* ------------------------------------------------------------ lbfgs */
+
+/* Whether these scores (n x c) separate the classes: longer weights would then lower every loss. */
+static bool separated(const risk *r, const double *scores) {
   const size_t c = r->columns;
   for (size_t i = 0; i < r->problem->rows; i++) {
     const double *f = scores + i * c, *y = r->targets + i * c;
     const size_t truth = c == 1 ? 0 : loss_truth(c, y);
     if (r->weights[i] == 0) continue;
-    if (c == 1 && !(f[0] * y[0] > 0)) return 0;
+    if (c == 1 && !(f[0] * y[0] > 0)) return false;
     for (size_t j = 0; j < c; j++)
-      if (j != truth && !(f[truth] > f[j])) return 0;
+      if (j != truth && !(f[truth] > f[j])) return false;
   }
-  return 1;
+  return true;
+}
+
+/* Why it did not converge. */
+static void note_limit(const logistic *self, scl_solution *out) {
+  (void)snprintf(out->note, sizeof out->note,
+                 out->iterations < self->max_iterations
+                     ? "rounding leaves no lower value: the gradient is %.1e of the one at 0, %.1e "
+                       "was wanted"
+                     : "the gradient is %.1e of the one at 0, %.1e was wanted: give more "
+                       "max_iterations, or a larger lambda",
+                 out->residual, self->tolerance);
 }
 
 static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out,
@@ -92,34 +93,130 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
   scl_status status = lbfgs_open(&l, r, error);
   if (status == SCL_STATUS_OK)
     status = lbfgs_minimise(&l, self->tolerance, self->max_iterations, out, error);
-  if (status == SCL_STATUS_OK)
+  if (status == SCL_STATUS_OK) {
     write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
-  const int endless = status == SCL_STATUS_OK && r->lambda == 0 && separated(r, l.scores);
-  if (endless) {
-    out->outcome = SCL_OUTCOME_LIMIT;
-    (void)snprintf(out->note, sizeof out->note,
-                   "all rows are on their own side, so that without lambda longer weights are "
-                   "always better: give lambda more than 0");
-  } else if (status == SCL_STATUS_OK && out->outcome == SCL_OUTCOME_LIMIT &&
-             out->iterations < self->max_iterations)
-    (void)snprintf(
-        out->note, sizeof out->note,
-        "rounding leaves no lower value: the gradient is %.1e of the one at 0, %.1e was wanted",
-        out->residual, self->tolerance);
-  else if (status == SCL_STATUS_OK && out->outcome == SCL_OUTCOME_LIMIT)
-    (void)snprintf(out->note, sizeof out->note,
-                   "the gradient is %.1e of the one at 0, %.1e was wanted: give more "
-                   "max_iterations, or a larger lambda",
-                   out->residual, self->tolerance);
+    if (r->lambda == 0 && separated(r, l.scores)) {
+      out->outcome = SCL_OUTCOME_LIMIT;
+      (void)snprintf(out->note, sizeof out->note,
+                     "all rows are on their own side, so that without lambda longer weights are "
+                     "always better: give lambda more than 0");
+    } else if (out->outcome == SCL_OUTCOME_LIMIT) {
+      note_limit(self, out);
+    }
+  }
   lbfgs_close(&l);
   return status;
 }
 
+/* ------------------------------------------------------------ sgd */
+
+typedef struct descent {
+  const risk *risk;
+  size_t batch, steps, epoch; /* epoch: steps in one */
+  double bend;                /* the largest curvature of the loss in a score */
+  double eta, curvature, loss;
+  double *x, *average;    /* as the risk's */
+  double *slopes;         /* batch x c */
+  double mean_row_weight; /* of all rows: a batch is drawn evenly, and heavy rows count more */
+} descent;
+
+/* `bend` mean ||phi||^2 + lambda, over a batch */
+static double curvature_of(const descent *d, const scl_rows *rows) {
+  const size_t features = d->risk->problem->features;
+  const double *phi = rows->features.data;
+  double square = 0;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < features; j++) {
+      const double x = phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j];
+      square += x * x;
+    }
+  return d->bend * (square / (double)rows->count + d->risk->intercept) + d->risk->lambda;
+}
+
+/* From the scores of a batch to weighted slopes, in place. */
+static void differentiate(descent *d, const scl_rows *rows) {
+  const risk *r = d->risk;
+  const size_t c = r->columns;
+  const double *b = d->x + r->problem->features * c;
+  d->loss = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    double *f = d->slopes + i * c;
+    const double weight = rows_weight(rows, i) / d->mean_row_weight;
+    for (size_t j = 0; r->intercept && j < c; j++)
+      f[j] += b[j];
+    d->loss += weight * loss_row(r->choice, c, f, rows->targets + i * c, f) / (double)rows->count;
+    for (size_t j = 0; j < c; j++)
+      f[j] *= weight;
+  }
+}
+
+static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *error) {
+  descent *d = context;
+  const risk *r = d->risk;
+  const scl_dense_algebra *dense = r->problem->host->dense;
+  const size_t features = r->problem->features, c = r->columns;
+  const ptrdiff_t stride = rows->features.row_stride, columns = (ptrdiff_t)c;
+  const double *phi = rows->features.data;
+  double *b = d->x + features * c;
+  (void)error;
+  if (d->curvature == 0) d->curvature = fmax(curvature_of(d, rows), 1e-300);
+  dense->gemm(0, 0, rows->count, c, features, 1, phi, stride, d->x, columns, 0, d->slopes, columns);
+  differentiate(d, rows);
+  const double eta = d->eta / d->curvature, step = eta / (double)d->batch;
+  for (size_t i = 0; r->intercept && i < rows->count * c; i++)
+    b[i % c] -= step * d->slopes[i];
+  dense->gemm(1, 0, features, c, rows->count, -step, phi, stride, d->slopes, columns,
+              1 - eta * r->lambda, d->x, columns);
+  return SCL_STATUS_OK;
+}
+
+static scl_status descend(descent *d, uint64_t seed, scl_error *error) {
+  const risk *r = d->risk;
+  const scl_problem *problem = r->problem;
+  const size_t from = d->steps > d->epoch ? d->steps - d->epoch : 0;
+  memset(d->average, 0, r->size * sizeof *d->average);
+  for (size_t t = 0; t < d->steps; t++) {
+    d->eta = 1 / sqrt(1 + (double)t / (double)d->epoch);
+    scl_status status =
+        problem->progress(problem, "descending", (double)t / (double)d->steps, d->loss, error);
+    if (status == SCL_STATUS_OK)
+      status = problem->minibatch(problem, seed, t, d->batch, 0, problem->features, 0,
+                                  descend_batch, d, error);
+    if (status != SCL_STATUS_OK) return status;
+    for (size_t i = 0; t >= from && i < r->size; i++)
+      d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_descent(descent *d, const logistic *self, const risk *r, scl_error *error) {
+  const scl_host *host = r->problem->host;
+  const size_t n = r->problem->rows, batch = self->batch;
+  *d = (descent){.risk = r, .batch = batch, .loss = NAN, .bend = r->columns == 1 ? 0.25 : 0.5};
+  scl_status status = batch_check(r->problem, batch, error);
+  if (status != SCL_STATUS_OK) return status;
+  d->epoch = (n + batch - 1) / batch;
+  d->steps = (size_t)ceil(self->epochs * (double)d->epoch);
+  d->mean_row_weight = r->total / (double)n;
+  d->x = host->allocate((2 * r->size + batch * r->columns + 1) * sizeof *d->x);
+  if (d->x == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
+                      batch);
+  d->average = d->x + r->size;
+  d->slopes = d->average + r->size;
+  memset(d->x, 0, r->size * sizeof *d->x);
+  return SCL_STATUS_OK;
+}
+
 /* Where the steps ended, measured on all rows: relative gradient, and its norm. */
-static scl_status measure(const risk *r, double *x, double *scratch, double *residual, double *norm,
+static scl_status measure(const risk *r, const double *x, double *residual, double *norm,
                           scl_error *error) {
-  double value = 0, *gradient = scratch, *zero = gradient + r->size, *scores = zero + r->size,
-         *slope_sum = scores + r->scores;
+  const scl_host *host = r->problem->host;
+  double value = 0,
+         *gradient = host->allocate((2 * r->size + r->scores + r->columns) * sizeof *gradient);
+  if (gradient == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
+  double *zero = gradient + r->size, *scores = zero + r->size, *slope_sum = scores + r->scores;
   memset(zero, 0, r->size * sizeof *zero);
   scl_status status = risk_evaluate(r, zero, &value, gradient, scores, slope_sum, error);
   const double unit = sqrt(risk_dot(r->size, gradient, gradient));
@@ -127,114 +224,65 @@ static scl_status measure(const risk *r, double *x, double *scratch, double *res
     status = risk_evaluate(r, x, &value, gradient, scores, slope_sum, error);
   *norm = sqrt(risk_dot(r->size, gradient, gradient));
   *residual = unit > 0 ? *norm / unit : *norm;
+  host->release(gradient);
   return status;
 }
 
 static scl_status by_sgd(const logistic *self, const risk *r, scl_solution *out, scl_error *error) {
-  descent d = {.x = NULL};
-  double norm = 0, *scratch = NULL;
-  scl_status status = batch_check(r->problem, self->batch, error);
-  if (status == SCL_STATUS_OK)
-    status = descent_open(&d, r, self->batch, self->epochs, self->seed,
-                          r->columns == 1 ? 0.25 : 0.5, error);
-  if (status == SCL_STATUS_OK) status = descent_run(&d, error);
-  if (status == SCL_STATUS_OK)
-    scratch = self->host->allocate((2 * r->size + r->scores + r->columns) * sizeof *scratch);
-  if (status == SCL_STATUS_OK && scratch == NULL)
-    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a gradient");
-  if (status == SCL_STATUS_OK)
-    status = measure(r, d.average, scratch, &out->residual, &norm, error);
+  descent d;
+  double norm = 0;
+  scl_status status = open_descent(&d, self, r, error);
+  if (status == SCL_STATUS_OK) status = descend(&d, self->seed, error);
+  if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
   if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
   out->iterations = d.steps;
   out->outcome = SCL_OUTCOME_STOPPED;
-  self->host->release(scratch);
-  descent_close(&d);
+  r->problem->host->release(d.x);
   return status;
 }
+
+/* ------------------------------------------------------------ the plugin */
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const logistic *self = instance;
   risk r;
-  if (problem->task != SCL_TASK_CLASSIFICATION)
-    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                            "it tells classes apart, and the targets are numbers: task = "
-                            "\"classification\" goes with it");
-  scl_status status = risk_open(&r, problem, loss_logistic, NULL, self->lambda, error);
+  scl_status status = loss_check(&self->loss, problem, error);
+  if (status == SCL_STATUS_OK) status = risk_open(&r, problem, &self->loss, self->lambda, error);
   if (status != SCL_STATUS_OK) return status;
-  status = self->sgd ? by_sgd(self, &r, out, error) : by_lbfgs(self, &r, out, error);
+  status =
+      self->method == METHOD_SGD ? by_sgd(self, &r, out, error) : by_lbfgs(self, &r, out, error);
   risk_close(&r);
   return status;
 }
 
-/* ---------------------------------------------------------------- the loss */
-
-static double value(const void *instance, size_t c, const double *f, const double *y) {
-  (void)instance;
-  if (c == 1) return loss_softplus(-y[0] * f[0]);
-  return loss_log_sum(c, f) - f[loss_truth(c, y)];
-}
-
-static void slope(const void *instance, size_t c, const double *f, const double *y, double *out) {
-  (void)loss_logistic(instance, c, f, y, out);
-}
-
-static double bound(const void *instance, double reach) {
-  (void)instance;
-  return loss_softplus(reach);
-}
-
-static double lipschitz(const void *instance, double reach) {
-  (void)instance;
-  return loss_sigmoid(reach);
-}
-
-static int probabilities(const void *instance, size_t c, const double *f, double *out) {
-  (void)instance;
-  loss_logistic_probabilities(c, f, out);
-  return 1;
-}
-
 static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *out,
+                            const double *coefficients, const double *intercept, double *value,
                             scl_error *error) {
   const logistic *self = instance;
-  return risk_objective(problem, loss_logistic, NULL, self->lambda, coefficients, intercept, out,
-                        error);
+  return risk_objective(problem, &self->loss, self->lambda, coefficients, intercept, value, error);
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_loss loss_table = {
-      SCL_HEAD(scl_ability_loss), value, slope, bound, lipschitz, probabilities};
-  static const scl_ability_objective objective_table = {SCL_HEAD(scl_ability_objective), objective};
-  static const scl_head sparse = SCL_HEAD(scl_head);
-  if (strcmp(id, SCL_ABILITY_LOSS) == 0) return &loss_table;
-  if (strcmp(id, SCL_ABILITY_OBJECTIVE) == 0) return &objective_table;
-  return strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 && !((const logistic *)instance)->sgd ? &sparse
-                                                                                        : NULL;
+/* Sweeps read sparse rows, minibatches do not. */
+static const void *ability(const void *self, const char *id) {
+  static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
+  const bool sweeps = ((const logistic *)self)->method == METHOD_LBFGS;
+  return sweeps && strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
 }
-
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "logistic",
-    "1.0",
-    "The Scullery authors",
-    "Logistic regression of two classes or many, by L-BFGS or minibatches",
-    "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes: l = log(1 + exp(-y "
-    "f)); k classes, a column a class:\n"
-    "l = log sum_j exp f_j - f_y. method = \"lbfgs\" takes one sweep over the rows an iteration "
-    "and ends when the gradient's norm is\n"
-    "`tolerance` times that at a = 0; without an intercept info().gap bounds how far the objective "
-    "is from its least.\n"
-    "method = \"sgd\" draws `batch` rows a step, with steps falling as 1/sqrt t, and returns the "
-    "average over the last epoch.\n"
-    "Probabilities are its own: the logistic function, or softmax.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "logistic",
+    .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
+    .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
+           "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
+           "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
+           "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
+           "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
+           "step, with steps falling as 1/sqrt t, and returns the average over the last epoch.\n"
+           "Probabilities are its own: the logistic function, or softmax.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(logistic, options),
+    SCL_ABILITIES({SCL_ABILITY_LOSS, &loss_ability},
+                  SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
+    .create = create,
+    .ability = ability};

@@ -1,46 +1,29 @@
-/* Optimal stepsize descent (Dube and Marchand 2023, algorithm 2): step t = 1 .. T takes parameter
+/* Optimal stepsize descent (Dube and Marchand 2023, algorithm 2). Step t = 1 .. T takes parameter
  * w_t and a minibatch,
  *
  *   alpha <- (1 - lambda) alpha + eta_t K(w_t, .),
- *       eta_t = argmin mean l(f(x), y) + (lambda/2) ||alpha||^2 over the minibatch
+ *   eta_t = argmin mean l(f(x), y) + (lambda/2) ||alpha||^2 over the minibatch
  *
  * with the shrink of their equation (44), which the box of the algorithm omits. eta_t is the root
  * of their equation (49),
  *
- *   mean l'((1 - lambda) f(x) + eta Phi_t(x),
- *       y) Phi_t(x) + lambda (1 - lambda) alpha(w_t) + lambda eta K(w_t, w_t),
+ *   mean l'((1 - lambda) f(x) + eta Phi_t(x), y) Phi_t(x)
+ *     + lambda (1 - lambda) alpha(w_t) + lambda eta K(w_t, w_t) = 0,
  *
- * which increases with eta. Several targets take a root each; where the loss couples them (softmax)
- * the roots are gone through in turn until none moves. */
+ * whose left side increases with eta. Several targets take a root each; where the loss joins them
+ * (softmax), the roots are found in turn until none moves. */
 #include "shared/functional_descent.h"
-
-enum { LAMBDA, SHARED, OPTIONS = SHARED + FUNCTIONAL_OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_FORM_NUMBER, NULL, "1e-5", 0, 1, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "regularisation of the mean loss, and what alpha shrinks by in a step"},
-    FUNCTIONAL_ROWS,
-};
 
 typedef struct optimal_stepsize {
   functional shared;
   double lambda;
 } optimal_stepsize;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  optimal_stepsize *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (optimal_stepsize){functional_read(host, values + SHARED), values[LAMBDA].number};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
-
-static void destroy(void *instance) {
-  optimal_stepsize *self = instance;
-  self->shared.host->release(self);
-}
+static const scl_option options[] = {
+    SCL_NUMBER(optimal_stepsize, lambda, "1e-5",
+               "regularisation of the mean loss, and what alpha shrinks by in a step",
+               SCL_BETWEEN(0, 1), .role = SCL_ROLE_REGULARISATION),
+    FUNCTIONAL_OPTIONS};
 
 /* The minibatch of step t, its scores shrunk; row t of a holds eta. */
 typedef struct choice {
@@ -52,34 +35,35 @@ typedef struct choice {
 
 /* The derivative along column j at eta_j. */
 static double derivative(const choice *s, size_t j, double eta) {
-  const functional_descent *d = s->d;
-  const size_t c = d->columns, batch = d->self->batch;
+  functional_descent *d = s->d;
+  const size_t c = d->columns;
   double sum = s->lambda * ((1 - s->lambda) * d->at[j] + eta * d->between[s->t]);
   s->eta[j] = eta;
-  for (size_t i = 0; i < batch; i++) {
-    const double phi = d->phi[i * (s->t + 1) + s->t];
+  d->loss = 0;
+  for (size_t i = 0; i < d->self->batch; i++) {
+    const double phi = d->newest[i];
     for (size_t k = 0; k < c; k++)
       s->slopes[k] = d->scores[i * c + k] + s->eta[k] * phi;
-    (void)d->self->loss.of_row(d->delta, c, s->slopes, d->targets + i * c, s->slopes);
+    d->loss += d->shares[i] * loss_row(&d->self->loss, c, s->slopes, d->targets + i * c, s->slopes);
     sum += d->shares[i] * s->slopes[j] * phi;
   }
   return sum;
 }
 
 /* The root along column j, by secants (the first is exact for squares) and halving; returns by how
- * much eta_j moved, over its size. */
+ * much eta_j moved, over its size. The derivative rises by at least `strong` for each unit of eta,
+ * so that the root lies between the start and start - first/strong. */
 static double find_root(const choice *s, size_t j) {
   const double start = s->eta[j], first = derivative(s, j, start),
                strong = s->lambda * s->d->between[s->t];
   if (first == 0 || !(strong > 0)) return 0;
-  double low = start,
-         high = start - first / strong; /* the slope is at least `strong`: the root lies between */
+  double low = start, high = start - first / strong;
   double at_low = first, at_high = derivative(s, j, high);
   for (int tries = 0;
        tries < 200 && at_high != 0 && fabs(high - low) > 1e-14 * (fabs(low) + fabs(high));
        tries++) {
     const double secant = low - at_low * (high - low) / (at_high - at_low);
-    const int inside = (secant - low) * (secant - high) < 0;
+    const bool inside = (secant - low) * (secant - high) < 0;
     const double eta = tries % 3 == 2 || !inside ? low + (high - low) / 2 : secant,
                  here = derivative(s, j, eta);
     if (fabs(here) <= 1e-13 * fabs(first)) {
@@ -101,9 +85,9 @@ static double find_root(const choice *s, size_t j) {
 static void choose_steps(const choice *s) {
   enum { ROUNDS = 100 };
   const size_t c = s->d->columns;
-  const int coupled = c > 1 && s->d->self->loss.of_row == loss_logistic;
+  const bool joined = c > 1 && loss_of(&s->d->self->loss)->joint != NULL;
   double moved = 1;
-  for (int round = 0; moved > 1e-9 && round < (coupled ? ROUNDS : 1); round++) {
+  for (int round = 0; moved > 1e-9 && round < (joined ? ROUNDS : 1); round++) {
     moved = 0;
     for (size_t j = 0; j < c; j++)
       moved = fmax(moved, find_root(s, j));
@@ -117,7 +101,7 @@ static scl_status descend(functional_descent *d, double lambda, double *slopes, 
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; i < d->self->batch * c; i++)
       d->scores[i] *= 1 - lambda;
-    const choice s = {d, lambda, t, d->a + t * c, slopes};
+    const choice s = {.d = d, .lambda = lambda, .t = t, .eta = d->a + t * c, .slopes = slopes};
     choose_steps(&s);
     functional_move(d, t, 1 - lambda);
   }
@@ -127,43 +111,35 @@ static scl_status descend(functional_descent *d, double lambda, double *slopes, 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const optimal_stepsize *self = instance;
+  const scl_host *host = problem->host;
   functional_descent d;
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
-  double *slopes = self->shared.host->allocate((problem->targets + 1) * sizeof *slopes);
+  double *slopes = host->allocate((problem->targets + 1) * sizeof *slopes);
   if (slopes == NULL)
-    return self->shared.host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
-                                   problem->targets);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
+                      problem->targets);
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
   if (status == SCL_STATUS_OK) {
     status = descend(&d, self->lambda, slopes, error);
     functional_close(&d);
   }
-  self->shared.host->release(slopes);
+  host->release(slopes);
   out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d.steps;
   return status;
 }
 
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
-
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "optimal_stepsize",
-    "1.0",
-    "The Scullery authors",
-    "Greedy descent of a weight function, each step as long as its minibatch likes best",
-    "alpha <- (1 - lambda) alpha + eta_t K(w_t, .), t = 1 .. T, where eta_t minimises mean l(f, y) "
-    "+ (lambda/2) ||alpha||^2 over a\n"
-    "minibatch: algorithm 2 of Dube and Marchand (2023), with the shrink of their equation (44) "
-    "that its box omits. eta_t is the root of\n"
-    "their equation (49), found to rounding for any convex loss. A step costs O(t) a row. For "
-    "features with K and one output a\n"
-    "parameter; `iterations` is at most T. Small batches overfit theirs. It does the steps that it "
-    "was asked for and states no optimality.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    functional_ability};
+    .name = "optimal_stepsize",
+    .summary = "Greedy descent of a weight function, each step the best for its minibatch",
+    .doc =
+        "alpha <- (1 - lambda) alpha + eta_t K(w_t, .), t = 1 .. T, where eta_t minimises\n"
+        "mean l(f, y) + (lambda/2) ||alpha||^2 over a minibatch: algorithm 2 of Dube and Marchand\n"
+        "(2023), with the shrink of their equation (44) that its box omits. eta_t is the root of\n"
+        "their equation (49), found to rounding for any convex loss; the logistic loss of several\n"
+        "classes is that of the softmax. A step costs O(t) a row. For features with K and one\n"
+        "output a parameter; `iterations` is at most T. Small batches overfit theirs. It does the\n"
+        "steps that it was asked for and states no optimality.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(optimal_stepsize, options),
+    SCL_ABILITIES(FUNCTIONAL_ABILITIES)};

@@ -1,330 +1,322 @@
 /* Ridge regression from streamed normal equations, or from the dual when there are more features
  * than rows:
  *
- *   min_a (1/2n) ||Phi a - y||^2 + (lambda/2) ||a||^2     (Phi'Phi + n lambda I) a = Phi'y
- *       penalty l2
- *   min_a (1/2n) ||Phi a - y||^2 + (lambda/2) a'Ga        (Phi'Phi + n lambda G) a = Phi'y
- *       penalty rkhs (Dube and Marchand 2023,
- * algorithm 3) dual (l2): a = Phi' b, (Phi Phi' + n lambda I) b = y
+ *   penalty l2     min_a (1/2n) ||Phi a - y||^2 + (lambda/2) ||a||^2
+ *                  primal: (Phi'Phi + n lambda I) a = Phi'y
+ *                  dual:   (Phi Phi' + n lambda I) b = y,  a = Phi' b
+ *   penalty rkhs   min_a (1/2n) ||Phi a - y||^2 + (lambda/2) a'Ga
+ *                  (Phi'Phi + n lambda G) a = Phi'y     (Dube and Marchand 2023, algorithm 3)
  *
  * Phi n x D, y n x c (all targets share one factorisation), G_ij = K(w_i, w_j). One Cholesky a
- * lambda; the sums over rows are the problem's and are made once. A system that is not positive
- * definite gets `jitter` on its diagonal, 1e-12 of the mean diagonal and ten times more until it
- * factors and its residual is small; the solution says how much. */
-#include "shared/leave_one_out.h"
-#include <math.h>
-#include <scullery/plugin.h>
-#include <stdbool.h>
+ * lambda, in one matrix beside the sums over rows, which are the problem's and made once. A system
+ * that is not positive definite gets `jitter` on its diagonal, 1e-12 of the mean diagonal (1e-5
+ * with float32 features) and ten times more until it factors and its residual is small; the
+ * solution says how much. */
+#include "ridge_estimate.h"
+#include "shared/mean_diagonal.h"
+#include "shared/solver_options.h"
 #include <stdio.h>
-#include <string.h>
-
-enum { LAMBDA, PENALTY, INTERCEPT, FORM, ESTIMATE, OPTIONS };
-
-static const scl_option options[OPTIONS] = {
-    {"lambda", SCL_FORM_NUMBER, NULL, "1e-6", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "regularisation of the mean loss"},
-    {"penalty", SCL_FORM_WORD, "l2|rkhs", "l2", 0, 0, 0, SCL_WIDTH_NONE,
-     "l2: ||a||^2; rkhs: a'Ga, for features of an instantiation with K"},
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE,
-     "fit an unpenalised constant"},
-    {"form", SCL_FORM_WORD, "auto|primal|dual", "auto", 0, 0, 0, SCL_WIDTH_NONE,
-     "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can and D "
-     "> n"},
-    {"estimate", SCL_FORM_WORD, "none|loo|loo_error|gcv", "none", 0, 0, 0, SCL_WIDTH_NONE,
-     "its own risk, told by info().score: leave-one-out squared error, leave-one-out share of "
-     "wrong classes, generalised cross-validation"},
-};
-
-static const double tolerance = 1e-8; /* relative residual of the normal equations */
 
 typedef struct ridge {
-  const scl_host *host;
-  const scl_symmetric_algebra *algebra;
+  scl_base base;
   double lambda;
-  int rkhs, primal, dual;
-  loo_kind estimate;
+  int32_t penalty, form, estimate;
 } ridge;
 
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const int rkhs = strcmp(values[PENALTY].word, "rkhs") == 0,
-            dual = strcmp(values[FORM].word, "dual") == 0;
-  if (rkhs && dual)
-    return host->fail(error, SCL_STATUS_BAD_OPTION, "form = \"dual\" goes with penalty = \"l2\"");
-  ridge *self = host->allocate(sizeof *self);
-  if (self == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a solver");
-  *self = (ridge){host,
-                  host->service(SCL_SERVICE_SYMMETRIC),
-                  values[LAMBDA].number,
-                  rkhs,
-                  strcmp(values[FORM].word, "primal") == 0,
-                  dual,
-                  loo_kind_of(values[ESTIMATE].word)};
-  *instance = self;
+enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
+
+static const scl_option options[] = {
+    SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SOLVER_PENALTY(ridge), SOLVER_INTERCEPT,
+    SCL_WORD(
+        ridge, form, "auto|primal|dual", "auto",
+        "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can "
+        "and D > n"),
+    SCL_ROW(ridge, estimate, SCL_FORM_WORD, "none|loo|loo_error|gcv", "none",
+            "its own estimate of the risk, in info().score: leave-one-out squared error, "
+            "leave-one-out share of wrong classes, generalised cross-validation",
+            .role = SCL_ROLE_ESTIMATE)};
+
+static const double TOLERANCE = 1e-8; /* relative residual of the normal equations */
+
+static scl_status create(void *instance, scl_error *error) {
+  const ridge *self = instance;
+  if (self->penalty == PENALTY_RKHS && self->form == FORM_DUAL)
+    return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                                 "form = \"dual\" goes with penalty = \"l2\"");
   return SCL_STATUS_OK;
 }
 
-static void destroy(void *instance) {
-  ridge *self = instance;
-  self->host->release(self);
-}
+/* ------------------------------------------------------------ a linear system */
 
-/* A linear system (base + weight extra) x = right, extra NULL for the identity: what primal and
- * dual have in common. */
+/* (base + weight extra) x = right, extra NULL for the identity: primal or dual. */
 typedef struct system_of {
+  const scl_host *host;
   const scl_symmetric *base, *extra;
-  double weight;
+  double weight, least_jitter;
   const double *right; /* order x columns */
   size_t order, columns;
+  scl_symmetric *factor; /* of that order */
+  double *work;          /* 2 (order + 1) columns */
 } system_of;
 
-/* largest |right - A x| over largest |right| */
-static double relative_residual(const ridge *self, const system_of *s, double jitter,
-                                const double *x, double *work) {
+static scl_status open_system(system_of *s, const scl_problem *problem, scl_error *error) {
   const size_t count = s->order * s->columns;
-  double *extra = work + count, worst = 0, size = 0;
-  self->algebra->multiply(s->base, x, s->columns, work);
-  if (s->extra != NULL) self->algebra->multiply(s->extra, x, s->columns, extra);
+  s->host = problem->host;
+  s->least_jitter = problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-12;
+  const scl_status status = s->host->symmetric->create(s->order, &s->factor, error);
+  if (status != SCL_STATUS_OK) return status;
+  s->work = s->host->allocate(2 * (count + s->columns) * sizeof *s->work);
+  if (s->work != NULL) return SCL_STATUS_OK;
+  return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                       count);
+}
+
+static void close_system(system_of *s) {
+  if (s->host == NULL) return;
+  s->host->symmetric->destroy(s->factor);
+  s->host->release(s->work);
+}
+
+/* work = right - A x; *residual: its largest number over the largest of right */
+static scl_status measure(const system_of *s, double jitter, const double *x, double *residual,
+                          scl_error *error) {
+  const size_t count = s->order * s->columns;
+  double *extra = s->work + count, worst = 0, size = 0;
+  scl_status status = s->host->symmetric->multiply(s->base, x, s->columns, s->work, error);
+  if (status == SCL_STATUS_OK && s->extra != NULL)
+    status = s->host->symmetric->multiply(s->extra, x, s->columns, extra, error);
+  if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < count; i++) {
-    const double penalty = s->extra != NULL ? s->weight * extra[i] : s->weight * x[i];
-    work[i] = s->right[i] - work[i] - penalty - jitter * x[i];
-    if (!(fabs(work[i]) <= worst)) worst = fabs(work[i]);
+    const double penalty = s->weight * (s->extra != NULL ? extra[i] : x[i]);
+    s->work[i] = s->right[i] - s->work[i] - penalty - jitter * x[i];
+    if (!(fabs(s->work[i]) <= worst)) worst = fabs(s->work[i]);
     if (fabs(s->right[i]) > size) size = fabs(s->right[i]);
   }
-  return size > 0 ? worst / size : worst;
+  *residual = size > 0 ? worst / size : worst;
+  return SCL_STATUS_OK;
 }
 
 /* One try: assemble, factor, solve, one step of iterative refinement. SCL_STATUS_NUMERIC where it
  * does not factor. */
-static scl_status attempt(const ridge *self, const system_of *s, double jitter, scl_symmetric *a,
-                          double *x, double *work, double *residual, scl_error *error) {
+static scl_status attempt(const system_of *s, double jitter, double *x, double *residual,
+                          scl_error *error) {
+  const scl_symmetric_algebra *algebra = s->host->symmetric;
   const size_t count = s->order * s->columns;
   size_t pivot = 0;
-  self->algebra->copy(s->base, a);
-  if (s->extra != NULL) self->algebra->add(s->weight, s->extra, a);
-  self->algebra->shift((s->extra == NULL ? s->weight : 0) + jitter, a);
-  const scl_status status = self->algebra->factor(a, &pivot, error);
+  algebra->copy(s->base, s->factor);
+  if (s->extra != NULL) algebra->add(s->weight, s->extra, s->factor);
+  algebra->shift((s->extra == NULL ? s->weight : 0) + jitter, s->factor);
+  scl_status status = algebra->factor(s->factor, &pivot, error);
   if (status != SCL_STATUS_OK) return status;
   memcpy(x, s->right, count * sizeof *x);
-  self->algebra->solve(a, x, s->columns);
-  *residual = relative_residual(self, s, jitter, x, work);
-  if (!isfinite(*residual) || *residual <= 1e-3 * tolerance) return SCL_STATUS_OK;
-  self->algebra->solve(a, work, s->columns);
+  status = algebra->solve(s->factor, x, s->columns, error);
+  if (status == SCL_STATUS_OK) status = measure(s, jitter, x, residual, error);
+  if (status != SCL_STATUS_OK || !isfinite(*residual) || *residual <= 1e-3 * TOLERANCE)
+    return status;
+  status = algebra->solve(s->factor, s->work, s->columns, error);
   for (size_t i = 0; i < count; i++)
-    work[count + i] = x[i] + work[i];
-  memcpy(x, work + count, count * sizeof *x);
-  *residual = relative_residual(self, s, jitter, x, work);
-  return SCL_STATUS_OK;
+    x[i] += s->work[i];
+  return status == SCL_STATUS_OK ? measure(s, jitter, x, residual, error) : status;
 }
 
-static double mean_diagonal(const ridge *self, const scl_symmetric *a, size_t order, double *work) {
-  double sum = 0;
-  self->algebra->diagonal(a, work);
-  for (size_t i = 0; i < order; i++)
-    sum += work[i];
-  return order == 0 || sum <= 0 ? 1 : sum / (double)order;
+static void note_jitter(scl_solution *out, double unit) {
+  if (out->jitter > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the system is singular to working precision: %.1e (%.0e of its mean "
+                   "diagonal) was added to the diagonal",
+                   out->jitter, out->jitter / unit);
 }
 
-/* x = solution; a has the system's order and is spoilt; work holds 2 order columns numbers.
- * singular: a system of the same path was, so that this one is not tried without jitter. */
-static scl_status solve_system(const ridge *self, const system_of *s, double least_jitter,
-                               bool singular, scl_symmetric *a, double *x, double *work,
-                               scl_solution *out, scl_error *error) {
-  const double unit =
-      mean_diagonal(self, s->base, s->order, work) +
-      s->weight * (s->extra == NULL ? 1 : mean_diagonal(self, s->extra, s->order, work));
-  double jitter = singular ? least_jitter * unit : 0;
+/* x = solution. singular: a system of the same path was, so that this one is not tried without
+ * jitter. */
+static scl_status solve_system(const system_of *s, bool singular, double *x, scl_solution *out,
+                               scl_error *error) {
+  double unit = 0, extra = 1;
+  scl_status status = mean_diagonal(s->host, s->base, &unit, error);
+  if (status == SCL_STATUS_OK && s->extra != NULL)
+    status = mean_diagonal(s->host, s->extra, &extra, error);
+  if (status != SCL_STATUS_OK) return status;
+  unit += s->weight * extra;
+  double jitter = singular ? s->least_jitter * unit : 0;
   for (int tries = 0; tries < 12; tries++) {
-    const scl_status status = attempt(self, s, jitter, a, x, work, &out->residual, error);
+    status = attempt(s, jitter, x, &out->residual, error);
     if (status != SCL_STATUS_OK && status != SCL_STATUS_NUMERIC) return status;
     if (status == SCL_STATUS_OK && isfinite(out->residual) &&
-        (out->residual <= tolerance || tries > 8)) {
+        (out->residual <= TOLERANCE || tries > 8)) {
       out->jitter = jitter;
-      out->tolerance = tolerance;
-      out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+      out->tolerance = TOLERANCE;
+      out->outcome = out->residual <= TOLERANCE ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
       out->iterations = 1;
-      if (jitter > 0)
-        (void)snprintf(out->note, sizeof out->note,
-                       "the system is singular to working precision: %.1e (%.0e of its mean "
-                       "diagonal) was added to the diagonal",
-                       jitter, jitter / unit);
+      note_jitter(out, unit);
       return SCL_STATUS_OK;
     }
-    jitter = jitter == 0 ? least_jitter * unit : 10 * jitter;
+    jitter = jitter == 0 ? s->least_jitter * unit : 10 * jitter;
   }
-  return self->host->fail(
+  return s->host->fail(
       error, SCL_STATUS_NUMERIC,
       "the system of order %zu stays singular even with %.1e on its diagonal: give a larger lambda",
       s->order, jitter / 10);
 }
 
-static double least_jitter(const scl_problem *problem) {
-  return problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-12;
-}
+/* ------------------------------------------------------------ primal */
 
 /* The scores of all solutions from one decomposition. work: D c numbers. */
 static scl_status estimate(const ridge *self, const scl_problem *problem, const scl_normal *normal,
                            const scl_symmetric *gram, const double *lambdas, size_t count,
                            scl_solution *const *out, double *work, scl_error *error) {
   loo_spectrum spectrum;
-  if (self->estimate == LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
-    return self->host->fail(error, SCL_STATUS_BAD_OPTION,
-                            "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
-  scl_status status = loo_decompose(self->host, normal->gram, gram, &spectrum, error);
+  scl_status status = loo_decompose(problem->host, normal->moment, gram, &spectrum, error);
   if (status != SCL_STATUS_OK) return status;
-  for (size_t k = 0; self->estimate == LOO_GCV && k < count; k++)
-    out[k]->score =
-        loo_gcv(self->host, &spectrum, normal, problem, lambdas[k], out[k]->coefficients, work);
-  if (self->estimate != LOO_GCV)
+  for (size_t k = 0; status == SCL_STATUS_OK && self->estimate == ESTIMATE_GCV && k < count; k++)
+    status = loo_gcv(&spectrum, normal, problem, lambdas[k], out[k]->coefficients, work,
+                     &out[k]->score, error);
+  if (self->estimate != ESTIMATE_GCV)
     status =
         loo_by_rows(problem, &spectrum, self->estimate, normal->total, lambdas, count, out, error);
-  loo_release(self->host, &spectrum);
+  loo_release(problem->host, &spectrum);
   return status;
 }
 
 static scl_status primal(const ridge *self, const scl_problem *problem, const double *lambdas,
                          size_t count, scl_solution *const *out, scl_error *error) {
-  scl_normal normal = {SCL_HEAD(scl_normal), NULL, NULL, NULL, 0};
-  system_of s = {NULL, NULL, 0, NULL, problem->features, problem->targets};
-  scl_symmetric *a = NULL;
-  double *work = NULL;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  system_of s = {.order = problem->features, .columns = problem->targets};
   scl_status status = problem->normal(problem, &normal, error);
-  if (status == SCL_STATUS_OK && self->rkhs) status = problem->gram(problem, &s.extra, error);
-  if (status == SCL_STATUS_OK) status = self->algebra->create(s.order, &a, error);
-  if (status == SCL_STATUS_OK)
-    work = self->host->allocate(2 * (s.order + 1) * s.columns * sizeof *work);
-  if (status == SCL_STATUS_OK && work == NULL)
-    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
-                              s.order * s.columns);
-  s.base = normal.gram;
+  s.base = normal.moment;
   s.right = normal.right;
+  if (status == SCL_STATUS_OK && self->penalty == PENALTY_RKHS)
+    status = problem->gram(problem, &s.extra, error);
+  if (status == SCL_STATUS_OK) status = open_system(&s, problem, error);
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
     s.weight = normal.total * lambdas[k];
-    status = problem->progress(problem, (double)k / (double)count, "solving", error);
+    status = problem->progress(problem, "solving", (double)k / (double)count, NAN, error);
     if (status == SCL_STATUS_OK)
-      status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a,
-                            out[k]->coefficients, work, out[k], error);
+      status =
+          solve_system(&s, k > 0 && out[k - 1]->jitter > 0, out[k]->coefficients, out[k], error);
   }
-  if (status == SCL_STATUS_OK && self->estimate != LOO_NONE)
-    status = estimate(self, problem, &normal, s.extra, lambdas, count, out, work, error);
-  self->host->release(work);
-  self->algebra->destroy(a);
+  if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
+    status = estimate(self, problem, &normal, s.extra, lambdas, count, out, s.work, error);
+  close_system(&s);
   return status;
 }
 
-/* What the dual's scores are made of. */
+/* ------------------------------------------------------------ dual */
+
+/* What the dual's scores are made of, beside its solutions. */
 typedef struct dual_scoring {
   loo_spectrum spectrum;
   double *targets, *left; /* n x c as they are, c */
 } dual_scoring;
 
-static void end_dual_scoring(const ridge *self, dual_scoring *d) {
-  loo_release(self->host, &d->spectrum);
-  self->host->release(d->targets);
+static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *outer,
+                               dual_scoring *d, scl_error *error) {
+  const size_t count = problem->rows * problem->targets;
+  d->targets = problem->host->allocate((count + problem->targets) * sizeof *d->targets);
+  if (d->targets == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
+                               problem->rows);
+  d->left = d->targets + count;
+  const scl_status status = problem->responses(problem, d->targets, NULL, error);
+  return status == SCL_STATUS_OK ? loo_decompose(problem->host, outer, NULL, &d->spectrum, error)
+                                 : status;
 }
 
-static scl_status begin_dual_scoring(const ridge *self, const scl_problem *problem,
-                                     const scl_symmetric *gram, dual_scoring *d, scl_error *error) {
-  *d = (dual_scoring){0};
-  if (self->estimate == LOO_NONE) return SCL_STATUS_OK;
-  if (self->estimate == LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
-    return self->host->fail(error, SCL_STATUS_BAD_OPTION,
-                            "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
-  d->targets = self->host->allocate((problem->rows + 1) * problem->targets * sizeof *d->targets);
-  if (d->targets == NULL)
-    return self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
-                            problem->rows);
-  d->left = d->targets + problem->rows * problem->targets;
-  const scl_status status = problem->responses(problem, d->targets, NULL, error);
-  return status == SCL_STATUS_OK ? loo_decompose(self->host, gram, NULL, &d->spectrum, error)
-                                 : status;
+static void close_scoring(const scl_host *host, dual_scoring *d) {
+  loo_release(host, &d->spectrum);
+  host->release(d->targets);
+}
+
+/* One lambda. b: n x c numbers of scratch. */
+static scl_status dual_solution(const ridge *self, const scl_problem *problem, const system_of *s,
+                                const dual_scoring *scoring, double lambda, bool singular,
+                                double *b, scl_solution *out, scl_error *error) {
+  scl_status status = solve_system(s, singular, b, out, error);
+  if (status == SCL_STATUS_OK)
+    status = problem->adjoint(problem, b, s->columns, out->coefficients, error);
+  if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
+    out->score = loo_dual(problem, &scoring->spectrum, self->estimate, lambda, b, scoring->targets,
+                          scoring->left);
+  return status;
 }
 
 static scl_status dual(const ridge *self, const scl_problem *problem, const double *lambdas,
                        size_t count, scl_solution *const *out, scl_error *error) {
-  system_of s = {NULL, NULL, 0, NULL, problem->rows, problem->targets};
-  scl_symmetric *a = NULL;
-  double *work = NULL;
+  const scl_host *host = problem->host;
+  system_of s = {.order = problem->rows, .columns = problem->targets};
+  dual_scoring scoring = {.targets = NULL};
+  double *b = NULL;
   scl_status status = problem->dual(problem, &s.base, &s.right, error);
-  if (status == SCL_STATUS_OK) status = self->algebra->create(s.order, &a, error);
-  if (status == SCL_STATUS_OK)
-    work = self->host->allocate(3 * (s.order + 1) * s.columns * sizeof *work);
-  if (status == SCL_STATUS_OK && work == NULL)
-    status = self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
-                              s.order * s.columns);
-  dual_scoring scoring = {0};
-  if (status == SCL_STATUS_OK) status = begin_dual_scoring(self, problem, s.base, &scoring, error);
+  if (status == SCL_STATUS_OK) status = open_system(&s, problem, error);
+  if (status == SCL_STATUS_OK) b = host->allocate((s.order + 1) * s.columns * sizeof *b);
+  if (status == SCL_STATUS_OK && b == NULL)
+    status = host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                        s.order * s.columns);
+  if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
+    status = open_scoring(problem, s.base, &scoring, error);
   for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++) {
-    double *b = work + 2 * s.order * s.columns;
     s.weight = (double)problem->rows * lambdas[k];
-    status = problem->progress(problem, (double)k / (double)count, "solving", error);
+    status = problem->progress(problem, "solving", (double)k / (double)count, NAN, error);
     if (status == SCL_STATUS_OK)
-      status = solve_system(self, &s, least_jitter(problem), k > 0 && out[k - 1]->jitter > 0, a, b,
-                            work, out[k], error);
-    if (status == SCL_STATUS_OK)
-      status = problem->adjoint(problem, b, s.columns, out[k]->coefficients, error);
-    if (status == SCL_STATUS_OK && self->estimate != LOO_NONE)
-      out[k]->score = loo_dual(problem, &scoring.spectrum, self->estimate, lambdas[k], b,
-                               scoring.targets, scoring.left);
+      status = dual_solution(self, problem, &s, &scoring, lambdas[k],
+                             k > 0 && out[k - 1]->jitter > 0, b, out[k], error);
   }
-  end_dual_scoring(self, &scoring);
-  self->host->release(work);
-  self->algebra->destroy(a);
+  close_scoring(host, &scoring);
+  host->release(b);
+  close_system(&s);
   return status;
 }
 
+/* ------------------------------------------------------------ the plugin */
+
+/* Rows of different weights have no dual: `auto` then takes the primal. */
 static scl_status path(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, scl_solution *const *out, scl_error *error) {
   const ridge *self = instance;
-  if (self->rkhs && !problem->has_kernel)
-    return self->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                            "penalty = \"rkhs\" needs features of an instantiation with K; penalty "
-                            "= \"l2\" goes with these");
-  const int short_and_wide = problem->features > problem->rows && !self->rkhs && !self->primal;
-  if (self->dual || short_and_wide) {
+  const bool rkhs = self->penalty == PENALTY_RKHS;
+  const scl_status fits = penalty_check(self->penalty, problem, error);
+  if (fits != SCL_STATUS_OK) return fits;
+  if (self->estimate == ESTIMATE_LOO_ERROR && problem->task != SCL_TASK_CLASSIFICATION)
+    return problem->host->fail(
+        error, SCL_STATUS_BAD_OPTION,
+        "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
+  if (self->form == FORM_DUAL ||
+      (self->form == FORM_AUTO && !rkhs && problem->features > problem->rows)) {
     const scl_status status = dual(self, problem, values, count, out, error);
-    if (self->dual || status != SCL_STATUS_UNSUPPORTED)
-      return status; /* rows of different weights have no dual here */
+    if (status != SCL_STATUS_UNSUPPORTED) return status;
+    if (self->form == FORM_DUAL)
+      return problem->host->fail(error, status,
+                                 "rows have weights, and the dual takes rows of one weight: "
+                                 "form = \"primal\" takes them");
   }
   return primal(self, problem, values, count, out, error);
 }
 
-static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
+static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
-  return path(instance, problem, &((const ridge *)instance)->lambda, 1, &out, error);
+  return path(self, problem, &((const ridge *)self)->lambda, 1, &out, error);
 }
 
-static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_path path_table = {SCL_HEAD(scl_ability_path), "lambda", path};
-  (void)instance;
-  return strcmp(id, SCL_ABILITY_PATH) == 0 ? &path_table : NULL;
+static scl_penalty penalty(const void *self) {
+  return ((const ridge *)self)->penalty == PENALTY_RKHS ? SCL_PENALTY_RKHS : SCL_PENALTY_L2;
 }
-
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "ridge",
-    "1.0",
-    "The Scullery authors",
-    "Least squares with an l2 or RKHS penalty, from streamed normal equations",
-    "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube and "
-    "Marchand 2023, algorithm 3).\n"
-    "The sums over rows are made once, block by block; each lambda costs one Cholesky "
-    "factorisation. With more features\n"
-    "than rows, all of one weight, the dual system is solved instead (same solution). A singular "
-    "system gets the least jitter\n"
-    "(from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says so. On a "
-    "path of lambdas a system whose\n"
-    "neighbour was singular starts with jitter.\n"
-    "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and Wahba "
-    "1979) for all lambdas from\n"
-    "one decomposition of the sums; search(ds, { folds = \"loo\" }) asks for it.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    destroy,
-    ability};
+    .name = "ridge",
+    .summary = "Least squares with an l2 or RKHS penalty, from streamed normal equations",
+    .doc =
+        "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube\n"
+        "and Marchand 2023, algorithm 3). The sums over rows are made once, block by block; each\n"
+        "lambda costs one Cholesky factorisation. With more features than rows, all of one "
+        "weight,\n"
+        "the dual system is solved instead (same solution). A singular system gets the least\n"
+        "jitter (from 1e-12 of the mean diagonal, times ten) that makes it solvable; info() says\n"
+        "so. On a path of lambdas a system whose neighbour was singular starts with jitter.\n"
+        "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and\n"
+        "Wahba 1979) for all lambdas from one decomposition of the sums;\n"
+        "search(ds, { folds = \"loo\" }) asks for it.",
+    SCL_SOLVER(.solve = solve),
+    SCL_INSTANCE(ridge, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
+                  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty)),
+    .create = create};

@@ -1,120 +1,67 @@
-/* Support vector machines by LIBSVM (Chang and Lin 2011), in its forms:
+/* Support vector machines by LIBSVM (Chang and Lin 2011). Classes, y_i = +-1, and numbers (epsilon
+ * support vector regression):
  *
- *   classes, y_i = +-1       min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0,
- *       1 - y_i (f(x_i) + f0))
- *   numbers (epsilon-SVR)    min_{f, f0} (1/2) ||f||_K^2 + C sum_i w_i max(0,
- *       |f(x_i) + f0 - y_i| - epsilon)
+ *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0))
+ *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, |f(x_i) + f0 - y_i| - epsilon)
  *
- * f = sum_i b_i K(x_i, .), K linear or exp(-gamma ||x - y||^2), |b_i| <= C w_i. Several classes are
- * learnt in pairs and vote; several targets one by one. LIBSVM weighs classes, so w_i may depend on
- * the class alone.
+ * The solution is f = sum_i b_i K(x_i, .) with |b_i| <= C w_i and sum_i b_i = 0. Several classes
+ * are learnt in pairs and vote; several targets one by one. LIBSVM weighs classes, so w_i may
+ * depend on the class alone.
  *
- * LIBSVM finds the b_i. What is kept is an expansion over the support vectors, whose values need no
- * LIBSVM; and how far the b_i are from optimal is measured here: max over pairs (i up, j down) of
- * v_i - v_j, where v = y - f, "up" can grow and "down" can shrink. */
-#include "shared/expansion.h"
-#include "shared/failure.h"
-#include "shared/kernel.h"
+ * LIBSVM computes Gaussian and linear kernels itself, and is given a table of all values of any
+ * other kernel (solver/svm_kernel.h).
+ *
+ * What is kept is an expansion over the support vectors. How far the b_i are from optimal is
+ * measured here, on kernel values in double precision:
+ *
+ *   max_{i, j} v_i - v_j   over b_i that may grow and b_j that may shrink, v = y - f
+ */
+#include "shared/rows.h"
+#include "solver/svm_kernel.h"
 
 #include <float.h>
-#include <libsvm/svm.h>
 #include <stdio.h>
 
-enum { KERNEL, C, GAMMA, EPSILON, TOLERANCE, CACHE, OPTIONS };
+static const scl_option options[] = {
+    SCL_ROW(svm, kernel, SCL_FORM_PARTS, "kernel", NULL,
+            "the kernel on rows, as sc.kernel.linear{} (default: Gaussian, as gamma says)",
+            .range = 0),
+    SCL_NUMBER(svm, gamma, NULL,
+               "instead of kernel: the rate in exp(-gamma ||x-y||^2) (default 1/d, d columns)",
+               SCL_POSITIVE, .width = SCL_WIDTH_GAMMA),
+    {.name = "C",
+     .help = "weight of each row's loss; larger fits closer",
+     .fallback = "1",
+     .forms = SCL_FORM_NUMBER,
+     SCL_AT(svm, c),
+     SCL_POSITIVE,
+     .role = SCL_ROLE_CAPACITY},
+    SCL_NUMBER(svm, epsilon, "0.1", "regression: errors up to this cost nothing", SCL_NOT_NEGATIVE),
+    SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
+    SCL_NUMBER(svm, cache, "200", "megabytes of kernel values that are kept", SCL_ABOVE(0, 1e6))};
 
-static const scl_option options[OPTIONS] = {
-    {"kernel", SCL_FORM_WORD, "rbf|linear", "rbf", 0, 0, 0, SCL_WIDTH_NONE,
-     "rbf: exp(-gamma ||x-y||^2); linear: <x, y>"},
-    {"C", SCL_FORM_NUMBER, NULL, "1", 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_NONE, "weight of each row's loss; larger fits closer"},
-    {"gamma", SCL_FORM_NUMBER, NULL, NULL, 0, INFINITY, SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN,
-     SCL_WIDTH_GAMMA, "of rbf (default 1/d, d columns)"},
-    {"epsilon", SCL_FORM_NUMBER, NULL, "0.1", 0, INFINITY, SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "regression: errors up to this cost nothing"},
-    {"tolerance", SCL_FORM_NUMBER, NULL, "1e-3", 0, INFINITY,
-     SCL_RANGE_LOW_OPEN | SCL_RANGE_HIGH_OPEN, SCL_WIDTH_NONE,
-     "stop at this violation of optimality"},
-    {"cache", SCL_FORM_NUMBER, NULL, "200", 0, 1e6, SCL_RANGE_LOW_OPEN, SCL_WIDTH_NONE,
-     "megabytes of kernel values that are kept"},
-};
+static scl_status create(void *instance, scl_error *error) {
+  const svm *self = instance;
+  if (self->kernel.plugin == NULL || isnan(self->gamma)) return SCL_STATUS_OK;
+  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                               "gamma and kernel both say the kernel: give one of them");
+}
 
-typedef struct svm {
-  kernel base; /* its scale is 0 until the number of columns says gamma */
-  double c, epsilon, tolerance, cache;
-} svm;
+/* ------------------------------------------------------------ models */
 
-/* Scores are the functions themselves, or, of several classes, the votes of one function a pair. */
+/* Scores are the functions themselves, or the votes of one function a pair of classes. */
 typedef struct machines {
   expansion base;
   size_t targets;
-  size_t *plus, *minus; /* functions: the classes of each pair, > 0 for the first; NULL: no votes */
+  int32_t *pairs; /* functions x 2: the classes above 0 and below; NULL: no votes */
 } machines;
-
-static void quiet(const char *text) {
-  (void)text;
-}
-
-static void finish_rbf(const void *instance, size_t dim, size_t count, double *numbers) {
-  const svm *self = instance;
-  (void)dim;
-  for (size_t j = 0; j < count; j++)
-    numbers[j] = -numbers[j];
-  self->base.math->exp(count, numbers, numbers);
-}
-
-static void finish_linear(const void *instance, size_t dim, size_t count, double *numbers) {
-  (void)instance, (void)dim, (void)count, (void)numbers;
-}
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  const int rbf = strcmp(values[KERNEL].word, "rbf") == 0, given = values[GAMMA].form != 0;
-  const kernel linear = {.number = KERNEL_DOT, .scale = 1, .finish = finish_linear};
-  const kernel gaussian = {.number = KERNEL_SQUARE,
-                           .scale = given ? sqrt(values[GAMMA].number) : 0,
-                           .finish = finish_rbf};
-  if (!rbf && given)
-    return host->fail(error, SCL_STATUS_BAD_OPTION, "gamma goes with kernel = \"rbf\"");
-  const scl_status status =
-      kernel_create(host, sizeof(svm), rbf ? gaussian : linear, instance, error);
-  if (status != SCL_STATUS_OK) return status;
-  svm *self = *instance;
-  self->c = values[C].number;
-  self->epsilon = values[EPSILON].number;
-  self->tolerance = values[TOLERANCE].number;
-  self->cache = values[CACHE].number;
-  return SCL_STATUS_OK;
-}
-
-/* The instance for rows of `dim` columns. */
-static svm of_columns(const svm *self, size_t dim) {
-  svm made = *self;
-  if (made.base.scale == 0) made.base.scale = sqrt(1 / (double)dim);
-  return made;
-}
-
-static row_kernel row_kernel_of(const svm *self) {
-  return (row_kernel){self->base.host, self->base.algebra, self, kernel_gram};
-}
-
-/* ---------------------------------------------------------------- models */
 
 static void end(const void *instance, void *model) {
   const scl_host *host = ((const svm *)instance)->base.host;
-  machines *m = model;
-  if (m == NULL) return;
+  const machines *m = model;
   expansion_release(host, &m->base);
-  host->release(m->plus);
-  host->release(m->minus);
-  host->release(m);
-}
-
-static scl_status reserve_pairs(const scl_host *host, machines *m, scl_error *error) {
-  m->plus = host->allocate((m->base.functions + 1) * sizeof *m->plus);
-  m->minus = host->allocate((m->base.functions + 1) * sizeof *m->minus);
-  if (m->plus != NULL && m->minus != NULL) return SCL_STATUS_OK;
-  return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu pairs of classes",
-                    m->base.functions);
+  host->release(m->pairs);
+  host->release(model);
 }
 
 /* The votes of a class, and within a third of a vote the sum of its functions, which decides where
@@ -123,51 +70,54 @@ static void vote(const machines *m, const double *values, double *sums, double *
   for (size_t j = 0; j < m->targets; j++)
     scores[j] = sums[j] = 0;
   for (size_t p = 0; p < m->base.functions; p++) {
-    scores[values[p] > 0 ? m->plus[p] : m->minus[p]] += 1;
-    sums[m->plus[p]] += values[p];
-    sums[m->minus[p]] -= values[p];
+    const int32_t plus = m->pairs[2 * p], minus = m->pairs[2 * p + 1];
+    scores[values[p] > 0 ? plus : minus] += 1;
+    sums[plus] += values[p];
+    sums[minus] -= values[p];
   }
   for (size_t j = 0; j < m->targets; j++)
     scores[j] += sums[j] / (3 * (fabs(sums[j]) + 1));
 }
 
-static scl_status decide(const void *instance, const void *model, const scl_block *rows,
+static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
+  const scl_host *host = ((const svm *)instance)->base.host;
   const machines *m = model;
-  const svm self = of_columns(instance, m->base.cols);
-  const row_kernel k = row_kernel_of(&self);
-  if (m->plus == NULL) return expansion_decide(&k, &m->base, rows, scores, stride, error);
   const size_t functions = m->base.functions;
-  double *values = k.host->allocate((rows->rows * functions + m->targets) * sizeof *values);
+  const scl_const_parameters u =
+      scl_dense_rows(rows->data, rows->row_stride, rows->rows, rows->cols);
+  if (m->pairs == NULL)
+    return expansion_values(instance, svm_gram, &m->base, &u, scores, stride, error);
+  double *values = host->allocate((rows->rows * functions + m->targets) * sizeof *values);
   if (values == NULL)
-    return k.host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
-                        functions);
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu functions of a row",
+                      functions);
   const scl_status status =
-      expansion_decide(&k, &m->base, rows, values, (ptrdiff_t)functions, error);
+      expansion_values(instance, svm_gram, &m->base, &u, values, (ptrdiff_t)functions, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->rows; i++)
     vote(m, values + i * functions, values + rows->rows * functions,
          scores + (ptrdiff_t)i * stride);
-  k.host->release(values);
+  host->release(values);
   return status;
 }
 
-/* ---------------------------------------------------------------- what LIBSVM is given */
+/* ------------------------------------------------------------ the problem, and its bounds */
 
 typedef struct training {
-  svm self;
+  const svm *self;
+  const scl_host *host;
   const scl_problem *problem;
   row_set set;
   machines *m;
   size_t classes; /* 0: regression */
   double *bound;  /* C w: of each class; of regression one */
+  svm_form form;
   struct svm_node *nodes;
   struct svm_node **row;
   double *labels; /* rows: the class, or the target at hand */
-  double *b;      /* rows x functions, before those without support vectors go */
-  size_t *kept;   /* their places among the rows */
-  double *ends; /* the tasks': largest v that can grow, smallest that can shrink, for each function
-                   of each tile of rows */
-  failure *failed;
+  double *b;      /* rows x functions, before rows without coefficients go */
+  size_t *kept;   /* places of those that stay */
+  double *ends; /* tiles of rows x functions x 2: largest v that can grow, least that can shrink */
 } training;
 
 static size_t class_of(const training *t, size_t row) {
@@ -175,33 +125,47 @@ static size_t class_of(const training *t, size_t row) {
 }
 
 static scl_status set_bounds(training *t, scl_error *error) {
-  const scl_host *host = t->problem->host;
   const size_t count = t->classes == 0 ? 1 : t->classes;
-  t->bound = host->allocate(count * sizeof *t->bound);
+  t->bound = t->host->allocate(count * sizeof *t->bound);
   if (t->bound == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", count);
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", count);
   for (size_t j = 0; j < count; j++)
     t->bound[j] = 0;
   for (size_t i = 0; i < t->set.rows; i++) {
-    double *bound = &t->bound[class_of(t, i)], value = t->self.c * t->set.weights[i];
+    double *bound = &t->bound[class_of(t, i)], value = t->self->c * t->set.weights[i];
     if (*bound != 0 && *bound != value)
-      return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                        "LIBSVM takes no weights of rows, but of classes: here they differ %s",
-                        t->classes == 0 ? "from row to row" : "within a class");
+      return t->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                           "LIBSVM takes no weights of rows, but of classes: here they differ %s",
+                           t->classes == 0 ? "from row to row" : "within a class");
     *bound = value;
   }
   return SCL_STATUS_OK;
 }
 
-static size_t count_nodes(const row_set *set) {
-  size_t count = set->rows;
-  for (size_t i = 0; i < set->rows * set->cols; i++)
-    count += set->x[i] != 0;
-  return count;
+/* ------------------------------------------------------------ the input of LIBSVM */
+
+enum { STRIP = 256 };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* LIBSVM would go on with infinite products of rows, to a model of NaN. It keeps products in single
+ * precision; exponentials are taken of double ones. */
+static scl_status check_products(const training *t, scl_error *error) {
+  const double factor = t->form.type == RBF ? fmax(t->form.gamma, 1) : 1,
+               most = t->form.type == RBF ? DBL_MAX : FLT_MAX;
+  for (size_t i = 0; i < t->set.rows; i++) {
+    double square = 0;
+    for (size_t j = 0; j < t->set.cols; j++)
+      square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
+    if (!(4 * square * factor <= most))
+      return t->host->fail(error, SCL_STATUS_BAD_DATA,
+                           "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
+  }
+  return SCL_STATUS_OK;
 }
 
-/* Columns from 1, zeros left out, -1 at the end of a row. */
-static void make_nodes(const training *t) {
+/* Rows as they are: columns from 1, zeros left out, -1 at the end of a row. */
+static void make_rows(const training *t) {
   struct svm_node *node = t->nodes;
   for (size_t i = 0; i < t->set.rows; i++) {
     t->row[i] = node;
@@ -212,52 +176,99 @@ static void make_nodes(const training *t) {
   }
 }
 
-/* LIBSVM would go on with infinite products of rows, to a model of NaN: products themselves are
- * kept in single precision, exponentials of double ones. */
-static scl_status check_products(const training *t, scl_error *error) {
-  const double gamma = t->self.base.scale * t->self.base.scale,
-               most = t->self.base.number == KERNEL_SQUARE ? DBL_MAX : FLT_MAX;
-  for (size_t i = 0; i < t->set.rows; i++) {
-    double square = 0;
-    for (size_t j = 0; j < t->set.cols; j++)
-      square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
-    if (!(4 * square * fmax(gamma, 1) <= most))
-      return t->problem->host->fail(
+/* The kernel values of row i as a row of the table: (0, i + 1), (j + 1, K(x_i, x_j)), (-1, 0). */
+static scl_status table_values(const training *t, size_t i, size_t first, size_t count,
+                               const double *k, scl_error *error) {
+  struct svm_node *node = t->row[i];
+  node[0] = (struct svm_node){0, (double)(i + 1)};
+  node[t->set.rows + 1] = (struct svm_node){-1, 0};
+  for (size_t j = 0; j < count; j++) {
+    node[first + j + 1] = (struct svm_node){(int)(first + j + 1), k[j]};
+    if (!(4 * fabs(k[j]) <= FLT_MAX))
+      return t->host->fail(
           error, SCL_STATUS_BAD_DATA,
-          "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
+          "kernel.%s is %g for rows %zu and %zu, too large for LIBSVM: scale the rows",
+          t->self->kernel.plugin->name, k[j], i + 1, first + j + 1);
   }
   return SCL_STATUS_OK;
 }
 
+static scl_status table_task(void *context, size_t index, scl_error *error) {
+  const training *t = context;
+  const size_t n = t->set.rows, d = t->set.cols, top = index * STRIP,
+               height = least(n - top, STRIP);
+  const scl_const_parameters u = scl_dense_rows(t->set.x + top * d, (ptrdiff_t)d, height, d);
+  double *k = t->host->allocate(sizeof *k * STRIP * STRIP);
+  scl_status status = SCL_STATUS_OK;
+  if (k == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for a tile of kernel values");
+  for (size_t first = 0; status == SCL_STATUS_OK && first < n; first += STRIP) {
+    const size_t count = least(n - first, STRIP);
+    const scl_const_parameters v = scl_dense_rows(t->set.x + first * d, (ptrdiff_t)d, count, d);
+    status = svm_gram(t->self, &u, &v, k, STRIP, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < height; i++)
+      status = table_values(t, top + i, first, count, k + i * STRIP, error);
+  }
+  t->host->release(k);
+  return status;
+}
+
+static scl_status make_table(training *t, scl_error *error) {
+  for (size_t i = 0; i < t->set.rows; i++)
+    t->row[i] = t->nodes + i * (t->set.rows + 2);
+  return t->host->parallel((t->set.rows + STRIP - 1) / STRIP, table_task, t, error);
+}
+
+static size_t count_nodes(const training *t) {
+  size_t count = t->set.rows;
+  if (t->form.type == PRECOMPUTED) return t->set.rows * (t->set.rows + 2);
+  for (size_t i = 0; i < t->set.rows * t->set.cols; i++)
+    count += t->set.x[i] != 0;
+  return count;
+}
+
 /* LIBSVM does not ask whether it got its memory: see first that there is some. */
-static int room_for_libsvm(const training *t) {
-  const double n = (double)t->set.rows, bytes = 256 * n + fmin(t->self.cache * 1e6, 4 * n * n);
-  void *memory = t->problem->host->allocate((size_t)bytes);
-  t->problem->host->release(memory);
+static bool has_room_for_libsvm(const training *t) {
+  const double n = (double)t->set.rows, bytes = 256 * n + fmin(t->self->cache * 1e6, 4 * n * n);
+  void *memory = t->host->allocate((size_t)bytes);
+  t->host->release(memory);
   return memory != NULL;
 }
 
+static scl_status refuse_size(const training *t, size_t nodes, scl_error *error) {
+  if (t->form.type != PRECOMPUTED)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for %zu rows as LIBSVM takes them", t->set.rows);
+  return t->host->fail(
+      error, SCL_STATUS_NO_MEMORY,
+      "LIBSVM takes kernel.%s as a table of its values between %zu rows, %.3g GB, more memory than "
+      "there is: take fewer rows, a Gaussian or linear kernel (which need no table), or "
+      "sc.solver.kernel_ridge (a quarter of that)",
+      t->self->kernel.plugin->name, t->set.rows, (double)nodes * sizeof(struct svm_node) * 1e-9);
+}
+
 static scl_status prepare(training *t, scl_error *error) {
-  const scl_host *host = t->problem->host;
-  const size_t n = t->set.rows, nodes = count_nodes(&t->set);
+  const size_t n = t->set.rows;
   if (n > INT32_MAX / 2 || t->set.cols >= INT32_MAX)
-    return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "%zu x %zu numbers are more than LIBSVM counts", n, t->set.cols);
-  t->nodes = host->allocate(nodes * sizeof *t->nodes);
-  t->row = host->allocate(n * sizeof(struct svm_node *));
-  t->labels = host->allocate(n * sizeof *t->labels);
-  t->kept = host->allocate(n * sizeof *t->kept);
+    return t->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                         "%zu x %zu numbers are more than LIBSVM counts", n, t->set.cols);
+  const size_t nodes = count_nodes(t);
+  t->nodes = nodes > SIZE_MAX / 32 ? NULL : t->host->allocate(nodes * sizeof *t->nodes);
+  t->row = t->host->allocate(n * sizeof(struct svm_node *));
+  t->labels = t->host->allocate(n * sizeof *t->labels);
+  t->kept = t->host->allocate(n * sizeof *t->kept);
   if (t->nodes == NULL || t->row == NULL || t->labels == NULL || t->kept == NULL ||
-      !room_for_libsvm(t))
-    return host->fail(error, SCL_STATUS_NO_MEMORY,
-                      "not enough memory for %zu rows as LIBSVM takes them", n);
-  make_nodes(t);
+      !has_room_for_libsvm(t))
+    return refuse_size(t, nodes, error);
+  if (t->form.type == PRECOMPUTED) return make_table(t, error);
+  make_rows(t);
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- what LIBSVM gives back */
+/* ------------------------------------------------------------ the output of LIBSVM */
 
-/* Function `at` is class `plus` against class `minus` in LIBSVM's order of classes; of two classes
+/* Function `at` is class `plus` against class `minus` in LIBSVM's order of classes. Of two classes
  * the second is the one above 0. */
 static void take_pair(const training *t, const struct svm_model *found, size_t at, int plus,
                       int minus) {
@@ -271,9 +282,9 @@ static void take_pair(const training *t, const struct svm_model *found, size_t a
       t->b[((size_t)found->sv_indices[i] - 1) * functions + at] = sign * from[i];
   }
   t->m->base.f0[at] = -sign * found->rho[at];
-  if (t->m->plus == NULL) return;
-  t->m->plus[at] = (size_t)found->label[plus];
-  t->m->minus[at] = (size_t)found->label[minus];
+  if (t->m->pairs == NULL) return;
+  t->m->pairs[2 * at] = found->label[plus];
+  t->m->pairs[2 * at + 1] = found->label[minus];
 }
 
 static void take_target(const training *t, const struct svm_model *found, size_t at) {
@@ -282,37 +293,37 @@ static void take_target(const training *t, const struct svm_model *found, size_t
   t->m->base.f0[at] = -found->rho[0];
 }
 
-/* b: rows x functions, all rows for now. */
 static scl_status reserve_functions(training *t, size_t functions, scl_error *error) {
-  const scl_host *host = t->problem->host;
-  t->m->base.rows = t->set.rows;
+  const bool votes = t->classes > 2;
   t->m->base.cols = t->set.cols;
   t->m->base.functions = functions;
   t->m->targets = t->set.targets;
-  scl_status status = expansion_reserve(host, &t->m->base, error);
-  t->b = t->m->base.b;
-  t->m->base.b = NULL;
-  if (status == SCL_STATUS_OK && t->classes > 2) status = reserve_pairs(host, t->m, error);
-  return status;
+  t->b = functions > SIZE_MAX / 16 / t->set.rows
+             ? NULL
+             : models_new(t->host, t->set.rows * functions * sizeof *t->b, error);
+  t->m->base.f0 = models_new(t->host, functions * sizeof(double), error);
+  if (votes) t->m->pairs = t->host->allocate(2 * functions * sizeof *t->m->pairs);
+  if (t->b != NULL && t->m->base.f0 != NULL && (!votes || t->m->pairs != NULL))
+    return SCL_STATUS_OK;
+  return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu x %zu coefficients",
+                       t->set.rows, functions);
 }
 
 static scl_status train(const training *t, const struct svm_parameter *how, struct svm_model **out,
                         scl_error *error) {
   const struct svm_problem data = {(int)t->set.rows, t->labels, t->row};
   const char *wrong = svm_check_parameter(&data, how);
-  if (wrong != NULL)
-    return t->problem->host->fail(error, SCL_STATUS_BAD_OPTION, "LIBSVM says: %s", wrong);
+  if (wrong != NULL) return t->host->fail(error, SCL_STATUS_BAD_OPTION, "LIBSVM says: %s", wrong);
   *out = svm_train(&data, how);
   return SCL_STATUS_OK;
 }
 
-/* A tenth of the tolerance is left to what LIBSVM's single precision kernel values make of it. */
+/* A tenth of the tolerance is left to LIBSVM's kernel values in single precision. */
 static struct svm_parameter parameters_of(const training *t) {
-  const svm *self = &t->self;
-  const int rbf = self->base.number == KERNEL_SQUARE;
+  const svm *self = t->self;
   return (struct svm_parameter){.svm_type = t->classes == 0 ? EPSILON_SVR : C_SVC,
-                                .kernel_type = rbf ? RBF : LINEAR,
-                                .gamma = self->base.scale * self->base.scale,
+                                .kernel_type = t->form.type,
+                                .gamma = t->form.type == RBF ? t->form.gamma : 0,
                                 .cache_size = self->cache,
                                 .eps = 0.9 * self->tolerance,
                                 .C = 1,
@@ -321,19 +332,16 @@ static struct svm_parameter parameters_of(const training *t) {
 }
 
 static scl_status train_classes(training *t, scl_error *error) {
-  const scl_host *host = t->problem->host;
   struct svm_parameter how = parameters_of(t);
   struct svm_model *found = NULL;
-  int *names = host->allocate(t->classes * sizeof *names);
-  double *weights = host->allocate(t->classes * sizeof *weights);
-  if (names == NULL || weights == NULL) {
-    host->release(names);
-    host->release(weights);
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", t->classes);
-  }
-  for (size_t j = 0; j < t->classes;
-       j++) /* of the classes that have rows: LIBSVM complains of others */
-    if (t->bound[j] > 0) {
+  int *names = t->host->allocate(t->classes * sizeof *names);
+  double *weights = t->host->allocate(t->classes * sizeof *weights);
+  scl_status status = SCL_STATUS_OK;
+  if (names == NULL || weights == NULL)
+    status =
+        t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", t->classes);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < t->classes; j++)
+    if (t->bound[j] > 0) { /* LIBSVM complains of classes without rows */
       names[how.nr_weight] = (int)j;
       weights[how.nr_weight++] = t->bound[j];
     }
@@ -341,16 +349,16 @@ static scl_status train_classes(training *t, scl_error *error) {
     t->labels[i] = (double)rows_class(&t->set, i);
   how.weight_label = names;
   how.weight = weights;
-  scl_status status = train(t, &how, &found, error);
-  if (status == SCL_STATUS_OK)
-    status = reserve_functions(t, (size_t)(found->nr_class * (found->nr_class - 1) / 2), error);
+  if (status == SCL_STATUS_OK) status = train(t, &how, &found, error);
+  const size_t k = found == NULL ? 0 : (size_t)found->nr_class;
+  if (status == SCL_STATUS_OK) status = reserve_functions(t, k * (k - 1) / 2, error);
   size_t at = 0;
   for (int i = 0; status == SCL_STATUS_OK && i < found->nr_class; i++)
     for (int j = i + 1; j < found->nr_class; j++)
       take_pair(t, found, at++, i, j);
   if (found != NULL) svm_free_and_destroy_model(&found);
-  host->release(names);
-  host->release(weights);
+  t->host->release(names);
+  t->host->release(weights);
   return status;
 }
 
@@ -363,7 +371,7 @@ static scl_status train_targets(training *t, scl_error *error) {
     struct svm_model *found = NULL;
     for (size_t i = 0; i < t->set.rows; i++)
       t->labels[i] = t->set.y[i * c + j];
-    status = t->problem->progress(t->problem, (double)j / (double)c, "support vectors", error);
+    status = t->problem->progress(t->problem, "support vectors", (double)j / (double)c, NAN, error);
     if (status == SCL_STATUS_OK) status = train(t, &how, &found, error);
     if (status == SCL_STATUS_OK) take_target(t, found, j);
     if (found != NULL) svm_free_and_destroy_model(&found);
@@ -371,35 +379,34 @@ static scl_status train_targets(training *t, scl_error *error) {
   return status;
 }
 
-/* The rows with a coefficient (at least one row) go into the model. */
+static bool has_coefficient(const training *t, size_t row) {
+  const size_t functions = t->m->base.functions;
+  for (size_t j = 0; j < functions; j++)
+    if (t->b[row * functions + j] != 0) return true;
+  return false;
+}
+
+/* The rows with a coefficient, and at least one row, go into the model. */
 static scl_status keep_support(training *t, scl_error *error) {
-  const scl_host *host = t->problem->host;
   expansion *e = &t->m->base;
-  size_t kept = 0;
-  for (size_t i = 0; i < t->set.rows; i++) {
-    int any = kept == 0 && i + 1 == t->set.rows;
-    for (size_t j = 0; j < e->functions; j++)
-      any |= t->b[i * e->functions + j] != 0;
-    if (any) t->kept[kept++] = i;
-  }
-  e->rows = kept;
-  e->x = host->allocate((kept * e->cols + 1) * sizeof *e->x);
-  e->b = host->allocate((kept * e->functions + 1) * sizeof *e->b);
+  const size_t d = e->cols, c = e->functions;
+  for (size_t i = 0; i < t->set.rows; i++)
+    if (has_coefficient(t, i) || (e->rows == 0 && i + 1 == t->set.rows)) t->kept[e->rows++] = i;
+  e->x = t->host->allocate(e->rows * d * sizeof *e->x);
+  e->b = t->host->allocate(e->rows * c * sizeof *e->b);
   if (e->x == NULL || e->b == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu support vectors",
-                      kept);
-  for (size_t i = 0; i < kept; i++) {
-    memcpy(e->x + i * e->cols, t->set.x + t->kept[i] * e->cols, e->cols * sizeof *e->x);
-    memcpy(e->b + i * e->functions, t->b + t->kept[i] * e->functions, e->functions * sizeof *e->b);
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu support vectors",
+                         e->rows);
+  for (size_t i = 0; i < e->rows; i++) {
+    memcpy(e->x + i * d, t->set.x + t->kept[i] * d, d * sizeof *e->x);
+    memcpy(e->b + i * c, t->b + t->kept[i] * c, c * sizeof *e->b);
   }
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- how optimal it is */
+/* ------------------------------------------------------------ the violation of optimality */
 
-enum { STRIP = 256 };
-
-static void widen_ends(double *ends, double v, int grows, int shrinks) {
+static void widen_ends(double *ends, double v, bool grows, bool shrinks) {
   if (grows && v > ends[0]) ends[0] = v;
   if (shrinks && v < ends[1]) ends[1] = v;
 }
@@ -407,52 +414,43 @@ static void widen_ends(double *ends, double v, int grows, int shrinks) {
 /* Row i against one of several functions, f its value there. */
 static void meet_pair(const training *t, size_t i, size_t function, double f, double *ends) {
   const size_t class = rows_class(&t->set, i);
-  const size_t plus = t->m->plus == NULL ? 1 : t->m->plus[function],
-               minus = t->m->plus == NULL ? 0 : t->m->minus[function];
+  const size_t plus = t->m->pairs == NULL ? 1 : (size_t)t->m->pairs[2 * function],
+               minus = t->m->pairs == NULL ? 0 : (size_t)t->m->pairs[2 * function + 1];
   if (class != plus && class != minus) return;
   const double b = t->b[i * t->m->base.functions + function], bound = t->bound[class];
   if (class == plus)
-    widen_ends(ends, 1 - f, b<bound, b> 0);
+    widen_ends(ends, 1 - f, b < bound, 0 < b);
   else
-    widen_ends(ends, -1 - f, b<0, b> - bound);
+    widen_ends(ends, -1 - f, b < 0, -bound < b);
 }
 
 /* Two multipliers a row: b = max(b, 0) - max(-b, 0). */
 static void meet_target(const training *t, size_t i, size_t function, double f, double *ends) {
   const double b = t->b[i * t->m->base.functions + function], bound = t->bound[0],
                v = t->set.y[i * t->set.targets + function] - f;
-  widen_ends(ends, v - t->self.epsilon, b<bound, b> 0);
-  widen_ends(ends, v + t->self.epsilon, b<0, b> - bound);
+  widen_ends(ends, v - t->self->epsilon, b < bound, 0 < b);
+  widen_ends(ends, v + t->self->epsilon, b < 0, -bound < b);
 }
 
-static scl_status meet_rows(const training *t, size_t index, double *values, scl_error *error) {
+static scl_status meet_task(void *context, size_t index, scl_error *error) {
+  const training *t = context;
   const expansion *e = &t->m->base;
-  const row_kernel k = row_kernel_of(&t->self);
-  const size_t first = index * STRIP,
-               count = t->set.rows - first < STRIP ? t->set.rows - first : STRIP, c = e->functions;
-  double *ends = t->ends + 2 * index * c;
-  const scl_status status = expansion_values(&k, e, t->set.x + first * e->cols, (ptrdiff_t)e->cols,
-                                             count, values, (ptrdiff_t)c, error);
+  const size_t d = e->cols, c = e->functions, first = index * STRIP,
+               count = least(t->set.rows - first, STRIP);
+  const scl_const_parameters u = scl_dense_rows(t->set.x + first * d, (ptrdiff_t)d, count, d);
+  double *ends = t->ends + 2 * index * c, *f = t->host->allocate(STRIP * c * sizeof *f);
+  if (f == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the values of %d rows",
+                         STRIP);
+  const scl_status status = expansion_values(t->self, svm_gram, e, &u, f, (ptrdiff_t)c, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
     ends[2 * j] = -INFINITY;
     ends[2 * j + 1] = INFINITY;
     for (size_t i = 0; i < count; i++)
-      (t->classes == 0 ? meet_target : meet_pair)(t, first + i, j, values[i * c + j], ends + 2 * j);
+      (t->classes == 0 ? meet_target : meet_pair)(t, first + i, j, f[i * c + j], ends + 2 * j);
   }
+  t->host->release(f);
   return status;
-}
-
-static void meet_task(void *context, size_t index) {
-  const training *t = context;
-  const scl_host *host = t->problem->host;
-  scl_error error = {0};
-  double *values = host->allocate(STRIP * t->m->base.functions * sizeof *values);
-  const scl_status status = values == NULL
-                                ? host->fail(&error, SCL_STATUS_NO_MEMORY,
-                                             "not enough memory for the values of %d rows", STRIP)
-                                : meet_rows(t, index, values, &error);
-  failure_note(t->failed, status, &error);
-  host->release(values);
 }
 
 static double violation(const training *t, size_t tiles) {
@@ -461,8 +459,8 @@ static double violation(const training *t, size_t tiles) {
   for (size_t j = 0; j < c; j++) {
     double ends[2] = {-INFINITY, INFINITY};
     for (size_t k = 0; k < tiles; k++) {
-      widen_ends(ends, t->ends[2 * (k * c + j)], 1, 0);
-      widen_ends(ends, t->ends[2 * (k * c + j) + 1], 0, 1);
+      widen_ends(ends, t->ends[2 * (k * c + j)], true, false);
+      widen_ends(ends, t->ends[2 * (k * c + j) + 1], false, true);
     }
     if (!(ends[0] - ends[1] <= worst)) worst = ends[0] - ends[1];
   }
@@ -470,65 +468,65 @@ static double violation(const training *t, size_t tiles) {
 }
 
 static scl_status judge(training *t, scl_solution *out, scl_error *error) {
-  const scl_host *host = t->problem->host;
   const size_t tiles = (t->set.rows + STRIP - 1) / STRIP;
-  failure failed;
-  failure_begin(&failed);
-  t->failed = &failed;
-  t->ends = host->allocate(2 * tiles * t->m->base.functions * sizeof *t->ends);
+  t->ends = t->host->allocate(2 * tiles * t->m->base.functions * sizeof *t->ends);
   if (t->ends == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory to judge %zu functions",
-                      t->m->base.functions);
-  host->parallel(tiles, meet_task, t);
-  const scl_status status = failure_end(&failed, error);
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory to judge %zu functions",
+                         t->m->base.functions);
+  const scl_status status = t->host->parallel(tiles, meet_task, t, error);
   if (status != SCL_STATUS_OK) return status;
   out->residual = violation(t, tiles);
-  out->tolerance = t->self.tolerance;
-  out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  const int fewer = out->outcome == SCL_OUTCOME_CONVERGED ? 0 : 1;
+  out->tolerance = t->self->tolerance;
+  const bool converged = out->residual <= out->tolerance;
+  out->outcome = converged ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   (void)snprintf(
       out->note, sizeof out->note, "%zu of %zu rows are support vectors%s", t->m->base.rows,
       t->set.rows,
-      fewer ? "; LIBSVM stopped before its condition held, or could not see it in single precision"
-            : "");
+      converged
+          ? ""
+          : "; LIBSVM stopped before its condition held, or could not see it in single precision");
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- fitting */
+/* ------------------------------------------------------------ fitting */
 
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
   const scl_problem *problem = t->problem;
   scl_status status = rows_collect(problem, &t->set, error);
   if (status == SCL_STATUS_OK && t->classes > 0)
-    status = rows_need_two_classes(problem->host, &t->set, error);
+    status = rows_need_two_classes(t->host, &t->set, error);
   if (status == SCL_STATUS_OK) status = set_bounds(t, error);
-  if (status == SCL_STATUS_OK) status = check_products(t, error);
+  if (status == SCL_STATUS_OK)
+    status = svm_choose_form(t->self, t->set.x, t->set.rows, t->set.cols, &t->form, error);
+  if (status == SCL_STATUS_OK && t->form.type != PRECOMPUTED) status = check_products(t, error);
   if (status == SCL_STATUS_OK) status = prepare(t, error);
-  if (status == SCL_STATUS_OK) status = problem->progress(problem, 0, "support vectors", error);
+  if (status == SCL_STATUS_OK)
+    status = problem->progress(problem, "support vectors", 0, NAN, error);
   if (status == SCL_STATUS_OK)
     status = t->classes > 0 ? train_classes(t, error) : train_targets(t, error);
   if (status == SCL_STATUS_OK) status = keep_support(t, error);
   if (status == SCL_STATUS_OK)
-    status = problem->progress(problem, 0.9, "how optimal they are", error);
+    status = problem->progress(problem, "the violation of optimality", 0.9, NAN, error);
   return status == SCL_STATUS_OK ? judge(t, out, error) : status;
 }
 
 static void release(training *t) {
-  const scl_host *host = t->problem->host;
-  rows_release(host, &t->set);
-  host->release(t->bound);
-  host->release(t->nodes);
-  host->release(t->row);
-  host->release(t->labels);
-  host->release(t->b);
-  host->release(t->kept);
-  host->release(t->ends);
+  rows_release(t->host, &t->set);
+  t->host->release(t->bound);
+  t->host->release(t->nodes);
+  t->host->release(t->row);
+  t->host->release(t->labels);
+  t->host->release(t->b);
+  t->host->release(t->kept);
+  t->host->release(t->ends);
 }
+
+static void quiet(const char *text) { (void)text; }
 
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
-  training t = {.self = of_columns(instance, problem->features), .problem = problem};
-  t.m = expansion_new(problem->host, sizeof *t.m, error);
+  training t = {.self = instance, .host = problem->host, .problem = problem};
+  t.m = models_new(t.host, sizeof *t.m, error);
   if (t.m == NULL) return SCL_STATUS_NO_MEMORY;
   if (problem->task == SCL_TASK_CLASSIFICATION)
     t.classes = problem->targets == 1 ? 2 : problem->targets;
@@ -542,74 +540,52 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ---------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------ arrays: rows (the support vectors),
+ * coefficients, intercept; votes (0 or 1), pairs */
 
-static const char title[] = "svm 1";
-
-static scl_status save(const void *instance, const void *model, scl_write write, void *context,
+static scl_status save(const void *instance, const void *model, scl_archive *archive,
                        scl_error *error) {
-  (void)instance;
   const machines *m = model;
-  byte_writer w = {write, context, error, SCL_STATUS_OK};
-  bytes_put_title(&w, title);
+  const int32_t votes = m->pairs != NULL;
+  model_writer w = {archive, error, SCL_STATUS_OK};
+  (void)instance;
   expansion_put(&w, &m->base);
-  bytes_put_size(&w, m->targets);
-  bytes_put_size(&w, m->plus != NULL);
-  for (size_t p = 0; m->plus != NULL && p < m->base.functions; p++) {
-    bytes_put_size(&w, m->plus[p]);
-    bytes_put_size(&w, m->minus[p]);
-  }
+  models_put(&w, "votes", SCL_DTYPE_INT32, 1, 0, &votes);
+  if (votes) models_put(&w, "pairs", SCL_DTYPE_INT32, m->base.functions, 2, m->pairs);
   return w.status;
 }
 
-static void get_pairs(byte_reader *r, machines *m) {
-  m->targets = bytes_get_size(r, 1, 65536, "the number of targets");
-  const size_t votes =
-      bytes_get_size(r, m->targets != m->base.functions, m->targets > 2, "the vote of classes");
-  if (r->status == SCL_STATUS_OK && votes) r->status = reserve_pairs(r->host, m, r->error);
-  for (size_t p = 0; r->status == SCL_STATUS_OK && votes && p < m->base.functions; p++) {
-    m->plus[p] = bytes_get_size(r, 0, m->targets - 1, "a class");
-    m->minus[p] = bytes_get_size(r, 0, m->targets - 1, "a class");
-  }
+static void get_model(const void *self, model_reader *r, size_t features, size_t targets,
+                      void *model) {
+  machines *m = model;
+  size_t one = 1;
+  int32_t *votes = models_get_places(r, "votes", &one, 0, 2);
+  const bool in_pairs = votes != NULL && votes[0] == 1;
+  (void)self;
+  r->host->release(votes);
+  m->targets = targets;
+  m->base.cols = features;
+  m->base.functions = in_pairs ? 0 : targets;
+  expansion_get(r, &m->base);
+  if (in_pairs) m->pairs = models_get_places(r, "pairs", &m->base.functions, 2, targets);
 }
-
-static scl_status load(const void *instance, scl_read read, void *context, void **model,
-                       scl_error *error) {
-  const scl_host *host = ((const svm *)instance)->base.host;
-  byte_reader r = {host, read, context, error, SCL_STATUS_OK};
-  machines *m = expansion_new(host, sizeof *m, error);
-  if (m == NULL) return SCL_STATUS_NO_MEMORY;
-  bytes_expect_title(&r, title);
-  expansion_get(&r, &m->base);
-  if (r.status == SCL_STATUS_OK) get_pairs(&r, m);
-  if (r.status == SCL_STATUS_OK)
-    *model = m;
-  else
-    end(instance, m);
-  return r.status;
-}
-
-#include "shared/model_solver.h"
+MODELS_LOAD(machines)
 
 const scl_plugin scullery_plugin = {
-    SCL_HEAD(scl_plugin),
-    SCL_KIND_SOLVER,
-    "svm",
-    "1.0",
-    "The Scullery authors",
-    "Support vector machines by LIBSVM: classes (one against one) and numbers (epsilon-SVR)",
-    "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)); numbers: max(0, "
-    "|f(x_i) + f0 - y_i| - epsilon) for the\n"
-    "loss; K linear or exp(-gamma ||x-y||^2). Scores of two classes are f(x) + f0; of several, the "
-    "votes of all pairs, plus within a\n"
-    "third of a vote the sum of a class's functions, which decides where votes are equal. w_i: "
-    "weights of classes (class_weights),\n"
-    "not of rows. residual is the largest violation of the dual's optimality, measured anew in "
-    "double precision. Scale the rows first,\n"
-    "as in sc.standardize(). Ctrl-C is heard when LIBSVM is done. Chang and Lin 2011.",
-    options,
-    OPTIONS,
-    &table,
-    create,
-    kernel_destroy,
-    ability};
+    .name = "svm",
+    .summary = "Support vector machines by LIBSVM: classes (one against one) and numbers "
+               "(epsilon-SVR)",
+    .doc =
+        "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)). Numbers:\n"
+        "max(0, |f(x_i) + f0 - y_i| - epsilon) for the loss. K is exp(-gamma ||x-y||^2), or any\n"
+        "kernel on rows: kernel = sc.kernel.linear{}. LIBSVM computes Gaussian and linear kernels\n"
+        "itself; of others it takes a table of 16 n^2 bytes. Scores of two classes are f(x) + f0.\n"
+        "Scores of several are the votes of all pairs, plus within a third of a vote the sum of a\n"
+        "class's functions, which decides where votes are equal. w_i: weights of classes\n"
+        "(class_weights), not of rows. residual is the largest violation of the dual's\n"
+        "optimality, measured anew in double precision. Scale the rows first, as in\n"
+        "sc.standardize(). Ctrl-C takes effect when LIBSVM has ended. The model keeps the support\n"
+        "vectors (arrays rows, coefficients, intercept, votes, pairs). Chang and Lin 2011.",
+    MODELS_SOLVER,
+    SCL_INSTANCE(svm, options),
+    .create = create};

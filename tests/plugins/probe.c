@@ -1,14 +1,15 @@
 /* For plugin_test.lua: a solver that asks a problem for everything, compares the answers with sums
  * over the rows that it walks, and fails with a sentence where two differ. Its coefficients are
  * 0. */
-#include <math.h>
 #include <scullery/plugin.h>
-#include <string.h>
 
 typedef struct probe {
-  const scl_host *host;
-  const scl_symmetric_algebra *algebra;
+  scl_base base;
+  bool intercept;
 } probe;
+
+static const scl_option options[] = {SCL_ROW(probe, intercept, SCL_FORM_BOOLEAN, NULL, "false",
+                                             "centred sums", .role = SCL_ROLE_INTERCEPT)};
 
 /* What the walk says: Phi and Y, all of them, float64. */
 typedef struct rows_kept {
@@ -16,7 +17,7 @@ typedef struct rows_kept {
   double *phi, *y;
 } rows_kept;
 
-static double number(const scl_block *b, size_t i, size_t j) {
+static double number(const scl_const_block *b, size_t i, size_t j) {
   const ptrdiff_t at = (ptrdiff_t)i * b->row_stride + (ptrdiff_t)j;
   return b->dtype == SCL_DTYPE_FLOAT64 ? ((const double *)b->data)[at]
                                        : (double)((const float *)b->data)[at];
@@ -67,19 +68,17 @@ static scl_status keep_batch(void *context, const scl_rows *rows, scl_error *err
 
 #define CHECK(holds, what)                                                                         \
   if (!(holds))                                                                                    \
-  return self->host->fail(error, SCL_STATUS_NUMERIC,                                               \
-                          "the verb " what " differs from the rows walked")
+  return self->base.host->fail(error, SCL_STATUS_NUMERIC,                                          \
+                               "the verb " what " differs from the rows walked")
 
-static int near(double a, double b) {
-  return fabs(a - b) <= 1e-4 * (1 + fabs(a) + fabs(b));
-}
+static int near(double a, double b) { return fabs(a - b) <= 1e-4 * (1 + fabs(a) + fabs(b)); }
 
 static scl_status compare(const probe *self, const scl_problem *p, const rows_kept *k, double *work,
                           scl_error *error) {
   const size_t n = p->rows, d = k->d, c = k->c;
   double *a = work, *out = a + d * c, *weights = out + (n > d ? n : d) * c;
   scl_status status;
-  scl_normal normal;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   CHECK(k->seen == n, "walk");
   for (size_t i = 0; i < d * c; i++)
     a[i] = sin((double)i);
@@ -119,7 +118,7 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
       weights[i] = weighted ? (double)(i % 3) : 1;
     status = weighted ? p->reweighted(p, weights, &normal, error) : p->normal(p, &normal, error);
     if (status != SCL_STATUS_OK) return status;
-    self->algebra->column(normal.gram, d - 1, out);
+    p->host->symmetric->column(normal.moment, d - 1, out);
     double total = 0, mean_last = 0, mean_first = 0;
     for (size_t i = 0; i < n; i++) {
       total += weights[i];
@@ -152,18 +151,18 @@ static scl_status compare(const probe *self, const scl_problem *p, const rows_ke
   CHECK(plain.rows == 40, "minibatch, plain");
   /* phi is a sign where it has one output: plain sums are whole numbers */
   CHECK(d != p->parameters || fabs(plain.sum - round(plain.sum)) < 1e-2, "minibatch, plain");
-  return p->progress(p, 1, "probing", error);
+  return p->progress(p, "probing", 1, NAN, error);
 }
 
-static scl_status solve(const void *instance, const scl_problem *p, scl_solution *out,
+static scl_status solve(const void *self, const scl_problem *p, scl_solution *out,
                         scl_error *error) {
-  const probe *self = instance;
+  const scl_host *host = p->host;
   rows_kept k = {p->features, p->targets, 0, NULL, NULL};
   const size_t most = p->rows > p->features ? p->rows : p->features;
-  k.phi = self->host->allocate(p->rows * (k.d + k.c) * sizeof(double));
-  double *work = self->host->allocate((k.d * k.c + most * k.c + p->rows + 1) * sizeof(double));
+  k.phi = host->allocate(p->rows * (k.d + k.c) * sizeof(double));
+  double *work = host->allocate((k.d * k.c + most * k.c + p->rows + 1) * sizeof(double));
   scl_status status = k.phi == NULL || work == NULL
-                          ? self->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory")
+                          ? host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory")
                           : SCL_STATUS_OK;
   if (status == SCL_STATUS_OK) {
     k.y = k.phi + p->rows * k.d;
@@ -171,49 +170,15 @@ static scl_status solve(const void *instance, const scl_problem *p, scl_solution
   }
   if (status == SCL_STATUS_OK) status = compare(self, p, &k, work, error);
   memset(out->coefficients, 0, k.d * k.c * sizeof(double));
+  out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = 1;
-  self->host->release(k.phi);
-  self->host->release(work);
+  host->release(k.phi);
+  host->release(work);
   return status;
 }
 
-enum { INTERCEPT, OPTIONS };
-static const scl_option options[OPTIONS] = {
-    {"intercept", SCL_FORM_BOOLEAN, NULL, "false", 0, 0, 0, SCL_WIDTH_NONE, "centred sums"}};
-
-static scl_status create(const scl_host *host, const scl_value *values, void **instance,
-                         scl_error *error) {
-  (void)values;
-  probe *self = host->allocate(sizeof *self);
-  if (self == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory");
-  *self = (probe){host, host->service(SCL_SERVICE_SYMMETRIC)};
-  *instance = self;
-  return SCL_STATUS_OK;
-}
-
-static void destroy(void *instance) {
-  probe *self = instance;
-  self->host->release(self);
-}
-
-static const void *ability(const void *instance, const char *id) {
-  (void)instance;
-  (void)id;
-  return NULL;
-}
-
-static const scl_solver table = {SCL_HEAD(scl_solver), solve};
-
-const scl_plugin scullery_plugin = {SCL_HEAD(scl_plugin),
-                                    SCL_KIND_SOLVER,
-                                    "probe",
-                                    "1.0",
-                                    "a test",
-                                    "asks for everything",
-                                    "asks for everything",
-                                    options,
-                                    OPTIONS,
-                                    &table,
-                                    create,
-                                    destroy,
-                                    ability};
+const scl_plugin scullery_plugin = {.name = "probe",
+                                    .summary = "asks for everything",
+                                    .doc = "asks for everything",
+                                    SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = solve),
+                                    SCL_INSTANCE(probe, options)};

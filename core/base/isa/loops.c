@@ -2,6 +2,7 @@
 #include "base/loops.h"
 
 #include <math.h>
+#include <string.h>
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -186,6 +187,19 @@ static double square_f64(size_t count, const double *factor, const double *x) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff_t u_stride,
+                               const double *restrict panel, size_t count, double *restrict out,
+                               ptrdiff_t stride) {
+  for (size_t i = 0; i < rows; i++) {
+    const double *x = u + (ptrdiff_t)i * u_stride;
+    double sums[SCL_PANEL] = {0};
+    for (size_t k = 0; k < dim; k++)
+      for (size_t j = 0; j < SCL_PANEL; j++)
+        sums[j] += fabs(x[k] - panel[k * SCL_PANEL + j]);
+    memcpy(out + (ptrdiff_t)i * stride, sums, count * sizeof *sums);
+  }
+}
+
 static int finite_f64(size_t count, const double *x) {
   double part[8] = {0}; /* 0 * x is NaN where x is not finite */
   size_t i = 0;
@@ -281,6 +295,7 @@ const scl_loops JOIN(scl_loops_, SCL_ISA) = {
     add_f32,
     affine_f64,
     square_f64,
+    absolute_panel_f64,
     finite_f64,
     thin_product_f64,
     thin_product_f32,

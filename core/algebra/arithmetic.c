@@ -1,0 +1,193 @@
+#include "algebra/arithmetic.h"
+
+#include "base/pool.h"
+#include <math.h>
+
+/* Rows that make a task worth a thread's while; depends on the shape alone. */
+static size_t rows_per_task(size_t cols) {
+  return scl_max(1, ((size_t)1 << 16) / scl_max(1, cols));
+}
+
+/* ------------------------------------------------------------ number by number */
+
+static double operate(scl_operation operation, double a, double b) {
+  return operation == SCL_PLUS    ? a + b
+         : operation == SCL_MINUS ? a - b
+         : operation == SCL_TIMES ? a * b
+                                  : a / b;
+}
+
+static double value_of(const scl_operand *side, size_t i, size_t j) {
+  return side->matrix == NULL ? side->number : scl_matrix_get(side->matrix, i, j);
+}
+
+typedef struct operating {
+  scl_operation operation;
+  const scl_operand *left, *right;
+  scl_matrix *out;
+  size_t rows_each;
+} operating;
+
+static void operate_rows(void *context, size_t index) {
+  const operating *o = context;
+  const size_t first = index * o->rows_each, last = scl_min(first + o->rows_each, o->out->rows);
+  for (size_t i = first; i < last; i++)
+    for (size_t j = 0; j < o->out->cols; j++)
+      scl_matrix_set(o->out, i, j,
+                     operate(o->operation, value_of(o->left, i, j), value_of(o->right, i, j)));
+}
+
+void scl_matrix_operate(scl_operation operation, const scl_operand *left, const scl_operand *right,
+                        scl_matrix *out) {
+  operating o = {operation, left, right, out, rows_per_task(out->cols)};
+  scl_pool_run((out->rows + o.rows_each - 1) / o.rows_each, operate_rows, &o);
+}
+
+void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++)
+      scl_matrix_set(out, i, j, fabs(scl_matrix_get(a, i, j)));
+}
+
+/* ------------------------------------------------------------ reductions along a line of
+ * numbers */
+
+typedef struct line {
+  const scl_matrix *a;
+  size_t place, count;
+  enum { ROW, COLUMN, ALL } along; /* ALL: row by row */
+} line;
+
+static double at(const line *l, size_t i) {
+  if (l->along == ROW) return scl_matrix_get(l->a, l->place, i);
+  if (l->along == COLUMN) return scl_matrix_get(l->a, i, l->place);
+  return scl_matrix_get(l->a, i / l->a->cols, i % l->a->cols);
+}
+
+/* Sum of the numbers, or of their squared distances from `centre`. */
+static double sum_part(const line *l, size_t first, size_t count, const double *centre) {
+  if (count > 64)
+    return sum_part(l, first, count / 2, centre) +
+           sum_part(l, first + count / 2, count - count / 2, centre);
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double value = at(l, first + i);
+    sum += centre == NULL ? value : (value - *centre) * (value - *centre);
+  }
+  return sum;
+}
+
+static double deviation(const line *l) {
+  const double count = (double)l->count, mean = sum_part(l, 0, l->count, NULL) / count;
+  return sqrt(sum_part(l, 0, l->count, &mean) / count);
+}
+
+/* The last NaN, where there is one. */
+static double least(const line *l) {
+  double best = at(l, 0);
+  for (size_t i = 1; i < l->count; i++) {
+    const double value = at(l, i);
+    best = value < best || isnan(value) ? value : best;
+  }
+  return best;
+}
+
+static double most(const line *l) {
+  double best = at(l, 0);
+  for (size_t i = 1; i < l->count; i++) {
+    const double value = at(l, i);
+    best = value > best || isnan(value) ? value : best;
+  }
+  return best;
+}
+
+static double argmost(const line *l) {
+  size_t place = 0;
+  for (size_t i = 1; i < l->count; i++)
+    if (at(l, i) > at(l, place)) place = i;
+  return (double)place + 1;
+}
+
+static double reduce(const line *l, scl_reducing what) {
+  switch (what) {
+  case SCL_SUM:
+    return sum_part(l, 0, l->count, NULL);
+  case SCL_MEAN:
+    return sum_part(l, 0, l->count, NULL) / (double)l->count;
+  case SCL_DEVIATION:
+    return deviation(l);
+  case SCL_LEAST:
+    return least(l);
+  case SCL_MOST:
+    return most(l);
+  default:
+    return argmost(l);
+  }
+}
+
+double scl_matrix_reduce(const scl_matrix *a, scl_reducing what) {
+  const line all = {a, 0, a->rows * a->cols, ALL};
+  return reduce(&all, what);
+}
+
+typedef struct reducing {
+  const scl_matrix *a;
+  scl_reducing what;
+  bool down;
+  double *out;
+  size_t length, count, each;
+} reducing;
+
+static void reduce_some(void *context, size_t index) {
+  const reducing *r = context;
+  const size_t last = scl_min((index + 1) * r->each, r->count);
+  for (size_t k = index * r->each; k < last; k++) {
+    const line one = {r->a, k, r->length, r->down ? COLUMN : ROW};
+    r->out[k] = reduce(&one, r->what);
+  }
+}
+
+void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, double *out) {
+  const size_t length = down ? a->rows : a->cols, count = down ? a->cols : a->rows;
+  reducing r = {a, what, down, out, length, count, rows_per_task(length)};
+  scl_pool_run((count + r.each - 1) / r.each, reduce_some, &r);
+}
+
+/* ------------------------------------------------------------ norm and inner product */
+
+double scl_matrix_norm(const scl_matrix *a) {
+  double largest = 0, squares = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++) {
+      const double value = fabs(scl_matrix_get(a, i, j));
+      if (isnan(value) || value > largest) largest = value;
+    }
+  if (!(largest > 0) || !isfinite(largest)) return largest;
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++) {
+      const double share = scl_matrix_get(a, i, j) / largest;
+      squares += share * share;
+    }
+  return largest * sqrt(squares);
+}
+
+/* Pairwise over rows, and within them as written. */
+static double dot_rows(const scl_matrix *a, const scl_matrix *b, size_t first, size_t count) {
+  if (count > 1)
+    return dot_rows(a, b, first, count / 2) + dot_rows(a, b, first + count / 2, count - count / 2);
+  double total = 0;
+  for (size_t j = 0; count == 1 && j < a->cols; j++)
+    total += scl_matrix_get(a, first, j) * scl_matrix_get(b, first, j);
+  return total;
+}
+
+double scl_matrix_dot(const scl_matrix *a, const scl_matrix *b) {
+  return dot_rows(a, b, 0, a->rows);
+}
+
+bool scl_matrix_is_symmetric(const scl_matrix *a) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < i; j++)
+      if (scl_matrix_get(a, i, j) != scl_matrix_get(a, j, i)) return false;
+  return a->rows == a->cols;
+}

@@ -1,0 +1,381 @@
+#include "algebra/pairs.h"
+
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include <math.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ parameters */
+
+static const double *row_of(const scl_const_parameters *p, size_t i) {
+  return p->weights + (ptrdiff_t)i * p->stride;
+}
+static const int32_t *support_of(const scl_const_parameters *p, size_t i) {
+  return p->support + (ptrdiff_t)i * p->support_stride;
+}
+
+/* How many numbers meet in parameter i: d, or its in-degree. */
+static size_t degree_of(const scl_const_parameters *p, size_t i) {
+  if (p->support == NULL) return p->dim;
+  const int32_t *support = support_of(p, i);
+  size_t degree = 0;
+  while (degree < p->integers && support[degree] >= 0)
+    degree++;
+  return degree;
+}
+
+/* Whether v_j has the support of a parameter with these columns. */
+static bool same_support(const int32_t *columns, size_t degree, const scl_const_parameters *v,
+                         size_t j) {
+  const int32_t *support = support_of(v, j);
+  if (degree > v->integers) return false;
+  for (size_t k = 0; k < degree; k++)
+    if (support[k] != columns[k]) return false;
+  return degree == v->integers || support[degree] < 0;
+}
+
+static void finish(const scl_pair_kernel *kernel, size_t dim, size_t count, double *numbers) {
+  const scl_pair_row row = {.head = SCL_HEAD(scl_pair_row), .dim = dim, .count = count};
+  if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
+}
+
+/* ------------------------------------------------------------ the number of one pair, term by
+ * term */
+
+/* Where a product overflows on the way, the rows are first made of the order of 1. */
+static double scaled_dot(size_t count, const double *u, const double *v, double scale) {
+  double high_u = 0, high_v = 0, sum = 0;
+  for (size_t k = 0; k < count; k++) {
+    high_u = fmax(high_u, fabs(u[k]));
+    high_v = fmax(high_v, fabs(v[k]));
+  }
+  if (high_u == 0 || high_v == 0) return 0;
+  for (size_t k = 0; k < count; k++)
+    sum += (u[k] / high_u) * (v[k] / high_v);
+  return (high_u * scale) * sum * (high_v * scale);
+}
+
+static double dot(size_t count, const double *u, const double *v, double scale) {
+  double sum = 0;
+  for (size_t k = 0; k < count; k++)
+    sum += (u[k] * scale) * (v[k] * scale);
+  return isfinite(sum) ? sum : scaled_dot(count, u, v, scale);
+}
+
+static double squared_distance(size_t count, const double *u, const double *v, double scale) {
+  double sum = 0;
+  for (size_t k = 0; k < count; k++) {
+    const double gap = (u[k] - v[k]) * scale;
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+static double absolute_distance(size_t count, const double *u, const double *v, double scale) {
+  double sum = 0;
+  for (size_t k = 0; k < count; k++)
+    sum += fabs((u[k] - v[k]) * scale);
+  return sum;
+}
+
+static double number(const scl_pair_kernel *kernel, size_t count, const double *u,
+                     const double *v) {
+  switch (kernel->table->pair) {
+  case SCL_PAIR_DOT:
+    return dot(count, u, v, kernel->scale);
+  case SCL_PAIR_SQUARED_DISTANCE:
+    return squared_distance(count, u, v, kernel->scale);
+  case SCL_PAIR_ABSOLUTE_DISTANCE:
+    return absolute_distance(count, u, v, kernel->scale);
+  default:
+    return 0;
+  }
+}
+
+/* ------------------------------------------------------------ sparse rows and thresholds */
+
+static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                             const scl_const_parameters *v, double *out, ptrdiff_t stride) {
+  enum { CHUNK = 256 };
+  unsigned char same[CHUNK];
+  for (size_t i = 0; i < u->count; i++) {
+    const int32_t *columns = support_of(u, i);
+    const size_t degree = degree_of(u, i);
+    for (size_t first = 0; first < v->count; first += CHUNK) {
+      const size_t count = scl_min(CHUNK, v->count - first);
+      double *row = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
+      for (size_t j = 0; j < count; j++) {
+        same[j] = same_support(columns, degree, v, first + j);
+        row[j] = same[j] ? number(kernel, degree, row_of(u, i), row_of(v, first + j)) : 0;
+      }
+      finish(kernel, u->dim, count, row);
+      for (size_t j = 0; j < count; j++)
+        if (!same[j]) row[j] = 0;
+    }
+  }
+}
+
+/* ------------------------------------------------------------ dense rows, as they meet */
+
+/* Copies where the kernel moves them, or where its scale is so far from 1 that the product of two
+ * of them must not be formed without it; else the parameters' own, and products are to be
+ * scaled. */
+typedef struct meeting {
+  const double *data;
+  ptrdiff_t stride;
+  double *memory;
+  /* Rows to be compared term by term, their differences times plain_scale: the parameters' own, so
+   * that a scale that overflows meets differences alone; the copies where the kernel moves them. */
+  const double *plain;
+  ptrdiff_t plain_stride;
+  double plain_scale;
+} meeting;
+
+static bool copies(const scl_pair_kernel *kernel) {
+  return kernel->table->move != NULL || kernel->scale < 1e-50 || kernel->scale > 1e50;
+}
+
+static scl_status rows_as_they_meet(const scl_pair_kernel *kernel, const scl_const_parameters *p,
+                                    meeting *out, scl_error *error) {
+  *out = (meeting){p->weights, p->stride, NULL, p->weights, p->stride, kernel->scale};
+  if (!copies(kernel)) return SCL_STATUS_OK;
+  double *copy = scl_allocate_array(p->count * p->dim + 1, sizeof *copy);
+  if (copy == NULL) return scl_fail_memory(error, p->count * p->dim * sizeof *copy, "rows");
+  for (size_t i = 0; i < p->count; i++)
+    for (size_t k = 0; k < p->dim; k++)
+      copy[i * p->dim + k] = row_of(p, i)[k] * kernel->scale;
+  if (kernel->table->move != NULL) kernel->table->move(kernel->self, p->count * p->dim, copy);
+  out->data = out->memory = copy;
+  out->stride = (ptrdiff_t)p->dim;
+  if (kernel->table->move == NULL) return SCL_STATUS_OK;
+  out->plain = copy;
+  out->plain_stride = out->stride;
+  out->plain_scale = 1;
+  return SCL_STATUS_OK;
+}
+
+/* ||u_i - v_j||_1: a panel of rows of v at a time, turned so that neighbours in memory are
+ * neighbours in j. */
+static scl_status absolute_distances(size_t rows, size_t cols, size_t dim, const meeting *u,
+                                     const meeting *v, double *out, ptrdiff_t stride,
+                                     scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  double *panel = scl_allocate_array((dim + 1) * SCL_PANEL, sizeof *panel);
+  if (panel == NULL) return scl_fail_memory(error, dim * SCL_PANEL * sizeof *panel, "distances");
+  for (size_t first = 0; first < cols; first += SCL_PANEL) {
+    const size_t count = scl_min(SCL_PANEL, cols - first);
+    for (size_t k = 0; k < dim; k++)
+      for (size_t j = 0; j < SCL_PANEL; j++)
+        panel[k * SCL_PANEL + j] =
+            j < count ? v->data[(ptrdiff_t)(first + j) * v->stride + (ptrdiff_t)k] : 0;
+    loops->absolute_panel_f64(rows, dim, u->data, u->stride, panel, count, out + first, stride);
+  }
+  scl_release(panel);
+  return SCL_STATUS_OK;
+}
+
+static double square_of(size_t dim, const double *x) {
+  double sum = 0;
+  for (size_t k = 0; k < dim; k++)
+    sum += x[k] * x[k];
+  return sum;
+}
+
+/* Row i of dots to squared distances, ||u||^2 + ||v||^2 - 2 <u, v>; term by term where that cancels
+ * (rows that are nearly the same) or leaves the range of a double. */
+static void squares_from_dots(size_t dim, const double *u, double square_u, const meeting *v,
+                              size_t count, const double *squares_v, double *row) {
+  const double cancelled = 1e-6, tiny = 1e-280;
+  size_t doubtful = 0;
+  for (size_t j = 0; j < count; j++) {
+    const double both = square_u + squares_v[j], distance = both - 2 * row[j];
+    row[j] = distance > cancelled * both && both > tiny && isfinite(distance) ? distance : -1;
+    doubtful += row[j] < 0;
+  }
+  for (size_t j = 0; doubtful > 0 && j < count; j++)
+    if (row[j] < 0)
+      row[j] = squared_distance(dim, u, v->plain + (ptrdiff_t)j * v->plain_stride, v->plain_scale);
+}
+
+static scl_status products(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                           const scl_const_parameters *v, const meeting *left, const meeting *right,
+                           double *out, ptrdiff_t stride, scl_error *error) {
+  const double rest = copies(kernel) ? 1 : kernel->scale; /* what the rows do not carry yet */
+  const double alpha = rest * rest;
+  double *squares = NULL;
+  if (kernel->table->pair == SCL_PAIR_SQUARED_DISTANCE) {
+    squares = scl_allocate_array(v->count + 1, sizeof *squares);
+    if (squares == NULL) return scl_fail_memory(error, v->count * sizeof *squares, "lengths");
+    for (size_t j = 0; j < v->count; j++)
+      squares[j] = alpha * square_of(u->dim, right->data + (ptrdiff_t)j * right->stride);
+  }
+  scl_gemm(SCL_DTYPE_FLOAT64, false, true, u->count, v->count, u->dim, alpha, left->data,
+           left->stride, right->data, right->stride, 0, out, stride);
+  for (size_t i = 0; i < u->count; i++) {
+    double *row = out + (ptrdiff_t)i * stride;
+    const double *x = left->data + (ptrdiff_t)i * left->stride;
+    if (squares != NULL) {
+      squares_from_dots(u->dim, left->plain + (ptrdiff_t)i * left->plain_stride,
+                        alpha * square_of(u->dim, x), right, v->count, squares, row);
+      continue;
+    }
+    for (size_t j = 0; j < v->count; j++)
+      if (!isfinite(row[j]))
+        row[j] = scaled_dot(u->dim, x, right->data + (ptrdiff_t)j * right->stride, rest);
+  }
+  scl_release(squares);
+  return SCL_STATUS_OK;
+}
+
+static void zero(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
+  for (size_t i = 0; i < rows; i++)
+    memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
+}
+
+static scl_status numbers_of_rows(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                                  const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                                  scl_error *error) {
+  meeting left = {0}, right = {0};
+  if (kernel->table->pair == SCL_PAIR_NONE || u->dim == 0) {
+    zero(u->count, v->count, out, stride);
+    return SCL_STATUS_OK;
+  }
+  SCL_TRY(rows_as_they_meet(kernel, u, &left, error));
+  scl_status status = rows_as_they_meet(kernel, v, &right, error);
+  if (status == SCL_STATUS_OK && kernel->table->pair == SCL_PAIR_ABSOLUTE_DISTANCE) {
+    status = absolute_distances(u->count, v->count, u->dim, &left, &right, out, stride, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && !copies(kernel) && i < u->count; i++)
+      for (size_t j = 0; j < v->count; j++)
+        out[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= kernel->scale;
+  } else if (status == SCL_STATUS_OK) {
+    status = products(kernel, u, v, &left, &right, out, stride, error);
+  }
+  scl_release(left.memory);
+  scl_release(right.memory);
+  return status;
+}
+
+/* ------------------------------------------------------------ dense rows by length and angle */
+
+/* Rows divided by their lengths; exact whatever the size of the numbers. */
+typedef struct directions {
+  double *unit; /* count x dim, and behind them the lengths */
+  double *length;
+} directions;
+
+static double make_unit(size_t dim, const double *x, double *unit) {
+  double high = 0, square = 0;
+  for (size_t k = 0; k < dim; k++)
+    high = fmax(high, fabs(x[k]));
+  for (size_t k = 0; k < dim; k++) {
+    unit[k] = high > 0 ? x[k] / high : 0;
+    square += unit[k] * unit[k];
+  }
+  const double root = sqrt(square), inverse = 1 / root;
+  for (size_t k = 0; high > 0 && k < dim; k++)
+    unit[k] *= inverse;
+  return high * root;
+}
+
+static scl_status make_directions(const scl_pair_kernel *kernel, const scl_const_parameters *p,
+                                  directions *out, scl_error *error) {
+  const size_t numbers = p->count * (p->dim + 1) + 1;
+  out->unit = scl_allocate_array(numbers, sizeof *out->unit);
+  if (out->unit == NULL) return scl_fail_memory(error, numbers * sizeof *out->unit, "rows");
+  out->length = out->unit + p->count * p->dim;
+  for (size_t i = 0; i < p->count; i++)
+    out->length[i] = kernel->scale * make_unit(p->dim, row_of(p, i), out->unit + i * p->dim);
+  return SCL_STATUS_OK;
+}
+
+/* Near 0 and pi a cosine says nothing of the angle, and rounding moves it past 1: there by the
+ * chord, 2 sin(angle/2) = ||u - v||. */
+static double exact_angle(bool radians, size_t dim, const double *u, const double *v,
+                          double cosine) {
+  const double near = 0.999;
+  if (fabs(cosine) < near) return radians ? acos(cosine) : cosine;
+  double square = 0;
+  for (size_t k = 0; k < dim; k++) {
+    const double gap = cosine > 0 ? u[k] - v[k] : u[k] + v[k];
+    square += gap * gap;
+  }
+  const double small = 2 * asin(fmin(sqrt(square) / 2, 1));
+  if (radians) return cosine > 0 ? small : SCL_PI - small;
+  return cosine > 0 ? 1 - square / 2 : square / 2 - 1;
+}
+
+static void finish_angles(const scl_pair_kernel *kernel, size_t dim, double length_u, size_t count,
+                          const double *lengths_v, double *numbers) {
+  const scl_pair_row row = {SCL_HEAD(scl_pair_row), dim, count, length_u, lengths_v};
+  if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
+}
+
+static scl_status gram_of_angles(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                                 const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                                 scl_error *error) {
+  const bool radians = kernel->table->pair == SCL_PAIR_ANGLE;
+  const size_t dim = u->dim;
+  directions left = {0}, right = {0};
+  SCL_TRY(make_directions(kernel, u, &left, error));
+  scl_status status = make_directions(kernel, v, &right, error);
+  if (status == SCL_STATUS_OK)
+    scl_gemm(SCL_DTYPE_FLOAT64, false, true, u->count, v->count, dim, 1, left.unit, (ptrdiff_t)dim,
+             right.unit, (ptrdiff_t)dim, 0, out, stride);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
+    double *row = out + (ptrdiff_t)i * stride;
+    for (size_t j = 0; j < v->count; j++) {
+      const bool zeros = left.length[i] == 0 && right.length[j] == 0;
+      row[j] =
+          exact_angle(radians, dim, left.unit + i * dim, right.unit + j * dim, zeros ? 1 : row[j]);
+    }
+    finish_angles(kernel, dim, left.length[i], v->count, right.length, row);
+  }
+  scl_release(left.unit);
+  scl_release(right.unit);
+  return status;
+}
+
+static scl_status diagonal_of_angles(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                                     double *out, scl_error *error) {
+  directions rows = {0};
+  SCL_TRY(make_directions(kernel, u, &rows, error));
+  for (size_t i = 0; i < u->count; i++) {
+    out[i] = kernel->table->pair == SCL_PAIR_ANGLE ? 0 : 1;
+    finish_angles(kernel, u->dim, rows.length[i], 1, &rows.length[i], &out[i]);
+  }
+  scl_release(rows.unit);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the kernels */
+
+scl_status scl_pairs_gram(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                          const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                          scl_error *error) {
+  if (u->support != NULL) {
+    gram_of_supports(kernel, u, v, out, stride);
+    return SCL_STATUS_OK;
+  }
+  if (kernel->table->pair >= SCL_PAIR_COSINE)
+    return gram_of_angles(kernel, u, v, out, stride, error);
+  SCL_TRY(numbers_of_rows(kernel, u, v, out, stride, error));
+  for (size_t i = 0; i < u->count; i++)
+    finish(kernel, u->dim, v->count, out + (ptrdiff_t)i * stride);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_pairs_diagonal(const scl_pair_kernel *kernel, const scl_const_parameters *u,
+                              double *out, scl_error *error) {
+  const bool is_dot = kernel->table->pair == SCL_PAIR_DOT, dense = u->support == NULL;
+  meeting rows = {.data = u->weights, .stride = u->stride};
+  if (kernel->table->pair >= SCL_PAIR_COSINE) return diagonal_of_angles(kernel, u, out, error);
+  if (is_dot && dense) SCL_TRY(rows_as_they_meet(kernel, u, &rows, error));
+  const double scale = rows.memory == NULL ? kernel->scale : 1;
+  for (size_t i = 0; i < u->count; i++) {
+    const double *x = rows.data + (ptrdiff_t)i * rows.stride;
+    out[i] = is_dot ? dot(degree_of(u, i), x, x, scale) : 0;
+  }
+  scl_release(rows.memory);
+  finish(kernel, u->dim, u->count, out);
+  return SCL_STATUS_OK;
+}

@@ -1,0 +1,109 @@
+/* Cholesky factors of a symmetric matrix, right-looking, by tiles; and eigenvectors. */
+#include "algebra/dense.h"
+#include "algebra/symmetric_internal.h"
+#include "base/interrupt.h"
+#include "base/pool.h"
+
+typedef struct step {
+  scl_symmetric *a;
+  size_t k;
+} step;
+
+/* A tile's rows are shared out in strips, so that few tiles still keep all threads busy. */
+enum { STRIP = 64 };
+static size_t strips(const scl_symmetric *a) { return (a->tile + STRIP - 1) / STRIP; }
+
+/* A strip of tile (i, k) = A_ik L_kk^-T. */
+static void panel_strip(void *context, size_t index) {
+  const step *job = context;
+  const scl_symmetric *a = job->a;
+  const size_t i = job->k + 1 + index / strips(a), first = index % strips(a) * STRIP;
+  if (first >= scl_tile_rows(a, i)) return;
+  scl_trsm_right(scl_min(STRIP, scl_tile_rows(a, i) - first), scl_tile_rows(a, job->k),
+                 scl_tile_at(a, job->k, job->k), (ptrdiff_t)a->tile,
+                 scl_tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile);
+}
+
+static void trailing_strip(void *context, size_t index) {
+  const step *job = context;
+  const scl_symmetric *a = job->a;
+  const size_t first = index % strips(a) * STRIP;
+  size_t row = 0, left = index / strips(a);
+  while (left > row) {
+    left -= row + 1;
+    row++;
+  }
+  const size_t i = job->k + 1 + row, j = job->k + 1 + left;
+  if (first >= scl_tile_rows(a, i)) return;
+  const size_t rows = scl_min(STRIP, scl_tile_rows(a, i) - first),
+               cols = i == j ? first + rows : scl_tile_rows(a, j); /* the lower triangle only */
+  scl_gemm(SCL_DTYPE_FLOAT64, false, true, rows, cols, scl_tile_rows(a, job->k), -1,
+           scl_tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile,
+           scl_tile_at(a, j, job->k), (ptrdiff_t)a->tile, 1, scl_tile_at(a, i, j) + first * a->tile,
+           (ptrdiff_t)a->tile);
+}
+
+scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
+  for (size_t k = 0; k < a->across; k++) {
+    const size_t rows = scl_tile_rows(a, k), below = a->across - 1 - k;
+    const size_t bad = scl_potrf(rows, scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
+    if (bad != rows) {
+      if (pivot != NULL) *pivot = k * a->tile + bad;
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
+                      k * a->tile + bad + 1);
+    }
+    step job = {a, k};
+    scl_pool_run(below * strips(a), panel_strip, &job);
+    scl_pool_run(below * (below + 1) / 2 * strips(a), trailing_strip, &job);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* B = L^-1 B, from the first rows of B to the last. */
+static void solve_lower(const scl_symmetric *l, double *b, size_t k) {
+  const ptrdiff_t tile = (ptrdiff_t)l->tile, columns = (ptrdiff_t)k;
+  for (size_t i = 0; i < l->across; i++) {
+    double *rows = b + i * l->tile * k;
+    for (size_t j = 0; j < i; j++)
+      scl_gemm(SCL_DTYPE_FLOAT64, false, false, scl_tile_rows(l, i), k, scl_tile_rows(l, j), -1,
+               scl_tile_at(l, i, j), tile, b + j * l->tile * k, columns, 1, rows, columns);
+    scl_trsm(false, scl_tile_rows(l, i), k, scl_tile_at(l, i, i), tile, rows, columns);
+  }
+}
+
+/* B = L^-T B, from the last rows to the first. */
+static void solve_upper(const scl_symmetric *l, double *b, size_t k) {
+  const ptrdiff_t tile = (ptrdiff_t)l->tile, columns = (ptrdiff_t)k;
+  for (size_t i = l->across; i-- > 0;) {
+    double *rows = b + i * l->tile * k;
+    for (size_t j = i + 1; j < l->across; j++)
+      scl_gemm(SCL_DTYPE_FLOAT64, true, false, scl_tile_rows(l, i), k, scl_tile_rows(l, j), -1,
+               scl_tile_at(l, j, i), tile, b + j * l->tile * k, columns, 1, rows, columns);
+    scl_trsm(true, scl_tile_rows(l, i), k, scl_tile_at(l, i, i), tile, rows, columns);
+  }
+}
+
+scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpose, double *b,
+                                    size_t k, scl_error *error) {
+  (void)error;
+  (transpose ? solve_upper : solve_lower)(factor, b, k);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error) {
+  (void)error;
+  solve_lower(factor, b, k);
+  solve_upper(factor, b, k);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_symmetric_eigen(const scl_symmetric *a, size_t count, double *values,
+                               double *vectors, scl_error *error) {
+  double *full = scl_allocate_array(a->n * a->n + 1, sizeof *full);
+  if (full == NULL) return scl_fail_memory(error, a->n * a->n * sizeof *full, "eigenvectors");
+  scl_service_symmetric.dense(a, full, (ptrdiff_t)a->n);
+  const scl_status status = scl_eigenvectors(a->n, count, full, values, vectors, error);
+  scl_release(full);
+  return status;
+}

@@ -1,0 +1,38 @@
+/* What the files of symmetric matrices share. */
+#ifndef SCULLERY_SYMMETRIC_INTERNAL_H
+#define SCULLERY_SYMMETRIC_INTERNAL_H
+
+#include "algebra/symmetric.h"
+
+struct scl_symmetric {
+  size_t n, tile, across; /* across: tiles a side */
+  double
+      *data; /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; above the diagonal of a
+                   diagonal tile: anything. NULL where this stands for a combination: */
+  const scl_symmetric *const *parts; /* the sum of these, of the same order, */
+  size_t n_parts;
+  double factor; /* plus factor v v' */
+  const double *vector;
+};
+
+static inline size_t scl_tile_count(const scl_symmetric *a) {
+  return a->across * (a->across + 1) / 2;
+}
+static inline double *scl_tile_at(const scl_symmetric *a, size_t i, size_t j) {
+  return a->data + (i * (i + 1) / 2 + j) * a->tile * a->tile;
+}
+static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
+  return scl_min(a->tile, a->n - i * a->tile);
+}
+
+/* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */
+scl_status scl_symmetric_multiply(const scl_symmetric *a, const double *x, size_t k, double *out,
+                                  scl_error *error);
+scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
+scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error);
+scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpose, double *b,
+                                    size_t k, scl_error *error);
+scl_status scl_symmetric_eigen(const scl_symmetric *a, size_t count, double *values,
+                               double *vectors, scl_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
+enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, LARGE_FROM = 1 << 22 };
+static atomic_size_t held, peak;
+static atomic_long fail_after = -1;
+
+static bool must_fail(void) {
+  long left = atomic_load(&fail_after);
+  if (left < 0) return false;
+  left = atomic_fetch_sub(&fail_after, 1);
+  return left == 0;
+}
+
+void scl_allocate_fail_after(long count) { atomic_store(&fail_after, count); }
+
+static void note_held(size_t bytes) {
+  size_t now = atomic_fetch_add(&held, bytes) + bytes;
+  size_t most = atomic_load(&peak);
+  while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {
+  }
+}
+
+/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer
+ * misses of the address cache). The sanitizers watch malloc alone, so they keep to it. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool use_pages = false;
+#else
+static const bool use_pages = true;
+#endif
+static bool is_large(size_t bytes) { return use_pages && bytes >= LARGE_FROM; }
+
+/* `bytes` at a multiple of HUGE_PAGE. */
+static void *map_pages(size_t bytes) {
+  char *start =
+      mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  const size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE, page = 4096,
+               used = (bytes + page - 1) / page * page;
+  if (before > 0) (void)munmap(start, before);
+  if (HUGE_PAGE - before > used - bytes)
+    (void)munmap(start + before + used, HUGE_PAGE - before - (used - bytes));
+  (void)madvise(start + before, used, MADV_HUGEPAGE);
+  return start + before;
+}
+
+/* Nine tenths of the machine's memory: the system would promise more, and end the process when it
+ * is used. */
+static size_t limit(void) {
+  static atomic_size_t known;
+  size_t bytes = atomic_load(&known);
+  if (bytes != 0) return bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  bytes = pages > 0 && size > 0 ? (size_t)pages / 10 * 9 * (size_t)size : SIZE_MAX / 2;
+  atomic_store(&known, bytes);
+  return bytes;
+}
+
+void *scl_allocate(size_t bytes) {
+  if (must_fail() || bytes > SIZE_MAX / 2 || atomic_load(&held) + bytes > limit()) return NULL;
+  void *block = NULL;
+  if (is_large(bytes))
+    block = map_pages(bytes + ALIGNMENT);
+  else if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT) != 0)
+    block = NULL;
+  if (block == NULL) return NULL;
+  *(size_t *)block = bytes;
+  note_held(bytes);
+  return (char *)block + ALIGNMENT;
+}
+
+void *scl_allocate_zero(size_t bytes) {
+  void *memory = scl_allocate(bytes);
+  if (memory != NULL && !is_large(bytes)) memset(memory, 0, bytes);
+  return memory;
+}
+
+void *scl_allocate_array(size_t count, size_t size) {
+  if (size != 0 && count > SIZE_MAX / 2 / size) return NULL;
+  return scl_allocate(count * size);
+}
+
+void *scl_grow(void *array, size_t count, size_t *room, size_t size) {
+  if (count < *room) return array;
+  const size_t larger = 2 * *room + 16;
+  void *more = scl_allocate_array(larger, size);
+  if (more == NULL) return NULL;
+  if (count > 0) memcpy(more, array, count * size);
+  scl_release(array);
+  *room = larger;
+  return more;
+}
+
+void scl_release(void *memory) {
+  if (memory == NULL) return;
+  void *block = (char *)memory - ALIGNMENT;
+  const size_t bytes = *(size_t *)block;
+  atomic_fetch_sub(&held, bytes);
+  if (is_large(bytes))
+    (void)munmap(block, bytes + ALIGNMENT);
+  else
+    free(block);
+}
+
+void scl_release_each(size_t count, void *const *memory) {
+  for (size_t i = 0; i < count; i++)
+    scl_release(memory[i]);
+}
+
+size_t scl_allocated(void) { return atomic_load(&held); }
+size_t scl_allocated_peak(void) { return atomic_load(&peak); }
+void scl_allocated_peak_reset(void) { atomic_store(&peak, atomic_load(&held)); }

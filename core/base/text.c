@@ -1,0 +1,58 @@
+#include "base/text.h"
+
+#include "base/memory.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *scl_bytes_text(double bytes, char text[32]) {
+  static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+  size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+    bytes /= 1000;
+    unit++;
+  }
+  (void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+char *scl_copy_text(const char *text) {
+  size_t bytes = strlen(text) + 1;
+  char *copy = scl_allocate(bytes);
+  if (copy != NULL) memcpy(copy, text, bytes);
+  return copy;
+}
+
+size_t scl_append(char *text, size_t size, size_t used, const char *more) {
+  const int wrote = used < size ? snprintf(text + used, size - used, "%s", more) : 0;
+  return wrote < 0 ? used : used + (size_t)wrote;
+}
+
+size_t scl_edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 63 };
+  const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
+  size_t line[LONGEST + 1];
+  for (size_t j = 0; j <= cols; j++)
+    line[j] = j;
+  for (size_t i = 1; i <= rows; i++) {
+    size_t corner = line[0];
+    line[0] = i;
+    for (size_t j = 1; j <= cols; j++) {
+      const size_t change = corner + (a[i - 1] != b[j - 1]);
+      corner = line[j];
+      line[j] = scl_min(change, scl_min(line[j], line[j - 1]) + 1);
+    }
+  }
+  return line[cols];
+}
+
+const char *scl_nearest(const char *word, const char *const *names, size_t count) {
+  const char *best = NULL;
+  size_t least = scl_max(strlen(word) / 2, 1);
+  for (size_t i = 0; i < count; i++) {
+    const size_t distance = scl_edit_distance(word, names[i]);
+    if (distance > least || (distance == least && best != NULL)) continue;
+    least = distance;
+    best = names[i];
+  }
+  return best;
+}

@@ -1,0 +1,113 @@
+/* scullery/plugin/base.h: what everything stands on: the head of a table, how tables grow, status
+ * and error. */
+#ifndef SCULLERY_PLUGIN_BASE_H
+#define SCULLERY_PLUGIN_BASE_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SCL_ABI 1u
+
+/* 64-bit platforms whose long has 64 bits. */
+#ifdef __cplusplus
+static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 platforms");
+#else
+_Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 platforms");
+#endif
+
+/* C11 has no name for it. */
+#define SCL_PI 3.14159265358979323846
+
+#if defined(__GNUC__)
+#define SCL_EXPORT __attribute__((visibility("default")))
+#define SCL_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
+#else
+#define SCL_EXPORT
+#define SCL_PRINTF(format, first)
+#endif
+
+/* ------------------------------------------------------------ tables and their growth
+ *
+ * A *table* is a struct whose first member is an scl_head. Its owner writes SCL_ABI and its own
+ * sizeof there. Later versions of interface 1 append members and change nothing else, so
+ *
+ *  - a reader looks at a member only where SCL_HAS(table, member);
+ *  - a writer fills in member by member, and only members that the owner's table has: all of
+ *    version 1's are there, up to SCL_LEAST_NAME;
+ *  - nobody assigns a table that another made, in either direction: SCL_COPY copies as much of it
+ *    as both sides know;
+ *  - members named `reserved` are 0.
+ *
+ * SCL_LEAST_NAME is the size that version 1 requires of a table. A shorter one is refused with a
+ * sentence. Members after it may be missing, which means the same as zero. Tables are never passed
+ * as arrays; scl_option rows are an array whose stride the descriptor states, and grow as tables
+ * do.
+ *
+ * A *record* has no head and never changes: scl_head, scl_error, scl_base, scl_value, scl_part,
+ * scl_ability, scl_address, scl_block, scl_const_block, scl_spread, scl_array.
+ *
+ * An *enumeration* is a list of constants and a 32-bit type: `enum { SCL_KIND_SAMPLER, ... };
+ * typedef int32_t scl_kind;`. Its constants begin with its name. A set of them is a uint32_t of
+ * SCL_BIT(constant). Constants may be appended. Who meets one that it does not know refuses a kind,
+ * a form, a space, a dtype or a store; takes a family for SCL_FAMILY_OTHER; and ignores a role, a
+ * flag, an ability and a bit of a set. */
+typedef struct scl_head {
+  uint32_t abi;  /* SCL_ABI */
+  uint32_t size; /* sizeof the whole table, as its owner knows it */
+} scl_head;
+
+#define SCL_HEAD(type)                                                                             \
+  { SCL_ABI, (uint32_t)sizeof(type) }
+
+/* The first members of the table of a kind: SCL_TABLE(scl_sampler, SCL_KIND_SAMPLER) */
+#define SCL_TABLE(type, kind_) .head = SCL_HEAD(type), .kind = kind_
+
+/* The bytes of a table up to and including a member. */
+#define SCL_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+/* Whether the owner of the table (a pointer to a struct with a head) has this member. */
+#define SCL_HAS(table, member)                                                                     \
+  ((size_t)((const char *)(&(table)->member + 1) - (const char *)(table)) <= (table)->head.size)
+
+/* *to = *from, as far as both tables go; the rest of *to is zero, its head its own. */
+#define SCL_COPY(to, from) scl_copy_table((to), sizeof *(to), (from))
+static inline void scl_copy_table(void *to, size_t size, const void *from) {
+  const scl_head head = {SCL_ABI, (uint32_t)size};
+  const size_t theirs = ((const scl_head *)from)->size;
+  memset(to, 0, size);
+  memcpy(to, from, theirs < size ? theirs : size);
+  memcpy(to, &head, sizeof head);
+}
+
+#define SCL_BIT(constant) (1u << (unsigned)(constant))
+
+/* ------------------------------------------------------------ status and error */
+
+enum {
+  SCL_STATUS_OK = 0,
+  SCL_STATUS_BAD_OPTION,  /* an option's value, or two that contradict each other */
+  SCL_STATUS_BAD_SHAPE,   /* rows or columns that do not fit */
+  SCL_STATUS_BAD_DATA,    /* NaN, infinity, a number out of the domain, a damaged file */
+  SCL_STATUS_UNSUPPORTED, /* parts that do not fit together; the sentence says what would */
+  SCL_STATUS_NO_MEMORY,
+  SCL_STATUS_NUMERIC,   /* singular, overflow, no convergence */
+  SCL_STATUS_CANCELLED, /* the user stopped it */
+  SCL_STATUS_IO,
+  SCL_STATUS_INTERNAL /* a broken promise of this interface, by the plugin or the host */
+};
+typedef int32_t scl_status;
+
+/* Filled by scl_host.fail. A pointer to it may be NULL: the caller wants the status alone. */
+typedef struct scl_error {
+  scl_status status;
+  char message[1020];
+} scl_error;
+
+/* ------------------------------------------------------------ kinds of plugins */
+
+enum { SCL_KIND_SAMPLER = 0, SCL_KIND_NONLINEARITY, SCL_KIND_KERNEL, SCL_KIND_SOLVER };
+typedef int32_t scl_kind;
+
+#endif

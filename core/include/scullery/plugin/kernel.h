@@ -1,0 +1,102 @@
+/* scullery/plugin/kernel.h: kernels, on parameters (the K of an instantiation) and on rows of data
+ * (exact kernel machines; features k(w_t, x)).
+ *
+ * Two forms. Simple: K is a function of one number of the pair. The host computes the numbers of
+ * many pairs, and `finish` turns them into K. General: `gram`. */
+#ifndef SCULLERY_PLUGIN_KERNEL_H
+#define SCULLERY_PLUGIN_KERNEL_H
+
+#include "host.h"
+
+/* The number of a pair (u, v), over all columns (dense) or over the support (sparse, threshold)
+ * where the two have the same; K = 0 where they have not. */
+enum {
+  SCL_PAIR_NONE = 0,          /* 0 */
+  SCL_PAIR_DOT,               /* <u, v> */
+  SCL_PAIR_SQUARED_DISTANCE,  /* ||u - v||^2 */
+  SCL_PAIR_ABSOLUTE_DISTANCE, /* ||u - v||_1 */
+  SCL_PAIR_COSINE, /* dense: of the angle between u and v. A row of zeros is at a right */
+  SCL_PAIR_ANGLE   /* angle to all others and in the direction of itself */
+};
+typedef int32_t scl_pair;
+
+/* Which pairs `finish` is given: u_i with `count` of the v_j. */
+typedef struct scl_pair_row {
+  scl_head head;
+  size_t dim, count;       /* columns of the data; pairs */
+  double length_u;         /* ||u_i|| and the ||v_j||: cosine and angle alone, */
+  const double *lengths_v; /* else 0 and NULL */
+} scl_pair_row;
+#define SCL_LEAST_PAIR_ROW SCL_THROUGH(scl_pair_row, lengths_v)
+
+typedef struct scl_kernel {
+  scl_head head;
+  scl_kind kind;   /* SCL_KIND_KERNEL */
+  uint32_t spaces; /* SCL_BIT(SCL_SPACE_...) where it is defined; dense includes rows of data */
+  /* General form: out (u->count x v->count, float64) = K(u_i, v_j). Where u = v, both triangles may
+   * be filled alike. Where parameters are made of fan_in rows, K is the product of K(u_k, v_k) over
+   * k, and the host multiplies. NULL: the simple form. [any] */
+  scl_status (*gram)(const void *self, const scl_const_parameters *u, const scl_const_parameters *v,
+                     double *out, ptrdiff_t stride, scl_error *error);
+  /* Simple form: from the numbers to K, in place. NULL: K is the number. [any] */
+  void (*finish)(const void *self, const scl_pair_row *row, double *numbers);
+  /* Simple form: coordinates are multiplied by this before they meet. NULL: 1. [any] */
+  double (*scale)(const void *self);
+  /* Simple form, dense rows: what the scaled coordinates go through before they meet. [any] */
+  void (*move)(const void *self, size_t count, double *coordinates);
+  /* General form: out[i] = K(u_i, u_i). NULL: the host calls gram on each parameter. [any] */
+  scl_status (*diagonal)(const void *self, const scl_const_parameters *u, double *out,
+                         scl_error *error);
+  scl_pair pair; /* simple form: the number */
+  uint32_t reserved;
+} scl_kernel;
+#define SCL_LEAST_KERNEL SCL_THROUGH(scl_kernel, gram)
+#define SCL_KERNEL(...) SCL_VTABLE(SCL_KIND_KERNEL, scl_kernel, __VA_ARGS__)
+
+/* ------------------------------------------------------------ abilities */
+
+/* A kernel that is definite only once it meets a sampler's law (a width said as "theta = 0.5"). It
+ * is never called before. Offer it through scl_plugin.ability, for those options alone. */
+#define SCL_ABILITY_BIND "scullery.bind/1"
+typedef struct scl_ability_bind {
+  scl_head head;
+  /* Complete a fresh instance, created from the same options. Where it fails, destroy follows.
+   * [one] */
+  scl_status (*bind)(void *self, const scl_law *law, scl_error *error);
+  /* What was chosen, of a bound instance: "width = 1.83". [any] */
+  void (*describe)(const void *self, char *text, size_t size);
+} scl_ability_bind;
+#define SCL_LEAST_ABILITY_BIND SCL_THROUGH(scl_ability_bind, describe)
+
+/* The tilt: K(u, .) p is c(u) times a law with independent Gaussian coordinates,
+ *
+ *   w_j ~ N(offset_j + shrink_j u_j, spread_j^2)
+ *   log c(u) = log_one + sum_j (log0_j + log1_j u_j + log2_j u_j^2)
+ *
+ * the sum over all columns (dense), the support (sparse) or the one column (threshold). log_one
+ * holds what an indicator costs (-log d for thresholds). Sparse: the host asks once for each
+ * in-degree s, with a law that has this one alone (scale already times degree_scale[s]), and a K
+ * that holds 1[same support] puts -log C(d, s) into log_one. All of it is for one row (fan_in 1);
+ * law->fan_in tells a width said through the distribution how many there are. */
+typedef struct scl_tilt {
+  scl_head head;
+  size_t dim;
+  double *offset, *shrink, *spread, *log0, *log1, *log2; /* dim numbers each, the caller's */
+  double log_one;
+  double log_diagonal; /* log E K(w, w) */
+  double log_mass;     /* log E E K(u, w) */
+  double *correlation; /* dim numbers: of (u_j, w_j) under K p p / (E E K) */
+  double *pair_scale;  /* dim numbers: the standard deviation of u_j under the same law */
+} scl_tilt;
+#define SCL_LEAST_TILT SCL_THROUGH(scl_tilt, pair_scale)
+
+#define SCL_ABILITY_TILT "scullery.tilt/1"
+typedef struct scl_ability_tilt {
+  scl_head head;
+  /* SCL_STATUS_UNSUPPORTED: no closed form for this law; the host simulates. Any other failure is
+   * an error. [any] */
+  scl_status (*tilt)(const void *self, const scl_law *law, scl_tilt *out, scl_error *error);
+} scl_ability_tilt;
+#define SCL_LEAST_ABILITY_TILT SCL_THROUGH(scl_ability_tilt, tilt)
+
+#endif

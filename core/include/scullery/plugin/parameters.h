@@ -1,0 +1,139 @@
+/* scullery/plugin/parameters.h: parameter spaces, how parameters are stored, and their law. */
+#ifndef SCULLERY_PLUGIN_PARAMETERS_H
+#define SCULLERY_PLUGIN_PARAMETERS_H
+
+#include "block.h"
+
+/* A space says how a parameter is stored, `reals` numbers in weights and `integers` in support, and
+ * which number z a row x of data gives with it:
+ *
+ *   dense       weights: w in R^d
+ *               z = <w, x> + b
+ *   sparse      weights: one number for each column of the support; support: columns, ascending, -1
+ *               from the in-degree on
+ *               z = <w_N, x_N> + b
+ *   threshold   weights: t; support: one column i
+ *               z = x_i - t
+ *   grid        weights: d pitches delta, then d shifts u
+ *               z_j = floor((x_j - u_j)/delta_j), d planes, always float64, cut to +-(2^31 - 1)
+ *   structured  weights and support are private to the sampler, which brings
+ *               SCL_ABILITY_STRUCTURED
+ *               z as its `apply` says, + b
+ *
+ * Columns count from 0. Dense rows of data are parameters too: weights = the row.
+ *
+ * Where a nonlinearity takes fan_in = q numbers of a parameter, scalar k of parameter t comes from
+ * parameter t that the sampler draws at stream + k 2^32 (scl_draw.plane is k): q draws that are
+ * independent even where the parameters of one draw are not. A sampler with SCL_ABILITY_POOL says
+ * instead which parameters of one draw each reads. */
+enum {
+  SCL_SPACE_DENSE = 0,
+  SCL_SPACE_SPARSE,
+  SCL_SPACE_THRESHOLD,
+  SCL_SPACE_GRID,
+  SCL_SPACE_STRUCTURED
+};
+typedef int32_t scl_space;
+#define SCL_SPACES_RIDGE                                                                           \
+  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD) |           \
+   SCL_BIT(SCL_SPACE_STRUCTURED))
+
+/* The spaces of parameters that kernels meet: structured ones come to them as dense rows, and cells
+ * of grids have none. */
+#define SCL_SPACES_KERNEL                                                                          \
+  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD))
+
+/* The name of a space as typed, "dense"; NULL where this header knows none. */
+static inline const char *scl_space_name(scl_space space) {
+  static const char *const names[] = {"dense", "sparse", "threshold", "grid", "structured"};
+  return space >= 0 && (size_t)space < sizeof names / sizeof *names ? names[space] : NULL;
+}
+
+/* The reals and integers of a parameter of R^dim that the space itself says; 0 where the sampler
+ * does. */
+static inline size_t scl_space_reals(scl_space space, size_t dim) {
+  return space == SCL_SPACE_DENSE       ? dim
+         : space == SCL_SPACE_GRID      ? 2 * dim
+         : space == SCL_SPACE_THRESHOLD ? 1
+                                        : 0;
+}
+static inline size_t scl_space_integers(scl_space space) { return space == SCL_SPACE_THRESHOLD; }
+
+/* Parameters first .. first+count-1, to be written (scl_parameters) or read (scl_const_parameters);
+ * float64. */
+typedef struct scl_parameters {
+  scl_head head;
+  scl_space space;
+  uint32_t reserved;
+  size_t first, count, dim;
+  size_t reals, integers; /* a parameter */
+  double *weights;        /* count x reals */
+  ptrdiff_t stride;       /* between rows of weights */
+  double *bias;           /* count, or NULL without bias */
+  int32_t *support;       /* count x integers, or NULL */
+  ptrdiff_t support_stride;
+} scl_parameters;
+#define SCL_LEAST_PARAMETERS SCL_THROUGH(scl_parameters, support_stride)
+
+typedef struct scl_const_parameters {
+  scl_head head;
+  scl_space space;
+  uint32_t reserved;
+  size_t first, count, dim;
+  size_t reals, integers;
+  const double *weights;
+  ptrdiff_t stride;
+  const double *bias;
+  const int32_t *support;
+  ptrdiff_t support_stride;
+} scl_const_parameters;
+#define SCL_LEAST_CONST_PARAMETERS SCL_THROUGH(scl_const_parameters, support_stride)
+
+/* Rows of data as a kernel takes them: dense parameters without a bias. */
+static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t stride,
+                                                  size_t count, size_t dim) {
+  scl_const_parameters out = {SCL_HEAD(scl_const_parameters), .space = SCL_SPACE_DENSE};
+  out.count = count;
+  out.dim = out.reals = dim;
+  out.weights = rows;
+  out.stride = stride;
+  return out;
+}
+
+/* The law of one parameter's numbers, for closed forms. The coordinates are uncorrelated;
+ * coordinate j has location mean[j] and scale scale[j]. Dense and structured: the d numbers w_j;
+ * sparse: w_j given that j is in the support; threshold: t where column j was drawn. */
+enum {
+  SCL_FAMILY_OTHER = 0, /* no closed form follows from it */
+  SCL_FAMILY_GAUSSIAN,
+  SCL_FAMILY_UNIFORM,    /* on mean +- scale */
+  SCL_FAMILY_RADEMACHER, /* mean +- scale */
+  SCL_FAMILY_LAPLACE,
+  SCL_FAMILY_CAUCHY,
+  SCL_FAMILY_STUDENT,  /* shape: degrees of freedom; one chi-square for all coordinates */
+  SCL_FAMILY_SPHERICAL /* a uniform direction times a radius of its own law */
+};
+typedef int32_t scl_family;
+
+enum { SCL_BIAS_NONE = 0, SCL_BIAS_UNIFORM, SCL_BIAS_GAUSSIAN };
+typedef int32_t scl_bias;
+
+typedef struct scl_law {
+  scl_head head;
+  scl_space space;
+  scl_family family;
+  size_t dim;
+  double *mean, *scale; /* dim numbers each, the caller's */
+  double shape;
+  scl_bias bias; /* filled in by the host where the sampler has SCL_OPTION_BIAS */
+  uint32_t reserved;
+  double bias_a, bias_b; /* uniform: the ends; gaussian: mean and standard deviation */
+  size_t max_degree;     /* sparse: the largest in-degree */
+  double *degree;        /* sparse: P(in-degree = s), s = 0 .. dim; the caller's */
+  double *degree_scale; /* sparse: given in-degree s the scale is scale[j] degree_scale[s], s = 0 ..
+                            dim; the caller's */
+  size_t fan_in; /* filled in by the host: independent rows with this law that make a parameter */
+} scl_law;
+#define SCL_LEAST_LAW SCL_THROUGH(scl_law, fan_in)
+
+#endif

@@ -1,0 +1,240 @@
+/* scullery/plugin/solver.h: solvers. A solver sees a problem, not a matrix: it cannot tell where
+ * rows come from, and gets the same numbers whether they stream or lie in memory.
+ *
+ * n rows, D features, c targets. Classification: targets are +-1, one column for two classes, else
+ * one a class. */
+#ifndef SCULLERY_PLUGIN_SOLVER_H
+#define SCULLERY_PLUGIN_SOLVER_H
+
+#include "host.h"
+#include "rows.h"
+
+enum { SCL_TASK_REGRESSION = 0, SCL_TASK_CLASSIFICATION };
+typedef int32_t scl_task;
+
+/* Sums over the rows, weighted. With an intercept all are centred. */
+typedef struct scl_normal {
+  scl_head head;
+  const scl_symmetric *moment; /* Phi'Phi */
+  const double *right;         /* Phi'Y, D x c */
+  const double *square;        /* y'y of each target */
+  double total;                /* sum of the row weights: n without weights */
+} scl_normal;
+#define SCL_LEAST_NORMAL SCL_THROUGH(scl_normal, total)
+
+/* From scores (count x k, Phi a) to residuals, in place. rows->features is of any dtype, or sparse,
+ * and not to be looked at. */
+typedef scl_status (*scl_turn)(void *context, const scl_rows *rows, double *scores,
+                               scl_error *error);
+
+/* What a solver is handed. All verbs [one], and none from inside a visit. */
+typedef struct scl_problem scl_problem;
+struct scl_problem {
+  scl_head head;
+  const scl_host *host;
+  size_t rows, features, targets;
+  scl_task task;
+  scl_dtype dtype;     /* of the features; blocks are of a type that the solver takes */
+  size_t classes;      /* 0 for regression */
+  uint32_t has_kernel; /* not 0: gram() answers */
+  /* Not 0: an unpenalised constant is wanted. normal and dual are centred; every other verb shows
+   * the features as they are. */
+  uint32_t intercept;
+  /* Not 0: solution->coefficients holds a point to start from. Else it comes zeroed. */
+  uint32_t warm;
+  uint32_t reserved;
+  /* Features are exp(-log_scale) times the true ones: a common factor kept out where they would
+   * underflow, else 0. */
+  double log_scale;
+  size_t allowance;  /* bytes of row blocks that the host may keep between passes */
+  size_t parameters; /* T; 0 where the features come from no map */
+  /* 0: rows are dense. Else they are sparse, with at most so many entries each: only for solvers
+   * with SCL_ABILITY_SPARSE_ROWS. */
+  size_t entries;
+  /* The targets (n x c) and row weights (n) in the order of walk, without making features; either
+   * may be NULL. */
+  scl_status (*responses)(const scl_problem *problem, double *targets, double *weights,
+                          scl_error *error);
+  /* Visit all row blocks in order. */
+  scl_status (*walk)(const scl_problem *problem, scl_visit visit, void *context, scl_error *error);
+  /* The accumulated normal equations; what *out points to stays the problem's, as it is until
+   * `reweighted` is called. One pass, shared by
+   * all folds and by all values of a path. */
+  scl_status (*normal)(const scl_problem *problem, scl_normal *out, scl_error *error);
+  /* Phi Phi' (n x n) and the targets (n x c; centred with an intercept), for D > n; they stay the
+   * problem's. SCL_STATUS_UNSUPPORTED where rows have weights: `normal` takes them. */
+  scl_status (*dual)(const scl_problem *problem, const scl_symmetric **outer,
+                     const double **targets, scl_error *error);
+  /* G_ij = K(w_i, w_j) in the features' own scale, exp(-2 log_scale) G, so that a'Ga is the squared
+   * norm. Stays the problem's. */
+  scl_status (*gram)(const scl_problem *problem, const scl_symmetric **out, scl_error *error);
+  /* out (n x k) = Phi a, a D x k; out (D x k) = Phi' r, r n x k. One pass each. */
+  scl_status (*product)(const scl_problem *problem, const double *a, size_t k, double *out,
+                        scl_error *error);
+  scl_status (*adjoint)(const scl_problem *problem, const double *r, size_t k, double *out,
+                        scl_error *error);
+  /* out (D x k) = Phi' turn(Phi a), a D x k, in one pass. */
+  scl_status (*sweep)(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                      void *context, double *out, scl_error *error);
+  /* The normal equations with these row weights (n, in the order of walk) in place of the
+   * problem's; they stay the problem's until the next call. One pass. */
+  scl_status (*reweighted)(const scl_problem *problem, const double *weights, scl_normal *out,
+                           scl_error *error);
+  /* `size` rows drawn by (seed, step) with replacement, shown to visit in one block that holds
+   * features first .. first+count-1 alone. `plain` not 0: phi(w_t, x) itself, unscaled, where the
+   * features are its expectation under K. The same rows whether the data lie in memory or stream; a
+   * stream is read once for as many steps ahead as fit the allowance, so ask for steps in order. */
+  scl_status (*minibatch)(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size,
+                          size_t first, size_t count, int32_t plain, scl_visit visit, void *context,
+                          scl_error *error);
+  /* Say how far it is, in [0, 1], and the loss (NaN: not known). SCL_STATUS_CANCELLED when the user
+   * asked to stop. */
+  scl_status (*progress)(const scl_problem *problem, const char *doing, double done, double loss,
+                         scl_error *error);
+};
+#define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
+
+enum {
+  SCL_OUTCOME_NONE = 0,  /* preset: not said, which is refused */
+  SCL_OUTCOME_CONVERGED, /* its condition of optimality holds to `tolerance` */
+  SCL_OUTCOME_STOPPED,   /* did the steps that it was asked for (stochastic methods) */
+  SCL_OUTCOME_LIMIT      /* out of iterations before its condition held: the user is told */
+};
+typedef int32_t scl_outcome;
+
+/* The result, and an honest account of it. Fill it member by member. */
+typedef struct scl_solution {
+  scl_head head;
+  double *coefficients; /* D x c, the caller's */
+  /* c numbers, the caller's; NULL where none is wanted. Preset to NaN. If the solver leaves it NaN,
+   * the host computes mean y - mean phi a, with the row weights of the normal equations last handed
+   * out. */
+  double *intercept;
+  scl_outcome outcome;
+  uint32_t reserved;
+  size_t iterations;
+  /* Preset to NaN: has none. The residual is in the solver's own norm, that of `tolerance`. */
+  double gap, residual, tolerance;
+  double jitter;  /* added to the diagonal of a singular system; preset to 0 */
+  double score;   /* its own estimate of the risk (SCL_ROLE_ESTIMATE); preset to NaN: none */
+  char note[200]; /* what the user should know; preset to the empty text */
+} scl_solution;
+#define SCL_LEAST_SOLUTION SCL_THROUGH(scl_solution, note)
+
+typedef struct scl_solver {
+  scl_head head;
+  scl_kind kind;   /* SCL_KIND_SOLVER */
+  uint32_t dtypes; /* of the blocks that it is shown; 0: float64 alone */
+  /* NULL for a solver that makes models (SCL_ABILITY_MODEL). [any], one thread a problem */
+  scl_status (*solve)(const void *self, const scl_problem *problem, scl_solution *out,
+                      scl_error *error);
+} scl_solver;
+#define SCL_LEAST_SOLVER SCL_THROUGH(scl_solver, solve)
+#define SCL_SOLVER(...) SCL_VTABLE(SCL_KIND_SOLVER, scl_solver, __VA_ARGS__)
+
+/* ------------------------------------------------------------ abilities */
+
+/* Many values of one option on one problem, sharing what can be shared: the same numbers as one
+ * solve each, to the tolerance. out[i] belongs to values[i]; any order inside. [any], one thread a
+ * problem */
+#define SCL_ABILITY_PATH "scullery.path/1"
+typedef struct scl_ability_path {
+  scl_head head;
+  const char *option;
+  scl_status (*solve)(const void *self, const scl_problem *problem, const double *values,
+                      size_t count, scl_solution *const *out, scl_error *error);
+} scl_ability_path;
+#define SCL_LEAST_ABILITY_PATH SCL_THROUGH(scl_ability_path, solve)
+
+/* A bare head: this solver reads sparse rows. Without it the host fills in zeros, or refuses where
+ * they would not fit. */
+#define SCL_ABILITY_SPARSE_ROWS "scullery.sparse-rows/1"
+typedef struct scl_ability_sparse_rows {
+  scl_head head;
+} scl_ability_sparse_rows;
+#define SCL_LEAST_ABILITY_SPARSE_ROWS sizeof(scl_head)
+
+/* What is penalised, so that the host knows when a constant belongs to the model and in
+ * which coordinates a map with a kernel of its own shows its features. Without it:
+ * SCL_PENALTY_L2. */
+enum {
+  SCL_PENALTY_NONE = 0, /* nothing, or no function of coefficients */
+  SCL_PENALTY_L2,       /* ||a||^2 */
+  SCL_PENALTY_L1,       /* ||a||_1, with or without ||a||^2 */
+  SCL_PENALTY_BOX,      /* bounds on each |a_t| */
+  SCL_PENALTY_RKHS      /* a'Ga */
+};
+typedef int32_t scl_penalty;
+
+#define SCL_ABILITY_PENALTY "scullery.penalty/1"
+typedef struct scl_ability_penalty {
+  scl_head head;
+  scl_penalty (*penalty)(const void *self); /* [any] */
+} scl_ability_penalty;
+#define SCL_LEAST_ABILITY_PENALTY SCL_THROUGH(scl_ability_penalty, penalty)
+
+/* The loss that is minimised, for bounds and probabilities. A row: scores f and targets y, c
+ * numbers each. [any] */
+#define SCL_ABILITY_LOSS "scullery.loss/1"
+typedef struct scl_ability_loss {
+  scl_head head;
+  double (*value)(const void *self, size_t c, const double *f, const double *y);
+  /* out (c numbers) = a (sub)gradient in f; may be f */
+  void (*slope)(const void *self, size_t c, const double *f, const double *y, double *out);
+  /* One target in [-1, 1], |f| <= reach: the largest value, and the Lipschitz constant in f. */
+  double (*bound)(const void *self, double reach);
+  double (*lipschitz)(const void *self, double reach);
+  /* out: one probability a class. NULL, or returns 0, where the loss says none: the host
+   * calibrates. */
+  int32_t (*probabilities)(const void *self, size_t c, const double *f, double *out);
+} scl_ability_loss;
+#define SCL_LEAST_ABILITY_LOSS SCL_THROUGH(scl_ability_loss, lipschitz)
+
+/* *value = what `solve` minimises, at any coefficients (D x c) and intercept (c; NULL: none), so
+ * that a check can try others. [any], as solve */
+#define SCL_ABILITY_OBJECTIVE "scullery.objective/1"
+typedef struct scl_ability_objective {
+  scl_head head;
+  scl_status (*objective)(const void *self, const scl_problem *problem, const double *coefficients,
+                          const double *intercept, double *value, scl_error *error);
+} scl_ability_objective;
+#define SCL_LEAST_ABILITY_OBJECTIVE SCL_THROUGH(scl_ability_objective, objective)
+
+/* Named arrays of a saved model. Names: a-z, 0-9, _ and dots; at most 60 characters. */
+typedef struct scl_archive scl_archive;
+struct scl_archive {
+  scl_head head;
+  /* Saving: add an array; its numbers are copied. [one] */
+  scl_status (*put)(scl_archive *archive, const char *name, const scl_array *array,
+                    scl_error *error);
+  /* Loading: find an array, of this dtype and rank, with sizes[i] where that is not 0; *out lives
+   * as long as the call of `load`. SCL_STATUS_BAD_DATA where there is none like it, or where
+   * floating numbers are not finite. [one] */
+  scl_status (*get)(const scl_archive *archive, const char *name, scl_dtype dtype, uint32_t rank,
+                    const size_t *sizes, scl_array *out, scl_error *error);
+};
+#define SCL_LEAST_ARCHIVE SCL_THROUGH(scl_archive, get)
+
+/* A solver whose prediction is not Phi a (nearest neighbours, boosted stumps, kernel machines on
+ * rows): the host calls fit in place of solve. */
+#define SCL_ABILITY_MODEL "scullery.model/1"
+typedef struct scl_ability_model {
+  scl_head head;
+  /* *model = what decide needs; out->coefficients and intercept are NULL, the rest is filled in as
+   * by solve. [any], one thread a problem */
+  scl_status (*fit)(const void *self, const scl_problem *problem, void **model, scl_solution *out,
+                    scl_error *error);
+  /* scores (rows x c at stride, float64) of rows (rows x features, of a type that the solver
+   * takes). [any] */
+  scl_status (*decide)(const void *self, const void *model, const scl_const_block *rows,
+                       double *scores, ptrdiff_t stride, scl_error *error);
+  /* To arrays and back. `load` is given the sizes that the model is for and checks everything else
+   * itself: SCL_STATUS_BAD_DATA. [any], one thread an archive */
+  scl_status (*save)(const void *self, const void *model, scl_archive *archive, scl_error *error);
+  scl_status (*load)(const void *self, const scl_archive *archive, size_t features, size_t targets,
+                     void **model, scl_error *error);
+  void (*destroy)(const void *self, void *model); /* [any] */
+} scl_ability_model;
+#define SCL_LEAST_ABILITY_MODEL SCL_THROUGH(scl_ability_model, destroy)
+
+#endif

@@ -1,0 +1,124 @@
+#include "learn/labels.h"
+
+#include <string.h>
+
+size_t scl_classes_targets(const scl_classes *classes) {
+  return classes->count == 2 ? 1 : classes->count;
+}
+
+/* The targets of one label into row `row` of y. */
+static scl_status code_row(const scl_classes *classes, double label, scl_matrix *y, size_t row,
+                           scl_error *error) {
+  size_t k = 0;
+  while (k < classes->count && classes->values[k] != label)
+    k++;
+  if (k == classes->count)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the label %g is none of the %zu classes", label,
+                    classes->count);
+  if (classes->count == 2) {
+    scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
+    return SCL_STATUS_OK;
+  }
+  for (size_t j = 0; j < classes->count; j++)
+    scl_matrix_set(y, row, j, j == k ? 1 : -1);
+  return SCL_STATUS_OK;
+}
+
+/* The targets of a column of labels whose first row is row `first` of the data. */
+static scl_status code_rows(const scl_classes *classes, const scl_matrix *labels, size_t first,
+                            scl_matrix *y, scl_error *error) {
+  for (size_t i = 0; i < labels->rows; i++) {
+    const scl_status status = code_row(classes, scl_matrix_get(labels, i, 0), y, i, error);
+    if (status != SCL_STATUS_OK) return scl_prefix(error, "row %zu", first + i + 1);
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_code_labels(const scl_matrix *labels, const scl_classes *classes, scl_matrix *out,
+                           scl_error *error) {
+  if (labels->cols != 1)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "labels come as one column, and these are %zu",
+                    labels->cols);
+  SCL_TRY(scl_matrix_create_raw(labels->rows, scl_classes_targets(classes), SCL_DTYPE_FLOAT64, out,
+                                error));
+  const scl_status status = code_rows(classes, labels, 0, out, error);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
+  return status;
+}
+
+static size_t decide(const scl_matrix *decisions, size_t row, size_t classes) {
+  size_t best = 0;
+  if (classes == 2) return scl_matrix_get(decisions, row, 0) >= 0;
+  for (size_t j = 1; j < classes; j++)
+    if (scl_matrix_get(decisions, row, j) > scl_matrix_get(decisions, row, best)) best = j;
+  return best;
+}
+
+scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *classes,
+                             scl_matrix *out, scl_error *error) {
+  if (decisions->cols != scl_classes_targets(classes))
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%zu decisions a row for %zu classes",
+                    decisions->cols, classes->count);
+  SCL_TRY(scl_matrix_create_raw(decisions->rows, 1, SCL_DTYPE_FLOAT64, out, error));
+  for (size_t i = 0; i < decisions->rows; i++)
+    *scl_matrix_row(out, i) = classes->values[decide(decisions, i, classes->count)];
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ a source */
+
+typedef struct coded_source {
+  scl_source base;
+  scl_source *from;
+  scl_classes classes;
+  double *values;
+} coded_source;
+
+static scl_status read_coded(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                             scl_matrix *y, scl_error *error) {
+  const coded_source *self = (const coded_source *)source;
+  scl_matrix labels = {0};
+  if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
+  SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
+  scl_status status = self->from->class->read(self->from, first, count, x, &labels, error);
+  if (status == SCL_STATUS_OK) status = code_rows(&self->classes, &labels, first, y, error);
+  scl_matrix_release(&labels);
+  return status;
+}
+
+static void destroy_coded(scl_source *source) {
+  scl_release(((coded_source *)source)->values);
+  scl_release(source);
+}
+
+static const scl_source_class coded_class = {read_coded, destroy_coded};
+
+scl_source *scl_source_coded_from(const scl_source *source) {
+  return source->class == &coded_class ? ((const coded_source *)source)->from : NULL;
+}
+
+scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
+                            scl_error *error) {
+  const size_t bytes = classes->count * sizeof(double);
+  if (from->targets != 1)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "labels come as one column, and this source has %zu", from->targets);
+  coded_source *self = scl_allocate_zero(sizeof *self);
+  double *values = self == NULL ? NULL : scl_allocate(bytes + 1);
+  if (values == NULL) {
+    scl_release(self);
+    return scl_fail_memory(error, bytes, "a source of coded labels");
+  }
+  memcpy(values, classes->values, bytes);
+  *self = (coded_source){.base = {.class = &coded_class,
+                                  .rows = from->rows,
+                                  .cols = from->cols,
+                                  .targets = scl_classes_targets(classes),
+                                  .random_access = from->random_access,
+                                  .parallel = from->parallel},
+                         .from = from,
+                         .classes = {values, classes->count},
+                         .values = values};
+  *out = &self->base;
+  return SCL_STATUS_OK;
+}

@@ -1,0 +1,30 @@
+/* Labels and the numeric targets that stand for them: one column of -1 (first class) and +1 for two
+ * classes, one column a class, +1 against -1, for more. */
+#ifndef SCULLERY_LABELS_H
+#define SCULLERY_LABELS_H
+
+#include "rows/source.h"
+
+/* The numbers that stand for the classes in a column of labels. */
+typedef struct scl_classes {
+  const double *values;
+  size_t count;
+} scl_classes;
+
+/* 1 for two classes, else their number. */
+size_t scl_classes_targets(const scl_classes *classes);
+/* targets (n x c, made here) of labels (n x 1); SCL_STATUS_BAD_DATA names the row of a label that
+ * is none of the classes. */
+scl_status scl_code_labels(const scl_matrix *labels, const scl_classes *classes, scl_matrix *out,
+                           scl_error *error);
+/* labels (n x 1, made here) of decisions (n x c): the class of the largest, of one column by its
+ * sign. */
+scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *classes,
+                             scl_matrix *out, scl_error *error);
+/* A source whose labels (one column of targets) come coded. `from` is borrowed. */
+scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
+                            scl_error *error);
+/* What a coded source reads from; NULL for any other source. */
+scl_source *scl_source_coded_from(const scl_source *source);
+
+#endif

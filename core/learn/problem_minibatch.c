@@ -1,0 +1,303 @@
+/* Minibatches: rows drawn with replacement by (seed, step), the same whether the data lie in memory
+ * or stream. A source that can be read anywhere is read at the rows drawn; one that streams is read
+ * once for as many steps ahead as the allowance holds (the window). */
+#include "base/random.h"
+#include "learn/problem_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Places in the data of the rows of one step, drawn by rejection of the group left out. */
+static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
+                      size_t *out) {
+  const scl_flow *flow = &s->training->flow;
+  uint64_t offset = 0;
+  for (size_t i = 0; i < size;) {
+    double u;
+    scl_random_uniform(seed, SCL_STREAM_MINIBATCH, step, offset++, 1, &u);
+    const size_t row = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1);
+    if (s->without < 0 || flow->group[row] != (int32_t)s->without) out[i++] = row;
+  }
+}
+
+/* ------------------------------------------------------------ the window of a stream */
+
+struct scl_window {
+  uint64_t seed, first; /* steps first .. first+steps-1 */
+  size_t steps, size;
+  size_t *drawn;   /* steps x size places in the data */
+  size_t *places;  /* those places in ascending order, each once */
+  size_t count;    /* how many */
+  scl_matrix x, y; /* their staged rows and targets */
+  size_t taken;    /* while it is read */
+};
+
+void scl_window_destroy(scl_window *w) {
+  if (w == NULL) return;
+  scl_release(w->drawn);
+  scl_release(w->places);
+  scl_matrix_release(&w->x);
+  scl_matrix_release(&w->y);
+  scl_release(w);
+}
+
+static int ascending(const void *a, const void *b) {
+  const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Steps that fit the allowance. */
+static size_t steps_ahead(const solve_context *s, size_t size) {
+  const scl_flow *flow = &s->training->flow;
+  const double row = (double)(scl_flow_cols(flow) + flow->source->targets + 2) * sizeof(double);
+  const double fit = (double)s->training->allowance / ((double)size * row);
+  return fit < 1 ? 1 : fit > 65536 ? 65536 : (size_t)fit;
+}
+
+static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *error) {
+  const size_t draws = w->steps * w->size;
+  w->drawn = scl_allocate_array(draws + 1, sizeof *w->drawn);
+  w->places = scl_allocate_array(draws + 1, sizeof *w->places);
+  if (w->drawn == NULL || w->places == NULL)
+    return scl_fail_memory(error, 2 * draws * sizeof *w->drawn, "minibatches of a stream");
+  for (size_t i = 0; i < w->steps; i++)
+    draw_rows(s, w->seed, w->first + i, w->size, w->drawn + i * w->size);
+  memcpy(w->places, w->drawn, draws * sizeof *w->places);
+  qsort(w->places, draws, sizeof *w->places, ascending);
+  for (size_t i = 0; i < draws; i++)
+    if (i == 0 || w->places[i] != w->places[w->count - 1]) w->places[w->count++] = w->places[i];
+  return SCL_STATUS_OK;
+}
+
+static scl_status keep_rows(void *context, const scl_flow_block *block, scl_error *error) {
+  scl_window *w = context;
+  (void)error;
+  for (; w->taken < w->count && w->places[w->taken] < block->first + block->count; w->taken++) {
+    const size_t row = w->places[w->taken] - block->first, c = w->y.cols;
+    memcpy(scl_matrix_row(&w->x, w->taken),
+           (const double *)block->x + (ptrdiff_t)row * block->x_stride, w->x.cols * sizeof(double));
+    memcpy(scl_matrix_row(&w->y, w->taken), block->y + row * c, c * sizeof(double));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status read_window(solve_context *s, scl_window *w, scl_error *error) {
+  const scl_flow *flow = &s->training->flow;
+  const scl_flow rows = scl_flow_of_rows(flow);
+  SCL_TRY(draw_window(s, w, error));
+  SCL_TRY(scl_matrix_create_raw(w->count, scl_flow_cols(flow), SCL_DTYPE_FLOAT64, &w->x, error));
+  SCL_TRY(scl_matrix_create_raw(w->count, flow->source->targets, SCL_DTYPE_FLOAT64, &w->y, error));
+  pthread_mutex_lock(&s->training->lock);
+  const scl_status status = scl_flow_walk(&rows, false, keep_rows, w, error);
+  pthread_mutex_unlock(&s->training->lock);
+  return status;
+}
+
+/* The window that holds the step. */
+static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, size_t size,
+                              scl_error *error) {
+  const scl_window *have = s->window;
+  if (have != NULL && have->seed == seed && have->size == size && step >= have->first &&
+      step - have->first < have->steps)
+    return SCL_STATUS_OK;
+  scl_window_destroy(s->window);
+  s->window = NULL;
+  scl_window *w = scl_allocate_zero(sizeof *w);
+  if (w == NULL) return scl_fail_memory(error, sizeof *w, "minibatches of a stream");
+  w->seed = seed;
+  w->first = step;
+  w->steps = steps_ahead(s, size);
+  w->size = size;
+  const scl_status status = read_window(s, w, error);
+  if (status == SCL_STATUS_OK)
+    s->window = w;
+  else
+    scl_window_destroy(w);
+  return status;
+}
+
+/* ------------------------------------------------------------ the drawn rows as a source */
+
+typedef struct drawn_source {
+  scl_source base;
+  scl_source *from;         /* that can be read anywhere, or NULL: */
+  const scl_window *window; /* the window that holds them, staged */
+  const size_t *rows;       /* places in the data */
+} drawn_source;
+
+static size_t place_in(const scl_window *w, size_t row) {
+  const size_t *at = bsearch(&row, w->places, w->count, sizeof *w->places, ascending);
+  return (size_t)(at - w->places);
+}
+
+static scl_status read_one(const drawn_source *self, size_t row, scl_matrix *x, scl_matrix *y,
+                           scl_error *error) {
+  if (self->from != NULL) return self->from->class->read(self->from, row, 1, x, y, error);
+  const size_t at = place_in(self->window, row);
+  memcpy(x->data, scl_matrix_row(&self->window->x, at), x->cols * sizeof(double));
+  if (y != NULL) memcpy(y->data, scl_matrix_row(&self->window->y, at), y->cols * sizeof(double));
+  return SCL_STATUS_OK;
+}
+
+static scl_status read_drawn(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                             scl_matrix *y, scl_error *error) {
+  const drawn_source *self = (const drawn_source *)source;
+  for (size_t i = 0; i < count; i++) {
+    scl_matrix one_x = *x, one_y = {0};
+    one_x.data = scl_matrix_row(x, i);
+    one_x.rows = 1;
+    if (y != NULL) {
+      one_y = *y;
+      one_y.data = scl_matrix_row(y, i);
+      one_y.rows = 1;
+    }
+    SCL_TRY(read_one(self, self->rows[first + i], &one_x, y == NULL ? NULL : &one_y, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+static drawn_source source_of(const solve_context *s, size_t size, const size_t *rows) {
+  static const scl_source_class drawn_class = {read_drawn, NULL};
+  scl_source *from = s->training->flow.source;
+  const bool stream = !from->random_access;
+  return (drawn_source){.base = {.class = &drawn_class,
+                                 .rows = size,
+                                 .cols = stream ? scl_flow_cols(&s->training->flow) : from->cols,
+                                 .targets = from->targets,
+                                 .random_access = true,
+                                 .parallel = stream || from->parallel},
+                        .from = stream ? NULL : from,
+                        .window = s->window,
+                        .rows = rows};
+}
+
+/* ------------------------------------------------------------ some of the features */
+
+/* What the visitor sees of a block: features `skip` .. of it. */
+typedef struct narrowing {
+  scl_show show;
+  size_t skip, count;
+  const size_t *index; /* places in the data of the block's rows */
+} narrowing;
+
+/* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one
+ * output need; with several outputs, all. */
+static void narrow_flow(scl_flow *flow, size_t first, narrowing *n) {
+  n->skip = first;
+  if (flow->map == NULL || scl_flow_entries(flow) > 0) return;
+  const size_t T = scl_map_count(flow->map), block = scl_map_block(flow->map), plane = first / T,
+               from = first % T;
+  if (from + n->count > T) return;
+  flow->first = from / block * block;
+  flow->count =
+      scl_min((from + n->count - flow->first + block - 1) / block * block, T - flow->first);
+  n->skip = plane * flow->count + from - flow->first;
+}
+
+/* The block's dense features from `skip` on. */
+static scl_rows narrowed(const narrowing *n, const scl_flow_block *block) {
+  const scl_flow *flow = n->show.flow;
+  return (scl_rows){.head = SCL_HEAD(scl_rows),
+                    .count = block->count,
+                    .features = {.data = scl_at(block->phi, flow->dtype, (ptrdiff_t)n->skip),
+                                 .dtype = flow->dtype,
+                                 .rows = block->count,
+                                 .cols = n->count,
+                                 .planes = 1,
+                                 .row_stride = block->phi_stride},
+                    .targets = block->y,
+                    .weights = block->weights,
+                    .index = n->index};
+}
+
+static scl_status show_dense(narrowing *n, const scl_flow_block *block, scl_error *error) {
+  scl_flow_block part = *block; /* whose first feature is the first wanted */
+  part.phi = scl_at(block->phi, n->show.flow->dtype, (ptrdiff_t)n->skip);
+  const scl_run run = {&part, 0, narrowed(n, block)};
+  return scl_show_rows(&n->show, &run, error);
+}
+
+/* Sparse rows get their zeros first. */
+static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
+  narrowing *n = context;
+  const scl_flow *flow = n->show.flow;
+  const size_t d = scl_flow_features(flow), size = scl_dtype_size(flow->dtype);
+  if (block->entries == 0) return show_dense(n, block, error);
+  scl_flow_block filled = *block;
+  void *memory = scl_allocate_array(block->count * d + 1, size);
+  if (memory == NULL) return scl_fail_memory(error, block->count * d * size, "a minibatch");
+  scl_flow_fill(flow, block, 0, block->count, memory);
+  filled.entries = 0;
+  filled.phi = memory;
+  filled.phi_stride = (ptrdiff_t)d;
+  const scl_status status = show_dense(n, &filled, error);
+  scl_release(memory);
+  return status;
+}
+
+/* ------------------------------------------------------------ one minibatch */
+
+/* The map without K, on the same parameters. */
+static scl_status plain_map(scl_training *training, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->plain != NULL
+                                ? SCL_STATUS_OK
+                                : scl_map_create_plain(training->flow.map, &training->plain, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+/* Walk the drawn rows in one block. weights: of the drawn rows, or NULL. */
+static scl_status walk_drawn(solve_context *s, scl_flow flow, size_t size, const size_t *rows,
+                             const double *weights, size_t first, narrowing *n, scl_error *error) {
+  drawn_source source = source_of(s, size, rows);
+  flow.source = &source.base;
+  if (source.from == NULL) flow.n_stages = 0; /* the window holds staged rows */
+  flow.group = NULL;
+  flow.weights = weights;
+  flow.whole = true;
+  flow.doing = NULL;
+  narrow_flow(&flow, first, n);
+  n->show.flow = &flow;
+  n->index = rows;
+  const scl_status status = scl_flow_walk(&flow, true, show_block, n, error);
+  scl_release(n->show.room);
+  return status;
+}
+
+static scl_status check(const scl_problem *problem, size_t size, size_t first, size_t count,
+                        scl_error *error) {
+  if (size > 0 && count > 0 && first < problem->features && count <= problem->features - first)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "a minibatch of %zu rows and features %zu to %zu of %zu", size, first + 1,
+                  first + count, problem->features);
+}
+
+scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
+                                 size_t size, size_t first, size_t count, int32_t plain,
+                                 scl_visit visit, void *context, scl_error *error) {
+  solve_context *s = context_of(problem);
+  scl_flow flow = s->training->flow;
+  narrowing n = {.show = {.problem = problem, .visit = visit, .context = context}, .count = count};
+  SCL_TRY(check(problem, size, first, count, error));
+  if (plain && flow.map != NULL && scl_flow_entries(&flow) == 0) {
+    SCL_TRY(plain_map(s->training, error));
+    flow.map = s->training->plain;
+  }
+  if (!flow.source->random_access) SCL_TRY(find_window(s, seed, step, size, error));
+  size_t *rows = scl_allocate_array(size + 1, sizeof *rows);
+  double *weights = scl_allocate_array(size + 1, sizeof *weights);
+  scl_status status = SCL_STATUS_OK;
+  if (rows == NULL || weights == NULL)
+    status = scl_fail_memory(error, size * (sizeof *rows + sizeof *weights), "a minibatch");
+  if (status == SCL_STATUS_OK) {
+    draw_rows(s, seed, step, size, rows);
+    for (size_t i = 0; flow.weights != NULL && i < size; i++)
+      weights[i] = flow.weights[rows[i]];
+    status =
+        walk_drawn(s, flow, size, rows, flow.weights == NULL ? NULL : weights, first, &n, error);
+  }
+  scl_release(weights);
+  scl_release(rows);
+  return status;
+}

@@ -1,0 +1,168 @@
+/* Normal equations: the sums of all groups are made once, and a problem sees the sum over its
+ * groups without another matrix being made; with row weights of the solver's own, sums of their
+ * own. */
+#include "learn/problem_internal.h"
+#include "plugin/tables.h"
+#include <math.h>
+#include <string.h>
+
+static scl_status reserve_totals(solve_context *s, scl_error *error) {
+  const size_t d = s->problem.features, c = s->problem.targets, numbers = d * c + d + 2 * c;
+  if (s->totals.right != NULL) return SCL_STATUS_OK;
+  double *memory = scl_allocate_zero((numbers + 1) * sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, numbers * sizeof *memory, "normal equations");
+  s->totals = (scl_totals){.right = memory,
+                           .square = memory + d * c,
+                           .mean_phi = memory + d * c + c,
+                           .mean_y = memory + d * c + c + d};
+  return SCL_STATUS_OK;
+}
+
+/* s->moment and s->totals from sums, of all groups but `without`. */
+static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
+  const bool centre = s->problem.intercept;
+  size_t count = 0;
+  SCL_TRY(reserve_totals(s, error));
+  scl_symmetric_destroy(s->moment);
+  scl_release(s->parts);
+  s->moment = NULL;
+  s->have_totals = false;
+  s->parts = scl_allocate_array(sums->groups + 1, sizeof *s->parts);
+  if (s->parts == NULL) return scl_fail_memory(error, sums->groups * sizeof *s->parts, "sums");
+  for (size_t g = 0; g < sums->groups; g++)
+    if ((long)g != without) s->parts[count++] = sums->moment[g];
+  scl_sums_total(sums, without, centre, &s->totals);
+  SCL_TRY(scl_symmetric_combine(sums->features, s->parts, count, centre ? -s->totals.total : 0,
+                                centre ? s->totals.mean_phi : NULL, &s->moment, error));
+  s->have_totals = true;
+  return SCL_STATUS_OK;
+}
+
+static void hand_out(const solve_context *s, scl_normal *out) {
+  const scl_normal normal = {.head = SCL_HEAD(scl_normal),
+                             .moment = s->moment,
+                             .right = s->totals.right,
+                             .square = s->totals.square,
+                             .total = s->totals.total};
+  scl_table_write(out, &normal);
+}
+
+/* The sums of all groups, made once. */
+static scl_status ensure_sums(scl_training *training, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = training->sums != NULL
+                                ? SCL_STATUS_OK
+                                : scl_sums_accumulate(&training->flow, &training->sums, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+  solve_context *s = context_of(problem);
+  SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
+  SCL_TRY(ensure_sums(s->training, error));
+  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, s->training->sums, s->without, error));
+  s->reweighted = false;
+  hand_out(s, out);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ other row weights */
+
+typedef struct reweighting {
+  const scl_flow *flow;
+  const double *weights;
+  double *room; /* weights of a block, by the block's rows */
+  scl_reducer reducer;
+} reweighting;
+
+static scl_status reweight_run(void *context, const scl_run *run, scl_error *error) {
+  reweighting *r = context;
+  scl_flow_block block = *run->block;
+  void *part;
+  SCL_TRY(scl_reducer_at(&r->reducer, block.first, &part, error));
+  block.weights = r->room;
+  memcpy(r->room + run->start, r->weights + run->rows.first, run->rows.count * sizeof *r->room);
+  return scl_sums_add(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);
+}
+
+static scl_status check_weights(const scl_problem *problem, const double *weights,
+                                scl_error *error) {
+  double total = 0;
+  for (size_t i = 0; i < problem->rows; i++) {
+    if (!(weights[i] >= 0) || !isfinite(weights[i]))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "row weight %g is not finite and at least 0",
+                      weights[i]);
+    total += weights[i];
+  }
+  return total > 0 ? SCL_STATUS_OK : scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
+}
+
+static scl_status sum_reweighted(const scl_problem *problem, const double *weights, scl_sums **out,
+                                 scl_error *error) {
+  const scl_flow *flow = flow_of(problem);
+  scl_sums like = {.features = problem->features, .targets = problem->targets, .groups = 1};
+  const scl_reduction sum = scl_sums_reduction(&like);
+  const size_t rows = flow->source->rows;
+  reweighting r = {flow, weights, scl_allocate_array(rows + 1, sizeof *r.room),
+                   scl_reducer_of(&sum, rows)};
+  if (r.room == NULL) return scl_fail_memory(error, rows * sizeof *r.room, "row weights");
+  void *part = NULL;
+  const scl_status status = scl_reducer_finish(
+      &r.reducer, scl_problem_walk_runs(problem, reweight_run, &r, error), &part, error);
+  scl_release(r.room);
+  *out = part;
+  return status;
+}
+
+scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
+                                  scl_normal *out, scl_error *error) {
+  solve_context *s = context_of(problem);
+  SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
+  SCL_TRY(check_weights(problem, weights, error));
+  scl_symmetric_destroy(s->moment); /* it may stand for the sums that end here */
+  s->moment = NULL;
+  s->reweighted = true;
+  scl_sums_destroy(s->own);
+  s->own = NULL;
+  SCL_TRY(sum_reweighted(problem, weights, &s->own, error));
+  SCL_TRY(combine(s, s->own, -1, error));
+  hand_out(s, out);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ means without the sums
+ *
+ * Phi'1 is an adjoint, and the targets come without features. */
+
+static scl_status find_means(solve_context *s, double *weights, double *targets, scl_error *error) {
+  const scl_problem *problem = &s->problem;
+  const size_t n = problem->rows, d = problem->features, c = problem->targets;
+  scl_totals *t = &s->totals;
+  SCL_TRY(problem->responses(problem, targets, weights, error));
+  SCL_TRY(problem->adjoint(problem, weights, 1, t->mean_phi, error));
+  memset(t->mean_y, 0, c * sizeof *t->mean_y);
+  t->total = 0;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < c; j++)
+      t->mean_y[j] += weights[i] * targets[i * c + j];
+    t->total += weights[i];
+  }
+  for (size_t j = 0; j < d; j++)
+    t->mean_phi[j] /= t->total;
+  for (size_t j = 0; j < c; j++)
+    t->mean_y[j] /= t->total;
+  s->have_totals = true;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_means(solve_context *s, scl_error *error) {
+  const size_t n = s->problem.rows, c = s->problem.targets;
+  if (s->have_totals) return SCL_STATUS_OK;
+  SCL_TRY(reserve_totals(s, error));
+  double *memory = scl_allocate_array(n * (c + 1) + 1, sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, n * (c + 1) * sizeof *memory, "targets");
+  const scl_status status = find_means(s, memory, memory + n, error);
+  scl_release(memory);
+  return status;
+}

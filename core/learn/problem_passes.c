@@ -1,0 +1,185 @@
+/* Products with the features: Phi a, Phi' r, and Phi' turn(Phi a) in one pass. float64 coefficients
+ * meet blocks of either dtype: in the block's dtype inside a block, float64 across blocks. */
+#include "algebra/thin.h"
+#include "learn/problem_internal.h"
+#include <string.h>
+
+typedef struct passing passing;
+struct passing {
+  const scl_problem *problem;
+  const double *in; /* a (D x k) or r (n x k) */
+  double *out;      /* products: n x k */
+  size_t k;
+  scl_thin product; /* a, packed */
+  scl_reducer reducer;
+  scl_turn turn; /* sweeps */
+  void *context;
+};
+
+/* ------------------------------------------------------------ sparse rows */
+
+/* out (count x k) = rows a. */
+static void sparse_product(const scl_rows *rows, const double *a, size_t k, double *out) {
+  memset(out, 0, rows->count * k * sizeof *out);
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t s = 0; s < rows->entries; s++) {
+      const int32_t column = rows->columns[i * rows->entries + s];
+      for (size_t j = 0; column >= 0 && j < k; j++)
+        out[i * k + j] += rows->value * a[(size_t)column * k + j];
+    }
+}
+
+/* out (D x k) += rows' r. */
+static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, double *out) {
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t s = 0; s < rows->entries; s++) {
+      const int32_t column = rows->columns[i * rows->entries + s];
+      for (size_t j = 0; column >= 0 && j < k; j++)
+        out[(size_t)column * k + j] += rows->value * r[i * k + j];
+    }
+}
+
+/* ------------------------------------------------------------ sums Phi' r, as parts of a
+ * reduction */
+
+typedef struct adjoint_part {
+  scl_thin thin; /* dense rows */
+  double *sum;   /* D x k: sparse rows, and merged parts */
+} adjoint_part;
+
+static void close_part(void *context, void *part) {
+  adjoint_part *p = part;
+  (void)context;
+  scl_thin_close(&p->thin);
+  scl_release(p->sum);
+  scl_release(p);
+}
+
+static scl_status open_part(void *context, void **part, scl_error *error) {
+  const passing *pass = context;
+  const size_t d = pass->problem->features, bytes = (d * pass->k + 1) * sizeof(double);
+  adjoint_part *p = scl_allocate_zero(sizeof *p);
+  if (p == NULL) return scl_fail_memory(error, sizeof *p, "a sum over rows");
+  scl_status status = SCL_STATUS_OK;
+  if ((p->sum = scl_allocate_zero(bytes)) == NULL)
+    status = scl_fail_memory(error, bytes, "a sum over rows");
+  if (status == SCL_STATUS_OK && scl_flow_entries(flow_of(pass->problem)) == 0)
+    status = scl_thin_open(flow_of(pass->problem)->dtype, d, NULL, pass->k, &p->thin, error);
+  if (status == SCL_STATUS_OK)
+    *part = p;
+  else
+    close_part(context, p);
+  return status;
+}
+
+/* What the dense rows gave goes to the sum. */
+static void collect(const passing *pass, adjoint_part *p) {
+  if (scl_flow_entries(flow_of(pass->problem)) == 0) scl_thin_collect(&p->thin, p->sum);
+  scl_thin_close(&p->thin);
+}
+
+static scl_status merge_parts(void *context, void *into, void *from, scl_error *error) {
+  const passing *pass = context;
+  adjoint_part *to = into, *other = from;
+  (void)error;
+  collect(pass, to);
+  collect(pass, other);
+  for (size_t i = 0; i < pass->problem->features * pass->k; i++)
+    to->sum[i] += other->sum[i];
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ one run of rows */
+
+static scl_status multiply(const passing *p, const scl_rows *rows, double *out, scl_error *error) {
+  if (rows->entries == 0)
+    return scl_thin_product(&p->product, rows->count, rows->features.data,
+                            rows->features.row_stride, out, error);
+  sparse_product(rows, p->in, p->k, out);
+  return SCL_STATUS_OK;
+}
+
+static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, scl_error *error) {
+  const scl_rows *rows = &run->rows;
+  void *part;
+  SCL_TRY(scl_reducer_at(&p->reducer, run->block->first, &part, error));
+  adjoint_part *sum = part;
+  if (rows->entries == 0)
+    return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
+                            r, error);
+  sparse_adjoint(rows, r, p->k, sum->sum);
+  return SCL_STATUS_OK;
+}
+
+static scl_status product_run(void *context, const scl_run *run, scl_error *error) {
+  const passing *p = context;
+  return multiply(p, &run->rows, p->out + run->rows.first * p->k, error);
+}
+
+static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
+  passing *p = context;
+  return add_adjoint(p, run, p->in + run->rows.first * p->k, error);
+}
+
+static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, scl_error *error) {
+  SCL_TRY(multiply(p, &run->rows, scores, error));
+  SCL_TRY(p->turn(p->context, &run->rows, scores, error));
+  return add_adjoint(p, run, scores, error);
+}
+
+static scl_status sweep_run(void *context, const scl_run *run, scl_error *error) {
+  passing *p = context;
+  const size_t numbers = run->rows.count * p->k;
+  double *scores = scl_allocate_array(numbers + 1, sizeof *scores);
+  if (scores == NULL) return scl_fail_memory(error, numbers * sizeof *scores, "scores of a block");
+  const scl_status status = sweep_scores(p, run, scores, error);
+  scl_release(scores);
+  return status;
+}
+
+/* ------------------------------------------------------------ one pass */
+
+/* p->product for rows of the flow. */
+static scl_status open_product(passing *p, scl_error *error) {
+  const scl_flow *flow = flow_of(p->problem);
+  if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
+  return scl_thin_open(flow->dtype, p->problem->features, p->in, p->k, &p->product, error);
+}
+
+/* out (D x k) = what the visits add up. */
+static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_error *error) {
+  const size_t numbers = p->problem->features * p->k;
+  const scl_reduction sum = {p, numbers * sizeof(double), open_part, merge_parts, close_part};
+  p->reducer = scl_reducer_of(&sum, flow_of(p->problem)->source->rows);
+  void *part;
+  SCL_TRY(scl_reducer_finish(&p->reducer, scl_problem_walk_runs(p->problem, visit, p, error), &part,
+                             error));
+  collect(p, part);
+  memcpy(out, ((const adjoint_part *)part)->sum, numbers * sizeof *out);
+  close_part(p, part);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
+                               scl_error *error) {
+  passing p = {.problem = problem, .in = a, .out = out, .k = k};
+  SCL_TRY(open_product(&p, error));
+  const scl_status status = scl_problem_walk_runs(problem, product_run, &p, error);
+  scl_thin_close(&p.product);
+  return status;
+}
+
+scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
+                               scl_error *error) {
+  passing p = {.problem = problem, .in = r, .k = k};
+  return sum_pass(&p, adjoint_run, out, error);
+}
+
+scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
+                             void *context, double *out, scl_error *error) {
+  passing p = {.problem = problem, .in = a, .k = k, .turn = turn, .context = context};
+  SCL_TRY(open_product(&p, error));
+  const scl_status status = sum_pass(&p, sweep_run, out, error);
+  scl_thin_close(&p.product);
+  return status;
+}

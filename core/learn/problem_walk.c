@@ -1,0 +1,193 @@
+/* Rows as a solver sees them: without the group left out, in its dtype, dense or sparse. */
+#include "learn/problem_internal.h"
+#include "plugin/blocks.h"
+#include <string.h>
+
+size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]) {
+  run[0][0] = 0;
+  run[0][1] = s->without < 0 ? block->count : block->group_start[s->without];
+  if (s->without < 0) return 1;
+  run[1][0] = block->group_start[s->without + 1];
+  run[1][1] = block->count;
+  return 2;
+}
+
+/* ------------------------------------------------------------ walks */
+
+/* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
+static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
+                              scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  pthread_mutex_lock(&training->lock);
+  const scl_keep *kept = training->kept;
+  if (kept == NULL &&
+      (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
+    status = scl_flow_walk(&training->flow, true, visit, context, error);
+  } else if (kept == NULL) {
+    status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
+    training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
+  }
+  pthread_mutex_unlock(&training->lock);
+  return kept == NULL ? status : scl_keep_walk(kept, visit, context, error);
+}
+
+scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
+                                 scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = scl_flow_walk(&training->flow, false, visit, context, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+typedef struct running {
+  const solve_context *solve;
+  scl_run_visit visit;
+  void *context;
+  size_t *index; /* places in the data, one block long */
+  size_t seen;
+} running;
+
+/* Rows start .. start+count-1 of a block of the flow. */
+static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t start, size_t count) {
+  const scl_problem *problem = &r->solve->problem;
+  const scl_flow *flow = flow_of(problem);
+  scl_rows rows = {.head = SCL_HEAD(scl_rows),
+                   .first = r->seen,
+                   .count = count,
+                   .features = {.dtype = flow->dtype,
+                                .rows = count,
+                                .cols = problem->features,
+                                .planes = 1,
+                                .row_stride = block->phi_stride},
+                   .targets = block->y + start * problem->targets,
+                   .weights = block->weights == NULL ? NULL : block->weights + start,
+                   .index = r->index + start};
+  if (block->entries == 0) {
+    rows.features.data = scl_flow_row(flow, block, start);
+    return rows;
+  }
+  rows.columns = block->columns + start * block->entries;
+  rows.entries = block->entries;
+  rows.value = block->value;
+  return rows;
+}
+
+static scl_status visit_runs(void *context, const scl_flow_block *block, scl_error *error) {
+  running *r = context;
+  size_t run[2][2];
+  for (size_t i = 0; i < block->count; i++)
+    r->index[i] = block->first + block->place[i];
+  for (size_t k = 0, runs = scl_problem_runs(r->solve, block, run); k < runs; k++) {
+    const size_t start = run[k][0], count = run[k][1] - start;
+    if (count == 0) continue;
+    const scl_run one = {block, start, rows_of(r, block, start, count)};
+    r->seen += count;
+    SCL_TRY(r->visit(r->context, &one, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
+                                 scl_error *error) {
+  solve_context *s = context_of(problem);
+  const size_t rows = flow_of(problem)->source->rows;
+  running r = {s, visit, context, scl_allocate_array(rows + 1, sizeof *r.index), 0};
+  if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
+  const scl_status status = walk_blocks(s->training, visit_runs, &r, error);
+  scl_release(r.index);
+  return status;
+}
+
+/* ------------------------------------------------------------ rows in the form that a solver
+ * takes */
+
+/* `count` rows of the run from `at` on, dense and in the problem's dtype, in show->room. */
+static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
+  const scl_dtype dtype = show->problem->dtype;
+  const size_t d = run->rows.features.cols;
+  if (run->block->entries > 0) {
+    scl_flow shown = *show->flow;
+    shown.dtype = dtype;
+    scl_flow_fill(&shown, run->block, run->start + at, count, show->room);
+    return;
+  }
+  for (size_t i = 0; i < count; i++)
+    scl_widen(d, scl_flow_row(show->flow, run->block, run->start + at + i),
+              (double *)show->room + i * d);
+}
+
+/* So many rows at a time. */
+static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *error) {
+  const size_t most = scl_flow_fill_rows(show->flow), d = run->rows.features.cols,
+               size = scl_dtype_size(show->problem->dtype), c = show->problem->targets;
+  if (show->room == NULL) show->room = scl_allocate_array(most * d + 1, size);
+  if (show->room == NULL) return scl_fail_memory(error, most * d * size, "rows for the solver");
+  for (size_t at = 0; at < run->rows.count; at += most) {
+    scl_rows part = run->rows;
+    part.count = scl_min(most, run->rows.count - at);
+    part.first += at;
+    part.targets += at * c;
+    part.index += at;
+    if (part.weights != NULL) part.weights += at;
+    part.columns = NULL;
+    part.entries = 0;
+    part.features.rows = part.count;
+    part.features.data = show->room;
+    part.features.dtype = show->problem->dtype;
+    part.features.row_stride = (ptrdiff_t)d;
+    convert_rows(show, run, at, part.count);
+    SCL_TRY(show->visit(show->context, &part, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
+  const bool sparse = run->block->entries > 0;
+  const bool as_they_are =
+      sparse ? show->problem->entries > 0 : show->problem->dtype == show->flow->dtype;
+  return as_they_are ? show->visit(show->context, &run->rows, error)
+                     : show_converted(show, run, error);
+}
+
+static scl_status show_run(void *context, const scl_run *run, scl_error *error) {
+  return scl_show_rows(context, run, error);
+}
+
+scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *context,
+                            scl_error *error) {
+  scl_show show = {problem, flow_of(problem), visit, context, NULL};
+  const scl_status status = scl_problem_walk_runs(problem, show_run, &show, error);
+  scl_release(show.room);
+  return status;
+}
+
+/* ------------------------------------------------------------ targets alone: no features are
+ * made */
+
+typedef struct responding {
+  const solve_context *solve;
+  double *targets, *weights;
+  size_t seen;
+} responding;
+
+static scl_status respond(void *context, const scl_flow_block *block, scl_error *error) {
+  responding *r = context;
+  const size_t c = r->solve->problem.targets;
+  size_t run[2][2];
+  (void)error;
+  for (size_t k = 0, runs = scl_problem_runs(r->solve, block, run); k < runs; k++) {
+    const size_t start = run[k][0], count = run[k][1] - start;
+    if (r->targets != NULL)
+      memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
+    for (size_t i = 0; r->weights != NULL && i < count; i++)
+      r->weights[r->seen + i] = scl_flow_weight(block, start + i);
+    r->seen += count;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_responses(const scl_problem *problem, double *targets, double *weights,
+                                 scl_error *error) {
+  responding r = {context_of(problem), targets, weights, 0};
+  return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
+}

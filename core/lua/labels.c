@@ -1,0 +1,54 @@
+/* scullery.core: labels and the numeric targets that stand for them (learn/labels.h). */
+#include "learn/labels.h"
+#include "lua/handle.h"
+
+/* Classes at `place`: numbers stand for themselves, other labels for their place in the list. The
+ * numbers lie in a userdata left on the stack. */
+static scl_classes check_classes(lua_State *L, int place) {
+  luaL_checktype(L, place, LUA_TTABLE);
+  const size_t count = (size_t)luaL_len(L, place);
+  double *values = lua_newuserdatauv(L, (count + 1) * sizeof *values, 0);
+  for (size_t k = 0; k < count; k++) {
+    lua_rawgeti(L, place, (lua_Integer)k + 1);
+    values[k] = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)k + 1;
+    lua_pop(L, 1);
+  }
+  return (scl_classes){values, count};
+}
+
+/* core.code_targets(y, classes) -> n x 1 of -1 (first class) and +1, or n x c one against all */
+static int code_targets(lua_State *L) {
+  const scl_matrix *y = scl_lua_check_matrix(L, 1);
+  const scl_classes classes = check_classes(L, 2);
+  SCL_LUA_PUSH_MATRIX(L, scl_code_labels(y, &classes, out, &error));
+  return 1;
+}
+
+/* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places
+ * of text labels) */
+static int labels_of(lua_State *L) {
+  const scl_matrix *decisions = scl_lua_check_matrix(L, 1);
+  const scl_classes classes = check_classes(L, 2);
+  SCL_LUA_PUSH_MATRIX(L, scl_decide_labels(decisions, &classes, out, &error));
+  return 1;
+}
+
+/* core.coded_source(source, classes) -> a source whose labels come as targets */
+static int coded_source(lua_State *L) {
+  scl_error error = {0};
+  scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
+  void **slot = scl_lua_new_source(L);
+  const int made = lua_gettop(L);
+  const scl_classes classes = check_classes(L, 2);
+  scl_lua_check(L, scl_source_coded(from, &classes, &source, &error), &error);
+  *slot = source;
+  lua_pushvalue(L, 1); /* what it reads from */
+  lua_setiuservalue(L, made, 1);
+  lua_pushvalue(L, made);
+  return 1;
+}
+
+void scl_lua_open_labels(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"code_targets", code_targets}, {"labels_of", labels_of},
+                    {"coded_source", coded_source});
+}

@@ -1,0 +1,72 @@
+/* scullery.core: the machine: threads, memory, instruction set, and what it can do at most. */
+#include "algebra/ceiling.h"
+#include "base/interrupt.h"
+#include "base/loops.h"
+#include "base/pool.h"
+#include "lua/glue.h"
+
+static int threads(lua_State *L) {
+  if (!lua_isnoneornil(L, 1))
+    scl_pool_set_threads(scl_lua_check_size(L, 1, 1, SCL_POOL_MAX, "threads"));
+  lua_pushinteger(L, (lua_Integer)scl_pool_threads());
+  return 1;
+}
+
+/* core.ceiling("gemm" | "syrk", dtype, n) -> GFLOP/s */
+static int ceiling(lua_State *L) {
+  static const char *const kinds[] = {"gemm", "syrk", NULL};
+  double gflops;
+  scl_error error = {0};
+  const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
+  scl_lua_check(L,
+                scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
+                            scl_lua_check_size(L, 3, 1, 20000, "n"), &gflops, &error),
+                &error);
+  lua_pushnumber(L, gflops);
+  return 1;
+}
+
+/* core.ceiling_features(dtype, blocks, rows, d, features, "none" | "copy" | "cos") -> seconds */
+static int ceiling_features(lua_State *L) {
+  double seconds;
+  size_t size[4];
+  scl_error error = {0};
+  for (int i = 0; i < 4; i++)
+    size[i] = scl_lua_check_size(L, i + 2, 1, 1 << 24, "a size");
+  scl_lua_check(L,
+                scl_ceiling_features(scl_lua_check_dtype(L, 1), size[0], size[1], size[2], size[3],
+                                     luaL_optstring(L, 6, "none"), &seconds, &error),
+                &error);
+  lua_pushnumber(L, seconds);
+  return 1;
+}
+
+static int memory(lua_State *L) {
+  if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
+  lua_pushinteger(L, (lua_Integer)scl_allocated());
+  lua_pushinteger(L, (lua_Integer)scl_allocated_peak());
+  return 2;
+}
+
+static int instruction_set(lua_State *L) {
+  lua_pushstring(L, scl_loops_get()->name);
+  return 1;
+}
+
+/* core.fail_allocation_after(count): tests only; -1 turns it off */
+static int fail_allocation_after(lua_State *L) {
+  scl_allocate_fail_after((long)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+static int interrupt(lua_State *L) {
+  (void)L;
+  scl_interrupt();
+  return 0;
+}
+
+void scl_lua_open_machine(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory}, {"ceiling", ceiling},
+                    {"ceiling_features", ceiling_features}, {"instruction_set", instruction_set},
+                    {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
+}

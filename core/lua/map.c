@@ -1,0 +1,258 @@
+/* scullery.core: feature maps, expectations, kernels between rows. */
+#include "lua/handle.h"
+#include "map/expectation.h"
+#include <math.h>
+#include <string.h>
+
+static const scl_map *check_map(lua_State *L, int place) {
+  return scl_lua_check_handle(L, place, SCL_LUA_MAP);
+}
+
+/* ------------------------------------------------------------ what a map is made from */
+
+static size_t field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
+                         size_t absent) {
+  size_t value = absent;
+  if (lua_getfield(L, place, key) != LUA_TNIL)
+    value = scl_lua_check_size(L, lua_gettop(L), low, high, key);
+  lua_pop(L, 1);
+  return value;
+}
+
+static bool field_flag(lua_State *L, int place, const char *key) {
+  lua_getfield(L, place, key);
+  const bool flag = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return flag;
+}
+
+static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
+  const scl_matrix *matrix = NULL;
+  if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_check_matrix(L, lua_gettop(L));
+  lua_pop(L, 1); /* the table keeps it */
+  return matrix;
+}
+
+static void read_method(lua_State *L, int place, scl_map_spec *spec) {
+  lua_getfield(L, place, "method");
+  const char *method = luaL_optstring(L, -1, "");
+  spec->quadrature = strcmp(method, "quadrature") == 0;
+  spec->monte_carlo = strcmp(method, "monte-carlo") == 0;
+  if (*method != 0 && !spec->quadrature && !spec->monte_carlo && strcmp(method, "exact") != 0)
+    luaL_error(L, "option 'method' got '%s'; it takes exact, quadrature or monte-carlo", method);
+  lua_pop(L, 1);
+}
+
+/* {sampler =, phi =, kernel =, dim =, T =, seed =, dtype =, parameters =, state =, method =,
+ * samples =, whiten =, bare =} */
+static scl_map_spec check_spec(lua_State *L, int place) {
+  scl_map_spec spec = {0};
+  luaL_checktype(L, place, LUA_TTABLE);
+  spec.sampler = scl_lua_field_handle(L, place, "sampler", SCL_LUA_INSTANCE);
+  spec.phi = scl_lua_field_handle(L, place, "phi", SCL_LUA_INSTANCE);
+  spec.kernel = scl_lua_field_handle(L, place, "kernel", SCL_LUA_INSTANCE);
+  if (spec.sampler == NULL || spec.phi == NULL)
+    luaL_error(L, "a map needs a sampler and a nonlinearity");
+  spec.dim = field_size(L, place, "dim", 0, INT32_MAX, 0);
+  spec.count = field_size(L, place, "T", 0, (size_t)1 << 53, 0);
+  spec.samples = field_size(L, place, "samples", 1, (size_t)1 << 40, 0);
+  spec.parameters = field_matrix(L, place, "parameters");
+  spec.state = field_matrix(L, place, "state");
+  spec.whiten = field_flag(L, place, "whiten");
+  spec.bare = field_flag(L, place, "bare");
+  read_method(L, place, &spec);
+  lua_getfield(L, place, "seed");
+  spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
+  lua_getfield(L, place, "dtype");
+  spec.dtype = scl_lua_check_dtype(L, lua_gettop(L));
+  lua_pop(L, 2);
+  return spec;
+}
+
+/* core.map(spec) -> map */
+static int map_new(lua_State *L) {
+  scl_error error = {0};
+  scl_map *map;
+  const scl_map_spec spec = check_spec(L, 1);
+  void **slot = scl_lua_new_map(L);
+  scl_lua_check(L, scl_map_create(&spec, &map, &error), &error);
+  *slot = map;
+  scl_lua_account(L, scl_map_bytes(map));
+  return 1;
+}
+
+/* core.map_whitened(map, whiten) -> the same kernel sections, whitened or not */
+static int map_whitened(lua_State *L) {
+  scl_error error = {0};
+  scl_map *out;
+  const scl_map *map = check_map(L, 1);
+  void **slot = scl_lua_new_map(L);
+  scl_lua_check(L, scl_map_create_whitened(map, lua_toboolean(L, 2), &out, &error), &error);
+  *slot = out;
+  scl_lua_account(L, scl_map_bytes(out));
+  return 1;
+}
+
+/* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
+static int map_select(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const size_t count = (size_t)luaL_len(L, 2);
+  size_t *keep = lua_newuserdatauv(L, (count + 1) * sizeof *keep, 0);
+  scl_map *out;
+  scl_error error = {0};
+  for (size_t i = 0; i < count; i++) {
+    lua_geti(L, 2, (lua_Integer)i + 1);
+    keep[i] = scl_lua_check_size(L, lua_gettop(L), 1, scl_map_count(map), "a parameter") - 1;
+    lua_pop(L, 1);
+  }
+  void **slot = scl_lua_new_map(L);
+  scl_lua_check(L, scl_map_select(map, keep, count, &out, &error), &error);
+  *slot = out;
+  scl_lua_account(L, scl_map_bytes(out));
+  return 1;
+}
+
+/* ------------------------------------------------------------ what a map says of itself */
+
+static int map_info(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  char kernel[120];
+  scl_map_describe_kernel(map, kernel, sizeof kernel);
+  lua_newtable(L);
+  SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(map)},
+                   {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(map)},
+                   {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(map)});
+  scl_lua_set_text(L, "dtype", scl_dtype_name(scl_map_dtype(map)));
+  scl_lua_set_text(L, "method", scl_method_name(scl_map_method(map)));
+  scl_lua_set_text(L, "kernel", kernel);
+  scl_lua_set_boolean(L, "has_kernel", scl_map_has_kernel(map));
+  scl_lua_set_boolean(L, "section", scl_map_is_section(map));
+  scl_lua_set_boolean(L, "whitened", scl_map_is_whitened(map));
+  SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(map)}, {"log_scale", scl_map_log_scale(map)},
+                  {"left_out", scl_map_left_out(map)});
+  return 1;
+}
+
+/* core.quadrature_gap(map) -> how far quadrature has missed its tolerance so far, 0 where it has
+ * not */
+static int quadrature_gap(lua_State *L) {
+  lua_pushnumber(L, scl_map_quadrature_gap(check_map(L, 1)));
+  return 1;
+}
+
+/* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
+ * for that dim */
+static int sampler_space(lua_State *L) {
+  const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
+  const size_t dim = lua_isnoneornil(L, 2) ? 1 : scl_lua_check_size(L, 2, 1, INT32_MAX, "d");
+  scl_layout layout;
+  const bool known = scl_parameters_layout(sampler, dim, 0, &layout, NULL) == SCL_STATUS_OK;
+  lua_pushstring(L, known ? scl_space_name(layout.space) : NULL);
+  return 1;
+}
+
+/* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
+static int map_codes(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2);
+  size_t levels;
+  scl_error failure = {0};
+  scl_lua_check(L, scl_map_levels(map, &levels, &failure), &failure);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_code_matrix(map, x, out, &error));
+  lua_pushinteger(L, (lua_Integer)levels);
+  return 2;
+}
+
+static int map_parameters(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_parameters(map, out, &error));
+  return 1;
+}
+
+/* core.map_gram(map) -> G, D x D, in the true scale */
+static int map_gram(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_gram_matrix(map, out, &error));
+  return 1;
+}
+
+static int map_constants(lua_State *L) {
+  scl_constants constants;
+  scl_error error = {0};
+  const double radius = luaL_optnumber(L, 2, INFINITY);
+  scl_lua_check(L, scl_map_constants(check_map(L, 1), radius, &constants, &error), &error);
+  lua_newtable(L);
+  SCL_LUA_NUMBERS(L, {"kappa", constants.kappa}, {"theta", constants.theta},
+                  {"theta_paper", constants.theta_paper});
+  scl_lua_set_boolean(L, "kappa_exact", constants.kappa_exact);
+  scl_lua_set_boolean(L, "theta_exact", constants.theta_exact);
+  return 1;
+}
+
+/* ------------------------------------------------------------ kernels */
+
+/* core.map_induced(map, X, Y) -> the kernel that the features estimate, in closed form */
+static int map_induced(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_induced(map, x, y, out, &error));
+  return 1;
+}
+
+/* core.map_collision(map, X, Y) -> P(codes agree) */
+static int map_collision(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_collision(map, x, y, out, &error));
+  return 1;
+}
+
+/* core.map_between(map, U, V) -> K between parameters given as matrices */
+static int map_between(lua_State *L) {
+  const scl_map *map = check_map(L, 1);
+  const scl_matrix *u = scl_lua_check_matrix(L, 2), *v = scl_lua_check_matrix(L, 3);
+  SCL_LUA_PUSH_MATRIX(L, scl_map_kernel_between(map, u, v, out, &error));
+  return 1;
+}
+
+/* core.gram(kernel, X[, Y]) -> matrix of K(x_i, y_j); without Y, X against itself */
+static int kernel_gram(lua_State *L) {
+  lua_settop(L, 3);
+  const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2),
+                   *y = lua_isnil(L, 3) ? x : scl_lua_check_matrix(L, 3);
+  SCL_LUA_PUSH_MATRIX(L, scl_kernel_matrix(kernel, x, y, out, &error));
+  return 1;
+}
+
+/* core.expectation(spec, X, tolerance, most) -> values, {method, stderr, samples} */
+static int expectation(lua_State *L) {
+  const scl_map_spec spec = check_spec(L, 1);
+  const scl_matrix *x = scl_lua_check_matrix(L, 2);
+  const double tolerance = luaL_optnumber(L, 3, 1e-3);
+  const size_t most = lua_isnoneornil(L, 4)
+                          ? (size_t)1 << 20
+                          : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
+  scl_expectation result;
+  scl_error error = {0};
+  scl_matrix *out = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_expect(&spec, x, tolerance, most, &result, &error), &error);
+  *out = result.values;
+  scl_lua_account(L, scl_matrix_bytes(out));
+  lua_newtable(L);
+  scl_lua_set_text(L, "method", scl_method_name(result.method));
+  scl_lua_set_number(L, "stderr", result.standard_error);
+  scl_lua_set_integer(L, "samples", result.samples);
+  scl_lua_set_number(L, "gap", result.gap);
+  return 2;
+}
+
+void scl_lua_open_map(lua_State *L) {
+  SCL_LUA_FUNCTIONS(
+      L, {"map", map_new}, {"map_whitened", map_whitened}, {"map_select", map_select},
+      {"map_info", map_info}, {"quadrature_gap", quadrature_gap}, {"space", sampler_space},
+      {"map_parameters", map_parameters}, {"map_gram", map_gram}, {"map_constants", map_constants},
+      {"map_induced", map_induced}, {"map_collision", map_collision}, {"map_codes", map_codes},
+      {"map_between", map_between}, {"gram", kernel_gram}, {"expectation", expectation});
+}

@@ -1,0 +1,14 @@
+/* Options from Lua: values in the forms of scl_option, checked by the one validator
+ * (plugin/options.h), for plugins, for functions of the Lua library and for readers of files. */
+#ifndef SCULLERY_LUA_OPTIONS_H
+#define SCULLERY_LUA_OPTIONS_H
+
+#include "lua/glue.h"
+#include "plugin/options.h"
+
+/* The table at `place` (nil or none: no options) checked against rows; raises. The caller ends the
+ * settings. Opaque values are the caller's to judge. */
+scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
+                                    const scl_option *options, size_t n_options);
+
+#endif

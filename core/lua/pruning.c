@@ -1,0 +1,53 @@
+/* scullery.core: norms of models with a K, and their pruning (learn/pruning.h). */
+#include "learn/pruning.h"
+#include "lua/handle.h"
+
+#define SCL_LUA_PRUNING "scullery.pruning"
+
+/* core.map_norm(map, weights) -> sqrt of the sum over targets of a'Ga, weights in the features' own
+ * scale */
+static int map_norm(lua_State *L) {
+  double norm = 0;
+  scl_error error = {0};
+  const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  scl_lua_check(L, scl_model_norm(map, scl_lua_check_matrix(L, 2), &norm, &error), &error);
+  lua_pushnumber(L, norm);
+  return 1;
+}
+
+static void release_pruning(void *pruning) { scl_pruning_close(pruning); }
+
+/* core.pruning(map, weights) -> pruning: G is made once for all its steps */
+static int pruning_new(lua_State *L) {
+  scl_pruning *pruning;
+  scl_error error = {0};
+  const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  const scl_matrix *a = scl_lua_check_matrix(L, 2);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning, 0);
+  scl_lua_check(L, scl_pruning_open(map, a, &pruning, &error), &error);
+  *slot = pruning;
+  return 1;
+}
+
+/* core.prune_step(pruning, solver) -> weights b, ||alpha - beta||, ||beta|| */
+static int prune_step(lua_State *L) {
+  const scl_pruning *pruning = scl_lua_check_handle(L, 1, SCL_LUA_PRUNING);
+  const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
+  double distance = 0, norm = 0;
+  scl_error error = {0};
+  scl_fit fit;
+  scl_matrix *out = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_pruning_step(pruning, solver, &fit, &distance, &norm, &error), &error);
+  *out = fit.coefficients;
+  fit.coefficients = (scl_matrix){0};
+  scl_fit_release(&fit);
+  scl_lua_account(L, scl_matrix_bytes(out));
+  lua_pushnumber(L, distance);
+  lua_pushnumber(L, norm);
+  return 3;
+}
+
+void scl_lua_open_pruning(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"map_norm", map_norm}, {"pruning", pruning_new},
+                    {"prune_step", prune_step});
+}

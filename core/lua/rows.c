@@ -1,0 +1,191 @@
+/* scullery.core: stages, what is learnt before fitting, and walks that give features or
+ * decisions. */
+#include "learn/score.h"
+#include "lua/handle.h"
+#include "rows/fitting.h"
+#include "rows/pca.h"
+#include "rows/widths.h"
+#include <string.h>
+
+static void release_stage(void *stage) { scl_stage_destroy(stage); }
+
+static void **new_stage(lua_State *L) {
+  return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
+}
+
+/* A block's rows at `place`, 0 where there is none. */
+static size_t check_block(lua_State *L, int place) {
+  return lua_isnoneornil(L, place) ? 0 : scl_lua_check_size(L, place, 1, (size_t)1 << 40, "block");
+}
+
+/* ------------------------------------------------------------ stages */
+
+/* core.fit_stage(kind, source, stages) -> stage */
+static int fit_stage(lua_State *L) {
+  static const char *const kinds[] = {"standardize", "minmax", "normalize", "add_bias", NULL};
+  const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 1, NULL, kinds);
+  scl_error error = {0};
+  scl_stage *stage;
+  void **slot = new_stage(L);
+  const int made = lua_gettop(L);
+  const scl_flow flow = scl_lua_flow(L, 2, 3, 0);
+  scl_lua_check(L, scl_flow_fit_stage(&flow, kind, &stage, &error), &error);
+  *slot = stage;
+  lua_pushvalue(L, made);
+  return 1;
+}
+
+/* core.pca(source, stages, map, k) -> {vectors = k x D, mean = 1 x D, variances = k x 1, total =}
+ * of the features (of the staged rows without a map) */
+static int pca(lua_State *L) {
+  scl_components c;
+  scl_error error = {0};
+  const size_t k = scl_lua_check_size(L, 4, 1, (size_t)1 << 40, "k");
+  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  flow.doing = "components";
+  lua_createtable(L, 0, 4);
+  scl_matrix *vectors = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "vectors");
+  scl_matrix *mean = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "mean");
+  scl_matrix *variances = scl_lua_new_matrix(L);
+  lua_setfield(L, -2, "variances");
+  scl_lua_check(L, scl_pca(&flow, k, &c, &error), &error);
+  *vectors = c.vectors;
+  *mean = c.mean;
+  *variances = c.variances;
+  scl_lua_account(L,
+                  scl_matrix_bytes(vectors) + scl_matrix_bytes(mean) + scl_matrix_bytes(variances));
+  scl_lua_set_number(L, "total", c.total);
+  return 1;
+}
+
+/* core.projection_stage(vectors, mean) -> stage: x to vectors (x - mean) */
+static int projection_stage(lua_State *L) {
+  const scl_matrix *vectors = scl_lua_check_matrix(L, 1), *mean = scl_lua_check_matrix(L, 2);
+  scl_error error = {0};
+  scl_stage *stage;
+  if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
+      mean->cols != vectors->cols)
+    return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
+  void **slot = new_stage(L);
+  scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error),
+                &error);
+  *slot = stage;
+  return 1;
+}
+
+static int stage_info(lua_State *L) {
+  const scl_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
+  lua_newtable(L);
+  SCL_LUA_INTEGERS(L, {"cols_in", stage->cols_in}, {"cols_out", stage->cols_out},
+                   {"constant", stage->constant});
+  return 1;
+}
+
+/* ------------------------------------------------------------ learnt before fitting */
+
+/* core.learn(source, stages, map): let a map of one-hot features learn its cells */
+static int learn(lua_State *L) {
+  scl_error error = {0};
+  lua_settop(L, 3);
+  scl_map *map = scl_lua_check_handle(L, 3, SCL_LUA_MAP);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  flow.doing = "learning cells";
+  scl_lua_check(L, scl_flow_learn_cells(&flow, map, &error), &error);
+  if (scl_map_entries(map) > 0) scl_lua_account(L, scl_map_bytes(map));
+  return 0;
+}
+
+/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed) -> state, T: what a
+ * sampler learns from the staged rows; nothing where it learns nothing */
+static int learn_state(lua_State *L) {
+  lua_settop(L, 6);
+  scl_lesson lesson = {.sampler = scl_lua_check_instance(L, 3, SCL_KIND_SAMPLER)};
+  if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);
+  if (!lua_isnil(L, 5)) lesson.count = scl_lua_check_size(L, 5, 1, (size_t)1 << 53, "T");
+  lesson.seed = (uint64_t)luaL_optinteger(L, 6, 0);
+  if (!scl_sampler_learns(lesson.sampler)) return 0;
+  scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  flow.doing = "learning parameters";
+  size_t count = 0;
+  SCL_LUA_PUSH_MATRIX(L, scl_flow_learn_state(&flow, &lesson, out, &count, &error));
+  lua_pushinteger(L, (lua_Integer)count);
+  return 2;
+}
+
+/* core.learns(sampler) -> whether it learns from rows */
+static int learns(lua_State *L) {
+  lua_pushboolean(L, scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
+  return 1;
+}
+
+/* core.widths(source, stages) -> gamma by scale, gamma by median, columns */
+static int widths(lua_State *L) {
+  double scale, median;
+  scl_error error = {0};
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  scl_lua_check(L, scl_flow_widths(&flow, &scale, &median, &error), &error);
+  lua_pushnumber(L, scale);
+  lua_pushnumber(L, median);
+  lua_pushinteger(L, (lua_Integer)scl_flow_cols(&flow));
+  return 3;
+}
+
+/* ------------------------------------------------------------ walks */
+
+/* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
+ * that underflows */
+static int transform(lua_State *L) {
+  lua_settop(L, 4);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  flow.block_rows = check_block(L, 4);
+  SCL_LUA_PUSH_MATRIX(L, scl_features(&flow, out, &error));
+  return 1;
+}
+
+static scl_status look_away(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)error;
+  *(size_t *)context += block->count;
+  return SCL_STATUS_OK;
+}
+
+/* core.walk(source, stages, map) -> rows: make all features, block by block, and keep none (what a
+ * map costs) */
+static int walk(lua_State *L) {
+  scl_error error = {0};
+  size_t rows = 0;
+  lua_settop(L, 3);
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  scl_lua_check(L, scl_flow_walk(&flow, true, look_away, &rows, &error), &error);
+  lua_pushinteger(L, (lua_Integer)rows);
+  return 1;
+}
+
+/* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
+static int decisions(lua_State *L) {
+  lua_settop(L, 6);
+  const scl_matrix *weights = scl_lua_check_matrix(L, 4), *intercept = scl_lua_check_matrix(L, 5);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  flow.block_rows = check_block(L, 6);
+  flow.doing = "predicting";
+  SCL_LUA_PUSH_MATRIX(L, scl_decisions(&flow, weights, intercept, out, &error));
+  return 1;
+}
+
+/* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */
+static int find_nonfinite(lua_State *L) {
+  size_t row, col;
+  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &row, &col)) return 0;
+  lua_pushinteger(L, (lua_Integer)row + 1);
+  lua_pushinteger(L, (lua_Integer)col + 1);
+  return 2;
+}
+
+void scl_lua_open_rows(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"fit_stage", fit_stage}, {"pca", pca},
+                    {"projection_stage", projection_stage}, {"stage_info", stage_info},
+                    {"learn", learn}, {"learn_state", learn_state}, {"learns", learns},
+                    {"widths", widths}, {"transform", transform}, {"walk", walk},
+                    {"decisions", decisions}, {"find_nonfinite", find_nonfinite});
+}

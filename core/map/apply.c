@@ -1,0 +1,503 @@
+/* Applying a map, tile by tile: project, phi or its smoothing, scale; and the categories that some
+ * nonlinearities give instead. */
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include "base/pool.h"
+#include "map/map_internal.h"
+#include "map/smoothing.h"
+#include "plugin/blocks.h"
+#include <math.h>
+#include <string.h>
+
+/* A task is TILE_ROWS rows by about TILE_PARAMETERS parameters, small enough to stay in cache from
+ * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
+ * through all parameters. */
+enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64 };
+
+static const double SMALL_SQUARE = 1e-280; /* a sum of squares below it may have lost terms */
+
+typedef struct application {
+  const scl_map *map;
+  const void *x;
+  void *phi;
+  int32_t *codes; /* instead of phi: rows x T */
+  ptrdiff_t x_stride, phi_stride;
+  size_t first, count;              /* the parameters wanted */
+  size_t rows, tall, across, width; /* rows of a tile; tiles across, parameters in a tile */
+  char *scratch;
+  size_t scratch_each; /* bytes a thread */
+} application;
+
+/* One thread's scratch. */
+typedef struct desk {
+  void *spreads, *z, *y, *v, *pooled, *pooled_v,
+      *squares; /* y: phi(z), z itself where one number becomes one */
+} desk;
+
+/* A tile's place: rows of x, and parameters. */
+typedef struct place {
+  const void *x;
+  ptrdiff_t x_stride;
+  size_t rows, first, cols;
+} place;
+
+static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static size_t whole_blocks(const scl_map *map, size_t cols) {
+  const size_t block = scl_projection_block(map->projection);
+  return (cols + block - 1) / block * block;
+}
+
+/* Lay out the scratch (base NULL: only count its bytes). */
+static size_t lay_out(const application *job, char *base, desk *out) {
+  const scl_map *map = job->map;
+  const size_t size = scl_dtype_size(map->dtype), padded = whole_blocks(map, job->width),
+               numbers = job->tall * padded * map->fan_in;
+  const bool varied = map->variance != NULL, apart = map->fan_in != 1 || map->fan_out != 1;
+  size_t at = 0;
+  out->spreads = base + at;
+  at += round_up(job->tall * sizeof(double));
+  out->z = base + at;
+  at += round_up(numbers * size);
+  out->y = apart ? base + at : out->z;
+  at += apart ? round_up(job->tall * padded * map->fan_out * size) : 0;
+  out->v = base + at;
+  at += varied ? round_up(numbers * size) : 0;
+  out->pooled = base + at;
+  at += round_up(job->tall * map->pool_rows * size);
+  out->pooled_v = base + at;
+  at += varied ? round_up(job->tall * map->pool_rows * size) : 0;
+  out->squares = base + at;
+  at += varied ? round_up(job->tall * map->dim * size) : 0;
+  return at;
+}
+
+/* A packed tile of the desk, rows `padded` apart. */
+static scl_block tile_block(const scl_map *map, void *data, const place *at, size_t planes) {
+  const size_t padded = whole_blocks(map, at->cols);
+  return (scl_block){.data = data,
+                     .dtype = map->dtype,
+                     .rows = at->rows,
+                     .cols = at->cols,
+                     .planes = planes,
+                     .row_stride = (ptrdiff_t)padded,
+                     .plane_stride = (ptrdiff_t)(at->rows * padded)};
+}
+
+/* ------------------------------------------------------------ project */
+
+/* to[j] = from[which[j step]] */
+static void gather_f64(size_t count, const double *from, const int32_t *which, size_t step,
+                       double *to) {
+  for (size_t j = 0; j < count; j++)
+    to[j] = from[which[j * step]];
+}
+static void gather_f32(size_t count, const float *from, const int32_t *which, size_t step,
+                       float *to) {
+  for (size_t j = 0; j < count; j++)
+    to[j] = from[which[j * step]];
+}
+
+/* Planes of z from shared rows, projected before. */
+static void gather_planes(const scl_map *map, const void *pooled, const place *at,
+                          const scl_block *z) {
+  for (size_t k = 0; k < map->fan_in; k++)
+    for (size_t i = 0; i < at->rows; i++) {
+      const int32_t *which = map->pool + at->first * map->fan_in + k;
+      const ptrdiff_t from = (ptrdiff_t)(i * map->pool_rows),
+                      to = (ptrdiff_t)i * z->row_stride + (ptrdiff_t)k * z->plane_stride;
+      if (map->dtype == SCL_DTYPE_FLOAT64)
+        gather_f64(at->cols, (const double *)pooled + from, which, map->fan_in,
+                   (double *)z->data + to);
+      else
+        gather_f32(at->cols, (const float *)pooled + from, which, map->fan_in,
+                   (float *)z->data + to);
+    }
+}
+
+static scl_status fill_planes(const scl_map *map, const scl_projection *projection,
+                              const void *pooled, const place *at, const scl_block *z,
+                              scl_error *error) {
+  if (map->pool != NULL) {
+    gather_planes(map, pooled, at, z);
+    return SCL_STATUS_OK;
+  }
+  for (size_t k = 0; k < map->fan_in; k++) {
+    const scl_tile tile = {.x = at->x,
+                           .z = scl_at_mutable(z->data, map->dtype, (ptrdiff_t)k * z->plane_stride),
+                           .x_stride = at->x_stride,
+                           .z_stride = z->row_stride,
+                           .rows = at->rows,
+                           .first = k * map->plane + at->first,
+                           .cols = whole_blocks(map, at->cols)};
+    SCL_TRY(scl_projection_apply(projection, &tile, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ spreads of the smoothing */
+
+/* ||spread o x|| where the sum of squares leaves the range of double. */
+static double scaled_norm(const scl_map *map, const void *row) {
+  double largest = 0, sum = 0;
+  for (size_t j = 0; j < map->dim; j++)
+    largest = fmax(largest, fabs(scl_number(row, map->dtype, j) * map->column_spread[j]));
+  if (largest == 0 || !isfinite(largest)) return largest;
+  for (size_t j = 0; j < map->dim; j++) {
+    const double share = scl_number(row, map->dtype, j) * map->column_spread[j] / largest;
+    sum += share * share;
+  }
+  return largest * sqrt(sum);
+}
+
+static double square_f32(size_t count, const double *factor, const float *x) {
+  double sum = 0;
+  for (size_t j = 0; j < count; j++) {
+    const double v = (double)x[j] * factor[j];
+    sum += v * v;
+  }
+  return sum;
+}
+
+/* v of each row: the norm of spread o x, in the map's dtype at `to`. */
+static void row_spreads(const scl_map *map, const place *at, void *to) {
+  const scl_loops *loops = scl_loops_get();
+  for (size_t i = 0; i < at->rows; i++) {
+    const void *row = scl_at(at->x, map->dtype, (ptrdiff_t)i * at->x_stride);
+    const double sum = map->dtype == SCL_DTYPE_FLOAT64
+                           ? loops->square_f64(map->dim, map->column_spread, row)
+                           : square_f32(map->dim, map->column_spread, row);
+    const bool plain = sum > SMALL_SQUARE && isfinite(sum);
+    scl_set_number(to, map->dtype, i, plain ? sqrt(sum) : scaled_norm(map, row));
+  }
+}
+
+/* Packed squares of the rows. */
+static void square_rows(const scl_map *map, const place *at, void *to) {
+  for (size_t i = 0; i < at->rows; i++) {
+    const void *row = scl_at(at->x, map->dtype, (ptrdiff_t)i * at->x_stride);
+    if (map->dtype == SCL_DTYPE_FLOAT64)
+      for (size_t j = 0; j < map->dim; j++)
+        ((double *)to)[i * map->dim + j] = ((const double *)row)[j] * ((const double *)row)[j];
+    else
+      for (size_t j = 0; j < map->dim; j++)
+        ((float *)to)[i * map->dim + j] = ((const float *)row)[j] * ((const float *)row)[j];
+  }
+}
+
+static void square_roots(scl_dtype dtype, size_t count, void *numbers) {
+  double *wide = numbers;
+  float *narrow = numbers;
+  if (dtype == SCL_DTYPE_FLOAT64)
+    for (size_t i = 0; i < count; i++)
+      wide[i] = sqrt(fmax(wide[i], 0));
+  else
+    for (size_t i = 0; i < count; i++)
+      narrow[i] = sqrtf(fmaxf(narrow[i], 0));
+}
+
+/* The standard deviations of the tile: one a row, one a parameter, or one an entry. */
+static scl_status find_spreads(const scl_map *map, const desk *d, const place *at,
+                               const scl_block *z, scl_spread *v, scl_error *error) {
+  if (map->parameter_spread != NULL) {
+    const void *from =
+        scl_at(map->parameter_spread, map->dtype, (ptrdiff_t)at->first * map->spread_stride);
+    *v = (scl_spread){from, 0, map->spread_stride, 0};
+    return SCL_STATUS_OK;
+  }
+  if (map->variance == NULL) {
+    row_spreads(map, at, d->spreads);
+    *v = (scl_spread){d->spreads, 1, 0, 0};
+    return SCL_STATUS_OK;
+  }
+  scl_block squares = *z;
+  squares.data = d->v;
+  const place squared = {d->squares, (ptrdiff_t)map->dim, at->rows, at->first, at->cols};
+  SCL_TRY(fill_planes(map, map->variance, d->pooled_v, &squared, &squares, error));
+  square_roots(map->dtype, z->planes * (size_t)z->plane_stride, d->v);
+  *v = (scl_spread){d->v, squares.row_stride, 1, squares.plane_stride};
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ phi */
+
+/* phi, or its smoothing where there are spreads, in the block's dtype. */
+static scl_status nonlinearity(const scl_map *map, const scl_block *z, const scl_spread *v,
+                               const scl_block *out, scl_error *error) {
+  const scl_const_block in = scl_block_view(z);
+  if (v == NULL) return scl_nonlinearity_apply(map->phi, &in, out, error);
+  if (map->method == SCL_METHOD_EXACT) return scl_nonlinearity_smooth(map->phi, &in, v, out, error);
+  return scl_smooth_quadrature(map->phi, &in, v, out, map->quadrature_gap, error);
+}
+
+/* ------------------------------------------------------------ scale */
+
+/* Who made feature `j` of row `i` of a tile not finite: the data, their projection, or phi. The
+ * projection is made again, for phi may have been written over it. */
+static scl_status blame(const scl_map *map, const desk *d, const place *at, size_t plane, size_t i,
+                        size_t j, scl_error *error) {
+  const char *type = scl_dtype_name(map->dtype), *phi = scl_instance_name(map->phi);
+  const char *sampler = scl_instance_name(map->sampler);
+  const size_t feature = plane * map->count + at->first + j + 1;
+  const scl_block z = tile_block(map, d->z, at, map->fan_in);
+  const void *row = scl_at(at->x, map->dtype, (ptrdiff_t)i * at->x_stride);
+  for (size_t c = 0; c < map->dim; c++)
+    if (!isfinite(scl_number(row, map->dtype, c)))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "feature %zu is not finite: column %zu of the data is NaN or infinite on "
+                      "some row",
+                      feature, c + 1);
+  SCL_TRY(fill_planes(map, map->projection, d->pooled, at, &z, error));
+  for (size_t k = 0; k < map->fan_in; k++)
+    if (!isfinite(
+            scl_number(z.data, map->dtype,
+                       (size_t)((ptrdiff_t)i * z.row_stride + (ptrdiff_t)k * z.plane_stride) + j)))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "feature %zu is not finite: the projection of some row on a parameter of "
+                      "sampler.%s is NaN or too large for %s: scale the data, or choose a smaller "
+                      "width",
+                      feature, sampler, type);
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "feature %zu is NaN or too large for %s on some row, though its projection is "
+                  "finite: nonlinearity.%s made it so; scale the data, or choose a smaller width",
+                  feature, type, phi);
+}
+
+static size_t first_not_finite(const scl_block *y, ptrdiff_t at) {
+  size_t j = 0;
+  const size_t from = (size_t)at;
+  while (j + 1 < y->cols && isfinite(scl_number(y->data, y->dtype, from + j)))
+    j++;
+  return j;
+}
+
+/* The tile's one pass over the features' own memory. */
+static scl_status scale_features(const application *job, const desk *d, const place *at,
+                                 const scl_block *y, size_t first_row, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  const scl_map *map = job->map;
+  for (size_t plane = 0; plane < map->fan_out; plane++)
+    for (size_t i = 0; i < y->rows; i++) {
+      const ptrdiff_t from = (ptrdiff_t)i * y->row_stride + (ptrdiff_t)plane * y->plane_stride;
+      const ptrdiff_t to = (ptrdiff_t)(first_row + i) * job->phi_stride +
+                           (ptrdiff_t)(plane * job->count + at->first - job->first);
+      const int finite =
+          map->dtype == SCL_DTYPE_FLOAT64
+              ? loops->scale_f64(y->cols, (const double *)map->scale + at->first,
+                                 (const double *)y->data + from, (double *)job->phi + to)
+              : loops->scale_f32(y->cols, (const float *)map->scale + at->first,
+                                 (const float *)y->data + from, (float *)job->phi + to);
+      if (!finite) return blame(map, d, at, plane, i, first_not_finite(y, from), error);
+    }
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ tiles */
+
+static scl_status categories_of(const application *job, const scl_block *z, size_t first_row,
+                                size_t first, scl_error *error) {
+  const scl_map *map = job->map;
+  const scl_const_block from = scl_block_view(z);
+  int32_t *to = job->codes + first_row * map->count + first;
+  const ptrdiff_t stride = (ptrdiff_t)map->count;
+  if (map->dtype == SCL_DTYPE_FLOAT64)
+    return scl_nonlinearity_categories(map->phi, &from, to, stride, error);
+  const size_t numbers = scl_block_numbers(&from);
+  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of a tile");
+  const scl_const_block wide = scl_block_widen(&from, memory);
+  const scl_status status = scl_nonlinearity_categories(map->phi, &wide, to, stride, error);
+  scl_release(memory);
+  return status;
+}
+
+/* Everything happens in the thread's own packed tile (features' rows may lie apart by a power of
+ * two, where few cache sets serve them); the last step writes the features. */
+static scl_status apply_tile(const application *job, const desk *d, const place *at,
+                             size_t first_row, scl_error *error) {
+  const scl_map *map = job->map;
+  const scl_block z = tile_block(map, d->z, at, map->fan_in),
+                  y = tile_block(map, d->y, at, map->fan_out);
+  SCL_TRY(fill_planes(map, map->projection, d->pooled, at, &z, error));
+  if (job->codes != NULL) return categories_of(job, &z, first_row, at->first, error);
+  scl_spread v = {0};
+  const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
+  if (smooth) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
+  SCL_TRY(nonlinearity(map, &z, smooth ? &v : NULL, &y, error));
+  return scale_features(job, d, at, &y, first_row, error);
+}
+
+/* What all parameters of a task share: squares of the rows, projections on shared rows. */
+static scl_status prepare_rows(const scl_map *map, const desk *d, const place *at,
+                               scl_error *error) {
+  const ptrdiff_t shared = (ptrdiff_t)map->pool_rows;
+  if (map->variance != NULL) square_rows(map, at, d->squares);
+  if (map->pool == NULL) return SCL_STATUS_OK;
+  const scl_tile rows = {at->x, d->pooled, at->x_stride, shared, at->rows, 0, map->pool_rows};
+  SCL_TRY(scl_projection_apply(map->projection, &rows, error));
+  if (map->variance == NULL) return SCL_STATUS_OK;
+  const scl_tile squares = {d->squares, d->pooled_v, (ptrdiff_t)map->dim, shared,
+                            at->rows,   0,           map->pool_rows};
+  return scl_projection_apply(map->variance, &squares, error);
+}
+
+static scl_status apply_rows(void *context, size_t index, scl_error *error) {
+  const application *job = context;
+  const scl_map *map = job->map;
+  const bool shared = map->pool != NULL;
+  const size_t first_row = shared ? index * job->tall : index / job->across * job->tall;
+  const size_t stop = job->first + job->count,
+               begin = job->first + (shared ? 0 : index % job->across * job->width);
+  const size_t end = shared ? stop : scl_min(begin + job->width, stop);
+  place at = {scl_at(job->x, map->dtype, (ptrdiff_t)first_row * job->x_stride), job->x_stride,
+              scl_min(job->tall, job->rows - first_row), begin, 0};
+  desk d;
+  (void)lay_out(job, job->scratch + scl_pool_worker() * job->scratch_each, &d);
+  SCL_TRY(prepare_rows(map, &d, &at, error));
+  for (; at.first < end; at.first += at.cols) {
+    at.cols = scl_min(job->width, end - at.first);
+    SCL_TRY(apply_tile(job, &d, &at, first_row, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+/* With x, the rows, phi or codes filled in: choose the tiles and run them. */
+static scl_status apply_tiles(application *job, scl_error *error) {
+  const scl_map *map = job->map;
+  const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), count = job->count,
+               threads = scl_pool_threads();
+  desk d;
+  job->tall = map->pool != NULL ? POOL_ROWS : TILE_ROWS;
+  job->across = (count + most - 1) / most;
+  job->width = whole_blocks(map, (count + job->across - 1) / job->across);
+  job->across = (count + job->width - 1) / job->width;
+  job->scratch_each = lay_out(job, NULL, &d);
+  job->scratch = scl_allocate_array(threads, job->scratch_each);
+  if (job->scratch == NULL)
+    return scl_fail_memory(error, threads * job->scratch_each, "a tile of features per thread");
+  const size_t down = (job->rows + job->tall - 1) / job->tall;
+  const scl_status status =
+      scl_pool_try(down * (map->pool != NULL ? 1 : job->across), apply_rows, job, error);
+  scl_release(job->scratch);
+  return status;
+}
+
+/* Monte Carlo: features of the samples, then their mixture. */
+static scl_status apply_mixture(const application *job, scl_error *error) {
+  const scl_map *map = job->map;
+  const size_t inner = scl_map_features(map->inner), size = scl_dtype_size(map->dtype),
+               samples = map->inner->count;
+  void *features = scl_allocate_array(job->rows * inner, size);
+  if (features == NULL)
+    return scl_fail_memory(error, job->rows * inner * size, "Monte Carlo features");
+  application of_samples = {.map = map->inner,
+                            .x = job->x,
+                            .phi = features,
+                            .x_stride = job->x_stride,
+                            .phi_stride = (ptrdiff_t)inner,
+                            .count = samples,
+                            .rows = job->rows};
+  const scl_status status = apply_tiles(&of_samples, error);
+  for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
+    scl_gemm_parallel(map->dtype, false, false, job->rows, job->count, samples, 1,
+                      scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)inner,
+                      scl_at(map->mixing, map->dtype, (ptrdiff_t)job->first), (ptrdiff_t)map->count,
+                      0, scl_at_mutable(job->phi, map->dtype, (ptrdiff_t)(plane * job->count)),
+                      job->phi_stride);
+  scl_release(features);
+  return status;
+}
+
+size_t scl_map_block(const scl_map *map) {
+  return map->projection == NULL ? 1 : scl_projection_block(map->projection);
+}
+
+scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, const void *x,
+                              ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                              scl_error *error) {
+  if (rows == 0 || count == 0) return SCL_STATUS_OK;
+  if (map->bare || map->cells != NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "this map has no dense features");
+  if (map->section)
+    return scl_section_apply(map, first, count, x, x_stride, rows, phi, phi_stride, error);
+  application job = {.map = map,
+                     .x = x,
+                     .phi = phi,
+                     .x_stride = x_stride,
+                     .phi_stride = phi_stride,
+                     .first = first,
+                     .count = count,
+                     .rows = rows};
+  return map->inner != NULL ? apply_mixture(&job, error) : apply_tiles(&job, error);
+}
+
+scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                         void *phi, ptrdiff_t phi_stride, scl_error *error) {
+  return scl_map_apply_part(map, 0, map->count, x, x_stride, rows, phi, phi_stride, error);
+}
+
+/* ------------------------------------------------------------ cells and codes */
+
+scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error) {
+  return scl_cells_create_empty(map->cells, out, error);
+}
+
+scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error) {
+  scl_cells_destroy(map->cells);
+  map->cells = cells;
+  return scl_cells_settle(cells, error);
+}
+
+scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                               int32_t *columns, scl_error *error) {
+  return scl_cells_find(map->cells, map->dtype, x, x_stride, rows, columns, error);
+}
+
+scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) {
+  size_t words = 0;
+  *levels = 0;
+  if (!map->section && scl_nonlinearity_has_categories(map->phi))
+    SCL_TRY(scl_nonlinearity_key(map->phi, map->fan_in, &words, levels, error));
+  if (words == 1 && *levels > 0 && map->cells == NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "%s.%s has no codes: that takes a nonlinearity with finitely many categories",
+                  scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));
+}
+
+scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                         int32_t *codes, scl_error *error) {
+  size_t levels;
+  SCL_TRY(scl_map_levels(map, &levels, error));
+  if (map->kernel != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
+  if (rows == 0) return SCL_STATUS_OK;
+  application job = {
+      .map = map, .x = x, .codes = codes, .x_stride = x_stride, .count = map->count, .rows = rows};
+  SCL_TRY(apply_tiles(&job, error));
+  for (size_t i = 0; i < rows * map->count; i++)
+    if (codes[i] < 0 || (size_t)codes[i] >= levels)
+      return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
+                      scl_instance_name(map->phi), (long)codes[i], levels);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                               scl_error *error) {
+  const size_t rows = x->rows, count = map->count;
+  scl_matrix copy;
+  SCL_TRY(scl_map_check_rows(map, "codes", x, error));
+  int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
+  if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
+  scl_status status = scl_matrix_copy(x, map->dtype, &copy, error);
+  if (status == SCL_STATUS_OK) {
+    status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows * count; i++)
+      ((double *)out->data)[i] = codes[i];
+    scl_matrix_release(&copy);
+  }
+  scl_release(codes);
+  return status;
+}

@@ -1,0 +1,75 @@
+/* A kernel between rows of data. */
+#include "base/pool.h"
+#include "map/map.h"
+#include "plugin/kernel.h"
+#include <math.h>
+
+enum { STRIP = 256 }; /* rows a task */
+
+typedef struct strips {
+  const scl_instance *kernel;
+  const scl_matrix *x, *y, *out; /* float64, row-major */
+} strips;
+
+static scl_status fill_strip(void *context, size_t index, scl_error *error) {
+  const strips *job = context;
+  const size_t first = index * STRIP, rows = scl_min(STRIP, job->x->rows - first);
+  scl_const_parameters u =
+      scl_dense_rows(scl_matrix_row(job->x, first), job->x->row_stride, rows, job->x->cols);
+  const scl_const_parameters v =
+      scl_dense_rows(job->y->data, job->y->row_stride, job->y->rows, job->y->cols);
+  u.first = first;
+  return scl_kernel_gram(job->kernel, &u, &v, scl_matrix_row(job->out, first), job->out->row_stride,
+                         error);
+}
+
+static scl_status check_rows(const scl_matrix *x, const char *name, scl_error *error) {
+  size_t row, col;
+  if (!scl_matrix_find_nonfinite(x, &row, &col)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s has a number that is not finite in row %zu, column %zu", name, row + 1,
+                  col + 1);
+}
+
+static scl_status check_values(const strips *job, scl_error *error) {
+  for (size_t i = 0; i < job->out->rows; i++)
+    for (size_t j = 0; j < job->out->cols; j++)
+      if (isnan(scl_matrix_row(job->out, i)[j]))
+        return scl_fail(
+            error, SCL_STATUS_NUMERIC,
+            "kernel.%s: K is not a number between row %zu and row %zu: are the rows too large?",
+            scl_instance_name(job->kernel), i + 1, j + 1);
+  return SCL_STATUS_OK;
+}
+
+static scl_status fill(const strips *job, scl_error *error) {
+  SCL_TRY(
+      scl_pool_try((job->x->rows + STRIP - 1) / STRIP, fill_strip, (void *)(uintptr_t)job, error));
+  return check_values(job, error);
+}
+
+scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
+                             scl_matrix *out, scl_error *error) {
+  scl_matrix u, v = {0};
+  SCL_TRY(scl_instance_expect(kernel, SCL_KIND_KERNEL, error));
+  if (!(scl_kernel_spaces(kernel) & SCL_BIT(SCL_SPACE_DENSE)))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on rows of data",
+                    scl_instance_name(kernel));
+  if (x->cols != y->cols)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "X has %zu columns and Y has %zu: they must be the same", x->cols, y->cols);
+  SCL_TRY(check_rows(x, "X", error));
+  SCL_TRY(check_rows(y, "Y", error));
+  SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &u, error));
+  scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &v, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create_raw(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error);
+  if (status == SCL_STATUS_OK) {
+    const strips job = {kernel, &u, &v, out};
+    status = fill(&job, error);
+    if (status != SCL_STATUS_OK) scl_matrix_release(out);
+  }
+  scl_matrix_release(&u);
+  scl_matrix_release(&v);
+  return status;
+}

@@ -1,0 +1,203 @@
+/* Kernel sections: features k(w_t, x), with which a linear model is the Nystrom method (Williams
+ * and Seeger 2001).
+ *
+ *   plain      Phi(x) = k(W, x)            ||f||^2 = a' k(W, W) a    (penalty "rkhs")
+ *   whitened   Phi(x) = L^-1 k(W, x)       ||f||^2 = ||a||^2         (penalty ||a||^2)
+ *
+ * with k(W, W) + jitter I = L L'. Both span the same functions with the same norm. */
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include "base/pool.h"
+#include "map/map_internal.h"
+#include <string.h>
+
+/* Rows of a task, and the columns of k that it computes at a time. */
+enum { TILE_ROWS = 64, TILE_COLUMNS = 1024 };
+
+/* ------------------------------------------------------------ composing */
+
+static scl_status bind_section(scl_map *map, scl_error *error) {
+  if (!scl_sampler_has_law(map->sampler)) return SCL_STATUS_OK;
+  scl_instance *bound;
+  SCL_TRY(scl_law_create(&map->origin, &map->law, error));
+  SCL_TRY(scl_instance_bind(map->phi, &map->law.law, &bound, error));
+  scl_instance_release(map->phi);
+  map->phi = bound;
+  return SCL_STATUS_OK;
+}
+
+static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
+                                 size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
+  const scl_map *map = context;
+  const scl_const_parameters u = scl_parameters_part_view(&map->natural.view, first_row, rows),
+                             v = scl_parameters_part_view(&map->natural.view, first_col, cols);
+  return scl_kernel_gram(map->phi, &u, &v, out, stride, error);
+}
+
+static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+  SCL_TRY(scl_symmetric_create(map->count, out, error));
+  return scl_symmetric_fill(*out, gram_rectangle, (void *)(uintptr_t)map, error);
+}
+
+/* Jitters to try, over the mean of the diagonal. */
+static const double JITTERS[] = {0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6};
+enum { TRIES = sizeof JITTERS / sizeof *JITTERS };
+
+static double mean_diagonal(const scl_symmetric *gram) {
+  const size_t order = scl_symmetric_order(gram);
+  double mean = 0;
+  for (size_t t = 0; t < order; t++)
+    mean += scl_symmetric_get(gram, t, t) / (double)order;
+  return mean;
+}
+
+/* L of k(W, W) + jitter mean I. Where it is not positive definite: SCL_STATUS_NUMERIC, and the
+ * place in *pivot, which else is T. */
+static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_error *error) {
+  const scl_symmetric_algebra *algebra = &scl_service_symmetric;
+  scl_symmetric *gram = NULL;
+  *pivot = map->count;
+  scl_status status = create_gram(map, &gram, error);
+  if (status == SCL_STATUS_OK) {
+    algebra->shift(jitter * mean_diagonal(gram), gram);
+    status = algebra->factor(gram, pivot, error);
+  }
+  if (status == SCL_STATUS_OK) {
+    algebra->dense(gram, map->whitening, (ptrdiff_t)map->count);
+    map->jitter = jitter;
+  }
+  algebra->destroy(gram);
+  return status;
+}
+
+/* Landmarks that repeat, or lie close, make k(W, W) singular: the least jitter with which it has a
+ * factor is added. */
+static scl_status whiten(scl_map *map, scl_error *error) {
+  const size_t bytes = map->count * map->count * sizeof(double);
+  size_t pivot = 0;
+  map->whitening = scl_allocate(bytes);
+  if (map->whitening == NULL) return scl_fail_memory(error, bytes, "the factor of k(W, W)");
+  for (size_t i = 0; i < TRIES; i++) {
+    const scl_status status = factor_gram(map, JITTERS[i], &pivot, error);
+    if (status != SCL_STATUS_NUMERIC || pivot == map->count) return status;
+  }
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "kernel.%s between its %zu parameters is not positive definite, even with %g of "
+                  "its mean diagonal added (parameter %zu)",
+                  scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
+}
+
+scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
+  SCL_TRY(bind_section(map, error));
+  return spec->whiten && !map->bare ? whiten(map, error) : SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ applying */
+
+typedef struct application {
+  const scl_map *map;
+  const void *x;
+  void *phi;
+  ptrdiff_t x_stride, phi_stride;
+  size_t rows, first, count;
+  size_t begin, end; /* columns of k needed: whitened features need all before them */
+  double *scratch;
+  size_t scratch_each; /* numbers a thread: rows of x, then of k */
+} application;
+
+static void widen_rows(const application *job, size_t first, size_t rows, double *to) {
+  const size_t dim = job->map->dim;
+  for (size_t i = 0; i < rows; i++) {
+    const void *from = scl_at(job->x, job->map->dtype, (ptrdiff_t)(first + i) * job->x_stride);
+    if (job->map->dtype == SCL_DTYPE_FLOAT64)
+      memcpy(to + i * dim, from, dim * sizeof *to);
+    else
+      scl_widen(dim, from, to + i * dim);
+  }
+}
+
+static void write_rows(const application *job, size_t first, size_t rows, const double *k,
+                       size_t width) {
+  const size_t skip = job->first - job->begin;
+  for (size_t i = 0; i < rows; i++) {
+    void *to = scl_at_mutable(job->phi, job->map->dtype, (ptrdiff_t)(first + i) * job->phi_stride);
+    const double *from = k + i * width + skip;
+    if (job->map->dtype == SCL_DTYPE_FLOAT64)
+      memcpy(to, from, job->count * sizeof *from);
+    else
+      scl_narrow(job->count, from, to);
+  }
+}
+
+static scl_status refuse_value(const application *job, const double *k, size_t numbers,
+                               size_t width, scl_error *error) {
+  size_t at = 0;
+  while (at + 1 < numbers && isfinite(k[at]))
+    at++;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "feature %zu is not finite: kernel.%s gave %g between a parameter and some row: "
+                  "scale the data",
+                  job->begin + at % width + 1, scl_instance_name(job->map->phi), k[at]);
+}
+
+static scl_status apply_rows(void *context, size_t index, scl_error *error) {
+  const application *job = context;
+  const scl_map *map = job->map;
+  const size_t first = index * TILE_ROWS, rows = scl_min(TILE_ROWS, job->rows - first),
+               width = job->end - job->begin;
+  double *x = job->scratch + scl_pool_worker() * job->scratch_each, *k = x + TILE_ROWS * map->dim;
+  widen_rows(job, first, rows, x);
+  const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)map->dim, rows, map->dim);
+  for (size_t at = 0; at < width; at += TILE_COLUMNS) {
+    const scl_const_parameters v = scl_parameters_part_view(&map->natural.view, job->begin + at,
+                                                            scl_min(TILE_COLUMNS, width - at));
+    SCL_TRY(scl_kernel_gram(map->phi, &u, &v, k + at, (ptrdiff_t)width, error));
+  }
+  if (!scl_loops_get()->finite_f64(rows * width, k))
+    return refuse_value(job, k, rows * width, width, error);
+  if (map->whitening != NULL)
+    scl_trsm_right(rows, width, map->whitening, (ptrdiff_t)map->count, k, (ptrdiff_t)width);
+  write_rows(job, first, rows, k, width);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,
+                             ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
+                             scl_error *error) {
+  application job = {.map = map,
+                     .x = x,
+                     .phi = phi,
+                     .x_stride = x_stride,
+                     .phi_stride = phi_stride,
+                     .rows = rows,
+                     .first = first,
+                     .count = count,
+                     .begin = map->whitening == NULL ? first : 0,
+                     .end = first + count};
+  const size_t threads = scl_pool_threads();
+  job.scratch_each = (TILE_ROWS * (map->dim + job.end - job.begin) + 7) / 8 * 8;
+  job.scratch = scl_allocate_array(threads * job.scratch_each, sizeof(double));
+  if (job.scratch == NULL)
+    return scl_fail_memory(error, threads * job.scratch_each * sizeof(double),
+                           "a tile of kernel sections per thread");
+  const scl_status status =
+      scl_pool_try((rows + TILE_ROWS - 1) / TILE_ROWS, apply_rows, &job, error);
+  scl_release(job.scratch);
+  return status;
+}
+
+/* ------------------------------------------------------------ G */
+
+scl_status scl_section_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
+  scl_status status;
+  if (map->whitening != NULL) {
+    SCL_TRY(scl_symmetric_create(map->count, out, error));
+    scl_service_symmetric.shift(1, *out);
+    return SCL_STATUS_OK;
+  }
+  status = create_gram(map, out, error);
+  if (status == SCL_STATUS_OK) return status;
+  scl_symmetric_destroy(*out);
+  *out = NULL;
+  return status;
+}

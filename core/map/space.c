@@ -1,0 +1,375 @@
+#include "map/space.h"
+
+#include "algebra/dense.h"
+#include "base/loops.h"
+#include "plugin/blocks.h"
+#include <string.h>
+
+static const void *row_of_x(const scl_projection *p, const scl_tile *t, size_t i) {
+  return scl_at(t->x, p->dtype, (ptrdiff_t)i * t->x_stride);
+}
+static void *row_of_z(const scl_projection *p, const scl_tile *t, size_t i) {
+  return scl_at_mutable(t->z, p->dtype, (ptrdiff_t)i * t->z_stride);
+}
+
+/* Numbers of row t of the spec, converted to `to`. */
+static void convert_row(const scl_projection *p, const scl_projection_spec *spec, size_t t,
+                        size_t count, void *to) {
+  const double *from = spec->rows->weights + (ptrdiff_t)t * spec->rows->stride;
+  if (p->dtype == SCL_DTYPE_FLOAT64)
+    memcpy(to, from, count * sizeof *from);
+  else
+    scl_narrow(count, from, to);
+}
+
+static scl_status check_nothing(const char *name, const scl_parameters *drawn, scl_error *error) {
+  (void)name, (void)drawn, (void)error;
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_columns(const char *name, const scl_parameters *drawn, int32_t lowest,
+                                scl_error *error) {
+  for (size_t i = 0; i < drawn->count * drawn->integers; i++)
+    if (drawn->support[i] < lowest || (size_t)(drawn->support[i] + 1) > drawn->dim)
+      return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s drew column %ld of %zu", name,
+                      (long)drawn->support[i] + 1, drawn->dim);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ dense: weights are rows x dim */
+
+static bool dense_fits(const scl_layout *layout, size_t dim) {
+  return layout->reals == dim && layout->integers == 0;
+}
+
+static scl_status dense_store(scl_projection *p, const scl_projection_spec *spec,
+                              scl_error *error) {
+  const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
+  p->weights = scl_allocate(bytes);
+  if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
+  for (size_t t = 0; t < p->rows; t++)
+    convert_row(p, spec, t, p->dim, scl_at_mutable(p->weights, p->dtype, (ptrdiff_t)(t * p->dim)));
+  return SCL_STATUS_OK;
+}
+
+static scl_status dense_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  const void *w = scl_at(p->weights, p->dtype, (ptrdiff_t)(t->first * p->dim));
+  (void)error;
+  scl_gemm(p->dtype, false, true, t->rows, t->cols, p->dim, 1, t->x, t->x_stride, w,
+           (ptrdiff_t)p->dim, 0, t->z, t->z_stride);
+  return SCL_STATUS_OK;
+}
+
+static size_t dense_bytes(const scl_projection *p) {
+  return p->rows * p->dim * scl_dtype_size(p->dtype);
+}
+
+/* ------------------------------------------------------------ sparse
+ *
+ * weights and support are slots x rows, so that a loop runs over neighbouring parameters; empty
+ * slots point to column 0 with weight 0. Short supports over few columns are spelled out as dense
+ * rows, which the product handles faster. */
+
+enum { RUN = 64 };
+
+/* A gathered product costs about this many of a dense one. */
+static const size_t GATHER_COST = 24;
+
+static bool sparse_fits(const scl_layout *layout, size_t dim) {
+  (void)dim;
+  return layout->reals == layout->integers;
+}
+
+static scl_status sparse_check(const char *name, const scl_parameters *drawn, scl_error *error) {
+  return check_columns(name, drawn, -1, error);
+}
+
+static const int32_t *support_of(const scl_parameters *rows, size_t t) {
+  return rows->support + (ptrdiff_t)t * rows->support_stride;
+}
+
+static size_t degree_of(const scl_parameters *rows, size_t t) {
+  size_t degree = 0;
+  while (degree < rows->integers && support_of(rows, t)[degree] >= 0)
+    degree++;
+  return degree;
+}
+
+static double weight_of(const scl_parameters *rows, size_t t, size_t k) {
+  return rows->weights[(ptrdiff_t)t * rows->stride + (ptrdiff_t)k];
+}
+
+static scl_status spell_out(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
+  const size_t bytes = scl_max(p->rows * p->dim, 1) * scl_dtype_size(p->dtype);
+  p->rule = scl_space_of(SCL_SPACE_DENSE);
+  p->weights = scl_allocate_zero(bytes);
+  if (p->weights == NULL) return scl_fail_memory(error, bytes, "the parameters");
+  for (size_t t = 0; t < p->rows; t++)
+    for (size_t k = 0, degree = degree_of(spec->rows, t); k < degree; k++)
+      scl_set_number(p->weights, p->dtype, t * p->dim + (size_t)support_of(spec->rows, t)[k],
+                     weight_of(spec->rows, t, k));
+  return SCL_STATUS_OK;
+}
+
+static scl_status by_slots(scl_projection *p, const scl_projection_spec *spec, scl_error *error) {
+  const size_t count = scl_max(p->slots * p->rows, 1), runs = (p->rows + RUN - 1) / RUN;
+  p->weights = scl_allocate_zero(count * scl_dtype_size(p->dtype));
+  p->support = scl_allocate_zero(count * sizeof *p->support);
+  p->degree = scl_allocate_zero((runs + 1) * sizeof *p->degree);
+  if (p->weights == NULL || p->support == NULL || p->degree == NULL)
+    return scl_fail_memory(error, count * (scl_dtype_size(p->dtype) + sizeof *p->support),
+                           "the parameters");
+  for (size_t t = 0; t < p->rows; t++) {
+    const size_t degree = degree_of(spec->rows, t);
+    if ((int32_t)degree > p->degree[t / RUN]) p->degree[t / RUN] = (int32_t)degree;
+    for (size_t k = 0; k < degree; k++) {
+      p->support[k * p->rows + t] = support_of(spec->rows, t)[k];
+      scl_set_number(p->weights, p->dtype, k * p->rows + t, weight_of(spec->rows, t, k));
+    }
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status sparse_store(scl_projection *p, const scl_projection_spec *spec,
+                               scl_error *error) {
+  p->slots = spec->layout->integers;
+  return (p->slots * GATHER_COST > p->dim ? spell_out : by_slots)(p, spec, error);
+}
+
+/* Row by row, run by run of parameters: as many slots as the largest in-degree of the run. */
+static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  const size_t end = t->first + t->cols;
+  (void)error;
+  for (size_t i = 0; i < t->rows; i++) {
+    const void *x = row_of_x(p, t, i);
+    void *z = row_of_z(p, t, i);
+    for (size_t at = t->first; at < end;) {
+      const size_t stop = scl_min(end, (at / RUN + 1) * RUN), slots = (size_t)p->degree[at / RUN];
+      void *to = scl_at_mutable(z, p->dtype, (ptrdiff_t)(at - t->first));
+      if (p->dtype == SCL_DTYPE_FLOAT64)
+        loops->gather_sum_f64(stop - at, slots, p->rows, x, p->support + at,
+                              (const double *)p->weights + at, to);
+      else
+        loops->gather_sum_f32(stop - at, slots, p->rows, x, p->support + at,
+                              (const float *)p->weights + at, to);
+      at = stop;
+    }
+  }
+  return SCL_STATUS_OK;
+}
+
+static size_t sparse_bytes(const scl_projection *p) {
+  return p->rows * scl_max(p->slots, 1) * (scl_dtype_size(p->dtype) + sizeof(int32_t));
+}
+
+/* ------------------------------------------------------------ threshold: one number and one
+ * column */
+
+static bool threshold_fits(const scl_layout *layout, size_t dim) {
+  return layout->reals == 1 && layout->integers == 1 && dim > 0 && dim < INT32_MAX;
+}
+
+static scl_status threshold_check(const char *name, const scl_parameters *drawn, scl_error *error) {
+  return check_columns(name, drawn, 0, error);
+}
+
+static scl_status threshold_store(scl_projection *p, const scl_projection_spec *spec,
+                                  scl_error *error) {
+  const size_t size = scl_dtype_size(p->dtype);
+  p->weights = scl_allocate_array(p->rows + 1, size);
+  p->support = scl_allocate_array(p->rows + 1, sizeof *p->support);
+  if (p->weights == NULL || p->support == NULL)
+    return scl_fail_memory(error, p->rows * (size + sizeof *p->support), "the parameters");
+  for (size_t t = 0; t < p->rows; t++) {
+    scl_set_number(p->weights, p->dtype, t, weight_of(spec->rows, t, 0));
+    p->support[t] = support_of(spec->rows, t)[0];
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status threshold_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  (void)error;
+  for (size_t i = 0; i < t->rows; i++) {
+    if (p->dtype == SCL_DTYPE_FLOAT64)
+      loops->gather_f64(t->cols, row_of_x(p, t, i), p->support + t->first,
+                        (const double *)p->weights + t->first, row_of_z(p, t, i));
+    else
+      loops->gather_f32(t->cols, row_of_x(p, t, i), p->support + t->first,
+                        (const float *)p->weights + t->first, row_of_z(p, t, i));
+  }
+  return SCL_STATUS_OK;
+}
+
+static size_t threshold_bytes(const scl_projection *p) {
+  return p->rows * (scl_dtype_size(p->dtype) + sizeof(int32_t));
+}
+
+/* ------------------------------------------------------------ grid: cells.c does the rest */
+
+static bool grid_fits(const scl_layout *layout, size_t dim) {
+  return layout->reals == 2 * dim && layout->integers == 0 && dim > 0;
+}
+
+static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_error *error) {
+  for (size_t i = 0; i < drawn->count; i++)
+    for (size_t j = 0; j < drawn->dim; j++)
+      if (!(drawn->weights[i * drawn->reals + j] > 0))
+        return scl_fail(error, SCL_STATUS_NUMERIC,
+                        "sampler.%s drew a pitch that is not above 0 (grid %zu): the rate is too "
+                        "large",
+                        name, drawn->first + i + 1);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ structured: the sampler
+ * multiplies */
+
+static bool structured_fits(const scl_layout *layout, size_t dim) {
+  (void)layout, (void)dim;
+  return true;
+}
+
+static scl_status structured_store(scl_projection *p, const scl_projection_spec *spec,
+                                   scl_error *error) {
+  const scl_parameter_set rows = {*spec->layout, *spec->rows};
+  p->origin = *spec->origin;
+  p->origin.sampler = scl_instance_share(spec->origin->sampler);
+  SCL_TRY(scl_parameters_copy(&rows, 0, p->rows, &p->structured, error));
+  if (spec->factor != NULL && (p->factor = scl_convert(spec->factor, p->dim, p->dtype)) == NULL)
+    return scl_fail_memory(error, p->dim * sizeof *spec->factor, "column factors");
+  bool moved = false;
+  for (size_t j = 0; spec->offset != NULL && j < p->dim; j++)
+    moved = moved || spec->offset[j] != 0;
+  if (moved && (p->offset = scl_convert(spec->offset, p->dim, p->dtype)) == NULL)
+    return scl_fail_memory(error, p->dim * sizeof *spec->offset, "column offsets");
+  return SCL_STATUS_OK;
+}
+
+/* <offset, x> is the same for all parameters. */
+static void add_offset(const scl_projection *p, const scl_tile *t) {
+  for (size_t i = 0; p->offset != NULL && i < t->rows; i++) {
+    const void *x = row_of_x(p, t, i);
+    void *z = row_of_z(p, t, i);
+    double sum = 0;
+    for (size_t j = 0; j < p->dim; j++)
+      sum += scl_number(p->offset, p->dtype, j) * scl_number(x, p->dtype, j);
+    for (size_t j = 0; j < t->cols; j++)
+      scl_set_number(z, p->dtype, j, scl_number(z, p->dtype, j) + sum);
+  }
+}
+
+/* Rows times the columns' factors, in fresh memory. */
+static void *scaled_rows(const scl_projection *p, const scl_tile *t) {
+  void *scaled = scl_allocate_array(t->rows * p->dim + 1, scl_dtype_size(p->dtype));
+  for (size_t i = 0; scaled != NULL && i < t->rows; i++)
+    for (size_t j = 0; j < p->dim; j++)
+      scl_set_number(scaled, p->dtype, i * p->dim + j,
+                     scl_number(row_of_x(p, t, i), p->dtype, j) *
+                         scl_number(p->factor, p->dtype, j));
+  return scaled;
+}
+
+static scl_status structured_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  void *scaled = p->factor == NULL ? NULL : scaled_rows(p, t);
+  if (p->factor != NULL && scaled == NULL)
+    return scl_fail_memory(error, t->rows * p->dim * scl_dtype_size(p->dtype), "scaled rows");
+  const size_t run = p->rows / p->planes, plane = t->first / scl_max(run, 1);
+  const scl_draw draw = scl_origin_draw(&p->origin, plane, p->planes);
+  scl_const_parameters part = scl_parameters_part_view(&p->structured.view, t->first, t->cols);
+  part.first -= plane * run; /* each plane counts from the set's first parameter */
+  part.bias = NULL;          /* the host adds it */
+  const scl_const_block x = {.data = scaled == NULL ? t->x : scaled,
+                             .dtype = p->dtype,
+                             .rows = t->rows,
+                             .cols = p->dim,
+                             .planes = 1,
+                             .row_stride = scaled == NULL ? t->x_stride : (ptrdiff_t)p->dim};
+  const scl_block z = {.data = t->z,
+                       .dtype = p->dtype,
+                       .rows = t->rows,
+                       .cols = t->cols,
+                       .planes = 1,
+                       .row_stride = t->z_stride};
+  const scl_status status = scl_sampler_apply(p->origin.sampler, &draw, &part, &x, &z, error);
+  scl_release(scaled);
+  if (status == SCL_STATUS_OK) add_offset(p, t);
+  return status;
+}
+
+static size_t structured_bytes(const scl_projection *p) {
+  const scl_layout *layout = &p->structured.layout;
+  return p->rows * (layout->reals * sizeof(double) + layout->integers * sizeof(int32_t));
+}
+
+/* ------------------------------------------------------------ the table */
+
+static const scl_space_rule rules[] = {
+    [SCL_SPACE_DENSE] = {.summary = "w in R^d: z = <w, x> (+ b)",
+                         .rows = "dense rows",
+                         .matrix_row = "weights",
+                         .seen = SCL_SPACE_DENSE,
+                         .several = true,
+                         .spread = SCL_SPREAD_ROW,
+                         .fits_layout = dense_fits,
+                         .check_drawn = check_nothing,
+                         .store = dense_store,
+                         .project = dense_project,
+                         .bytes = dense_bytes},
+    [SCL_SPACE_SPARSE] = {.summary =
+                              "weights w on a support N of few columns: z = <w_N, x_N> (+ b)",
+                          .rows = "sparse rows",
+                          .matrix_row = "columns, then weights",
+                          .names_columns = true,
+                          .seen = SCL_SPACE_SPARSE,
+                          .several = true,
+                          .by_degree = true,
+                          .least_column = -1,
+                          .spread = SCL_SPREAD_ENTRY,
+                          .fits_layout = sparse_fits,
+                          .check_drawn = sparse_check,
+                          .store = sparse_store,
+                          .project = sparse_project,
+                          .bytes = sparse_bytes},
+    [SCL_SPACE_THRESHOLD] = {.summary = "(i, t), a column and a threshold: z = x_i - t",
+                             .rows = "thresholds",
+                             .matrix_row = "column and threshold",
+                             .by_threshold = true,
+                             .names_columns = true,
+                             .seen = SCL_SPACE_THRESHOLD,
+                             .spread = SCL_SPREAD_PARAMETER,
+                             .fits_layout = threshold_fits,
+                             .check_drawn = threshold_check,
+                             .store = threshold_store,
+                             .project = threshold_project,
+                             .bytes = threshold_bytes},
+    [SCL_SPACE_GRID] = {.summary =
+                            "pitches and shifts, one a column: the cell floor((x_j - u_j)/delta_j)",
+                        .rows = "grids",
+                        .matrix_row = "pitches, then shifts",
+                        .seen = SCL_SPACE_GRID,
+                        .several = true,
+                        .cells = true,
+                        .fits_layout = grid_fits,
+                        .check_drawn = grid_check},
+    [SCL_SPACE_STRUCTURED] = {.summary = "numbers private to the sampler, which makes z(w, x) of "
+                                         "them: z = <w, x> (+ b) in O(log d)",
+                              .rows = "structured rows",
+                              .matrix_row = "numbers of its own",
+                              .seen = SCL_SPACE_DENSE,
+                              .several = true,
+                              .whole_blocks = true,
+                              .spread = SCL_SPREAD_ROW,
+                              .fits_layout = structured_fits,
+                              .check_drawn = check_nothing,
+                              .store = structured_store,
+                              .project = structured_project,
+                              .bytes = structured_bytes},
+};
+
+scl_space scl_space_count(void) { return (scl_space)(sizeof rules / sizeof *rules); }
+
+const scl_space_rule *scl_space_of(scl_space space) {
+  return space >= 0 && space < scl_space_count() ? &rules[space] : NULL;
+}

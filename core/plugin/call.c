@@ -1,0 +1,85 @@
+#include "plugin/call.h"
+
+#include "plugin/crash.h"
+#include "plugin/host.h"
+#include <fenv.h>
+#include <stdatomic.h>
+
+static _Thread_local const scl_call *innermost;
+
+/* ------------------------------------------------------------ the floating-point unit */
+
+#if defined(__x86_64__)
+enum { MODE_BITS = 0xffc0 }; /* of MXCSR: all but the flags that arithmetic raises */
+unsigned scl_float_mode(void) { return __builtin_ia32_stmxcsr() & MODE_BITS; }
+void scl_float_mode_restore(unsigned mode) {
+  (void)fesetround(FE_TONEAREST);
+  __builtin_ia32_ldmxcsr(mode);
+}
+#else
+unsigned scl_float_mode(void) { return (unsigned)fegetround(); }
+void scl_float_mode_restore(unsigned mode) { (void)fesetround((int)mode); }
+#endif
+
+/* ------------------------------------------------------------ calls */
+
+void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
+                    scl_error *error) {
+  *call = (scl_call){component, slot, innermost, error, scl_float_mode()};
+  if (error != NULL) {
+    error->status = SCL_STATUS_OK;
+    error->message[0] = 0;
+  }
+  if (innermost == NULL) scl_crash_stack();
+  innermost = call;
+}
+
+void scl_call_drop(const scl_call *call) { innermost = call->outer; }
+
+/* Whether the slot left the rounding mode changed; it is put back. */
+static bool close_call(const scl_call *call) {
+  scl_call_drop(call);
+  if (scl_float_mode() == call->mode) return false;
+  scl_float_mode_restore(call->mode);
+  return true;
+}
+
+static const char mode_sentence[] = "slot %s left the rounding mode of the machine changed";
+
+void scl_call_end(scl_call *call) {
+  static _Atomic(const scl_component *) told;
+  if (close_call(call) && atomic_exchange(&told, call->component) != call->component)
+    scl_host_say(&call->component->plugin, mode_sentence, call->slot);
+}
+
+static scl_status finish_call(const scl_call *call, scl_status status) {
+  const bool changed = close_call(call);
+  if (status == SCL_STATUS_OK && changed)
+    return scl_fail(call->error, SCL_STATUS_INTERNAL, mode_sentence, call->slot);
+  if (status < SCL_STATUS_OK || status > SCL_STATUS_INTERNAL)
+    return scl_fail(call->error, SCL_STATUS_INTERNAL, "slot %s returned status %d, which is none",
+                    call->slot, (int)status);
+  if (status != SCL_STATUS_OK && call->error != NULL && call->error->message[0] == 0)
+    return scl_fail(call->error, status, "slot %s failed with status %d and no sentence",
+                    call->slot, (int)status);
+  if (call->error != NULL) call->error->status = status;
+  return status;
+}
+
+scl_status scl_call_leave(scl_call *call, scl_status status) {
+  const scl_plugin *plugin = &call->component->plugin;
+  status = finish_call(call, status);
+  if (status != SCL_STATUS_OK)
+    (void)scl_prefix(call->error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+  return status;
+}
+
+const scl_call *scl_call_current(void) { return innermost; }
+
+scl_status scl_call_task(const scl_call *call, scl_job task, void *context, size_t index,
+                         scl_error *error) {
+  scl_call here;
+  if (call == NULL) return task(context, index, error);
+  scl_call_enter(&here, call->component, call->slot, error);
+  return finish_call(&here, task(context, index, error)); /* the slot's call names the plugin */
+}

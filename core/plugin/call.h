@@ -1,0 +1,37 @@
+/* Calls of plugin slots: who runs now, and what must hold when it returns. Every slot of every
+ * plugin is called between scl_call_enter and scl_call_leave (or scl_call_end), in this folder
+ * alone. */
+#ifndef SCULLERY_CALL_H
+#define SCULLERY_CALL_H
+
+#include "base/memory.h"
+#include "plugin/registry.h"
+
+typedef struct scl_call {
+  const scl_component *component; /* without a name while its file is loaded */
+  const char *slot;
+  const struct scl_call *outer; /* the call that this one is made from, on this thread */
+  scl_error *error;
+  unsigned mode; /* of the floating-point unit */
+} scl_call;
+
+void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
+                    scl_error *error);
+/* The slot's status, made true: a rounding mode left changed is put back and is a failure; a
+ * failure has a sentence, with "sampler.gaussian: " in front. */
+scl_status scl_call_leave(scl_call *call, scl_status status);
+/* For slots that cannot fail: a rounding mode left changed is put back, and the user told. */
+void scl_call_end(scl_call *call);
+/* Without a look at the rounding mode. */
+void scl_call_drop(const scl_call *call);
+
+/* The innermost call on this thread, or NULL; and a task of it, which may run on another thread. */
+const scl_call *scl_call_current(void);
+scl_status scl_call_task(const scl_call *call, scl_job task, void *context, size_t index,
+                         scl_error *error);
+
+/* The mode of the floating-point unit: rounding, and what becomes of denormal numbers. */
+unsigned scl_float_mode(void);
+void scl_float_mode_restore(unsigned mode);
+
+#endif

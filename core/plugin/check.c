@@ -1,0 +1,263 @@
+#include "plugin/check.h"
+
+#include "plugin/blocks.h"
+#include "plugin/options.h"
+#include "plugin/tables.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_OPTIONS = 64, MOST_LISTED = 64, MOST_INSTANCE = 1 << 24 };
+
+/* An option row of the plugin's own stride. */
+static const void *row_of(const scl_plugin *plugin, size_t i) {
+  return (const char *)plugin->options + i * plugin->option_size;
+}
+
+static scl_option option_of(const scl_plugin *plugin, size_t i) {
+  scl_option option = {0};
+  memcpy(&option, row_of(plugin, i), scl_min(plugin->option_size, sizeof option));
+  return option;
+}
+
+/* What an option of that role is: of a kind of plugin, and of forms that the host understands. */
+static scl_status check_role(const scl_option *option, scl_kind kind, scl_error *error) {
+  static const struct {
+    scl_kind kind;
+    uint32_t forms;
+    const char *words;
+  } roles[] = {
+      [SCL_ROLE_REGULARISATION] = {SCL_KIND_SOLVER, SCL_FORM_NUMBER | SCL_FORM_INTEGER, NULL},
+      [SCL_ROLE_CAPACITY] = {SCL_KIND_SOLVER, SCL_FORM_NUMBER | SCL_FORM_INTEGER, NULL},
+      [SCL_ROLE_INTERCEPT] = {SCL_KIND_SOLVER, SCL_FORM_BOOLEAN, NULL},
+      [SCL_ROLE_ESTIMATE] = {SCL_KIND_SOLVER, SCL_FORM_WORD, NULL},
+      [SCL_ROLE_BIAS] = {SCL_KIND_SAMPLER, SCL_FORM_WORD, "none|uniform|gaussian"}};
+  const scl_role role = option->role;
+  if (role <= SCL_ROLE_NONE || (size_t)role >= sizeof roles / sizeof *roles) return SCL_STATUS_OK;
+  if (roles[role].kind != kind)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s': its role is one of another kind of plugin", option->name);
+  const char *words = roles[role].words;
+  if (!(option->forms & roles[role].forms) ||
+      (words != NULL && (option->words == NULL || strcmp(option->words, words) != 0)))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s' does not take what its role %d needs (plugin/option.h)",
+                    option->name, (int)role);
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
+  const size_t instance = scl_max(plugin->instance_size, sizeof(scl_base));
+  if (plugin->n_options == 0) return SCL_STATUS_OK;
+  if (plugin->options == NULL || plugin->n_options > MOST_OPTIONS ||
+      plugin->option_size < SCL_LEAST_OPTION || plugin->option_size > 4096)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%u options of %u bytes each; up to %d of at least %zu are taken",
+                    plugin->n_options, plugin->option_size, MOST_OPTIONS, SCL_LEAST_OPTION);
+  for (size_t i = 0; i < plugin->n_options; i++) {
+    const scl_option option = option_of(plugin, i);
+    SCL_TRY(scl_option_check(&option, instance, error));
+    SCL_TRY(check_role(&option, plugin->kind, error));
+    for (size_t k = 0; k < i; k++) {
+      const scl_option other = option_of(plugin, k);
+      if (strcmp(other.name, option.name) == 0)
+        return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' is declared twice",
+                        option.name);
+      if (other.role != SCL_ROLE_NONE && other.role == option.role)
+        return scl_fail(error, SCL_STATUS_UNSUPPORTED, "options '%s' and '%s' have the same role",
+                        other.name, option.name);
+    }
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_abilities(const scl_plugin *plugin, scl_error *error) {
+  const scl_ability *list = plugin->abilities;
+  for (size_t i = 0; list != NULL && list[i].id != NULL; i++) {
+    if (i >= MOST_LISTED)
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "its list of abilities has no end: a row with id NULL ends it");
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(list[i].id, list[k].id) == 0)
+        return scl_fail(error, SCL_STATUS_UNSUPPORTED, "ability \"%s\" is listed twice",
+                        list[i].id);
+    const scl_table_rule *rule = scl_rule_of_ability(list[i].id);
+    if (rule == NULL) continue; /* of a later version: for hosts that know it */
+    if (!(rule->kinds & SCL_BIT(plugin->kind)))
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "ability \"%s\" is none of a %s", list[i].id,
+                      scl_kind_name(plugin->kind));
+    const scl_status status = scl_table_check(rule, list[i].table, error);
+    if (status == SCL_STATUS_OK) continue;
+    (void)scl_prefix(error, "ability \"%s\"", list[i].id);
+    return status;
+  }
+  return SCL_STATUS_OK;
+}
+
+static const void *listed(const scl_plugin *plugin, const char *id) {
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
+    if (strcmp(one->id, id) == 0) return one->table;
+  return NULL;
+}
+
+static scl_status require(const scl_plugin *plugin, const char *id, const char *why,
+                          scl_error *error) {
+  if (listed(plugin, id) != NULL || plugin->ability != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s, which requires the ability \"%s\"", why, id);
+}
+
+/* Numbers come as float64 to every component, unless it takes others too. */
+static scl_status check_dtypes(uint32_t dtypes, scl_error *error) {
+  if (scl_takes(dtypes, SCL_DTYPE_FLOAT64)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it does not take float64, which every component must (member 'dtypes')");
+}
+
+static scl_status check_sampler(const scl_plugin *plugin, const scl_sampler *table,
+                                scl_error *error) {
+  if (scl_space_name(table->space) == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it draws from parameter space %d, which this version does not know",
+                    (int)table->space);
+  if (table->make != NULL && (table->space != SCL_SPACE_DENSE || table->normals > 8))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "the simple form (slot 'make') draws dense rows, from at most 8 normal numbers "
+                    "each");
+  if (table->make != NULL && table->moments == NULL)
+    SCL_TRY(require(plugin, SCL_ABILITY_LAW, "the simple form has no slot 'moments'", error));
+  if (table->space == SCL_SPACE_SPARSE && table->layout == NULL)
+    return scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "it draws sparse parameters, and the slot 'layout', which says how many columns "
+        "each has, is NULL");
+  if (table->space == SCL_SPACE_STRUCTURED)
+    SCL_TRY(require(plugin, SCL_ABILITY_STRUCTURED, "it draws structured parameters", error));
+  const scl_ability_structured *structured = listed(plugin, SCL_ABILITY_STRUCTURED);
+  return structured != NULL && SCL_HAS(structured, dtypes) ? check_dtypes(structured->dtypes, error)
+                                                           : SCL_STATUS_OK;
+}
+
+static scl_status check_nonlinearity(const scl_plugin *plugin, const scl_nonlinearity *table,
+                                     scl_error *error) {
+  const bool one_hot = table->flags & SCL_SHAPE_ONE_HOT;
+  if (one_hot) SCL_TRY(require(plugin, SCL_ABILITY_CATEGORIES, "its output is one-hot", error));
+  if (!one_hot && table->loop == NULL && table->apply == NULL && table->shape == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "one of the slots 'loop' and 'apply' is required, and both are NULL");
+  if (table->spaces == 0 && table->shape == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it takes no parameter space (member 'spaces')");
+  const scl_ability_smoothing *smoothing = listed(plugin, SCL_ABILITY_SMOOTHING);
+  if (smoothing != NULL && smoothing->smooth == NULL && table->loop == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "ability \"%s\": its slot 'loop' goes with the slot 'loop' of the table, which "
+                    "is NULL",
+                    SCL_ABILITY_SMOOTHING);
+  return check_dtypes(table->dtypes, error);
+}
+
+static scl_status check_kernel(const scl_kernel *table, scl_error *error) {
+  if (table->spaces == 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it is defined on no parameter space (member 'spaces')");
+  if (table->gram != NULL) return SCL_STATUS_OK;
+  if (table->pair < SCL_PAIR_NONE || table->pair > SCL_PAIR_ANGLE)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it takes number %d of a pair, which this version does not know",
+                    (int)table->pair);
+  if (table->finish == NULL && table->pair == SCL_PAIR_NONE)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "the required slot 'gram' is NULL, and so are 'finish' and 'pair'");
+  const uint32_t dense = SCL_BIT(SCL_SPACE_DENSE);
+  if (table->pair >= SCL_PAIR_COSINE && table->spaces != dense)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "cosines and angles are for dense rows alone (member 'spaces')");
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_solver(const scl_plugin *plugin, const scl_solver *table,
+                               scl_error *error) {
+  if (table->solve == NULL)
+    SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
+  SCL_TRY(check_dtypes(table->dtypes, error));
+  const scl_ability_path *path = listed(plugin, SCL_ABILITY_PATH);
+  if (path == NULL) return SCL_STATUS_OK;
+  for (size_t i = 0; i < plugin->n_options; i++)
+    if (strcmp(option_of(plugin, i).name, path->option) == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "its path runs over the option '%s', which it does not have", path->option);
+}
+
+/* Parts that this host does not see are as if they were zero. */
+static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
+  union {
+    scl_sampler sampler;
+    scl_nonlinearity nonlinearity;
+    scl_kernel kernel;
+    scl_solver solver;
+  } room;
+  const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
+  const scl_status status = scl_table_check(rule, plugin->vtable, error);
+  if (status != SCL_STATUS_OK) {
+    (void)scl_prefix(error, "its %s table", scl_kind_name(plugin->kind));
+    return status;
+  }
+  const void *table = scl_table_read(plugin->vtable, rule->size, &room);
+  const scl_kind kind = ((const scl_sampler *)table)->kind; /* at the same place in all four */
+  if (kind != plugin->kind)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "its table is one of a %s, and it says %s",
+                    scl_kind_name(kind), scl_kind_name(plugin->kind));
+  switch (plugin->kind) {
+  case SCL_KIND_SAMPLER:
+    return check_sampler(plugin, table, error);
+  case SCL_KIND_NONLINEARITY:
+    return check_nonlinearity(plugin, table, error);
+  case SCL_KIND_KERNEL:
+    return check_kernel(table, error);
+  default:
+    return check_solver(plugin, table, error);
+  }
+}
+
+static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
+  if (plugin->head.abi != SCL_ABI)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "built for plugin interface %u; this Scullery speaks %u: build it again with "
+                    "this version's scullery/plugin.h",
+                    plugin->head.abi, SCL_ABI);
+  if (plugin->head.size < SCL_LEAST_PLUGIN)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "its descriptor has %u bytes where interface %u requires %zu",
+                    plugin->head.size, SCL_ABI, SCL_LEAST_PLUGIN);
+  if (!scl_is_name(plugin->name, false))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it is named '%.60s'; names are 1 to 40 of a-z, 0-9 and _, begin with a letter "
+                    "and are no keyword of Lua",
+                    plugin->name == NULL ? "(NULL)" : plugin->name);
+  if ((uint32_t)plugin->kind >= SCL_KINDS)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'%s' is of the unknown kind %d", plugin->name,
+                    (int)plugin->kind);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_check_plugin(const scl_plugin *own, scl_error *error) {
+  scl_plugin room;
+  if (own == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "a descriptor in its list is NULL");
+  SCL_TRY(check_head(own, error));
+  const scl_plugin *plugin = scl_table_read(own, sizeof room, &room);
+  scl_status status = SCL_STATUS_OK;
+  if (plugin->summary == NULL || plugin->doc == NULL)
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "summary and doc must be texts");
+  if (status == SCL_STATUS_OK && plugin->instance_size != 0 &&
+      (plugin->instance_size < sizeof(scl_base) || plugin->instance_size > MOST_INSTANCE))
+    status =
+        scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                 "an instance of %zu bytes does not begin with an scl_base of %zu, or is larger "
+                 "than %d",
+                 plugin->instance_size, sizeof(scl_base), (int)MOST_INSTANCE);
+  if (status == SCL_STATUS_OK) status = check_options(plugin, error);
+  if (status == SCL_STATUS_OK) status = check_abilities(plugin, error);
+  if (status == SCL_STATUS_OK) status = check_vtable(plugin, error);
+  if (status != SCL_STATUS_OK)
+    (void)scl_prefix(error, "%s '%s'", scl_kind_name(plugin->kind), plugin->name);
+  return status;
+}

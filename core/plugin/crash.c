@@ -1,0 +1,84 @@
+/* What runs in a handler is async-signal-safe. */
+#define _GNU_SOURCE
+#include "plugin/crash.h"
+
+#include "plugin/call.h"
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static size_t put(char *line, size_t used, size_t size, const char *text) {
+  while (*text != 0 && used + 1 < size)
+    line[used++] = *text++;
+  return used;
+}
+
+static void report(const scl_call *call, const char *what) {
+  char line[1024];
+  const scl_plugin *plugin = &call->component->plugin;
+  size_t used = put(line, 0, sizeof line, "scullery: ");
+  used = put(line, used, sizeof line, what);
+  used = put(line, used, sizeof line, " in ");
+  if (plugin->name != NULL) {
+    used = put(line, used, sizeof line, scl_kind_name(plugin->kind));
+    used = put(line, used, sizeof line, ".");
+    used = put(line, used, sizeof line, plugin->name);
+    used = put(line, used, sizeof line, ", slot ");
+  }
+  used = put(line, used, sizeof line, call->slot);
+  used = put(line, used, sizeof line, ", of ");
+  used = put(line, used, sizeof line - 1, call->component->path);
+  line[used++] = '\n';
+  if (write(STDERR_FILENO, line, used) < 0) return;
+}
+
+static const struct {
+  int number;
+  const char *what;
+} signals[] = {{SIGSEGV, "crash (segmentation fault)"},
+               {SIGBUS, "crash (bus error)"},
+               {SIGFPE, "crash (arithmetic exception)"},
+               {SIGILL, "crash (illegal instruction)"},
+               {SIGABRT, "crash (abort, or a C++ exception that was not caught)"}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+static struct sigaction before[SIGNALS];
+
+static void on_crash(int number) {
+  const scl_call *call = scl_call_current();
+  for (size_t i = 0; i < SIGNALS; i++) {
+    if (signals[i].number != number) continue;
+    if (call != NULL) report(call, signals[i].what);
+    (void)sigaction(number, &before[i], NULL);
+  }
+  (void)raise(number); /* again, as it would have been without us */
+}
+
+static void on_exit_in_slot(void) {
+  if (scl_call_current() == NULL) return;
+  report(scl_call_current(), "the process was ended by exit()");
+  (void)fflush(NULL);
+  _exit(EXIT_FAILURE);
+}
+
+/* A stack that has no room left has none for a handler either. Each thread needs its own. */
+static atomic_bool reports;
+
+void scl_crash_stack(void) {
+  static _Thread_local char memory[1 << 15];
+  static _Thread_local bool used;
+  if (used || !atomic_load_explicit(&reports, memory_order_relaxed)) return;
+  const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+  (void)sigaltstack(&stack, NULL);
+  used = true;
+}
+
+void scl_crash_report(void) {
+  struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
+  (void)sigemptyset(&action.sa_mask);
+  atomic_store(&reports, true);
+  for (size_t i = 0; i < SIGNALS; i++)
+    (void)sigaction(signals[i].number, &action, &before[i]);
+  (void)atexit(on_exit_in_slot);
+}

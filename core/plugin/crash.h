@@ -1,0 +1,11 @@
+/* Crashes inside a slot: a line that says where. */
+#ifndef SCULLERY_CRASH_H
+#define SCULLERY_CRASH_H
+
+/* Let a crash, an abort and an exit inside a slot end with a line that names plugin, slot and file,
+ * and an exit with a failure. For programs; a library leaves the signals of its program alone. */
+void scl_crash_report(void);
+/* Give this thread the stack that a handler needs when the thread's own is full. */
+void scl_crash_stack(void);
+
+#endif

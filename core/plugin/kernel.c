@@ -1,0 +1,102 @@
+#include "plugin/kernel.h"
+
+#include "algebra/pairs.h"
+#include "plugin/call.h"
+#include <stdio.h>
+#include <string.h>
+
+static const scl_kernel *table_of(const scl_instance *kernel) {
+  return scl_instance_vtable(kernel);
+}
+
+uint32_t scl_kernel_spaces(const scl_instance *kernel) { return table_of(kernel)->spaces; }
+
+static scl_status check(const scl_instance *kernel, scl_space space, scl_error *error) {
+  if (!(table_of(kernel)->spaces & SCL_BIT(space)))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on %s parameters",
+                    scl_instance_name(kernel), scl_space_name(space));
+  if (kernel->bound || scl_instance_ability(kernel, SCL_ABILITY_BIND) == NULL) return SCL_STATUS_OK;
+  char text[200];
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "kernel.%s{%s} says its width through a sampler's law, and here there is none: "
+                  "give the width itself",
+                  scl_instance_name(kernel),
+                  scl_settings_text(&kernel->settings, text, sizeof text));
+}
+
+/* The simple form, with what its `scale` says. A call is under way. */
+static scl_pair_kernel simple(const scl_instance *kernel) {
+  const scl_kernel *table = table_of(kernel);
+  return (scl_pair_kernel){table, kernel->self,
+                           table->scale == NULL ? 1 : table->scale(kernel->self)};
+}
+
+static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u,
+                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                       scl_error *error) {
+  const scl_kernel *table = table_of(kernel);
+  scl_call call;
+  scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "gram", error);
+  if (table->gram != NULL)
+    return scl_call_leave(&call, table->gram(kernel->self, u, v, out, stride, error));
+  const scl_pair_kernel pairs = simple(kernel);
+  return scl_call_leave(&call, scl_pairs_gram(&pairs, u, v, out, stride, error));
+}
+
+scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
+                           const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                           scl_error *error) {
+  SCL_TRY(check(kernel, u->space, error));
+  return gram(kernel, u, v, out, stride, error);
+}
+
+scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,
+                               double *out, scl_error *error) {
+  const scl_kernel *table = table_of(kernel);
+  SCL_TRY(check(kernel, u->space, error));
+  scl_call call;
+  if (table->gram == NULL || table->diagonal != NULL) {
+    scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "diagonal", error);
+    if (table->gram != NULL)
+      return scl_call_leave(&call, table->diagonal(kernel->self, u, out, error));
+    const scl_pair_kernel pairs = simple(kernel);
+    return scl_call_leave(&call, scl_pairs_diagonal(&pairs, u, out, error));
+  }
+  for (size_t i = 0; i < u->count; i++) {
+    scl_const_parameters one = *u;
+    one.first += i;
+    one.count = 1;
+    one.weights += (ptrdiff_t)i * u->stride;
+    if (one.bias != NULL) one.bias += i;
+    if (one.support != NULL) one.support += (ptrdiff_t)i * u->support_stride;
+    SCL_TRY(gram(kernel, &one, &one, &out[i], 1, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size) {
+  const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
+  text[0] = 0;
+  if (ability == NULL || !kernel->bound) return;
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "describe", NULL);
+  ability->describe(kernel->self, text, size);
+  scl_call_end(&call);
+  text[size - 1] = 0;
+}
+
+bool scl_kernel_has_tilt(const scl_instance *kernel) {
+  return scl_instance_ability(kernel, SCL_ABILITY_TILT) != NULL;
+}
+
+scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,
+                           scl_error *error) {
+  const scl_ability_tilt *ability = scl_instance_ability(kernel, SCL_ABILITY_TILT);
+  if (ability == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s has no tilt",
+                    scl_instance_name(kernel));
+  SCL_TRY(check(kernel, law->space == SCL_SPACE_STRUCTURED ? SCL_SPACE_DENSE : law->space, error));
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "tilt", error);
+  return scl_call_leave(&call, ability->tilt(kernel->self, law, out, error));
+}

@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "plugin/object.h"
+
+#include "plugin/call.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static scl_status check_folder(const char *real, scl_error *error) {
+  char folder[PATH_MAX];
+  struct stat about;
+  (void)snprintf(folder, sizeof folder, "%s", real);
+  char *slash = strrchr(folder, '/');
+  slash[slash == folder] = 0;
+  if (stat(folder, &about) != 0)
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: its folder cannot be looked at", real);
+  /* In a folder with the sticky bit (/tmp) nobody can replace another user's file. */
+  if (about.st_mode & S_IWOTH && !(about.st_mode & S_ISVTX))
+    return scl_fail(error, SCL_STATUS_IO,
+                    "plugin %s: refused, because every user may write to its folder %s (chmod o-w "
+                    "makes it acceptable)",
+                    real, folder);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity *identity,
+                            scl_error *error) {
+  struct stat file;
+  if (stat(path, &file) != 0)
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: no such file", path);
+  if (S_ISDIR(file.st_mode))
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is a folder; give the .so file", path);
+  if (!S_ISREG(file.st_mode))
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is no plain file", path);
+  if (file.st_mode & S_IWOTH)
+    return scl_fail(error, SCL_STATUS_IO,
+                    "plugin %s: refused, because every user may write this file (chmod o-w makes "
+                    "it acceptable)",
+                    path);
+  if (file.st_uid != 0 && file.st_uid != geteuid())
+    return scl_fail(error, SCL_STATUS_IO,
+                    "plugin %s: refused, because it belongs to another user (uid %lu)", path,
+                    (unsigned long)file.st_uid);
+  if (realpath(path, real) == NULL)
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: cannot be reached", path);
+  *identity = (scl_identity){file.st_dev, file.st_ino, file.st_size, file.st_mtim};
+  return check_folder(real, error);
+}
+
+/* ------------------------------------------------------------ opening */
+
+/* The loader knows objects by path and would give the old one: the bytes get a path of their own,
+ * in memory, which stays open as long as the process. */
+static void *open_copy(const char *real) {
+  char text[64], buffer[1 << 16];
+  const int from = open(real, O_RDONLY | O_CLOEXEC), to = memfd_create("plugin", MFD_CLOEXEC);
+  ssize_t got = from < 0 || to < 0 ? -1 : 1;
+  while (got > 0 && (got = read(from, buffer, sizeof buffer)) > 0)
+    for (ssize_t put = 0, wrote; put < got; put += wrote)
+      if ((wrote = write(to, buffer + put, (size_t)(got - put))) <= 0) {
+        got = -1;
+        break;
+      }
+  if (from >= 0) (void)close(from);
+  (void)snprintf(text, 64, "/proc/self/fd/%d", to);
+  void *handle = got < 0 ? NULL : dlopen(text, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL && to >= 0) (void)close(to);
+  return handle;
+}
+
+static void *open_object(const char *real, bool again) {
+  const scl_component unnamed = {.path = real};
+  scl_call call;
+  /* One that was refused may have stayed (C++ objects do). */
+  void *stayed = again ? NULL : dlopen(real, RTLD_NOW | RTLD_NOLOAD);
+  scl_call_enter(&call, &unnamed, "what runs when the object is opened", NULL);
+  void *handle = again || stayed != NULL ? open_copy(real) : dlopen(real, RTLD_NOW | RTLD_LOCAL);
+  scl_call_drop(&call);
+  if (stayed != NULL) (void)dlclose(stayed);
+  return handle;
+}
+
+/* The list symbol, or the single one as a list. */
+static scl_status find_plugins(void *handle, const char *real, const scl_plugin *const **plugins,
+                               size_t *count, scl_error *error) {
+  const scl_plugin *one = dlsym(handle, "scullery_plugin");
+  const scl_plugin_list *list = dlsym(handle, "scullery_plugins");
+  if ((one == NULL) == (list == NULL))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    one == NULL ? "plugin %s: it has no symbol 'scullery_plugin' nor "
+                                  "'scullery_plugins', so it is no Scullery plugin"
+                                : "plugin %s: it has both symbols, 'scullery_plugin' and "
+                                  "'scullery_plugins', where one is taken",
+                    real);
+  if (list != NULL && (list->head.abi != SCL_ABI || list->head.size < SCL_LEAST_PLUGIN_LIST ||
+                       list->count == 0 || list->count > 1000 || list->plugins == NULL))
+    return scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "plugin %s: its list of plugins is of another interface (%u, %u bytes) or empty", real,
+        list->head.abi, list->head.size);
+  *count = list == NULL ? 1 : list->count;
+  const scl_plugin **found = scl_allocate_array(*count, sizeof *found);
+  if (found == NULL) return scl_fail_memory(error, *count * sizeof *found, "a plugin");
+  for (size_t i = 0; i < *count; i++)
+    found[i] = list == NULL ? one : list->plugins[i];
+  *plugins = found;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
+                           size_t *count, void **handle, scl_error *error) {
+  const unsigned mode = scl_float_mode();
+  *plugins = NULL;
+  *handle = open_object(real, again);
+  const bool changed = scl_float_mode() != mode;
+  if (changed) scl_float_mode_restore(mode);
+  if (*handle == NULL) {
+    const char *why = dlerror();
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
+                    real, why == NULL ? "it cannot be read" : why);
+  }
+  const scl_status status =
+      changed ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                         "plugin %s: loading it changes the floating-point mode of the whole "
+                         "process, as objects linked with -ffast-math do: build it without",
+                         real)
+              : find_plugins(*handle, real, plugins, count, error);
+  if (status != SCL_STATUS_OK) scl_object_close(*handle, NULL);
+  return status;
+}
+
+void scl_object_close(void *handle, const scl_plugin *const *plugins) {
+  scl_release((void *)(uintptr_t)plugins);
+  if (handle != NULL) (void)dlclose(handle);
+}

@@ -1,0 +1,36 @@
+/* Shared objects: whether a file may be opened, opening it, and telling whether it has changed. */
+#ifndef SCULLERY_OBJECT_H
+#define SCULLERY_OBJECT_H
+
+#include "base/memory.h"
+#include <limits.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* Which bytes a path stood for. */
+typedef struct scl_identity {
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  struct timespec changed;
+} scl_identity;
+
+static inline bool scl_identity_same(const scl_identity *a, const scl_identity *b) {
+  return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+         a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* The real path and identity of a file that may be loaded. Refused: what is no plain file, what
+ * every user may write (the file, or its folder without the sticky bit), what belongs to another
+ * user. */
+scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity *identity,
+                            scl_error *error);
+
+/* Open it and find the components: `again` opens a copy, so that a path that was opened before
+ * gives its present bytes. Opening runs the object's constructors; one that changes the
+ * floating-point mode (as -ffast-math does) is refused. On success the object stays open. */
+scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
+                           size_t *count, void **handle, scl_error *error);
+void scl_object_close(void *handle, const scl_plugin *const *plugins);
+
+#endif

@@ -1,0 +1,143 @@
+/* scl_host.parts: calls of components that came as options. What a plugin hands over is read as far
+ * as its own tables go. */
+#include "plugin/host.h"
+#include "plugin/instance.h"
+#include "plugin/kernel.h"
+#include "plugin/sampler.h"
+#include "plugin/tables.h"
+#include <string.h>
+
+static const void *part_ability(const scl_part *part, const char *id) {
+  return part->self == NULL ? NULL : scl_instance_ability(scl_instance_of(part->self), id);
+}
+
+static scl_status expect(const scl_part *part, scl_kind kind, scl_error *error) {
+  if (part->self == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "a %s was to be called that is not there",
+                    scl_kind_name(kind));
+  return scl_instance_expect(scl_instance_of(part->self), kind, error);
+}
+
+static scl_status part_gram(const scl_part *kernel, const scl_const_parameters *u,
+                            const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                            scl_error *error) {
+  scl_const_parameters left, right;
+  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
+  SCL_TABLE_EXPECT(v, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
+  return scl_kernel_gram(scl_instance_of(kernel->self), scl_table_read(u, sizeof left, &left),
+                         scl_table_read(v, sizeof right, &right), out, stride, error);
+}
+
+static scl_status part_diagonal(const scl_part *kernel, const scl_const_parameters *u, double *out,
+                                scl_error *error) {
+  scl_const_parameters rows;
+  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TABLE_EXPECT(u, scl_const_parameters, SCL_LEAST_CONST_PARAMETERS, error);
+  return scl_kernel_diagonal(scl_instance_of(kernel->self), scl_table_read(u, sizeof rows, &rows),
+                             out, error);
+}
+
+static scl_status part_tilt(const scl_part *kernel, const scl_law *law, scl_tilt *out,
+                            scl_error *error) {
+  scl_law room;
+  scl_tilt tilt;
+  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TABLE_EXPECT(law, scl_law, SCL_LEAST_LAW, error);
+  SCL_TABLE_EXPECT(out, scl_tilt, SCL_LEAST_TILT, error);
+  SCL_COPY(&tilt, out);
+  const scl_status status = scl_kernel_tilt(scl_instance_of(kernel->self),
+                                            scl_table_read(law, sizeof room, &room), &tilt, error);
+  scl_table_write(out, &tilt);
+  return status;
+}
+
+/* The instance `self` will end what is bound for it. */
+static scl_status own(scl_instance *self, scl_instance *part, scl_error *error) {
+  scl_instance **list = scl_allocate_array(self->n_owned + 1, sizeof *list);
+  if (list == NULL) return scl_fail_memory(error, sizeof *list, "a kernel's parts");
+  if (self->n_owned > 0) memcpy(list, self->owned, self->n_owned * sizeof *list);
+  list[self->n_owned++] = part;
+  scl_release(self->owned);
+  self->owned = list;
+  return SCL_STATUS_OK;
+}
+
+static scl_status part_bind(void *self, scl_part *kernel, const scl_law *law, scl_error *error) {
+  scl_instance *bound = NULL;
+  scl_law room;
+  SCL_TRY(expect(kernel, SCL_KIND_KERNEL, error));
+  SCL_TABLE_EXPECT(law, scl_law, SCL_LEAST_LAW, error);
+  SCL_TRY(scl_instance_bind(scl_instance_of(kernel->self), scl_table_read(law, sizeof room, &room),
+                            &bound, error));
+  const scl_status status = own(scl_instance_of(self), bound, error);
+  if (status == SCL_STATUS_OK)
+    *kernel = scl_instance_part(bound);
+  else
+    scl_instance_release(bound);
+  return status;
+}
+
+static void part_describe(const scl_part *kernel, char *text, size_t size) {
+  text[0] = 0;
+  if (expect(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK)
+    scl_kernel_describe(scl_instance_of(kernel->self), text, size);
+}
+
+static scl_status part_layout(const scl_part *sampler, size_t dim, scl_layout *out,
+                              scl_error *error) {
+  scl_layout layout;
+  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TABLE_EXPECT(out, scl_layout, SCL_LEAST_LAYOUT, error);
+  SCL_TRY(scl_sampler_layout(scl_instance_of(sampler->self), dim, out->count, &layout, error));
+  scl_table_write(out, &layout);
+  return SCL_STATUS_OK;
+}
+
+static scl_status part_draw(const scl_part *sampler, const scl_draw *draw,
+                            const scl_parameters *out, scl_error *error) {
+  scl_draw room;
+  scl_parameters batch;
+  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
+  SCL_TABLE_EXPECT(out, scl_parameters, SCL_LEAST_PARAMETERS, error);
+  return scl_sampler_draw(scl_instance_of(sampler->self), scl_table_read(draw, sizeof room, &room),
+                          scl_table_read(out, sizeof batch, &batch), error);
+}
+
+static scl_status part_law(const scl_part *sampler, const scl_draw *draw, scl_law *out,
+                           scl_error *error) {
+  scl_draw room;
+  scl_law law;
+  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
+  SCL_TABLE_EXPECT(out, scl_law, SCL_LEAST_LAW, error);
+  SCL_COPY(&law, out);
+  SCL_TRY(scl_sampler_law(scl_instance_of(sampler->self), scl_table_read(draw, sizeof room, &room),
+                          &law, error));
+  scl_table_write(out, &law);
+  return SCL_STATUS_OK;
+}
+
+static scl_status part_characteristic(const scl_part *sampler, const scl_draw *draw, size_t rows,
+                                      const double *delta, ptrdiff_t stride, double *out,
+                                      scl_error *error) {
+  scl_draw room;
+  SCL_TRY(expect(sampler, SCL_KIND_SAMPLER, error));
+  SCL_TABLE_EXPECT(draw, scl_draw, SCL_LEAST_DRAW, error);
+  return scl_sampler_characteristic(scl_instance_of(sampler->self),
+                                    scl_table_read(draw, sizeof room, &room), rows, delta, stride,
+                                    out, error);
+}
+
+const scl_parts scl_service_parts = {SCL_HEAD(scl_parts),
+                                     .ability = part_ability,
+                                     .gram = part_gram,
+                                     .diagonal = part_diagonal,
+                                     .tilt = part_tilt,
+                                     .bind = part_bind,
+                                     .describe = part_describe,
+                                     .layout = part_layout,
+                                     .draw = part_draw,
+                                     .law = part_law,
+                                     .characteristic = part_characteristic};

@@ -1,0 +1,422 @@
+#include "plugin/sampler.h"
+
+#include "base/random.h"
+#include "plugin/blocks.h"
+#include "plugin/call.h"
+#include "plugin/tables.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const scl_sampler *table_of(const scl_instance *sampler) {
+  return scl_instance_vtable(sampler);
+}
+
+static scl_status unsupported(const scl_instance *sampler, const char *what, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "sampler.%s declares no %s",
+                  scl_instance_name(sampler), what);
+}
+
+/* ------------------------------------------------------------ the bias: SCL_OPTION_BIAS */
+
+enum { BIAS_WORD_UNIFORM = 1, BIAS_WORD_GAUSSIAN = 2, BIAS_STREAM = 1 };
+
+static scl_status bias_of_value(const char *name, const scl_value *value, scl_law *law,
+                                scl_error *error) {
+  const double *list = value->list;
+  const bool gaussian = value->place == BIAS_WORD_GAUSSIAN;
+  law->bias = SCL_BIAS_NONE;
+  if (value->form == SCL_FORM_LIST) {
+    if (value->length != 2 || !(list[0] < list[1]) || !isfinite(list[1] - list[0]))
+      return scl_fail(
+          error, SCL_STATUS_BAD_OPTION,
+          "sampler.%s: option 'bias' as a list takes two numbers {low, high} with low < "
+          "high",
+          name);
+    law->bias = SCL_BIAS_UNIFORM;
+    law->bias_a = list[0];
+    law->bias_b = list[1];
+  } else if (value->form == SCL_FORM_NAMED) {
+    const double spread = value->length > 0 ? list[value->length - 1] : 0;
+    if (!gaussian || value->length < 1 || value->length > 2 || !(spread > 0))
+      return scl_fail(
+          error, SCL_STATUS_BAD_OPTION,
+          "sampler.%s: option 'bias' as a law takes {gaussian = s} or {gaussian = {mean, "
+          "s}}, s above 0; a uniform one is {low, high}",
+          name);
+    law->bias = SCL_BIAS_GAUSSIAN;
+    law->bias_a = value->length == 2 ? list[0] : 0;
+    law->bias_b = spread;
+  } else if (value->place == BIAS_WORD_UNIFORM || gaussian) {
+    law->bias = gaussian ? SCL_BIAS_GAUSSIAN : SCL_BIAS_UNIFORM;
+    law->bias_a = gaussian ? 0 : -SCL_PI;
+    law->bias_b = gaussian ? 1 : SCL_PI;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sampler_bias(const scl_instance *sampler, scl_law *law, bool *by_host,
+                            scl_error *error) {
+  const scl_value *value = scl_settings_role(&sampler->settings, SCL_ROLE_BIAS);
+  *by_host = value != NULL;
+  if (value == NULL) return SCL_STATUS_OK;
+  return bias_of_value(scl_instance_name(sampler), value, law, error);
+}
+
+scl_status scl_sampler_check(const scl_instance *sampler, scl_error *error) {
+  scl_law law = {0};
+  bool by_host;
+  return scl_sampler_bias(sampler, &law, &by_host, error);
+}
+
+static void draw_bias(const scl_law *law, const scl_draw *draw, const scl_parameters *out) {
+  const uint64_t seed = draw->address.seed, stream = draw->address.stream + BIAS_STREAM;
+  for (size_t i = 0; out->bias != NULL && i < out->count; i++) {
+    double *at = &out->bias[i];
+    if (law->bias == SCL_BIAS_GAUSSIAN) {
+      scl_random_normal(seed, stream, out->first + i, 0, 1, at);
+      *at = law->bias_a + law->bias_b * *at;
+    } else {
+      scl_random_uniform(seed, stream, out->first + i, 0, 1, at);
+      *at = law->bias_a + (law->bias_b - law->bias_a) * *at;
+    }
+  }
+}
+
+/* ------------------------------------------------------------ layout and draw */
+
+scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t count,
+                              scl_layout *out, scl_error *error) {
+  const scl_sampler *table = table_of(sampler);
+  scl_law law = {0};
+  bool by_host;
+  SCL_TRY(scl_sampler_bias(sampler, &law, &by_host, error));
+  *out = (scl_layout){.head = SCL_HEAD(scl_layout),
+                      .space = table->space,
+                      .has_bias = law.bias != SCL_BIAS_NONE,
+                      .reals = scl_space_reals(table->space, dim),
+                      .integers = scl_space_integers(table->space),
+                      .block = 1,
+                      .count = count};
+  if (table->layout == NULL) return SCL_STATUS_OK;
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "layout", error);
+  return scl_call_leave(&call, table->layout(sampler->self, dim, out, error));
+}
+
+/* ---- simple form */
+
+enum { CHUNK = 256 };
+
+/* out[j] = mean_j + scale_j e_j for coordinates from .. from+count-1 of one parameter. */
+static void make_some(const scl_instance *sampler, const scl_draw *draw, uint64_t index,
+                      size_t from, size_t count, const scl_law *law, double *out) {
+  const scl_sampler *table = table_of(sampler);
+  const uint64_t seed = draw->address.seed, stream = draw->address.stream;
+  const size_t each = scl_max(table->normals, 1);
+  double numbers[8 * CHUNK];
+  (table->normals == 0 ? scl_random_uniform : scl_random_normal)(seed, stream, index, from * each,
+                                                                 count * each, numbers);
+  table->make(sampler->self, count, numbers, out);
+  for (size_t j = 0; j < count; j++)
+    out[j] = law->mean[from + j] + law->scale[from + j] * out[j];
+}
+
+static scl_status draw_simple(const scl_instance *sampler, const scl_draw *draw,
+                              const scl_parameters *out, scl_error *error) {
+  const size_t dim = out->dim;
+  scl_law law = {.head = SCL_HEAD(scl_law), .dim = dim};
+  double *memory = scl_allocate_zero((4 * dim + 4) * sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *memory, "a sampler's law");
+  law.mean = memory;
+  law.scale = memory + dim;
+  law.degree = memory + 2 * dim;
+  law.degree_scale = memory + 3 * dim + 1;
+  scl_status status = scl_sampler_law(sampler, draw, &law, error);
+  if (status == SCL_STATUS_OK) {
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "make", error);
+    for (size_t i = 0; i < out->count; i++)
+      for (size_t from = 0; from < dim; from += CHUNK)
+        make_some(sampler, draw, out->first + i, from, scl_min(CHUNK, dim - from), &law,
+                  out->weights + (ptrdiff_t)i * out->stride + (ptrdiff_t)from);
+    status = scl_call_leave(&call, SCL_STATUS_OK);
+  }
+  scl_release(memory);
+  return status;
+}
+
+static scl_status draw_general(const scl_instance *sampler, const scl_draw *draw,
+                               const scl_parameters *out, scl_error *error) {
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "draw", error);
+  return scl_call_leave(&call, table_of(sampler)->draw(sampler->self, draw, out, error));
+}
+
+scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
+                            const scl_parameters *out, scl_error *error) {
+  scl_law law = {0};
+  bool by_host;
+  SCL_TRY(
+      (table_of(sampler)->draw == NULL ? draw_simple : draw_general)(sampler, draw, out, error));
+  SCL_TRY(scl_sampler_bias(sampler, &law, &by_host, error));
+  if (by_host) draw_bias(&law, draw, out);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ law and characteristic function */
+
+static bool offers(const scl_instance *sampler, const char *id) {
+  return scl_instance_ability(sampler, id) != NULL;
+}
+
+bool scl_sampler_has_law(const scl_instance *sampler) {
+  return table_of(sampler)->moments != NULL || offers(sampler, SCL_ABILITY_LAW);
+}
+
+static scl_status law_of_moments(const scl_instance *sampler, scl_law *out, scl_error *error) {
+  const scl_sampler *table = table_of(sampler);
+  double mean = 0, scale = 1;
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "moments", error);
+  table->moments(sampler->self, &mean, &scale);
+  SCL_TRY(scl_call_leave(&call, SCL_STATUS_OK));
+  out->family = table->family;
+  for (size_t j = 0; j < out->dim; j++) {
+    out->mean[j] = mean;
+    out->scale[j] = scale;
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
+                           scl_error *error) {
+  const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
+  bool by_host;
+  out->space = table_of(sampler)->space;
+  out->fan_in = scl_max(out->fan_in, 1);
+  memset(out->mean, 0, out->dim * sizeof *out->mean);
+  memset(out->scale, 0, out->dim * sizeof *out->scale);
+  memset(out->degree, 0, (out->dim + 1) * sizeof *out->degree);
+  memset(out->degree_scale, 0, (out->dim + 1) * sizeof *out->degree_scale);
+  if (ability != NULL) {
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "law", error);
+    SCL_TRY(scl_call_leave(&call, ability->law(sampler->self, draw, out, error)));
+  } else if (table_of(sampler)->moments != NULL) {
+    SCL_TRY(law_of_moments(sampler, out, error));
+  } else {
+    return unsupported(sampler, "law", error);
+  }
+  if (out->family < SCL_FAMILY_OTHER || out->family > SCL_FAMILY_SPHERICAL)
+    out->family = SCL_FAMILY_OTHER;
+  return scl_sampler_bias(sampler, out, &by_host, error);
+}
+
+bool scl_sampler_has_characteristic(const scl_instance *sampler) {
+  return table_of(sampler)->factor != NULL || offers(sampler, SCL_ABILITY_CHARACTERISTIC);
+}
+
+/* Re E exp(i <w, delta>) = cos(sum mean_j delta_j) prod factor(scale_j delta_j) */
+static scl_status characteristic_of_factor(const scl_instance *sampler, const scl_draw *draw,
+                                           size_t rows, const double *delta, ptrdiff_t stride,
+                                           double *out, scl_error *error) {
+  const scl_sampler *table = table_of(sampler);
+  const size_t dim = draw->dim;
+  double *memory = scl_allocate_zero((4 * dim + 4) * sizeof *memory);
+  if (memory == NULL) return scl_fail_memory(error, 4 * dim * sizeof *memory, "a sampler's law");
+  scl_law law = {.head = SCL_HEAD(scl_law),
+                 .dim = dim,
+                 .mean = memory,
+                 .scale = memory + dim,
+                 .degree = memory + 2 * dim,
+                 .degree_scale = memory + 3 * dim + 1};
+  scl_status status = scl_sampler_law(sampler, draw, &law, error);
+  if (status == SCL_STATUS_OK) {
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "factor", error);
+    for (size_t i = 0; i < rows; i++) {
+      const double *gap = delta + (ptrdiff_t)i * stride;
+      double product = 1, turn = 0;
+      for (size_t j = 0; j < dim; j++) {
+        product *= table->factor(sampler->self, law.scale[j] * gap[j]);
+        turn += law.mean[j] * gap[j];
+      }
+      out[i] = product == 0 ? 0 : product * cos(turn);
+    }
+    status = scl_call_leave(&call, SCL_STATUS_OK);
+  }
+  scl_release(memory);
+  return status;
+}
+
+scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_draw *draw,
+                                      size_t rows, const double *delta, ptrdiff_t stride,
+                                      double *out, scl_error *error) {
+  const scl_ability_characteristic *ability =
+      scl_instance_ability(sampler, SCL_ABILITY_CHARACTERISTIC);
+  if (ability == NULL && table_of(sampler)->factor != NULL)
+    return characteristic_of_factor(sampler, draw, rows, delta, stride, out, error);
+  if (ability == NULL) return unsupported(sampler, "characteristic function", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "characteristic", error);
+  return scl_call_leave(
+      &call, ability->characteristic(sampler->self, draw, rows, delta, stride, out, error));
+}
+
+/* ------------------------------------------------------------ the other abilities */
+
+bool scl_sampler_has_distribution(const scl_instance *sampler) {
+  return offers(sampler, SCL_ABILITY_DISTRIBUTION);
+}
+
+double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
+                                double x) {
+  const scl_ability_distribution *ability = scl_instance_ability(sampler, SCL_ABILITY_DISTRIBUTION);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "distribution", NULL);
+  const double value = ability->distribution(sampler->self, draw, column, x);
+  scl_call_end(&call);
+  return value;
+}
+
+bool scl_sampler_has_collision(const scl_instance *sampler) {
+  return offers(sampler, SCL_ABILITY_COLLISION);
+}
+
+scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
+                                 const double *delta, ptrdiff_t stride, double *out,
+                                 scl_error *error) {
+  const scl_ability_collision *ability = scl_instance_ability(sampler, SCL_ABILITY_COLLISION);
+  if (ability == NULL) return unsupported(sampler, "collision probability", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "collision", error);
+  return scl_call_leave(&call,
+                        ability->collision(sampler->self, draw, rows, delta, stride, out, error));
+}
+
+bool scl_sampler_has_pool(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_POOL); }
+
+scl_status scl_sampler_pool_rows(const scl_instance *sampler, size_t count, size_t fan_in,
+                                 size_t *out, scl_error *error) {
+  const scl_ability_pool *ability = scl_instance_ability(sampler, SCL_ABILITY_POOL);
+  if (ability == NULL) return unsupported(sampler, "pool", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "rows", error);
+  *out = ability->rows(sampler->self, count, fan_in);
+  return scl_call_leave(&call, SCL_STATUS_OK);
+}
+
+scl_status scl_sampler_pool(const scl_instance *sampler, const scl_draw *draw, size_t first,
+                            size_t count, size_t fan_in, int32_t *out, scl_error *error) {
+  const scl_ability_pool *ability = scl_instance_ability(sampler, SCL_ABILITY_POOL);
+  if (ability == NULL) return unsupported(sampler, "pool", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "pool", error);
+  return scl_call_leave(&call,
+                        ability->pool(sampler->self, draw, first, count, fan_in, out, error));
+}
+
+bool scl_sampler_has_rows(const scl_instance *sampler) {
+  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
+  return ability != NULL && ability->rows != NULL;
+}
+
+static scl_status apply(const scl_instance *sampler, const scl_ability_structured *ability,
+                        const scl_draw *draw, const scl_const_parameters *parameters,
+                        const scl_const_block *x, const scl_block *z, scl_error *error) {
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "apply", error);
+  return scl_call_leave(&call, ability->apply(sampler->self, draw, parameters, x, z, error));
+}
+
+scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
+                             const scl_const_parameters *parameters, const scl_const_block *x,
+                             const scl_block *z, scl_error *error) {
+  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
+  if (ability == NULL) return unsupported(sampler, "product with its structured rows", error);
+  if (scl_takes(ability->dtypes, x->dtype))
+    return apply(sampler, ability, draw, parameters, x, z, error);
+  const size_t numbers = scl_block_numbers(x), out = z->rows * z->cols;
+  double *memory = scl_allocate_array(numbers + out + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, (numbers + out) * sizeof *memory, "a float64 copy of rows");
+  const scl_const_block wide = scl_block_widen(x, memory);
+  const scl_block to = scl_block_packed(z->rows, z->cols, 1, memory + numbers);
+  const scl_status status = apply(sampler, ability, draw, parameters, &wide, &to, error);
+  if (status == SCL_STATUS_OK) scl_block_narrow(memory + numbers, z);
+  scl_release(memory);
+  return status;
+}
+
+scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
+                            const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
+                            scl_error *error) {
+  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
+  if (ability == NULL || ability->rows == NULL)
+    return unsupported(sampler, "dense rows w_t: its z is no <w, x>", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "rows", error);
+  return scl_call_leave(&call,
+                        ability->rows(sampler->self, draw, parameters, dense, stride, error));
+}
+
+bool scl_sampler_learns(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_LEARN); }
+
+/* The state is finite numbers of the shape that it says. */
+static scl_status check_state(const scl_instance *sampler, const scl_state *state,
+                              scl_error *error) {
+  const size_t numbers = state->rows * state->cols;
+  if (numbers > 0 && (state->numbers == NULL || numbers / state->cols != state->rows))
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "sampler.%s: slot learn left %zu x %zu numbers that are not there",
+                    scl_instance_name(sampler), state->rows, state->cols);
+  for (size_t i = 0; i < numbers; i++)
+    if (!isfinite(state->numbers[i]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s: what it learnt is not finite (row %zu, column %zu of its state)",
+                      scl_instance_name(sampler), i / state->cols + 1, i % state->cols + 1);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sampler_learn(const scl_instance *sampler, const scl_learning *rows, scl_state *out,
+                             scl_error *error) {
+  const scl_ability_learn *ability = scl_instance_ability(sampler, SCL_ABILITY_LEARN);
+  *out = (scl_state){.head = SCL_HEAD(scl_state)};
+  if (ability == NULL) return unsupported(sampler, "state to learn", error);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "learn", error);
+  SCL_TRY(scl_call_leave(&call, ability->learn(sampler->self, rows, out, error)));
+  return check_state(sampler, out, error);
+}
+
+scl_status scl_sampler_scales(const scl_instance *sampler, const scl_draw *draw,
+                              const scl_const_parameters *parameters, double *out,
+                              scl_error *error) {
+  const scl_ability_scales *ability = scl_instance_ability(sampler, SCL_ABILITY_SCALES);
+  for (size_t t = 0; t < parameters->count; t++)
+    out[t] = 1 / sqrt((double)draw->total);
+  if (ability == NULL) return SCL_STATUS_OK;
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "scales", error);
+  SCL_TRY(scl_call_leave(&call, ability->scales(sampler->self, draw, parameters, out, error)));
+  for (size_t t = 0; t < parameters->count; t++)
+    if (!isfinite(out[t]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s gave parameter %zu a weight that is not finite",
+                      scl_instance_name(sampler), parameters->first + t + 1);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_component_pair_kernel(const scl_instance *component, const scl_instance *partner,
+                                     char *text, size_t size, scl_error *error) {
+  const scl_ability_pair_kernel *ability = scl_instance_ability(component, SCL_ABILITY_PAIR_KERNEL);
+  const scl_part part = scl_instance_part(partner);
+  text[0] = 0;
+  if (ability == NULL) return SCL_STATUS_OK;
+  scl_call call;
+  scl_call_enter(&call, component->component, "kernel", error);
+  SCL_TRY(scl_call_leave(&call, ability->kernel(component->self, &part, text, size, error)));
+  text[size - 1] = 0;
+  return SCL_STATUS_OK;
+}

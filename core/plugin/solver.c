@@ -1,0 +1,218 @@
+#include "plugin/solver.h"
+
+#include "plugin/blocks.h"
+#include "plugin/call.h"
+#include <math.h>
+#include <string.h>
+
+static const scl_solver *table_of(const scl_instance *solver) {
+  return scl_instance_vtable(solver);
+}
+
+/* ------------------------------------------------------------ what it says of itself */
+
+bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype) {
+  return scl_takes(table_of(solver)->dtypes, dtype);
+}
+
+bool scl_solver_reads_sparse(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL;
+}
+
+scl_penalty scl_solver_penalty(const scl_instance *solver) {
+  const scl_ability_penalty *ability = scl_instance_ability(solver, SCL_ABILITY_PENALTY);
+  scl_call call;
+  if (ability == NULL) return scl_solver_makes_models(solver) ? SCL_PENALTY_NONE : SCL_PENALTY_L2;
+  scl_call_enter(&call, solver->component, "penalty", NULL);
+  const scl_penalty penalty = ability->penalty(solver->self);
+  scl_call_end(&call);
+  return penalty;
+}
+
+bool scl_solver_wants_intercept(const scl_instance *solver) {
+  const scl_value *value = scl_settings_role(&solver->settings, SCL_ROLE_INTERCEPT);
+  return value != NULL && value->form == SCL_FORM_BOOLEAN && value->number != 0;
+}
+
+const char *scl_solver_path_option(const scl_instance *solver) {
+  const scl_ability_path *ability = scl_instance_ability(solver, SCL_ABILITY_PATH);
+  return ability == NULL ? NULL : ability->option;
+}
+
+/* ------------------------------------------------------------ solving */
+
+static scl_status check_solution(const scl_instance *solver, const scl_solution *solution,
+                                 size_t numbers, scl_error *error) {
+  if (solution->outcome <= SCL_OUTCOME_NONE || solution->outcome > SCL_OUTCOME_LIMIT)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "solver.%s left the outcome of its solution unsaid (%d)",
+                    scl_instance_name(solver), (int)solution->outcome);
+  for (size_t i = 0; solution->coefficients != NULL && i < numbers; i++)
+    if (!isfinite(solution->coefficients[i]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "solver.%s: the solution is not finite (coefficient %zu)",
+                      scl_instance_name(solver), i + 1);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *problem,
+                            const double *values, size_t count, scl_solution *const *out,
+                            scl_error *error) {
+  const scl_solver *table = table_of(solver);
+  const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
+  const bool many = values != NULL;
+  scl_call call;
+  if (many ? path == NULL : table->solve == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    many ? "solver.%s has no path of many values"
+                         : "solver.%s makes a model, not coefficients",
+                    scl_instance_name(solver));
+  scl_call_enter(&call, solver->component, "solve", error);
+  SCL_TRY(scl_call_leave(&call, many ? path->solve(solver->self, problem, values, count, out, error)
+                                     : table->solve(solver->self, problem, out[0], error)));
+  for (size_t k = 0; k < (many ? count : 1); k++)
+    SCL_TRY(check_solution(solver, out[k], problem->features * problem->targets, error));
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ models */
+
+static const scl_ability_model *model_of(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_MODEL);
+}
+
+bool scl_solver_makes_models(const scl_instance *solver) { return model_of(solver) != NULL; }
+
+scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem, void **model,
+                          scl_solution *out, scl_error *error) {
+  scl_call call;
+  *model = NULL;
+  scl_call_enter(&call, solver->component, "fit", error);
+  scl_status status =
+      scl_call_leave(&call, model_of(solver)->fit(solver->self, problem, model, out, error));
+  if (status != SCL_STATUS_OK) return status;
+  status = *model == NULL
+               ? scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s left its model unset (slot fit)",
+                          scl_instance_name(solver))
+               : check_solution(solver, out, 0, error);
+  if (status != SCL_STATUS_OK) scl_solver_destroy_model(solver, *model);
+  return status;
+}
+
+static scl_status decide(const scl_instance *solver, const void *model, const scl_const_block *rows,
+                         double *scores, ptrdiff_t stride, scl_error *error) {
+  scl_call call;
+  scl_call_enter(&call, solver->component, "decide", error);
+  return scl_call_leave(&call,
+                        model_of(solver)->decide(solver->self, model, rows, scores, stride, error));
+}
+
+scl_status scl_solver_decide(const scl_instance *solver, const void *model,
+                             const scl_const_block *rows, double *scores, ptrdiff_t stride,
+                             scl_error *error) {
+  if (scl_solver_takes(solver, rows->dtype))
+    return decide(solver, model, rows, scores, stride, error);
+  const size_t numbers = scl_block_numbers(rows);
+  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of rows");
+  const scl_const_block wide = scl_block_widen(rows, memory);
+  const scl_status status = decide(solver, model, &wide, scores, stride, error);
+  scl_release(memory);
+  return status;
+}
+
+scl_status scl_solver_save(const scl_instance *solver, const void *model, scl_archive *archive,
+                           scl_error *error) {
+  scl_call call;
+  scl_call_enter(&call, solver->component, "save", error);
+  return scl_call_leave(&call, model_of(solver)->save(solver->self, model, archive, error));
+}
+
+scl_status scl_solver_load(const scl_instance *solver, const scl_archive *archive, size_t features,
+                           size_t targets, void **model, scl_error *error) {
+  scl_call call;
+  *model = NULL;
+  scl_call_enter(&call, solver->component, "load", error);
+  SCL_TRY(scl_call_leave(
+      &call, model_of(solver)->load(solver->self, archive, features, targets, model, error)));
+  if (*model != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s left its model unset (slot load)",
+                  scl_instance_name(solver));
+}
+
+void scl_solver_destroy_model(const scl_instance *solver, void *model) {
+  scl_call call;
+  if (model == NULL) return;
+  scl_call_enter(&call, solver->component, "destroy", NULL);
+  model_of(solver)->destroy(solver->self, model);
+  scl_call_end(&call);
+}
+
+/* ------------------------------------------------------------ loss */
+
+static const scl_ability_loss *loss_of(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_LOSS);
+}
+
+bool scl_solver_has_loss(const scl_instance *solver) { return loss_of(solver) != NULL; }
+
+double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y) {
+  const scl_ability_loss *loss = loss_of(solver);
+  double value = 0;
+  if (loss != NULL) {
+    scl_call call;
+    scl_call_enter(&call, solver->component, "value", NULL);
+    value = loss->value(solver->self, c, f, y);
+    scl_call_end(&call);
+    return value;
+  }
+  for (size_t j = 0; j < c; j++)
+    value += (f[j] - y[j]) * (f[j] - y[j]);
+  return value;
+}
+
+double scl_solver_loss_bound(const scl_instance *solver, double reach) {
+  const scl_ability_loss *loss = loss_of(solver);
+  if (loss == NULL) return (reach + 1) * (reach + 1);
+  scl_call call;
+  scl_call_enter(&call, solver->component, "bound", NULL);
+  const double value = loss->bound(solver->self, reach);
+  scl_call_end(&call);
+  return value;
+}
+
+double scl_solver_loss_lipschitz(const scl_instance *solver, double reach) {
+  const scl_ability_loss *loss = loss_of(solver);
+  if (loss == NULL) return 2 * (reach + 1);
+  scl_call call;
+  scl_call_enter(&call, solver->component, "lipschitz", NULL);
+  const double value = loss->lipschitz(solver->self, reach);
+  scl_call_end(&call);
+  return value;
+}
+
+bool scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f, double *out) {
+  const scl_ability_loss *loss = loss_of(solver);
+  if (loss == NULL || loss->probabilities == NULL) return false;
+  scl_call call;
+  scl_call_enter(&call, solver->component, "probabilities", NULL);
+  const bool said = loss->probabilities(solver->self, c, f, out) != 0;
+  scl_call_end(&call);
+  return said;
+}
+
+/* ------------------------------------------------------------ objective */
+
+scl_status scl_solver_objective(const scl_instance *solver, const scl_problem *problem,
+                                const double *coefficients, const double *intercept, double *value,
+                                scl_error *error) {
+  const scl_ability_objective *ability = scl_instance_ability(solver, SCL_ABILITY_OBJECTIVE);
+  if (ability == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "solver.%s does not say its objective",
+                    scl_instance_name(solver));
+  scl_call call;
+  scl_call_enter(&call, solver->component, "objective", error);
+  return scl_call_leave(
+      &call, ability->objective(solver->self, problem, coefficients, intercept, value, error));
+}

@@ -1,0 +1,52 @@
+/* The host's half of solvers: every slot and ability, called and checked. */
+#ifndef SCULLERY_SOLVER_H
+#define SCULLERY_SOLVER_H
+
+#include "plugin/instance.h"
+
+/* Whether it is shown blocks of that dtype. */
+bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
+bool scl_solver_reads_sparse(const scl_instance *solver);
+/* What it penalises. */
+scl_penalty scl_solver_penalty(const scl_instance *solver);
+/* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT). */
+bool scl_solver_wants_intercept(const scl_instance *solver);
+/* The option that its path runs over, or NULL. */
+const char *scl_solver_path_option(const scl_instance *solver);
+
+/* One solve, values NULL; or one for each of `count` values of the path option
+ * (SCL_STATUS_UNSUPPORTED where there is none). Refused: a solution without an outcome or with a
+ * coefficient that is not finite. */
+scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *problem,
+                            const double *values, size_t count, scl_solution *const *out,
+                            scl_error *error);
+
+/* SCL_ABILITY_MODEL. */
+bool scl_solver_makes_models(const scl_instance *solver);
+scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem, void **model,
+                          scl_solution *out, scl_error *error);
+/* rows of either dtype. */
+scl_status scl_solver_decide(const scl_instance *solver, const void *model,
+                             const scl_const_block *rows, double *scores, ptrdiff_t stride,
+                             scl_error *error);
+scl_status scl_solver_save(const scl_instance *solver, const void *model, scl_archive *archive,
+                           scl_error *error);
+scl_status scl_solver_load(const scl_instance *solver, const scl_archive *archive, size_t features,
+                           size_t targets, void **model, scl_error *error);
+void scl_solver_destroy_model(const scl_instance *solver, void *model);
+
+/* SCL_ABILITY_LOSS; without it the squared error sum_j (f_j - y_j)^2, and no probabilities. */
+bool scl_solver_has_loss(const scl_instance *solver);
+double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y);
+double scl_solver_loss_bound(const scl_instance *solver, double reach);
+double scl_solver_loss_lipschitz(const scl_instance *solver, double reach);
+/* False where it says none. */
+bool scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f, double *out);
+
+/* SCL_ABILITY_OBJECTIVE. */
+
+scl_status scl_solver_objective(const scl_instance *solver, const scl_problem *problem,
+                                const double *coefficients, const double *intercept, double *value,
+                                scl_error *error);
+
+#endif

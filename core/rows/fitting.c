@@ -1,0 +1,252 @@
+#include "rows/fitting.h"
+
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "plugin/host.h"
+#include "rows/reduce.h"
+#include <string.h>
+
+/* ------------------------------------------------------------ statistics of columns, and stages */
+
+static scl_status open_moments(void *context, void **part, scl_error *error) {
+  scl_column_moments *m = scl_allocate_zero(sizeof *m);
+  if (m == NULL) return scl_fail_memory(error, sizeof *m, "column statistics");
+  const scl_status status = scl_column_moments_create(*(const size_t *)context, m, error);
+  if (status == SCL_STATUS_OK)
+    *part = m;
+  else
+    scl_release(m);
+  return status;
+}
+
+static scl_status merge_moments(void *context, void *into, void *from, scl_error *error) {
+  (void)context, (void)error;
+  scl_column_moments_merge(into, from);
+  return SCL_STATUS_OK;
+}
+
+static void close_moments(void *context, void *part) {
+  (void)context;
+  scl_column_moments_destroy(part);
+  scl_release(part);
+}
+
+typedef struct moments_walk {
+  scl_reducer reducer;
+  scl_flow_visit also;
+  void *context;
+} moments_walk;
+
+static scl_status add_moments(void *context, const scl_flow_block *block, scl_error *error) {
+  moments_walk *w = context;
+  void *part;
+  SCL_TRY(scl_reducer_at(&w->reducer, block->first, &part, error));
+  scl_column_moments_add(part, block->x, block->x_stride, block->count);
+  return w->also == NULL ? SCL_STATUS_OK : w->also(w->context, block, error);
+}
+
+scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
+                            scl_column_moments *out, scl_error *error) {
+  size_t cols = scl_flow_cols(flow);
+  const scl_flow rows = scl_flow_of_rows(flow);
+  const scl_reduction sum = {&cols, 4 * cols * sizeof(double), open_moments, merge_moments,
+                             close_moments};
+  moments_walk w = {scl_reducer_of(&sum, flow->source->rows), also, context};
+  void *part;
+  SCL_TRY(scl_reducer_finish(&w.reducer, scl_flow_walk(&rows, false, add_moments, &w, error), &part,
+                             error));
+  *out = *(scl_column_moments *)part;
+  scl_release(part);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
+                              scl_error *error) {
+  const size_t cols = scl_flow_cols(flow);
+  if (!scl_stage_needs_moments(kind)) return scl_stage_create(kind, cols, NULL, out, error);
+  if (flow->source->rows == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
+  scl_column_moments moments;
+  SCL_TRY(scl_flow_moments(flow, NULL, NULL, &moments, error));
+  const scl_status status = scl_stage_create(kind, cols, &moments, out, error);
+  scl_column_moments_destroy(&moments);
+  return status;
+}
+
+static scl_status check_dim(const scl_flow *flow, const scl_map *map, scl_error *error) {
+  if (scl_flow_cols(flow) == scl_map_dim(map)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X has %zu columns where the features take %zu",
+                  scl_flow_cols(flow), scl_map_dim(map));
+}
+
+/* ------------------------------------------------------------ cells: a dictionary is the sum of
+ * what its rows bring, in their order */
+
+static scl_status open_cells(void *context, void **part, scl_error *error) {
+  scl_cells *cells;
+  SCL_TRY(scl_map_open_cells(context, &cells, error));
+  *part = cells;
+  return SCL_STATUS_OK;
+}
+
+static scl_status merge_cells(void *context, void *into, void *from, scl_error *error) {
+  (void)context;
+  return scl_cells_merge(into, from, error);
+}
+
+static void close_cells(void *context, void *part) {
+  (void)context;
+  scl_cells_destroy(part);
+}
+
+typedef struct cell_lesson {
+  scl_reducer reducer;
+  scl_dtype dtype;
+} cell_lesson;
+
+static scl_status learn_cells(void *context, const scl_flow_block *block, scl_error *error) {
+  cell_lesson *lesson = context;
+  void *part;
+  SCL_TRY(scl_reducer_at(&lesson->reducer, block->first, &part, error));
+  return scl_cells_learn(part, lesson->dtype, block->x, block->x_stride, block->count, error);
+}
+
+scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error) {
+  const scl_reduction sum = {map, SIZE_MAX, open_cells, merge_cells, close_cells};
+  void *part = NULL;
+  if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
+  SCL_TRY(check_dim(flow, map, error));
+  cell_lesson lesson = {scl_reducer_of(&sum, flow->source->rows), scl_map_dtype(map)};
+  scl_flow rows = scl_flow_of_rows(flow);
+  rows.dtype = lesson.dtype;
+  SCL_TRY(scl_reducer_finish(
+      &lesson.reducer, scl_flow_walk(&rows, false, learn_cells, &lesson, error), &part, error));
+  return scl_map_settle(map, part, error);
+}
+
+/* ------------------------------------------------------------ samplers that learn */
+
+/* What the sampler holds; `learning` is its first member. */
+typedef struct lesson_context {
+  scl_learning learning;
+  const scl_flow *flow; /* staged rows */
+} lesson_context;
+
+static const scl_flow *flow_of(const scl_learning *learning) {
+  return ((const lesson_context *)learning)->flow;
+}
+
+typedef struct visiting {
+  const scl_flow *flow;
+  scl_visit visit;
+  void *context;
+} visiting;
+
+static scl_const_block features_of(const scl_flow *flow, const scl_flow_block *block) {
+  return (scl_const_block){.data = block->x,
+                           .dtype = flow->dtype,
+                           .rows = block->count,
+                           .cols = scl_flow_cols(flow),
+                           .planes = 1,
+                           .row_stride = block->x_stride};
+}
+
+static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
+  const visiting *v = context;
+  const scl_rows rows = {.head = SCL_HEAD(scl_rows),
+                         .first = block->first,
+                         .count = block->count,
+                         .features = features_of(v->flow, block),
+                         .targets = block->y,
+                         .weights = block->weights};
+  return v->visit(v->context, &rows, error);
+}
+
+static scl_status lesson_walk(const scl_learning *learning, scl_visit visit, void *context,
+                              scl_error *error) {
+  visiting v = {flow_of(learning), visit, context};
+  return scl_flow_walk(v.flow, false, show_block, &v, error);
+}
+
+typedef struct selecting {
+  const size_t *places;
+  size_t count, taken, cols;
+  double *out;
+} selecting;
+
+static scl_status select_block(void *context, const scl_flow_block *block, scl_error *error) {
+  selecting *s = context;
+  (void)error;
+  for (; s->taken < s->count && s->places[s->taken] < block->first + block->count; s->taken++) {
+    const ptrdiff_t row = (ptrdiff_t)(s->places[s->taken] - block->first);
+    memcpy(s->out + s->taken * s->cols, (const double *)block->x + row * block->x_stride,
+           s->cols * sizeof(double));
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status lesson_select(const scl_learning *learning, const size_t *places, size_t count,
+                                double *out, scl_error *error) {
+  const scl_flow *flow = flow_of(learning);
+  for (size_t i = 0; i < count; i++)
+    if (places[i] >= learning->rows || (i > 0 && places[i] <= places[i - 1]))
+      return scl_fail(error, SCL_STATUS_INTERNAL,
+                      "rows to select are not ascending places below %zu", learning->rows);
+  selecting s = {places, count, 0, scl_flow_cols(flow), out};
+  return scl_flow_walk(flow, false, select_block, &s, error);
+}
+
+static scl_status lesson_progress(const scl_learning *learning, const char *doing, double done,
+                                  scl_error *error) {
+  if (flow_of(learning)->doing != NULL) scl_progress_report(doing, done, 1);
+  return scl_interrupt_check(error);
+}
+
+static scl_status check_state(const scl_lesson *lesson, const scl_state *state, size_t count,
+                              scl_error *error) {
+  const char *name = scl_instance_name(lesson->sampler);
+  for (size_t i = 0; i < state->rows * state->cols; i++)
+    if (!isfinite(state->numbers[i]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s learnt a number that is not finite (number %zu)", name, i + 1);
+  if (count > 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "features: option 'T' is missing: sampler.%s takes any number of parameters",
+                  name);
+}
+
+static scl_status keep_state(const scl_state *from, scl_matrix *out, scl_error *error) {
+  SCL_TRY(scl_matrix_create_raw(from->rows, from->cols, SCL_DTYPE_FLOAT64, out, error));
+  memcpy(out->data, from->numbers, from->rows * from->cols * sizeof(double));
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, scl_matrix *state,
+                                size_t *count, scl_error *error) {
+  const scl_flow rows = scl_flow_of_rows(flow);
+  const size_t dim = scl_flow_cols(flow);
+  const scl_origin origin =
+      scl_origin_of(lesson->sampler, dim, lesson->count, lesson->seed, SCL_STREAM_PARAMETERS, NULL);
+  const scl_draw draw = scl_origin_draw(&origin, 0, 1);
+  const scl_part kernel =
+      lesson->kernel == NULL ? (scl_part){0} : scl_instance_part(lesson->kernel);
+  lesson_context context = {{.head = SCL_HEAD(scl_learning),
+                             .host = scl_host_get(),
+                             .draw = &draw,
+                             .rows = flow->source->rows,
+                             .dim = dim,
+                             .targets = flow->source->targets,
+                             .kernel = lesson->kernel == NULL ? NULL : &kernel,
+                             .walk = lesson_walk,
+                             .select = lesson_select,
+                             .progress = lesson_progress},
+                            &rows};
+  scl_state learnt = {.head = SCL_HEAD(scl_state)};
+  scl_status status = scl_sampler_learn(lesson->sampler, &context.learning, &learnt, error);
+  *count = lesson->count > 0 ? lesson->count : learnt.count;
+  if (status == SCL_STATUS_OK) status = check_state(lesson, &learnt, *count, error);
+  if (status == SCL_STATUS_OK) status = keep_state(&learnt, state, error);
+  scl_release(learnt.numbers);
+  return status;
+}

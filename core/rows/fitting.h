@@ -1,0 +1,30 @@
+/* What is fitted on a walk over rows before anything is learnt from their features: stages, the
+ * cells of a map, the state of a sampler. */
+#ifndef SCULLERY_FITTING_H
+#define SCULLERY_FITTING_H
+
+#include "rows/flow.h"
+
+/* Means, deviations and ranges of the staged columns; the caller ends them. `also` is shown the
+ * blocks of the same walk; NULL: nobody is. */
+scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
+                            scl_column_moments *out, scl_error *error);
+/* One more stage on what flows now (the flow's own map is ignored). */
+scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_stage **out,
+                              scl_error *error);
+
+/* Let a map of one-hot features learn which cells are occupied; nothing is walked where it has
+ * nothing to learn. */
+scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *error);
+
+/* Let a sampler with SCL_ABILITY_LEARN see the staged rows. */
+typedef struct scl_lesson {
+  scl_instance *sampler, *kernel; /* kernel: the phi that is one, else K, else NULL */
+  size_t count;                   /* T, or 0 where it was left out */
+  uint64_t seed;
+} scl_lesson;
+/* *state = what it learnt (float64), for scl_map_spec.state; *count = T. */
+scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, scl_matrix *state,
+                                size_t *count, scl_error *error);
+
+#endif

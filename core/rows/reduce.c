@@ -1,0 +1,111 @@
+#include "rows/reduce.h"
+
+#include <string.h>
+
+/* A leaf is a whole number of the largest blocks; few leaves, for each that waits costs a part. */
+enum { LEAST_LEAF = 16384, LEAF_STEP = 2048, MOST_LEAVES = 8 };
+static const size_t MOST_BYTES = 32000000;
+
+size_t scl_reduce_leaf_rows(size_t rows) {
+  const size_t even = (rows + MOST_LEAVES - 1) / MOST_LEAVES,
+               whole = (even + LEAF_STEP - 1) / LEAF_STEP * LEAF_STEP;
+  return scl_max(whole, LEAST_LEAF);
+}
+
+scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows) {
+  return (scl_reducer){
+      .sum = sum, .leaf_rows = sum->bytes > MOST_BYTES ? SIZE_MAX : scl_reduce_leaf_rows(rows)};
+}
+
+static scl_status merge(scl_reducer *r, void *into, void *from, scl_error *error) {
+  const scl_status status = r->sum->merge(r->sum->context, into, from, error);
+  r->sum->close(r->sum->context, from);
+  return status;
+}
+
+/* Put a node behind the others; while it is the right child of the last, the two become their
+ * parent. Takes the part over. */
+static scl_status push(scl_reducer *r, unsigned level, size_t index, void *part, scl_error *error) {
+  while (r->count > 0 && index % 2 == 1 && r->nodes[r->count - 1].level == level) {
+    void *left = r->nodes[r->count - 1].part;
+    SCL_TRY(merge(r, left, part, error));
+    r->count--;
+    part = left;
+    level++;
+    index /= 2;
+  }
+  if (r->count == SCL_REDUCE_NODES) {
+    r->sum->close(r->sum->context, part);
+    return scl_fail(error, SCL_STATUS_INTERNAL, "a sum over rows has too many parts");
+  }
+  r->nodes[r->count].level = level;
+  r->nodes[r->count].index = index;
+  r->nodes[r->count++].part = part;
+  return SCL_STATUS_OK;
+}
+
+/* The current leaf is complete. */
+static scl_status finish_leaf(scl_reducer *r, scl_error *error) {
+  void *part = r->part;
+  r->part = NULL;
+  return part == NULL ? SCL_STATUS_OK : push(r, 0, r->leaf, part, error);
+}
+
+scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error) {
+  const size_t leaf = row / r->leaf_rows;
+  if (!r->started) r->leaf = leaf;
+  r->started = true;
+  while (r->leaf < leaf) {
+    SCL_TRY(finish_leaf(r, error));
+    r->leaf++;
+    if (r->leaf < leaf) SCL_TRY(r->sum->open(r->sum->context, &r->part, error)); /* no rows */
+  }
+  if (r->part == NULL) SCL_TRY(r->sum->open(r->sum->context, &r->part, error));
+  *part = r->part;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error) {
+  scl_status status = finish_leaf(r, error);
+  if (status == SCL_STATUS_OK) status = finish_leaf(from, error);
+  size_t taken = 0;
+  for (; status == SCL_STATUS_OK && taken < from->count; taken++)
+    status =
+        push(r, from->nodes[taken].level, from->nodes[taken].index, from->nodes[taken].part, error);
+  memmove(from->nodes, from->nodes + taken, (from->count - taken) * sizeof *from->nodes);
+  from->count -= taken;
+  scl_reducer_close(from);
+  return status;
+}
+
+/* All nodes into the first, the last ones first. */
+static scl_status fold_nodes(scl_reducer *r, scl_error *error) {
+  SCL_TRY(finish_leaf(r, error));
+  if (r->count == 0) {
+    SCL_TRY(r->sum->open(r->sum->context, &r->part, error));
+    SCL_TRY(finish_leaf(r, error));
+  }
+  for (; r->count > 1;) {
+    r->count--;
+    SCL_TRY(merge(r, r->nodes[r->count - 1].part, r->nodes[r->count].part, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_reducer_finish(scl_reducer *r, scl_status walked, void **part, scl_error *error) {
+  const scl_status status = walked == SCL_STATUS_OK ? fold_nodes(r, error) : walked;
+  if (status == SCL_STATUS_OK) {
+    *part = r->nodes[0].part;
+    r->count = 0;
+  }
+  scl_reducer_close(r);
+  return status;
+}
+
+void scl_reducer_close(scl_reducer *r) {
+  if (r->part != NULL) r->sum->close(r->sum->context, r->part);
+  for (size_t i = 0; i < r->count; i++)
+    r->sum->close(r->sum->context, r->nodes[i].part);
+  r->part = NULL;
+  r->count = 0;
+}

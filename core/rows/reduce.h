@@ -1,0 +1,56 @@
+/* Sums over rows, in one order. The rows of a source fall into leaves; the rows of a leaf are added
+ * as they come, and the leaves meet in a binary tree that depends on the number of rows alone:
+ *
+ *   ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + l6)
+ *
+ * So several processes that sum some of the leaves each, and join what they have, get the same bits
+ * as one process. Every sum over rows of data goes through here. */
+#ifndef SCULLERY_REDUCE_H
+#define SCULLERY_REDUCE_H
+
+#include "base/memory.h"
+
+/* What is summed: how a part is made, how two become one, how a part ends. */
+typedef struct scl_reduction {
+  void *context;
+  size_t bytes; /* of a part, about: large ones are not kept apart, all rows being one leaf */
+  scl_status (*open)(void *context, void **part, scl_error *error); /* the sum of no rows */
+  /* into += from, whose rows come after; from is closed by the caller. */
+  scl_status (*merge)(void *context, void *into, void *from, scl_error *error);
+  void (*close)(void *context, void *part);
+} scl_reduction;
+
+enum { SCL_REDUCE_NODES = 64 };
+
+/* Parts of the tree that still wait for their sibling. */
+typedef struct scl_reducer {
+  const scl_reduction *sum;
+  size_t leaf_rows;
+  bool started;
+  size_t leaf; /* the leaf that is being summed */
+  void *part;
+  size_t count;
+  struct {
+    unsigned level;
+    size_t index; /* of the node in its level */
+    void *part;
+  } nodes[SCL_REDUCE_NODES];
+} scl_reducer;
+
+/* Rows of a leaf, for a source of so many: blocks of rows end where leaves do. */
+size_t scl_reduce_leaf_rows(size_t rows);
+
+/* For a source of so many rows; `sum` outlives the reducer. */
+scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows);
+/* The part that a block which begins at this row of the source is to be added to. Rows come in
+ * ascending order. */
+scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error);
+/* Add what another process has summed: the leaves after those of `r`. Empties `from`. */
+scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error);
+/* After a walk of that status: the sum, which the caller closes, and SCL_STATUS_OK; or what went
+ * wrong. Empties the reducer in any case. */
+scl_status scl_reducer_finish(scl_reducer *r, scl_status walked, void **part, scl_error *error);
+/* Give up what is there. */
+void scl_reducer_close(scl_reducer *r);
+
+#endif

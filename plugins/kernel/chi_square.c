@@ -1,0 +1,52 @@
+/* The additive chi-square kernel, x_j, y_j >= 0:
+ *
+ *   K(x, y) = sum_j 2 x_j y_j/(x_j + y_j)
+ *
+ * a term being 0 where both are 0 (Vedaldi and Zisserman 2012, Efficient additive kernels via
+ * explicit feature maps). */
+#include "shared/column_kernel.h"
+
+static double prepare(const void *self, double x) {
+  (void)self;
+  return x >= 0 ? x : NAN;
+}
+
+static scl_status refuse(const void *self, size_t column, double x, scl_error *error) {
+  return ((const scl_base *)self)
+      ->host->fail(error, SCL_STATUS_BAD_DATA,
+                   "the chi-square kernel takes numbers of at least 0, and column %zu has %g",
+                   column, x);
+}
+
+/* x and y may change places, and no product on the way leaves the range of a double. */
+static void gather(double x, size_t count, const double *y, double *out) {
+  for (size_t j = 0; j < count; j++) {
+    const double low = x < y[j] ? x : y[j], high = x < y[j] ? y[j] : x;
+    const double mean = 0.5 * low + 0.5 * high;
+    out[j] += low * (high / (mean > 0 ? mean : 1));
+  }
+}
+
+static const column_kernel form = {.prepare = prepare, .gather = gather, .refuse = refuse};
+
+static scl_status gram(const void *self, const scl_const_parameters *u,
+                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                       scl_error *error) {
+  return column_gram(&form, self, u, v, out, stride, error);
+}
+
+static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out,
+                           scl_error *error) {
+  return column_diagonal(&form, self, u, out, error);
+}
+
+const scl_plugin scullery_plugin = {
+    .name = "chi_square",
+    .summary = "sum_j 2 x_j y_j/(x_j + y_j), for rows of numbers of at least 0",
+    .doc =
+        "K(x, y) = sum_j 2 x_j y_j/(x_j + y_j), x_j, y_j >= 0 (histograms, counts, frequencies);\n"
+        "a term is 0 where both are 0. Dense rows only, positive semidefinite.\n"
+        "sc.nonlinearity.chi_square{} on sc.sampler.columns{} approximates it (Vedaldi and\n"
+        "Zisserman 2012, Efficient additive kernels via explicit feature maps).",
+    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal),
+};

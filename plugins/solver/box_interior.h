@@ -1,0 +1,191 @@
+/* The coefficients' side of box: an interior point method for a convex loss on |a_j| <= bound, D
+ * coefficients (Wright 1997, Primal-Dual Interior-Point Methods):
+ *
+ *   grad loss(a) + upper - lower = 0,
+ *   upper (bound - a) = lower (bound + a) = mu,   mu -> 0
+ *
+ * Newton's step, with H the Hessian of the loss:
+ *
+ *   (H + diag(upper/(bound - a) + lower/(bound + a))) da
+ *       = -grad - mu/(bound - a) + mu/(bound + a)
+ *
+ * A Cholesky factorisation each, some twenty of them whatever the condition of H. The losses share
+ * the point, the system and the step. Each product has a goal of its own, so that a first step
+ * towards 0 tells what its second order would add, and the real step corrects for that (Mehrotra
+ * 1992). */
+#ifndef SCULLERY_BOX_INTERIOR_H
+#define SCULLERY_BOX_INTERIOR_H
+
+#include <float.h>
+#include <scullery/plugin.h>
+
+typedef struct interior_box {
+  const scl_host *host;
+  size_t order;
+  double bound;
+  scl_symmetric *matrix;                               /* its factor */
+  double *a, *upper, *lower, *upper_goal, *lower_goal; /* order numbers each, as the next three */
+  double *descent;                                     /* -grad loss(a), the caller's to set */
+  double *step, *work;
+  double constant;                                  /* an intercept */
+  double *best, best_constant, best_gap, first_gap; /* the point whose gap was the least */
+  int idle; /* steps since it last fell by half, once it is small */
+} interior_box;
+
+static inline void interior_box_close(interior_box *b) {
+  b->host->symmetric->destroy(b->matrix);
+  b->host->release(b->a);
+}
+
+static inline scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order,
+                                           double bound, scl_error *error) {
+  *b = (interior_box){.host = host, .order = order, .bound = bound};
+  scl_status status = host->symmetric->create(order, &b->matrix, error);
+  if (status == SCL_STATUS_OK) b->a = host->allocate(9 * order * sizeof *b->a);
+  if (status == SCL_STATUS_OK && b->a == NULL)
+    status =
+        host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", order);
+  if (status != SCL_STATUS_OK) {
+    interior_box_close(b);
+    return status;
+  }
+  b->upper = b->a + order;
+  b->lower = b->upper + order;
+  b->upper_goal = b->lower + order;
+  b->lower_goal = b->upper_goal + order;
+  b->descent = b->lower_goal + order;
+  b->step = b->descent + order;
+  b->work = b->step + order;
+  b->best = b->work + order;
+  return SCL_STATUS_OK;
+}
+
+/* The middle of the box, all products mu. */
+static inline void interior_box_start(interior_box *b, double mu) {
+  b->constant = 0;
+  b->best_gap = INFINITY;
+  b->idle = 0;
+  for (size_t j = 0; j < b->order; j++) {
+    b->a[j] = 0;
+    b->upper[j] = b->lower[j] = mu / b->bound;
+  }
+}
+
+/* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress
+ * some time before a gap of 0. */
+static inline bool interior_box_note(interior_box *b, double gap) {
+  if (b->best_gap == INFINITY) b->first_gap = gap;
+  b->idle = gap < b->best_gap / 2 || b->best_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
+  if (gap < b->best_gap) {
+    b->best_gap = gap;
+    b->best_constant = b->constant;
+    memcpy(b->best, b->a, b->order * sizeof *b->a);
+  }
+  return isfinite(gap) && b->idle < 20;
+}
+
+/* Factor H + diag(...), with a little more where that is singular to working precision. */
+static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian,
+                                             scl_error *error) {
+  const scl_symmetric_algebra *algebra = b->host->symmetric;
+  double largest = DBL_MIN;
+  scl_status status = SCL_STATUS_NUMERIC;
+  algebra->diagonal(hessian, b->work);
+  for (size_t j = 0; j < b->order; j++) {
+    b->work[j] += b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
+    largest = fmax(largest, fmin(b->work[j], DBL_MAX));
+  }
+  for (double jitter = 0; status == SCL_STATUS_NUMERIC && jitter <= 1;
+       jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
+    size_t pivot;
+    algebra->copy(hessian, b->matrix);
+    for (size_t j = 0; j < b->order; j++) {
+      const double entry = b->work[j] + jitter * largest;
+      algebra->set(b->matrix, j, 1, j, 1, &entry, 1);
+    }
+    status = algebra->factor(b->matrix, &pivot, error);
+  }
+  return status;
+}
+
+/* All products are to become mu. */
+static inline void interior_box_aim(interior_box *b, double mu) {
+  for (size_t j = 0; j < b->order; j++)
+    b->upper_goal[j] = b->lower_goal[j] = mu;
+}
+
+static inline double interior_box_upper_step(const interior_box *b, size_t j) {
+  return (b->upper_goal[j] + b->upper[j] * b->step[j]) / (b->bound - b->a[j]) - b->upper[j];
+}
+
+static inline double interior_box_lower_step(const interior_box *b, size_t j) {
+  return (b->lower_goal[j] - b->lower[j] * b->step[j]) / (b->bound + b->a[j]) - b->lower[j];
+}
+
+/* As aim, less what the step that was found (towards 0) would add at second order. */
+static inline void interior_box_correct(interior_box *b, double mu) {
+  for (size_t j = 0; j < b->order; j++) {
+    const double up = interior_box_upper_step(b, j), low = interior_box_lower_step(b, j);
+    b->upper_goal[j] = mu + up * b->step[j];
+    b->lower_goal[j] = mu - low * b->step[j];
+  }
+}
+
+/* step = Newton's, from descent, the goals and the factor. */
+static inline scl_status interior_box_direct(interior_box *b, scl_error *error) {
+  for (size_t j = 0; j < b->order; j++)
+    b->step[j] = b->descent[j] + b->lower_goal[j] / (b->bound + b->a[j]) -
+                 b->upper_goal[j] / (b->bound - b->a[j]);
+  return b->host->symmetric->solve(b->matrix, b->step, 1, error);
+}
+
+/* Sum of the 2 D products after steps of these lengths. */
+static inline double interior_box_products(const interior_box *b, double primal, double dual) {
+  double sum = 0;
+  for (size_t j = 0; j < b->order; j++) {
+    const double up = dual == 0 ? 0 : dual * interior_box_upper_step(b, j),
+                 low = dual == 0 ? 0 : dual * interior_box_lower_step(b, j);
+    const double a = primal == 0 ? b->a[j] : b->a[j] + primal * b->step[j];
+    sum += (b->upper[j] + up) * (b->bound - a) + (b->lower[j] + low) * (b->bound + a);
+  }
+  return sum;
+}
+
+/* *length = at most what keeps from + length by > 0, with a little distance */
+static inline void interior_limit(double from, double by, double *length) {
+  if (by < 0) *length = fmin(*length, -0.995 * from / by);
+}
+
+static inline void interior_box_limit(const interior_box *b, double *primal, double *dual) {
+  for (size_t j = 0; j < b->order; j++) {
+    interior_limit(b->bound - b->a[j], -b->step[j], primal);
+    interior_limit(b->bound + b->a[j], b->step[j], primal);
+    interior_limit(b->upper[j], interior_box_upper_step(b, j), dual);
+    interior_limit(b->lower[j], interior_box_lower_step(b, j), dual);
+  }
+}
+
+static inline void interior_box_move(interior_box *b, double primal, double dual) {
+  for (size_t j = 0; j < b->order; j++) {
+    const double up = interior_box_upper_step(b, j), low = interior_box_lower_step(b, j);
+    b->upper[j] += dual * up;
+    b->lower[j] += dual * low;
+    const double edge = b->bound * (1 - DBL_EPSILON);
+    b->a[j] = fmax(-edge, fmin(edge, b->a[j] + primal * b->step[j]));
+  }
+}
+
+/* mu for the real step, given the sums of the products before and after a first step towards 0: the
+ * less is left, the smaller. */
+static inline double interior_goal(double before, double after, double number) {
+  const double left = before > 0 ? fmax(after, 0) / before : 0;
+  return left * left * left * before / number;
+}
+
+/* The next mu, as a share of the mean product, where there is no first step: small after long
+ * steps, careful after short ones. */
+static inline double interior_share(double length) {
+  return length > 0.95 ? 0.03 : length > 0.7 ? 0.15 : length > 0.3 ? 0.4 : 0.8;
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* Solvers: one for coefficients, which asks the problem for everything, and one that makes models. */
+#include "specimen.h"
+
+typedef struct square {
+  scl_base base;
+  double lambda;
+  bool intercept, all;
+} square;
+
+static const scl_host *host_of(const void *self) { return ((const square *)self)->base.host; }
+
+/* ------------------------------------------------------------ square: (Phi'Phi + lambda I) a = Phi'y */
+
+typedef struct scores {
+  size_t targets, seen;
+} scores;
+
+static scl_status count_rows(void *context, const scl_rows *rows, scl_error *error) {
+  scores *s = context;
+  (void)error;
+#ifdef SPECIMEN_LATER
+  if (SCL_HAS(rows, later)) return SCL_STATUS_INTERNAL;
+#endif
+  s->seen += rows->count;
+  return SCL_STATUS_OK;
+}
+
+static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_error *error) {
+  const scores *s = context;
+  (void)error;
+  for (size_t i = 0; i < rows->count * s->targets; i++)
+    f[i] -= rows->targets == NULL ? 0 : rows->targets[i];
+  return SCL_STATUS_OK;
+}
+
+#define TRY(call)                                                                                  \
+  if (status == SCL_STATUS_OK) status = (call)
+
+/* Every verb once; the tables that the host fills in are guarded. */
+static scl_status ask_everything(const square *self, const scl_problem *p, scl_error *error) {
+  const scl_host *host = self->base.host;
+  const size_t n = p->rows, d = p->features, c = p->targets, most = (n > d ? n : d) * c;
+  scl_normal *normal = open_table("square.normal", sizeof *normal);
+  double *numbers = host->allocate((2 * most + n + 1) * sizeof *numbers);
+  const scl_symmetric *matrix = NULL;
+  const double *targets = NULL;
+  scores s = {c, 0};
+  scl_status status = numbers == NULL ? SCL_STATUS_NO_MEMORY : SCL_STATUS_OK;
+  double *more = numbers == NULL ? NULL : numbers + most, *weights = more + most;
+  for (size_t i = 0; numbers != NULL && i < most; i++)
+    numbers[i] = 1;
+  TRY(p->responses(p, more, weights, error));
+  TRY(p->walk(p, count_rows, &s, error));
+  TRY(p->normal(p, normal, error));
+  TRY(p->product(p, numbers, c, more, error));
+  TRY(p->adjoint(p, numbers, c, more, error));
+  TRY(p->sweep(p, numbers, c, residuals, &s, more, error));
+  TRY(p->reweighted(p, weights, normal, error));
+  TRY(p->minibatch(p, 1, 0, 5, 0, d, 0, count_rows, &s, error));
+  if (p->has_kernel) TRY(p->gram(p, &matrix, error));
+  if (d > n) TRY(p->dual(p, &matrix, &targets, error));
+  TRY(p->progress(p, "asking", 1, NAN, error));
+  host->release(numbers);
+  if (!close_table(normal))
+    return host->fail(error, SCL_STATUS_INTERNAL,
+                      "the host wrote beyond the table of square.normal");
+  if (status == SCL_STATUS_OK && s.seen != n + 5)
+    return host->fail(error, SCL_STATUS_INTERNAL, "%zu rows seen", s.seen);
+  return status;
+}
+
+static scl_status solve_for(const square *self, const scl_problem *p, double lambda,
+                            scl_solution *out, scl_error *error) {
+  const scl_host *host = self->base.host;
+  const scl_symmetric_algebra *algebra = host->symmetric;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  scl_symmetric *matrix = NULL;
+  size_t pivot;
+  scl_status status = p->normal(p, &normal, error);
+  TRY(algebra->create(p->features, &matrix, error));
+  if (status != SCL_STATUS_OK) return status;
+  algebra->add(1, normal.moment, matrix);
+  algebra->shift(lambda, matrix);
+  memcpy(out->coefficients, normal.right, p->features * p->targets * sizeof(double));
+  status = algebra->factor(matrix, &pivot, error);
+  TRY(algebra->solve(matrix, out->coefficients, p->targets, error));
+  algebra->destroy(matrix);
+  out->outcome = SCL_OUTCOME_CONVERGED;
+  out->iterations = 1;
+  return status;
+}
+
+static scl_status square_solve(const void *self, const scl_problem *p, scl_solution *out,
+                               scl_error *error) {
+  const square *own = self;
+  const scl_host *host = own->base.host;
+  CHECK_VIEW(host, p, error);
+  CHECK_VIEW(host, out, error);
+  CHECK_VIEW(host, host->symmetric, error);
+  CHECK_VIEW(host, host->dense, error);
+  CHECK_VIEW(host, host->math, error);
+  UPSET(host, "square.solve", error);
+  scl_status status = own->all ? ask_everything(own, p, error) : SCL_STATUS_OK;
+  TRY(solve_for(own, p, own->lambda, out, error));
+  disturb_numbers("square.solve", out->coefficients, p->features * p->targets);
+  disturb("square.solve", "scl_solution", out);
+  const char *note = disturbed_text("square.note", NULL);
+  if (note != NULL) memset(out->note, 'n', sizeof out->note); /* no end */
+  return status;
+}
+
+static scl_status square_path(const void *self, const scl_problem *p, const double *values,
+                              size_t count, scl_solution *const *out, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  UPSET(host_of(self), "square.path", error);
+  for (size_t k = 0; k < count; k++) {
+    TRY(solve_for(self, p, values[k], out[k], error));
+    disturb("square.path", "scl_solution", out[k]);
+  }
+  return status;
+}
+
+static scl_penalty square_penalty(const void *self) {
+  (void)upset(host_of(self), "square.penalty", NULL);
+  return (scl_penalty)disturbed("square.penalty", SCL_PENALTY_L2);
+}
+
+static double square_value(const void *self, size_t c, const double *f, const double *y) {
+  double sum = 0;
+  (void)upset(host_of(self), "square.value", NULL);
+  for (size_t j = 0; j < c; j++)
+    sum += (f[j] - y[j]) * (f[j] - y[j]);
+  return disturbed("square.value", sum);
+}
+
+static void square_slope(const void *self, size_t c, const double *f, const double *y,
+                         double *out) {
+  (void)upset(host_of(self), "square.slope", NULL);
+  for (size_t j = 0; j < c; j++)
+    out[j] = 2 * (f[j] - y[j]);
+}
+
+static double square_bound(const void *self, double reach) {
+  (void)upset(host_of(self), "square.bound", NULL);
+  return disturbed("square.bound", (reach + 1) * (reach + 1));
+}
+
+static double square_lipschitz(const void *self, double reach) {
+  (void)upset(host_of(self), "square.lipschitz", NULL);
+  return disturbed("square.lipschitz", 2 * (reach + 1));
+}
+
+/* The clipped score is the probability of the second class. */
+static int32_t square_probabilities(const void *self, size_t c, const double *f, double *out) {
+  (void)upset(host_of(self), "square.probabilities", NULL);
+  if (c != 1) return 0;
+  out[1] = disturbed("square.probabilities", fmin(1, fmax(0, (f[0] + 1) / 2)));
+  out[0] = 1 - out[1];
+  return 1;
+}
+
+static scl_status square_objective(const void *self, const scl_problem *p,
+                                   const double *coefficients, const double *intercept,
+                                   double *value, scl_error *error) {
+  const scl_host *host = host_of(self);
+  const size_t n = p->rows, c = p->targets;
+  UPSET(host, "square.objective", error);
+  double *f = host->allocate((2 * n * c + n + 1) * sizeof *f);
+  if (f == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory");
+  double *y = f + n * c;
+  scl_status status = p->product(p, coefficients, c, f, error);
+  TRY(p->responses(p, y, NULL, error));
+  *value = 0;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++) {
+    const double gap = f[i] + (intercept == NULL ? 0 : intercept[i % c]) - y[i];
+    *value += gap * gap;
+  }
+  for (size_t i = 0; i < p->features * c; i++)
+    *value += ((const square *)self)->lambda * coefficients[i] * coefficients[i];
+  host->release(f);
+  *value = disturbed("square.objective", *value);
+  return status;
+}
+
+static const scl_option square_options[] = {{.name = "lambda",
+                                             .help = "lambda",
+                                             .fallback = "1",
+                                             .forms = SCL_FORM_NUMBER,
+                                             SCL_AT(square, lambda),
+                                             SCL_POSITIVE,
+                                             .role = SCL_ROLE_REGULARISATION},
+                                            {.name = "intercept",
+                                             .help = "an unpenalised constant",
+                                             .fallback = "false",
+                                             .forms = SCL_FORM_BOOLEAN,
+                                             SCL_AT(square, intercept),
+                                             .role = SCL_ROLE_INTERCEPT},
+                                            {.name = "all",
+                                             .help = "asks for every verb",
+                                             .fallback = "false",
+                                             .forms = SCL_FORM_BOOLEAN,
+                                             SCL_AT(square, all)}};
+
+static const scl_solver square_table = {.head = SCL_HEAD(scl_solver),
+                                        .kind = SCL_KIND_SOLVER,
+                                        .dtypes = SCL_DTYPES_FLOAT,
+                                        .solve = square_solve};
+
+static const scl_ability square_abilities[] = {
+    SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = square_path),
+    SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+    SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
+    SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value, .slope = square_slope,
+              .bound = square_bound, .lipschitz = square_lipschitz,
+              .probabilities = square_probabilities),
+    SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
+    {NULL, NULL}};
+
+const scl_plugin specimen_square = {.head = SCL_HEAD(scl_plugin),
+                                    .kind = SCL_KIND_SOLVER,
+                                    .name = "square",
+                                    .summary = "a solver",
+                                    .doc = "(Phi'Phi + lambda I) a = Phi'y",
+                                    .vtable = &square_table,
+                                    SCL_OPTIONS(square_options),
+                                    .instance_size = sizeof(square),
+                                    .abilities = square_abilities};
+
+/* ------------------------------------------------------------ mean: predicts the means of the targets */
+
+typedef struct mean_model {
+  size_t targets;
+  double values[64];
+} mean_model;
+
+static scl_status new_model(const scl_host *host, size_t targets, mean_model **out,
+                            scl_error *error) {
+  *out = targets <= 64 ? host->allocate(sizeof **out) : NULL;
+  if (*out == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory");
+  memset(*out, 0, sizeof **out);
+  (*out)->targets = targets;
+  return SCL_STATUS_OK;
+}
+
+static scl_status add_targets(void *context, const scl_rows *rows, scl_error *error) {
+  mean_model *model = context;
+  (void)error;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < model->targets; j++)
+      model->values[j] += rows->targets[i * model->targets + j];
+  return SCL_STATUS_OK;
+}
+
+static scl_status mean_fit(const void *self, const scl_problem *p, void **out,
+                           scl_solution *solution, scl_error *error) {
+  const scl_host *host = host_of(self);
+  mean_model *model;
+  CHECK_VIEW(host, solution, error);
+  UPSET(host, "mean.fit", error);
+  scl_status status = new_model(host, p->targets, &model, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = p->walk(p, add_targets, model, error);
+  for (size_t j = 0; j < p->targets; j++)
+    model->values[j] /= (double)p->rows;
+  solution->outcome = SCL_OUTCOME_CONVERGED;
+  disturb("mean.fit", "scl_solution", solution);
+  *out = model;
+  if (disturbed("mean.model", 1) == 0) {
+    host->release(model);
+    *out = NULL;
+  } else if (status != SCL_STATUS_OK) {
+    host->release(model);
+  }
+  return status;
+}
+
+static scl_status mean_decide(const void *self, const void *model, const scl_const_block *rows,
+                              double *out, ptrdiff_t stride, scl_error *error) {
+  const mean_model *own = model;
+  UPSET(host_of(self), "mean.decide", error);
+  for (size_t i = 0; i < rows->rows; i++) {
+    for (size_t j = 0; j < own->targets; j++)
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = own->values[j];
+    disturb_numbers("mean.decide", out + (ptrdiff_t)i * stride, own->targets);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status mean_save(const void *self, const void *model, scl_archive *archive,
+                            scl_error *error) {
+  const mean_model *own = model;
+  scl_array array = {
+      .data = own->values, .dtype = SCL_DTYPE_FLOAT64, .rank = 1, .sizes = {own->targets}};
+  CHECK_VIEW(host_of(self), archive, error);
+  UPSET(host_of(self), "mean.save", error);
+  disturb("mean.save", "scl_array", &array);
+  scl_status status = archive->put(archive, disturbed_text("mean.save", "values"), &array, error);
+  if (disturbed("mean.save", 1) == 2) TRY(archive->put(archive, "values", &array, error));
+  return status;
+}
+
+static scl_status mean_load(const void *self, const scl_archive *archive, size_t features,
+                            size_t targets, void **out, scl_error *error) {
+  const scl_host *host = host_of(self);
+  scl_array array;
+  mean_model *model;
+  (void)features;
+  CHECK_VIEW(host, archive, error);
+  UPSET(host, "mean.load", error);
+  scl_status status =
+      archive->get(archive, "values", SCL_DTYPE_FLOAT64, 1, &targets, &array, error);
+  TRY(new_model(host, targets, &model, error));
+  if (status != SCL_STATUS_OK) return status;
+  memcpy(model->values, array.data, targets * sizeof(double));
+  if (disturbed("mean.loaded", 1) == 0)
+    host->release(model);
+  else
+    *out = model;
+  return SCL_STATUS_OK;
+}
+
+static void mean_destroy(const void *self, void *model) {
+  (void)upset(host_of(self), "mean.destroy", NULL);
+  host_of(self)->release(model);
+}
+
+static const scl_solver mean_table = {.head = SCL_HEAD(scl_solver), .kind = SCL_KIND_SOLVER};
+
+static const scl_ability mean_abilities[] = {
+    SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = mean_fit, .decide = mean_decide,
+              .save = mean_save, .load = mean_load, .destroy = mean_destroy),
+    {NULL, NULL}};
+
+const scl_plugin specimen_mean = {.head = SCL_HEAD(scl_plugin),
+                                  .kind = SCL_KIND_SOLVER,
+                                  .name = "mean",
+                                  .summary = "a solver that makes models",
+                                  .doc = "the means of the targets",
+                                  .vtable = &mean_table,
+                                  .abilities = mean_abilities};

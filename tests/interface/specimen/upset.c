@@ -1,0 +1,145 @@
+/* Misbehaviour of slots at run time, as lines of the script say:
+ *
+ *   at SLOT crash segv|fpe|abort|stack     at SLOT exit N       at SLOT hang
+ *   at SLOT round                          leaves the rounding mode changed
+ *   at SLOT flush                          leaves denormal numbers to be flushed to zero
+ *   at SLOT status N                       returns N, without a sentence
+ *   at SLOT fail N TEXT                    host->fail(error, N, TEXT)
+ *   at SLOT set MEMBER VALUE               of the table that it has filled in
+ *   at SLOT number I X, at SLOT integer I N   of the numbers that it has written (I = -1: all)
+ *   at SLOT give X, at SLOT say TEXT       in place of its own number or text
+ *   at SLOT size N                         bytes of a table that it makes for the host */
+#include "specimen.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#if defined(__GNUC__)
+#define REAL_CRASH __attribute__((noinline, no_sanitize("undefined", "address")))
+#else
+#define REAL_CRASH
+#endif
+
+REAL_CRASH static int divide(volatile int by) { return 1 / by; }
+
+/* Without end, though the compiler cannot know. */
+REAL_CRASH static size_t recurse(volatile char *above, volatile int again) {
+  volatile char room[4096];
+  room[0] = above == NULL ? 0 : above[0];
+  return again ? recurse(room, again) + (size_t)room[0] : 0;
+}
+
+REAL_CRASH static void crash(const char *how) {
+  volatile uintptr_t place = 8;
+  volatile int *nowhere = (volatile int *)place;
+  if (strncmp(how, "segv", 4) == 0) *nowhere = 1;
+  if (strncmp(how, "fpe", 3) == 0) *nowhere = divide(0);
+  if (strncmp(how, "stack", 5) == 0) *nowhere = (int)recurse(NULL, 1);
+  abort();
+}
+
+scl_status upset(const scl_host *host, const char *slot, scl_error *error) {
+  const char *rest;
+  size_t from = 0;
+  if ((rest = script_line(slot, "crash", &from)) != NULL) crash(rest);
+  from = 0;
+  if ((rest = script_line(slot, "exit", &from)) != NULL) exit(atoi(rest));
+  from = 0;
+  while (script_line(slot, "hang", &from) != NULL)
+    from = 0, (void)sleep(1);
+  from = 0;
+  if (script_line(slot, "round", &from) != NULL) (void)fesetround(FE_UPWARD);
+#if defined(__x86_64__)
+  from = 0;
+  if (script_line(slot, "flush", &from) != NULL) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+  from = 0;
+  if ((rest = script_line(slot, "status", &from)) != NULL) return (scl_status)atoi(rest);
+  from = 0;
+  if ((rest = script_line(slot, "fail", &from)) != NULL) {
+    char *text = NULL;
+    const long status = strtol(rest, &text, 10);
+    return host->fail(error, (scl_status)status, "%.*s", (int)strcspn(text, "\n"), text);
+  }
+  return SCL_STATUS_OK;
+}
+
+void disturb(const char *slot, const char *type, void *table) {
+  const char *rest;
+  for (size_t from = 0; (rest = script_line(slot, "set", &from)) != NULL;) {
+    char member[60] = "";
+    size_t size;
+    (void)snprintf(member, sizeof member, "%.*s", (int)strcspn(rest, " "), rest);
+    const size_t place = member_place(type, member, &size);
+    if (size > 0) write_value((char *)table + place, size, rest + strlen(member) + 1);
+  }
+}
+
+void disturb_numbers(const char *slot, double *numbers, size_t count) {
+  const char *rest;
+  for (size_t from = 0; (rest = script_line(slot, "number", &from)) != NULL;) {
+    char *value = NULL;
+    const long at = strtol(rest, &value, 10);
+    for (size_t i = 0; i < count; i++)
+      if (at < 0 || (size_t)at == i) numbers[i] = strtod(value, NULL);
+  }
+}
+
+void disturb_integers(const char *slot, int32_t *numbers, size_t count) {
+  const char *rest;
+  for (size_t from = 0; (rest = script_line(slot, "integer", &from)) != NULL;) {
+    char *value = NULL;
+    const long at = strtol(rest, &value, 10);
+    for (size_t i = 0; i < count; i++)
+      if (at < 0 || (size_t)at == i) numbers[i] = (int32_t)strtol(value, NULL, 10);
+  }
+}
+
+double disturbed(const char *slot, double own) {
+  size_t from = 0;
+  const char *rest = script_line(slot, "give", &from);
+  return rest == NULL ? own : strtod(rest, NULL);
+}
+
+const char *disturbed_text(const char *slot, const char *own) {
+  static _Thread_local char text[200];
+  size_t from = 0;
+  const char *rest = script_line(slot, "say", &from);
+  if (rest == NULL) return own;
+  (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(rest, "\n"), rest);
+  return text;
+}
+
+/* ------------------------------------------------------------ tables that the host fills in */
+
+enum { GUARD = 64, GUARDED = 0xa5 };
+
+void *open_table(const char *slot, size_t size) {
+  size_t from = 0;
+  const char *rest = script_line(slot, "size", &from);
+  if (rest != NULL) size = strtoul(rest, NULL, 10);
+  const scl_head head = {SCL_ABI, (uint32_t)size};
+  char *memory = calloc(1, sizeof(size_t) * 2 + size + GUARD);
+  if (memory == NULL) abort();
+  memcpy(memory, &size, sizeof size);
+  memory += sizeof(size_t) * 2;
+  memcpy(memory, &head, sizeof head);
+  memset(memory + size, GUARDED, GUARD);
+  return memory;
+}
+
+int close_table(void *table) {
+  char *memory = table;
+  size_t size;
+  int whole = 1;
+  memcpy(&size, memory - sizeof(size_t) * 2, sizeof size);
+  for (size_t i = 0; i < GUARD; i++)
+    whole = whole && (unsigned char)memory[size + i] == GUARDED;
+  free(memory - sizeof(size_t) * 2);
+  return whole;
+}
