@@ -135,6 +135,16 @@ function TestHeadersStandAlone()
   end
 end
 
+function TestThePublicHeaderIsCpp()
+  local cpp = os.getenv "CXX" or "c++"
+  lu.skipIf(not run(cpp .. " --version"), "there is no C++ compiler")
+  for _, standard in ipairs{ "c++11", "c++20" } do
+    local well, said = run(("echo '#include <scullery/plugin.h>' | %s -std=%s -Wall -Wextra "
+      .. "-Wpedantic -Werror -I'%s/core/include' -x c++ -fsyntax-only -"):format(cpp, standard, source))
+    lu.assertTrue(well, said)
+  end
+end
+
 local function printed_plugin()
   local code = read "docs/interface.md":match "```c\n(/%* The rectifier.-)```"
   lu.assertNotNil(code, "docs/interface.md prints no complete plugin")

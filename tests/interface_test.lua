@@ -8,6 +8,7 @@ local core = require "scullery.core"
 local battery = require "battery"
 local header = require "header"
 local specimen = require "specimen"
+local support = require "support"
 
 local LAYOUT = "tests/interface/v1.inc"
 local frozen = header.files("tests/interface/v1.txt")
@@ -178,9 +179,9 @@ function TestTablesThatAreLonger()
   assert_alike(answers("v1", battery.names, table.unpack(lines)), battery.names, "longer tables")
 end
 
--- Memory of exactly the least size (the address sanitizer sees a look beyond it). Left out: those
--- whose form stands in members behind it.
-function TestTablesOfTheLeastSize()
+-- Memory of exactly the least size (the address sanitizer sees a look beyond it): the names and a
+-- script. Left out: those whose form stands in members behind it.
+local function least_tables()
   local whole = { plain = true, bell = true, rotated = true, few = true, wrapper = true }
   local names, lines = {}, {}
   for _, name in ipairs(battery.names) do
@@ -189,11 +190,12 @@ function TestTablesOfTheLeastSize()
       lines[#lines + 1] = ("least %s/*"):format(name)
     end
   end
-  -- what they lack is optional: the loops for float32, rows of a structured sampler
-  local alike = {}
-  for _, name in ipairs(names) do if name ~= "wave" and name ~= "square" then
-    alike[#alike + 1] = name
-  end end
+  return names, lines
+end
+
+-- What they lack is optional: the loops for float32, rows of a structured sampler.
+function TestTablesOfTheLeastSize()
+  local names, lines = least_tables()
   local got = answers("v1", names, table.unpack(lines))
   for name, value in pairs(got) do lu.assertEquals(type(value), "table", name) end
   assert_alike(got, { "general", "split", "lattice", "shared", "pupil", "waves", "cell", "mean" },
@@ -207,6 +209,37 @@ function TestADescriptorOfTheLeastSize()
     local info = sc.plugin.info(own[name])
     lu.assertEquals({ info.version, #info.options }, { nil, 0 })
   end
+end
+
+-- The same file in another host, whose tables have members that the file does not know: the same
+-- answers, to the rounding of loops that are compiled otherwise.
+local function assert_hosts_agree(...)
+  local own, path = specimen.prepare("v1", battery.names, ...)
+  local arguments = ("tests/interface/child.lua %s %s '%s'"):format(path, own.plain:match("%d+$"),
+    table.concat(battery.names, " "))
+  local status, expected, err = support.scullery(arguments)
+  lu.assertEquals({ status, err }, { 0, "" })
+  local later_status, got, later_err = support.shell(support.build .. "/tests/interface/host/scullery "
+    .. arguments)
+  lu.assertEquals({ later_status, later_err }, { 0, "" })
+  local left, count = expected:gmatch("[^\n]+"), 0
+  for line in got:gmatch("[^\n]+") do
+    local other = left() or "nothing"
+    local a, b = tonumber(line:match("\t(.*)")), tonumber(other:match("\t(.*)"))
+    lu.assertTrue(line == other or a and b and math.abs(a - b) < 1e-6 * (1 + math.abs(b)),
+      line .. " where it was " .. other)
+    count = count + 1
+  end
+  lu.assertNil(left())
+  lu.assertTrue(count > 5000)
+end
+
+function TestAHostOfALaterVersion()
+  lu.skipIf(io.open(support.build .. "/tests/interface/host/scullery") == nil, "it is not built")
+  local _, least = least_tables()
+  assert_hosts_agree()
+  assert_hosts_agree(table.unpack(least))
+  assert_hosts_agree("longer * 24")
 end
 
 -- ---------------------------------------------------------------- cut anywhere
@@ -224,11 +257,8 @@ local function boundaries()
   return ends
 end
 
-local tables = { sampler = "scl_sampler", nonlinearity = "scl_nonlinearity",
-  kernel = "scl_kernel", solver = "scl_solver" }
-local kinds = { plain = "sampler", general = "sampler", rotated = "sampler", few = "sampler",
-  wave = "nonlinearity", waves = "nonlinearity", side = "nonlinearity", bell = "kernel",
-  long = "kernel", square = "solver", mean = "solver" }
+local cut = { "plain", "general", "rotated", "few", "wave", "waves", "side", "bell", "long", "square",
+  "mean" }
 
 -- Whatever is cut off, there is a component that answers, or a sentence: never a crash, and never a
 -- sentence that names neither the component nor the file. Memory ends with the table.
@@ -248,8 +278,8 @@ function TestTablesCutAnywhere()
     lu.assertTrue(message:find("%.lua:%d+: .*%f[%w]" .. name .. "_%d") ~= nil
       or message:find(path or "/s", 1, true) ~= nil, piece .. ": " .. message)
   end
-  for name, kind in pairs(kinds) do
-    for _, size in ipairs(ends[tables[kind]]) do
+  for _, name in ipairs(cut) do
+    for _, size in ipairs(ends["scl_" .. battery.kind[name]]) do
       if size > 8 then try(name, name .. "/table", size) end
     end
   end

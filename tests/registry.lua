@@ -22,10 +22,14 @@ local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3 }
 
 -- Variants beyond each word, and the small whole numbers of q and order.
 local more = {
-  ["sampler.sparse"] = { { degree = 2 }, { degree = { binomial = 0.5 } } },
+  ["sampler.sparse"] = { { degree = 2 }, { degree = { binomial = 0.5 } },
+    { degree = { table = { 0, 0.5, 0.2, 0.3 } } } },
   ["sampler.spherical"] = { { radius = { uniform = { 0.5, 2 } } } },
   ["nonlinearity.chi_square"] = { { order = 40, period = 0.1 } },
 }
+
+-- Variants in place of the narrow options.
+local instead = { ["sampler.threshold"] = { { a = 0.5 } } }
 
 -- Variants of the rules above that no component can be made of, and why. All others must be made.
 local impossible = {
@@ -103,6 +107,9 @@ for _, entry in ipairs(sc.plugin.list()) do
     add(entry.kind, entry.name, base, {})
     for _, given in ipairs(registry.sanitized and {} or others(entry.kind, entry.name, info)) do
       add(entry.kind, entry.name, base, given)
+    end
+    for _, given in ipairs(not registry.sanitized and instead[entry.kind .. "." .. entry.name] or {}) do
+      add(entry.kind, entry.name, {}, given)
     end
   end
 end

@@ -45,7 +45,8 @@ static scl_status check_array(const scl_array_archive *archive, const char *name
     return scl_fail(error, SCL_STATUS_INTERNAL, "there are two arrays \"%s\"", name);
   for (uint32_t i = 0; i < array->rank && i < 4; i++)
     empty = empty || array->sizes[i] == 0;
-  if (array->rank > 4 || bytes_of(array->dtype) == 0 || (count == 0 && !empty))
+  if (array->rank > 4 || bytes_of(array->dtype) == 0 || (count == 0 && !empty) ||
+      (count > 0 && array->data == NULL))
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "array \"%s\" has dtype %d and rank %u, which no archive takes", name,
                     (int)array->dtype, array->rank);

@@ -80,8 +80,8 @@ static scl_status decide_tile(void *context, size_t index, scl_error *error) {
                                 .cols = m->features,
                                 .planes = 1,
                                 .row_stride = d->rows_stride};
-  return scl_solver_decide(m->solver, m->self, &rows, d->scores + (ptrdiff_t)first * d->stride,
-                           d->stride, error);
+  return scl_solver_decide(m->solver, m->self, &rows, m->targets,
+                           d->scores + (ptrdiff_t)first * d->stride, d->stride, error);
 }
 
 static scl_status decide_dense(const scl_model *model, const void *rows, ptrdiff_t rows_stride,

@@ -3,6 +3,7 @@
 #include "base/progress.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
+#include "plugin/host.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +49,10 @@ static void show_progress(const char *doing, double done, double total) {
   line.visible = 1;
 }
 
+/* A plugin's line takes the place of the progress line, which comes back with the next report. Called
+ * on any thread. */
+static void show_log(const char *text) { (void)fprintf(stderr, "\r\033[Kscullery: %s\n", text); }
+
 static int now(lua_State *L) {
   lua_pushnumber(L, seconds());
   return 1;
@@ -81,6 +86,9 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   lua_setfield(L, -2, "progress_label");
   lua_pushstring(L, SCULLERY_VERSION);
   lua_setfield(L, -2, "version");
-  if (isatty(STDERR_FILENO)) scl_progress_set_hook(show_progress);
+  if (isatty(STDERR_FILENO)) {
+    scl_progress_set_hook(show_progress);
+    scl_host_set_log(show_log);
+  }
   return 1;
 }

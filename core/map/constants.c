@@ -73,7 +73,7 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
   }
   const double spread = sqrt(fmax(square - mass * mass, 0) / SAMPLES),
                wide = sqrt(fmax(diagonal_square - diagonal * diagonal, 0) / SAMPLES);
-  *log_mass = log(mass + 3 * spread * sqrt(2));
+  *log_mass = log(mass + 3 * spread * SCL_SQRT2);
   *log_diagonal = log(diagonal + 3 * wide);
   scl_parameters_release(&u);
   scl_parameters_release(&v);

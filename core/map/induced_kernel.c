@@ -49,7 +49,7 @@ static void add_column(scl_moments *m, double mean, double scale, double x, doub
 
 static double threshold_distribution(const scl_law *law, double z) {
   if (law->bias == SCL_BIAS_GAUSSIAN)
-    return 0.5 * erfc(-(z + law->bias_a) / (law->bias_b * sqrt(2)));
+    return 0.5 * erfc(-(z + law->bias_a) / (law->bias_b * SCL_SQRT2));
   const double p =
       (z + law->bias_b) / (law->bias_b - law->bias_a); /* t = -b is uniform on [-bias_b, -bias_a] */
   return p < 0 ? 0 : p > 1 ? 1 : p;
@@ -327,10 +327,18 @@ static scl_status fill(const pair_kernel *k, const scl_matrix *x, const scl_matr
 /* The kernel that one of the parts names for the pair; *out stays NULL where none does. */
 static scl_status named_kernel(const scl_map *map, scl_instance **out, scl_error *error) {
   char text[240];
-  SCL_TRY(scl_component_pair_kernel(map->sampler, map->phi, text, sizeof text, error));
-  if (text[0] == 0)
-    SCL_TRY(scl_component_pair_kernel(map->phi, map->sampler, text, sizeof text, error));
-  return text[0] == 0 ? SCL_STATUS_OK : scl_instance_from_text("kernel", text, out, error);
+  const scl_instance *from = map->sampler;
+  SCL_TRY(scl_component_pair_kernel(from, map->phi, text, sizeof text, error));
+  if (text[0] == 0) {
+    from = map->phi;
+    SCL_TRY(scl_component_pair_kernel(from, map->sampler, text, sizeof text, error));
+  }
+  if (text[0] == 0) return SCL_STATUS_OK;
+  const scl_status status = scl_instance_from_text("kernel", text, out, error);
+  if (status != SCL_STATUS_OK)
+    (void)scl_prefix(error, "the kernel that %s.%s declares",
+                     scl_kind_name(scl_instance_kind(from)), scl_instance_name(from));
+  return status;
 }
 
 static scl_status by_name(const pair_kernel *k, const char *what, const scl_matrix *x,

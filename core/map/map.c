@@ -139,9 +139,11 @@ static scl_status check_size(const scl_map *map, scl_error *error) {
   const double bytes = (double)map->count * (double)map->fan_in * numbers * size + features * size;
   char text[32];
   if (bytes > 64e9 || features > MOST_FEATURES)
-    return scl_fail(error, SCL_STATUS_NO_MEMORY,
-                    "features: T = %zu is absurdly large: its parameters alone would take %s",
-                    map->count, scl_bytes_text(bytes, text));
+    return scl_fail(
+        error, SCL_STATUS_NO_MEMORY,
+        "features: T = %zu is absurdly large: parameters of sampler.%s alone would take "
+        "%s",
+        map->count, scl_instance_name(map->sampler), scl_bytes_text(bytes, text));
   return SCL_STATUS_OK;
 }
 

@@ -81,7 +81,15 @@ static bool sparse_fits(const scl_layout *layout, size_t dim) {
 }
 
 static scl_status sparse_check(const char *name, const scl_parameters *drawn, scl_error *error) {
-  return check_columns(name, drawn, -1, error);
+  SCL_TRY(check_columns(name, drawn, -1, error));
+  for (size_t t = 0; t < drawn->count; t++) {
+    const int32_t *columns = drawn->support + (ptrdiff_t)t * drawn->support_stride;
+    for (size_t i = 1; i < drawn->integers; i++)
+      if (columns[i] >= 0 && columns[i] <= (columns[i - 1] < 0 ? INT32_MAX : columns[i - 1]))
+        return scl_fail(error, SCL_STATUS_INTERNAL,
+                        "sampler.%s drew columns that do not ascend, or stand after a -1", name);
+  }
+  return SCL_STATUS_OK;
 }
 
 static const int32_t *support_of(const scl_parameters *rows, size_t t) {

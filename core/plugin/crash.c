@@ -66,12 +66,14 @@ static void on_exit_in_slot(void) {
 static atomic_bool reports;
 
 void scl_crash_stack(void) {
-  static _Thread_local char memory[1 << 15];
+  static _Thread_local _Alignas(64) char memory[1 << 15];
   static _Thread_local bool used;
-  if (used || !atomic_load_explicit(&reports, memory_order_relaxed)) return;
   const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
-  (void)sigaltstack(&stack, NULL);
+  stack_t now;
+  if (used || !atomic_load_explicit(&reports, memory_order_relaxed)) return;
   used = true;
+  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return; /* a sanitizer's */
+  (void)sigaltstack(&stack, NULL);
 }
 
 void scl_crash_report(void) {

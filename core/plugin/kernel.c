@@ -2,6 +2,7 @@
 
 #include "algebra/pairs.h"
 #include "plugin/call.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +90,19 @@ bool scl_kernel_has_tilt(const scl_instance *kernel) {
   return scl_instance_ability(kernel, SCL_ABILITY_TILT) != NULL;
 }
 
+/* Logarithms may be -INFINITY, of a mass of 0. */
+static scl_status check_tilt(const scl_instance *kernel, const scl_tilt *tilt, scl_error *error) {
+  bool good =
+      tilt->log_one < INFINITY && tilt->log_diagonal < INFINITY && tilt->log_mass < INFINITY;
+  for (size_t j = 0; good && j < tilt->dim; j++)
+    good = isfinite(tilt->offset[j]) && isfinite(tilt->shrink[j]) && isfinite(tilt->spread[j]) &&
+           tilt->log0[j] < INFINITY && isfinite(tilt->log1[j]) && isfinite(tilt->log2[j]) &&
+           isfinite(tilt->correlation[j]) && isfinite(tilt->pair_scale[j]);
+  if (good) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC, "kernel.%s: its tilt is not finite",
+                  scl_instance_name(kernel));
+}
+
 scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_tilt *out,
                            scl_error *error) {
   const scl_ability_tilt *ability = scl_instance_ability(kernel, SCL_ABILITY_TILT);
@@ -97,6 +111,13 @@ scl_status scl_kernel_tilt(const scl_instance *kernel, const scl_law *law, scl_t
                     scl_instance_name(kernel));
   SCL_TRY(check(kernel, law->space == SCL_SPACE_STRUCTURED ? SCL_SPACE_DENSE : law->space, error));
   scl_call call;
+  const scl_tilt asked = *out;
   scl_call_enter(&call, kernel->component, "tilt", error);
-  return scl_call_leave(&call, ability->tilt(kernel->self, law, out, error));
+  const scl_status status = scl_call_leave(&call, ability->tilt(kernel->self, law, out, error));
+  const scl_tilt told = *out;
+  *out = asked; /* what belongs to the host */
+  out->log_one = told.log_one;
+  out->log_diagonal = told.log_diagonal;
+  out->log_mass = told.log_mass;
+  return status == SCL_STATUS_OK ? check_tilt(kernel, out, error) : status;
 }

@@ -28,6 +28,8 @@ static scl_status check_shape(const scl_instance *phi, const scl_shape *shape, s
     wrong = "takes more than 65536 numbers a parameter";
   else if (shape->fan_out > 65536)
     wrong = "gives more than 65536 features a parameter";
+  else if (shape->spaces == 0)
+    wrong = "takes no parameter space";
   else if (!(shape->dtypes & SCL_BIT(SCL_DTYPE_FLOAT64)))
     wrong = "does not take float64";
   if (wrong == NULL) return SCL_STATUS_OK;

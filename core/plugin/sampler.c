@@ -189,9 +189,52 @@ static scl_status law_of_moments(const scl_instance *sampler, scl_law *out, scl_
   return SCL_STATUS_OK;
 }
 
+/* What the host has filled in stays, whatever the plugin did to it; its own numbers are finite. */
+static scl_status check_law(const scl_instance *sampler, const scl_law *asked, scl_law *out,
+                            scl_error *error) {
+  scl_law law = *out;
+  law.head = asked->head;
+  law.space = asked->space;
+  law.dim = asked->dim;
+  law.fan_in = asked->fan_in;
+  law.mean = asked->mean;
+  law.scale = asked->scale;
+  law.degree = asked->degree;
+  law.degree_scale = asked->degree_scale;
+  *out = law;
+  if (out->family < SCL_FAMILY_OTHER || out->family > SCL_FAMILY_SPHERICAL)
+    out->family = SCL_FAMILY_OTHER;
+  if (law.max_degree > law.dim)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "sampler.%s: its law has in-degrees up to %zu, of %zu columns",
+                    scl_instance_name(sampler), law.max_degree, law.dim);
+  for (size_t j = 0; j < law.dim; j++)
+    if (!isfinite(law.mean[j]) || !isfinite(law.scale[j]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s: the law of column %zu is not finite: mean %g, scale %g",
+                      scl_instance_name(sampler), j + 1, law.mean[j], law.scale[j]);
+  for (size_t s = 0; s <= law.dim; s++)
+    if (!isfinite(law.degree[s]) || !isfinite(law.degree_scale[s]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s: the law of in-degree %zu is not finite: %g, scale %g",
+                      scl_instance_name(sampler), s, law.degree[s], law.degree_scale[s]);
+  return SCL_STATUS_OK;
+}
+
+static scl_status ask_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
+                          scl_error *error) {
+  const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
+  if (ability != NULL) {
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "law", error);
+    return scl_call_leave(&call, ability->law(sampler->self, draw, out, error));
+  }
+  if (table_of(sampler)->moments != NULL) return law_of_moments(sampler, out, error);
+  return unsupported(sampler, "law", error);
+}
+
 scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
                            scl_error *error) {
-  const scl_ability_law *ability = scl_instance_ability(sampler, SCL_ABILITY_LAW);
   bool by_host;
   out->space = table_of(sampler)->space;
   out->fan_in = scl_max(out->fan_in, 1);
@@ -199,18 +242,24 @@ scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, sc
   memset(out->scale, 0, out->dim * sizeof *out->scale);
   memset(out->degree, 0, (out->dim + 1) * sizeof *out->degree);
   memset(out->degree_scale, 0, (out->dim + 1) * sizeof *out->degree_scale);
-  if (ability != NULL) {
-    scl_call call;
-    scl_call_enter(&call, sampler->component, "law", error);
-    SCL_TRY(scl_call_leave(&call, ability->law(sampler->self, draw, out, error)));
-  } else if (table_of(sampler)->moments != NULL) {
-    SCL_TRY(law_of_moments(sampler, out, error));
-  } else {
-    return unsupported(sampler, "law", error);
-  }
-  if (out->family < SCL_FAMILY_OTHER || out->family > SCL_FAMILY_SPHERICAL)
-    out->family = SCL_FAMILY_OTHER;
+  const scl_law asked = *out;
+  const scl_status status = ask_law(sampler, draw, out, error);
+  const scl_status checked =
+      check_law(sampler, &asked, out, status == SCL_STATUS_OK ? error : NULL);
+  SCL_TRY(status);
+  SCL_TRY(checked);
   return scl_sampler_bias(sampler, out, &by_host, error);
+}
+
+/* Values at x - y for so many pairs. */
+static scl_status check_values(const scl_instance *sampler, const char *what, size_t count,
+                               const double *values, scl_error *error) {
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(values[i]))
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "sampler.%s: its %s is %g for some pair of rows: are they too large?",
+                      scl_instance_name(sampler), what, values[i]);
+  return SCL_STATUS_OK;
 }
 
 bool scl_sampler_has_characteristic(const scl_instance *sampler) {
@@ -255,13 +304,16 @@ scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_dra
                                       double *out, scl_error *error) {
   const scl_ability_characteristic *ability =
       scl_instance_ability(sampler, SCL_ABILITY_CHARACTERISTIC);
-  if (ability == NULL && table_of(sampler)->factor != NULL)
-    return characteristic_of_factor(sampler, draw, rows, delta, stride, out, error);
-  if (ability == NULL) return unsupported(sampler, "characteristic function", error);
-  scl_call call;
-  scl_call_enter(&call, sampler->component, "characteristic", error);
-  return scl_call_leave(
-      &call, ability->characteristic(sampler->self, draw, rows, delta, stride, out, error));
+  if (ability == NULL && table_of(sampler)->factor != NULL) {
+    SCL_TRY(characteristic_of_factor(sampler, draw, rows, delta, stride, out, error));
+  } else {
+    if (ability == NULL) return unsupported(sampler, "characteristic function", error);
+    scl_call call;
+    scl_call_enter(&call, sampler->component, "characteristic", error);
+    SCL_TRY(scl_call_leave(
+        &call, ability->characteristic(sampler->self, draw, rows, delta, stride, out, error)));
+  }
+  return check_values(sampler, "characteristic function", rows, out, error);
 }
 
 /* ------------------------------------------------------------ the other abilities */
@@ -291,8 +343,9 @@ scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *dr
   if (ability == NULL) return unsupported(sampler, "collision probability", error);
   scl_call call;
   scl_call_enter(&call, sampler->component, "collision", error);
-  return scl_call_leave(&call,
-                        ability->collision(sampler->self, draw, rows, delta, stride, out, error));
+  SCL_TRY(scl_call_leave(&call,
+                         ability->collision(sampler->self, draw, rows, delta, stride, out, error)));
+  return check_values(sampler, "collision probability", rows, out, error);
 }
 
 bool scl_sampler_has_pool(const scl_instance *sampler) { return offers(sampler, SCL_ABILITY_POOL); }

@@ -55,24 +55,54 @@ static scl_status check_solution(const scl_instance *solver, const scl_solution 
   return SCL_STATUS_OK;
 }
 
+/* Where the host keeps its numbers, a plugin writes; it does not put others in their place. */
+static scl_status check_places(const scl_instance *solver, const scl_solution *asked,
+                               const scl_solution *told, scl_error *error) {
+  if (told->coefficients == asked->coefficients && told->intercept == asked->intercept)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_INTERNAL,
+                  "solver.%s replaced the host's memory for its solution (members coefficients and "
+                  "intercept), which it is to write to",
+                  scl_instance_name(solver));
+}
+
+static scl_status solve(const scl_instance *solver, const scl_problem *problem,
+                        const double *values, size_t count, const scl_solution *asked,
+                        scl_solution *const *out, scl_error *error) {
+  const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
+  scl_call call;
+  scl_call_enter(&call, solver->component, "solve", error);
+  scl_status status = scl_call_leave(
+      &call, values != NULL ? path->solve(solver->self, problem, values, count, out, error)
+                            : table_of(solver)->solve(solver->self, problem, out[0], error));
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++)
+    status = check_places(solver, &asked[k], out[k], error);
+  for (size_t k = 0; k < count; k++) {
+    out[k]->coefficients = asked[k].coefficients;
+    out[k]->intercept = asked[k].intercept;
+  }
+  for (size_t k = 0; status == SCL_STATUS_OK && k < count; k++)
+    status = check_solution(solver, out[k], problem->features * problem->targets, error);
+  return status;
+}
+
 scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *problem,
                             const double *values, size_t count, scl_solution *const *out,
                             scl_error *error) {
-  const scl_solver *table = table_of(solver);
-  const scl_ability_path *path = scl_instance_ability(solver, SCL_ABILITY_PATH);
   const bool many = values != NULL;
-  scl_call call;
-  if (many ? path == NULL : table->solve == NULL)
+  if (many ? scl_solver_path_option(solver) == NULL : table_of(solver)->solve == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     many ? "solver.%s has no path of many values"
                          : "solver.%s makes a model, not coefficients",
                     scl_instance_name(solver));
-  scl_call_enter(&call, solver->component, "solve", error);
-  SCL_TRY(scl_call_leave(&call, many ? path->solve(solver->self, problem, values, count, out, error)
-                                     : table->solve(solver->self, problem, out[0], error)));
-  for (size_t k = 0; k < (many ? count : 1); k++)
-    SCL_TRY(check_solution(solver, out[k], problem->features * problem->targets, error));
-  return SCL_STATUS_OK;
+  if (!many) count = 1;
+  scl_solution *asked = scl_allocate_array(count, sizeof *asked);
+  if (asked == NULL) return scl_fail_memory(error, count * sizeof *asked, "solutions");
+  for (size_t k = 0; k < count; k++)
+    asked[k] = *out[k];
+  const scl_status status = solve(solver, problem, values, count, asked, out, error);
+  scl_release(asked);
+  return status;
 }
 
 /* ------------------------------------------------------------ models */
@@ -100,24 +130,30 @@ scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem
 }
 
 static scl_status decide(const scl_instance *solver, const void *model, const scl_const_block *rows,
-                         double *scores, ptrdiff_t stride, scl_error *error) {
+                         size_t targets, double *scores, ptrdiff_t stride, scl_error *error) {
   scl_call call;
   scl_call_enter(&call, solver->component, "decide", error);
-  return scl_call_leave(&call,
-                        model_of(solver)->decide(solver->self, model, rows, scores, stride, error));
+  SCL_TRY(scl_call_leave(
+      &call, model_of(solver)->decide(solver->self, model, rows, scores, stride, error)));
+  for (size_t i = 0; i < rows->rows; i++)
+    for (size_t j = 0; j < targets; j++)
+      if (!isfinite(scores[(ptrdiff_t)i * stride + (ptrdiff_t)j]))
+        return scl_fail(error, SCL_STATUS_NUMERIC, "solver.%s: a score of its model is not finite",
+                        scl_instance_name(solver));
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_solver_decide(const scl_instance *solver, const void *model,
-                             const scl_const_block *rows, double *scores, ptrdiff_t stride,
-                             scl_error *error) {
+                             const scl_const_block *rows, size_t targets, double *scores,
+                             ptrdiff_t stride, scl_error *error) {
   if (scl_solver_takes(solver, rows->dtype))
-    return decide(solver, model, rows, scores, stride, error);
+    return decide(solver, model, rows, targets, scores, stride, error);
   const size_t numbers = scl_block_numbers(rows);
   double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
   if (memory == NULL)
     return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of rows");
   const scl_const_block wide = scl_block_widen(rows, memory);
-  const scl_status status = decide(solver, model, &wide, scores, stride, error);
+  const scl_status status = decide(solver, model, &wide, targets, scores, stride, error);
   scl_release(memory);
   return status;
 }

@@ -27,8 +27,8 @@ scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem
                           scl_solution *out, scl_error *error);
 /* rows of either dtype. */
 scl_status scl_solver_decide(const scl_instance *solver, const void *model,
-                             const scl_const_block *rows, double *scores, ptrdiff_t stride,
-                             scl_error *error);
+                             const scl_const_block *rows, size_t targets, double *scores,
+                             ptrdiff_t stride, scl_error *error);
 scl_status scl_solver_save(const scl_instance *solver, const void *model, scl_archive *archive,
                            scl_error *error);
 scl_status scl_solver_load(const scl_instance *solver, const scl_archive *archive, size_t features,

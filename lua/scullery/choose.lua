@@ -53,6 +53,8 @@ local function range(law, given, from, to)
   local values, seen = {}, {}
   for i = 1, count do
     local value = i == 1 and low or i == count and high or at((i - 1) / (count - 1))
+    -- 0.001, where exp and log give 0.001000000000000001
+    if math.type(value) == "float" then value = tonumber(("%.15g"):format(value)) + 0.0 end
     if not seen[value] then values[#values + 1] = value end
     seen[value] = true
   end
@@ -94,6 +96,20 @@ function choose.range(given)
   end, "two numbers")
   local function same(v) return v end
   return range("range", given, same, same)
+end
+
+--- choose.searched(kind, given): the searched ones among options, by name: a list of
+--- {path = "ridge.lambda", values =, choose =, option =}.
+function choose.searched(kind, given)
+  local list = {}
+  for name, value in pairs(given) do
+    if choose.is(value) then
+      list[#list + 1] = { path = kind .. "." .. name, values = value.values, choose = value,
+        option = name }
+    end
+  end
+  table.sort(list, function(a, b) return a.path < b.path end)
+  return list
 end
 
 --- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by

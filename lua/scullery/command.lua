@@ -61,6 +61,19 @@ local function is_plugin(name)
   return false
 end
 
+-- `scullery WHAT list` and `scullery WHAT VERB NAME`: each {verb, help, action, help of its name}.
+local function list_or_one(arguments, what, about, list, one)
+  local parser = parser_for(what, about)
+  parser:require_command(true)
+  parser:command_target("action")
+  parser:command(list[1], list[2])
+  parser:command(one[1], one[2]):argument("name", one[4])
+  local given = parse(parser, arguments)
+  if not given then return 1 end
+  if given.action == list[1] then return plainly(list[3]) end
+  return plainly(one[3], given.name)
+end
+
 local function plugin_info(name)
   -- its error names the nearest
   if not is_plugin(name) then require("scullery.plugin").info(name) end
@@ -68,15 +81,9 @@ local function plugin_info(name)
 end
 
 function command.plugin(arguments)
-  local parser = parser_for("plugin", "Plugins: samplers, nonlinearities, kernels and solvers.")
-  parser:require_command(true)
-  parser:command_target("action")
-  parser:command("list", "every plugin that can be asked for")
-  parser:command("info", "what a plugin does and its options"):argument("name", "NAME or KIND.NAME")
-  local given = parse(parser, arguments)
-  if not given then return 1 end
-  if given.action == "list" then return plainly(list_plugins) end
-  return plainly(plugin_info, given.name)
+  return list_or_one(arguments, "plugin", "Plugins: samplers, nonlinearities, kernels and solvers.",
+    { "list", "every plugin that can be asked for", list_plugins },
+    { "info", "what a plugin does and its options", plugin_info, "NAME or KIND.NAME" })
 end
 
 -- ---------------------------------------------------------------- data
@@ -86,17 +93,10 @@ local function get_data(name)
 end
 
 function command.data(arguments)
-  local parser = parser_for("data", "Named data sets.")
-  parser:require_command(true)
-  parser:command_target("action")
-  parser:command("list", "every named set, and whether it is here")
-  parser:command("get", "fetch a set to the cache and check it"):argument("name", "the set's name")
-  local given = parse(parser, arguments)
-  if not given then return 1 end
-  if given.action == "list" then
-    return plainly(function() print(require("scullery.data").list()) end)
-  end
-  return plainly(get_data, given.name)
+  return list_or_one(arguments, "data", "Named data sets.",
+    { "list", "every named set, and whether it is here",
+      function() print(require("scullery.data").list()) end },
+    { "get", "fetch a set to the cache and check it", get_data, "the set's name" })
 end
 
 -- ---------------------------------------------------------------- bench

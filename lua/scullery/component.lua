@@ -124,12 +124,8 @@ end
 
 --- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
 function Component:searched()
-  local list = {}
+  local list = choose.searched(self.kind, self.given)
   for name, value in pairs(self.given) do
-    if choose.is(value) then
-      list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value,
-        option = name }
-    end
     for _, part in ipairs(parts_of(value) or {}) do
       for _, one in ipairs(part:searched()) do
         list[#list + 1] =

@@ -216,11 +216,22 @@ function dataset.from_table(t, source)
   return remember(self)
 end
 
---- dataset.same_classes(a, b): whether two lists of classes are the same, in the same order.
-function dataset.same_classes(a, b)
+local function same_classes(a, b)
   if #a ~= #b then return false end
   for k in ipairs(a) do if a[k] ~= b[k] then return false end end
   return true
+end
+
+--- dataset.expect_columns(columns, f) and dataset.expect_classes(ds, f): an error unless rows fit the
+--- fitted model f.
+function dataset.expect_columns(columns, f)
+  if columns == f.dim then return end
+  error(("X has %d columns where the pipeline was fitted on %d"):format(columns, f.dim), 0)
+end
+function dataset.expect_classes(ds, f)
+  if same_classes(ds.classes, f.classes) then return end
+  error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
+    options.show(ds.classes), options.show(f.classes)), 0)
 end
 
 --- dataset.is(value)
@@ -245,10 +256,10 @@ function dataset.coerce(data, y, given, model)
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
 
-local function need_memory(self, what)
+local function need_memory(self, what, level)
   if not self.X then
     error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
-      what), 3)
+      what), level or 3)
   end
 end
 
@@ -271,10 +282,7 @@ function Dataset:targets()
 end
 
 local function need_labels(self, what)
-  if not self.X then
-    error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
-      what), 3)
-  end
+  need_memory(self, what, 4)
   if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
 end
 

@@ -446,9 +446,7 @@ local function judge_stream(self, title, ds)
   local f = need(self, title, true)
   local n, d = ds:size()
   if n == 0 then error("the data set has no rows", 0) end
-  if d ~= f.dim then
-    error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
-  end
+  dataset.expect_columns(d, f)
   local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source },
     getmetatable(ds))
   return f:tally(coded)

@@ -129,13 +129,8 @@ local function held_out(_, f, o)
   end
   local n, d = ds:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
-  if d ~= f.dim then
-    error(("X has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
-  end
-  if not dataset.same_classes(ds.classes, f.classes) then
-    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
-      options.show(ds.classes), options.show(f.classes)), 0)
-  end
+  dataset.expect_columns(d, f)
+  dataset.expect_classes(ds, f)
   local judging <close> = f:judging(ds)
   local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
   return scores, targets, { rows = n }

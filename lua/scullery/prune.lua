@@ -44,9 +44,7 @@ end
 local function check_rows(data, f)
   local n, d = data:size()
   if n == 0 then error("option 'data' got a data set without rows", 0) end
-  if d ~= f.dim then
-    error(("option 'data' has %d columns where the pipeline was fitted on %d"):format(d, f.dim), 0)
-  end
+  dataset.expect_columns(d, f)
   if not (data.y or data.source) then error("option 'data' takes rows with targets", 0) end
   if data.task ~= f.task then
     error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0)
@@ -56,9 +54,8 @@ local function check_rows(data, f)
     if targets ~= f.targets then
       error(("option 'data' has %d targets where the model has %d"):format(targets, f.targets), 0)
     end
-  elseif not dataset.same_classes(data.classes, f.classes) then
-    error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
-      options.show(data.classes), options.show(f.classes)), 0)
+  else
+    dataset.expect_classes(data, f)
   end
 end
 

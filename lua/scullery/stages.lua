@@ -19,15 +19,7 @@ end
 
 --- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
 function Stage:searched()
-  local list = {}
-  for name, value in pairs(self.given) do
-    if choose.is(value) then
-      list[#list + 1] = { path = self.kind .. "." .. name, values = value.values, choose = value,
-        option = name }
-    end
-  end
-  table.sort(list, function(a, b) return a.path < b.path end)
-  return list
+  return choose.searched(self.kind, self.given)
 end
 
 --- The stage with every searched option replaced by the choice for it (its first value where there

@@ -19,13 +19,10 @@ typedef struct additive {
 static const scl_option options[] = {
     SCL_INTEGER(additive, degree, "1", "s, how many columns each term looks at; at most d",
                 SCL_WITHIN(1, 1000)),
-    {.name = "base",
-     .help = "the kernel k1 of one column, as sc.kernel.gaussian{ width = 1 }; its width is given, "
-             "not said through a sampler",
-     .words = "kernel",
-     .fallback = "gaussian",
-     .forms = SCL_FORM_PARTS,
-     SCL_AT(additive, column)},
+    KERNEL_PARTS(
+        additive, column, "base",
+        "the kernel k1 of one column, as sc.kernel.gaussian{ width = 1 }; its width is given, "
+        "not said through a sampler"),
     SCL_BOOLEAN(additive, normalise, "true",
                 "true: the mean over the C(d, s) supports; false: the sum")};
 

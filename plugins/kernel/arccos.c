@@ -6,6 +6,7 @@
  *
  * the kernel of the features sqrt2 Theta(z) z^n. */
 #include "shared/arccos.h"
+#include "shared/scaled_kernel.h"
 
 typedef struct arccos {
   scl_base base;
@@ -51,6 +52,5 @@ const scl_plugin scullery_plugin = {
         "  J_1 = sin theta + (pi - theta) cos theta\n"
         "  J_2 = 3 sin theta cos theta + (pi - theta)(1 + 2 cos^2 theta)\n"
         "With rows of zeros K = 0, also for order 0, as Theta(0) = 0.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish, .scale = scale,
-               .pair = SCL_PAIR_COSINE),
+    SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_COSINE),
     SCL_INSTANCE(arccos, options)};

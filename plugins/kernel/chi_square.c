@@ -27,18 +27,7 @@ static void gather(double x, size_t count, const double *y, double *out) {
   }
 }
 
-static const column_kernel form = {.prepare = prepare, .gather = gather, .refuse = refuse};
-
-static scl_status gram(const void *self, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
-  return column_gram(&form, self, u, v, out, stride, error);
-}
-
-static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out,
-                           scl_error *error) {
-  return column_diagonal(&form, self, u, out, error);
-}
+COLUMN_FORM(0)
 
 const scl_plugin scullery_plugin = {
     .name = "chi_square",
@@ -48,5 +37,4 @@ const scl_plugin scullery_plugin = {
         "a term is 0 where both are 0. Dense rows only, positive semidefinite.\n"
         "sc.nonlinearity.chi_square{} on sc.sampler.columns{} approximates it (Vedaldi and\n"
         "Zisserman 2012, Efficient additive kernels via explicit feature maps).",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal),
-};
+    COLUMN_KERNEL};

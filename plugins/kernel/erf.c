@@ -8,7 +8,7 @@
  *   cos q(x) q(y),   q(x) = h / sqrt(1 + h^2)
  *
  * which holds for rows of any size. */
-#include <scullery/plugin.h>
+#include "shared/scaled_kernel.h"
 
 typedef struct arcsine {
   scl_base base;
@@ -18,7 +18,7 @@ typedef struct arcsine {
 static const scl_option options[] = {
     SCL_NUMBER(arcsine, sigma, "1", "standard deviation s of the Gaussian weights", SCL_POSITIVE)};
 
-static double scale(const void *self) { return sqrt(2) * ((const arcsine *)self)->sigma; }
+static double scale(const void *self) { return SCL_SQRT2 * ((const arcsine *)self)->sigma; }
 
 static double shrink(double h) { return h < 1e150 ? h / sqrt(1 + h * h) : 1; }
 
@@ -37,6 +37,5 @@ const scl_plugin scullery_plugin = {
     .doc = "K(x, y) = (2/pi) asin(2 s^2 <x,y> / sqrt((1 + 2 s^2 ||x||^2)(1 + 2 s^2 ||y||^2))),\n"
            "s = sigma, on dense rows, positive semidefinite: the kernel of erf(<w, x>) with\n"
            "w ~ N(0, s^2 I) (Williams 1998, Computation with infinite neural networks).",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish, .scale = scale,
-               .pair = SCL_PAIR_COSINE),
+    SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_COSINE),
     SCL_INSTANCE(arcsine, options)};

@@ -14,6 +14,7 @@
  *
  * and under K p p, u and w have variance s^2/(1 - q^2) and correlation q. */
 #include "shared/kernel_tilt.h"
+#include "shared/scaled_kernel.h"
 
 typedef struct exponential {
   scl_base base;
@@ -59,19 +60,16 @@ static scl_status check_law(const exponential *self, const scl_law *law, scl_err
           error, SCL_STATUS_BAD_OPTION,
           "the sampler's standard deviation s = %g in column %zu and this kernel's width g = %g do "
           "not fit: E exp(||w||^2/g^2) is finite for 2 s^2 < g^2 alone, so give width above %g",
-          law->scale[j], j + 1, self->width, sqrt(2) * law->scale[j]);
+          law->scale[j], j + 1, self->width, SCL_SQRT2 * law->scale[j]);
   return status;
 }
 
 static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, scl_error *error) {
   const exponential *self = instance;
-  const scl_host *host = self->base.host;
   const scl_status status = check_law(self, law, error);
   if (status != SCL_STATUS_OK) return status;
-  double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
-  if (room == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the tilt of %zu columns",
-                      law->dim);
+  double *room = tilt_room(self, law, error);
+  if (room == NULL) return SCL_STATUS_NO_MEMORY;
   for (size_t j = 0; j < law->dim; j++) {
     const double s = law->scale[j], q = pow(s / self->width, 2);
     out->offset[j] = law->mean[j];
@@ -86,7 +84,7 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   out->log_one = tilt_indicator(law);
   out->log_diagonal = tilt_total(law, log_diagonal_factor, self, room);
   out->log_mass = tilt_indicator(law) + tilt_total(law, log_mass_factor, self, room);
-  host->release(room);
+  self->base.host->release(room);
   return SCL_STATUS_OK;
 }
 
@@ -103,7 +101,7 @@ const scl_plugin scullery_plugin = {
         "2023). It needs 2 s^2 < width^2, otherwise E K(w, w) is infinite:\n"
         "  kappa = (1 - 2 s^2/width^2)^(-d/4)\n"
         "  theta <= (1 - s^4/width^4)^(-d/4) for |phi| <= 1",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .scale = scale, .pair = SCL_PAIR_DOT),
+    SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_DOT),
     SCL_INSTANCE(exponential, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt)),
     .create = create};

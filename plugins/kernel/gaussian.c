@@ -19,6 +19,7 @@
  *   m'       = (u s^2 + m g^2)/(s^2 + g^2)
  *   log c(u) = -log(1 + s^2/g^2)/2 - (u - m)^2/(2 (s^2 + g^2)) */
 #include "shared/kernel_tilt.h"
+#include "shared/scaled_kernel.h"
 #include <stdio.h>
 
 typedef struct gaussian {
@@ -149,15 +150,6 @@ static scl_status find_width(const gaussian *self, const scl_law *law, double *w
   return SCL_STATUS_OK;
 }
 
-static double *allocate_room(const gaussian *self, const scl_law *law, scl_error *error) {
-  const scl_host *host = self->base.host;
-  double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
-  if (room == NULL)
-    (void)host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a law of %zu columns",
-                     law->dim);
-  return room;
-}
-
 static scl_status bind(void *instance, const scl_law *law, scl_error *error) {
   gaussian *self = instance;
   const scl_host *host = self->base.host;
@@ -166,7 +158,7 @@ static scl_status bind(void *instance, const scl_law *law, scl_error *error) {
     return host->fail(
         error, SCL_STATUS_UNSUPPORTED,
         "theta and coefficient choose the width for a Gaussian sampler only: give width");
-  double *room = allocate_room(self, law, error);
+  double *room = tilt_room(self, law, error);
   if (room == NULL) return SCL_STATUS_NO_MEMORY;
   const scl_status status = find_width(self, law, &width, room, error);
   host->release(room);
@@ -188,7 +180,7 @@ static void tilt_column(double width, double m, double s, size_t j, scl_tilt *ou
   out->log0[j] = -0.5 * log1p(ratio * ratio) - 0.5 * (m / h) * (m / h);
   out->log1[j] = m / h / h;
   out->log2[j] = -0.5 / h / h;
-  out->pair_scale[j] = s * hypot(1, ratio) / hypot(1, sqrt(2) * ratio);
+  out->pair_scale[j] = s * hypot(1, ratio) / hypot(1, SCL_SQRT2 * ratio);
 }
 
 static scl_status tilt_columns(const gaussian *self, const scl_law *law, scl_tilt *out,
@@ -210,7 +202,7 @@ static scl_status tilt(const void *instance, const scl_law *law, scl_tilt *out, 
   scl_status status = tilt_check(self, law, error);
   if (status == SCL_STATUS_OK) status = tilt_columns(self, law, out, error);
   if (status != SCL_STATUS_OK) return status;
-  double *room = allocate_room(self, law, error);
+  double *room = tilt_room(self, law, error);
   if (room == NULL) return SCL_STATUS_NO_MEMORY;
   out->log_one = tilt_indicator(law);
   out->log_diagonal = 0;
@@ -239,8 +231,7 @@ const scl_plugin scullery_plugin = {
         "the published tables.\n"
         "With a Gaussian sampler the expectation E K(u, w) phi(w, x) is exact:\n"
         "c(u) S(<u', x>, v).",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .scale = scale,
-               .pair = SCL_PAIR_SQUARED_DISTANCE),
+    SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_SQUARED_DISTANCE),
     SCL_INSTANCE(gaussian, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = tilt)),
     .create = create,

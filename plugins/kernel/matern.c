@@ -8,6 +8,7 @@
  *
  *   sum_m c_m a^m,   c_0 = 1,   c_m = c_(m-1) 2 (p - m + 1) / ((2 p - m + 1) m) */
 #include "shared/matern.h"
+#include "shared/scaled_kernel.h"
 
 enum { MOST_HALVES = 20 };
 
@@ -89,7 +90,6 @@ const scl_plugin scullery_plugin = {
         "width = 1/scale (Rasmussen and Williams 2006, Gaussian processes for machine learning,\n"
         "equation 4.14).\n"
         "nu = 0.5, 1.5, 2.5, ... are fast; others evaluate a Bessel function for each pair.",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .scale = scale,
-               .pair = SCL_PAIR_SQUARED_DISTANCE),
+    SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_SQUARED_DISTANCE),
     SCL_INSTANCE(matern, options),
     .create = create};

@@ -7,6 +7,7 @@
  * Goel 2015 (Random maxout features, theorem 1) state s^2 <x, y> kappa_q(r) in its place, which
  * leaves out the pairs of different argmax. */
 #include "shared/maxout.h"
+#include "shared/scaled_kernel.h"
 
 typedef struct maxout {
   scl_base base;
@@ -53,7 +54,6 @@ const scl_plugin scullery_plugin = {
         "normals has a positive mean: q = 2, r = 0 gives M_q = 1/pi = 0.318 and not 0;\n"
         "q = 4, r = 0.3 gives 1.152 and not 0.171. Features measured against the theorem disagree\n"
         "with it; against this kernel they agree.",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = finish, .scale = scale,
-               .pair = SCL_PAIR_COSINE),
+    SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_COSINE),
     SCL_INSTANCE(maxout, options),
     .create = create};

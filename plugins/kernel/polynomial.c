@@ -1,7 +1,7 @@
 /* The polynomial kernel; on sparse rows and thresholds times 1[same support]:
  *
  *   K(x, y) = (a <x, y> + c)^p */
-#include <scullery/plugin.h>
+#include "shared/scaled_kernel.h"
 
 typedef struct polynomial {
   scl_base base;
@@ -37,5 +37,5 @@ const scl_plugin scullery_plugin = {
     .doc = "K(x, y) = (scale <x, y> + offset)^degree, positive semidefinite for scale > 0 and\n"
            "offset >= 0; on sparse rows and thresholds times 1[same support].\n"
            "offset = 0 keeps the monomials of that degree alone.",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .scale = scale, .pair = SCL_PAIR_DOT),
+    SCALED_KERNEL(SCL_SPACES_KERNEL, SCL_PAIR_DOT),
     SCL_INSTANCE(polynomial, options)};

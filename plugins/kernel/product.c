@@ -5,15 +5,11 @@
  * Tilt: where all factors but one leave p as it is on the support (indicators), K p is the tilt of
  * that one. A product of two Gaussian kernels is one Gaussian kernel and should be given as
  * such. */
-#include "shared/kernel_parts.h"
+#include "shared/kernel_folded.h"
 
 static const scl_option options[] = {
-    {.name = "factors",
-     .help = "the kernels, as { sc.kernel.gaussian{}, sc.kernel.polynomial{} }",
-     .words = "kernel",
-     .fallback = "gaussian",
-     .forms = SCL_FORM_PARTS,
-     SCL_AT(kernel_folded, given)}};
+    KERNEL_PARTS(kernel_folded, given, "factors",
+                 "the kernels, as { sc.kernel.gaussian{}, sc.kernel.polynomial{} }")};
 
 static void multiply(const void *self, size_t k, size_t count, const double *values, double *out) {
   (void)self;
@@ -21,10 +17,8 @@ static void multiply(const void *self, size_t k, size_t count, const double *val
     out[j] = k == 0 ? values[j] : out[j] * values[j];
 }
 
-static scl_status create(void *instance, scl_error *error) {
-  kernel_folded *self = instance;
-  self->fold = multiply;
-  return folded_create(self, error);
+static scl_status create(void *self, scl_error *error) {
+  return folded_create(self, multiply, error);
 }
 
 /* ------------------------------------------------------------ the tilt */
@@ -73,8 +67,6 @@ const scl_plugin scullery_plugin = {
         "Widths said through the sampler (theta, coefficient) are found for each factor by\n"
         "itself. Expectations are exact where all factors but one are sc.kernel.indicator{},\n"
         "otherwise by Monte Carlo.",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .gram = folded_gram, .diagonal = folded_diagonal),
-    SCL_INSTANCE(kernel_folded, options),
+    KERNEL_FOLDED(kernel_folded),
     .create = create,
-    .destroy = folded_destroy,
     .ability = ability};

@@ -6,15 +6,8 @@
  *
  * No factor is above 1, so the product of the first ones is at least K: it underflows where K
  * itself does, and never overflows. */
+#include "shared/skewed_chi_square.h"
 #include "shared/column_kernel.h"
-
-typedef struct skewed {
-  scl_base base;
-  double c;
-} skewed;
-
-static const scl_option options[] = {SCL_NUMBER(
-    skewed, c, "1", "the shift c, above 0; entries of rows must be above -c", SCL_POSITIVE)};
 
 static double prepare(const void *instance, double x) {
   const skewed *self = instance;
@@ -34,19 +27,7 @@ static void gather(double s, size_t count, const double *t, double *out) {
     out[j] *= 2 * s * t[j] / (s * s + t[j] * t[j]);
 }
 
-static const column_kernel form = {
-    .start = 1, .prepare = prepare, .gather = gather, .refuse = refuse};
-
-static scl_status gram(const void *self, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
-  return column_gram(&form, self, u, v, out, stride, error);
-}
-
-static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out,
-                           scl_error *error) {
-  return column_diagonal(&form, self, u, out, error);
-}
+COLUMN_FORM(1)
 
 const scl_plugin scullery_plugin = {
     .name = "skewed_chi_square",
@@ -56,5 +37,5 @@ const scl_plugin scullery_plugin = {
            "+ c)\n"
            "(Li, Ionescu and Sminchisescu 2010, Random Fourier approximations for skewed\n"
            "multiplicative histogram kernels).",
-    SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal),
+    COLUMN_KERNEL,
     SCL_INSTANCE(skewed, options)};

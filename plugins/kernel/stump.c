@@ -27,7 +27,7 @@ static scl_status create(void *instance, scl_error *error) {
                                  "'sigma' = %g asks for normal thresholds and 'a' = %g for uniform "
                                  "ones: give one of them",
                                  self->sigma, self->a);
-  self->width = uniform ? self->a : sqrt(2) * (normal ? self->sigma : 1);
+  self->width = uniform ? self->a : SCL_SQRT2 * (normal ? self->sigma : 1);
   return SCL_STATUS_OK;
 }
 

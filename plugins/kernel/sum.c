@@ -1,7 +1,7 @@
 /* The weighted sum of other kernels, a_k >= 0, positive semidefinite where they are:
  *
  *   K(u, w) = sum_k a_k K_k(u, w) */
-#include "shared/kernel_parts.h"
+#include "shared/kernel_folded.h"
 
 typedef struct sum {
   kernel_folded folded;
@@ -9,12 +9,8 @@ typedef struct sum {
 } sum;
 
 static const scl_option options[] = {
-    {.name = "terms",
-     .help = "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }",
-     .words = "kernel",
-     .fallback = "gaussian",
-     .forms = SCL_FORM_PARTS,
-     SCL_AT(sum, folded.given)},
+    KERNEL_PARTS(sum, folded.given, "terms",
+                 "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }"),
     SCL_ROW(sum, weights, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
             "a factor for each term, 0 or more (default 1 each)", SCL_NOT_NEGATIVE)};
 
@@ -40,11 +36,8 @@ static scl_status create(void *instance, scl_error *error) {
     return self->folded.base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "option 'weights' takes one number a term: %zu came for %zu terms", given, terms);
-  self->folded.fold = add;
-  return folded_create(&self->folded, error);
+  return folded_create(&self->folded, add, error);
 }
-
-static const void *ability(const void *self, const char *id) { return folded_binding(self, id); }
 
 const scl_plugin scullery_plugin = {
     .name = "sum",
@@ -54,8 +47,6 @@ const scl_plugin scullery_plugin = {
         "where the terms are. Defined where all terms are.\n"
         "Widths said through the sampler (theta, coefficient) are found for each term by itself.\n"
         "Expectations are by Monte Carlo: a sum of tilted laws is a mixture.",
-    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .gram = folded_gram, .diagonal = folded_diagonal),
-    SCL_INSTANCE(sum, options),
+    KERNEL_FOLDED(sum),
     .create = create,
-    .destroy = folded_destroy,
-    .ability = ability};
+    .ability = folded_binding};

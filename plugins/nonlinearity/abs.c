@@ -5,17 +5,7 @@
  * Gaussian dual:  |a| |b| is the sum of a_+ b_+ over the four signs (shared/rectified.h) */
 #include "shared/rectified.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = fabs(z[j]);
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = fabsf(z[j]);
-}
+SCL_LOOPS(fabs(z))
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   rectified_smooth(((const scl_base *)self)->host->math, count, m, v, 1, 0, out);
@@ -38,8 +28,5 @@ const scl_plugin scullery_plugin = {
            "r the cosine of x and y; with means and biases it is closed too, by the bivariate\n"
            "normal distribution function.\n"
            "In an RKHS weighting it becomes v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v)).",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-                  SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1,
-                            .breaks = (const double[]){0}, .n_breaks = 1))};
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    RECTIFIED_ABILITIES};

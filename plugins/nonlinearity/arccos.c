@@ -10,11 +10,11 @@
  * Gaussian dual: for means of 0 (s_a s_b)^n k_n(theta), shared/arccos.h; for any means, order 0 by
  * F2 (shared/half_space.h) and order 1 by shared/rectified.h. */
 #include "shared/arccos.h"
+#include "shared/closed_form.h"
 #include "shared/half_space.h"
 #include "shared/rectified.h"
 
 enum { CHUNK = RECTIFIED_CHUNK };
-#define ROOT_OF_2 1.41421356237309504880
 
 typedef struct arccos {
   scl_base base;
@@ -34,38 +34,26 @@ static size_t chunk_at(size_t count, size_t from) {
 
 /* ------------------------------------------------------------ phi */
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  const int order = order_of(self);
-  double base[CHUNK];
-  for (size_t from = 0; from < count; from += CHUNK) {
-    const size_t some = chunk_at(count, from);
-    double *to = out + from;
-    for (size_t j = 0; j < some; j++)
-      base[j] = z[from + j] > 0 ? z[from + j] : 0;
-    for (size_t j = 0; j < some; j++)
-      to[j] = order > 0 ? ROOT_OF_2 * base[j] : base[j] > 0 ? ROOT_OF_2 : 0;
-    for (int n = 1; n < order; n++)
-      for (size_t j = 0; j < some; j++)
-        to[j] *= base[j];
+/* The power of max(0, z) is made by multiplications, a chunk at a time. */
+#define LOOP(name, real)                                                                           \
+  static void name(const void *self, size_t count, const real *z, real *out) {                     \
+    const real root = (real)SCL_SQRT2;                                                             \
+    const int order = order_of(self);                                                              \
+    real base[CHUNK];                                                                              \
+    for (size_t from = 0; from < count; from += CHUNK) {                                           \
+      const size_t some = chunk_at(count, from);                                                   \
+      real *to = out + from;                                                                       \
+      for (size_t j = 0; j < some; j++)                                                            \
+        base[j] = z[from + j] > 0 ? z[from + j] : 0;                                               \
+      for (size_t j = 0; j < some; j++)                                                            \
+        to[j] = order > 0 ? root * base[j] : base[j] > 0 ? root : 0;                               \
+      for (int n = 1; n < order; n++)                                                              \
+        for (size_t j = 0; j < some; j++)                                                          \
+          to[j] *= base[j];                                                                        \
+    }                                                                                              \
   }
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  const float root = (float)ROOT_OF_2;
-  const int order = order_of(self);
-  float base[CHUNK];
-  for (size_t from = 0; from < count; from += CHUNK) {
-    const size_t some = chunk_at(count, from);
-    float *to = out + from;
-    for (size_t j = 0; j < some; j++)
-      base[j] = z[from + j] > 0 ? z[from + j] : 0;
-    for (size_t j = 0; j < some; j++)
-      to[j] = order > 0 ? root * base[j] : base[j] > 0 ? root : 0;
-    for (int n = 1; n < order; n++)
-      for (size_t j = 0; j < some; j++)
-        to[j] *= base[j];
-  }
-}
+LOOP(loop, double)
+LOOP(loop_float32, float)
 
 /* ------------------------------------------------------------ moments
  *
@@ -110,7 +98,7 @@ static void truncated_chunk(int order, size_t count, const double *m, const doub
       even[j] = next;
     }
   for (size_t j = 0; j < count; j++)
-    out[j] = truncated_scale(order, ROOT_OF_2 * even[j], fmax(fabs(m[j]), v[j]));
+    out[j] = truncated_scale(order, SCL_SQRT2 * even[j], fmax(fabs(m[j]), v[j]));
 }
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
@@ -119,7 +107,7 @@ static void smooth(const void *self, size_t count, const double *m, const double
   const double half = sqrt(0.5);
   double odd[CHUNK] = {0}, even[CHUNK] = {0};
   if (order == 0) {
-    half_space_smooth(math, count, m, v, out);
+    half_space_smooth(self, count, m, v, out);
     half_space_lift(count, half, out);
     return;
   }
@@ -161,19 +149,19 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 
 static const double kink[] = {0};
 static const scl_ability_facts facts_of_step = {SCL_HEAD(scl_ability_facts),
-                                                .bound = ROOT_OF_2,
+                                                .bound = SCL_SQRT2,
                                                 .lipschitz = INFINITY,
                                                 .breaks = kink,
                                                 .n_breaks = 1,
                                                 .scale_free = 1};
 static const scl_ability_facts facts_of_rectifier = {SCL_HEAD(scl_ability_facts), .bound = INFINITY,
-                                                     .lipschitz = ROOT_OF_2, .breaks = kink,
+                                                     .lipschitz = SCL_SQRT2, .breaks = kink,
                                                      .n_breaks = 1};
 static const scl_ability_facts facts_of_power = {SCL_HEAD(scl_ability_facts), .bound = INFINITY,
                                                  .lipschitz = INFINITY, .breaks = kink,
                                                  .n_breaks = 1};
 static const scl_ability_two_valued values_of_step = {SCL_HEAD(scl_ability_two_valued), .low = 0,
-                                                      .high = ROOT_OF_2};
+                                                      .high = SCL_SQRT2};
 
 static const void *ability(const void *self, const char *id) {
   const int order = order_of(self);
@@ -194,8 +182,7 @@ const scl_plugin scullery_plugin = {
            "  any order by recursion. Orders 0 and 1 also with means and biases.\n"
            "In an RKHS weighting it becomes sqrt2 M_n:\n"
            "  M_0 = F(m/v),  M_1 = m F(m/v) + v f(m/v),  M_n = m M_(n-1) + (n-1) v^2 M_(n-2).",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
     SCL_INSTANCE(arccos, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual)),
+    SCL_ABILITIES(CLOSED_FORM),
     .ability = ability};

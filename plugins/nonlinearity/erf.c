@@ -7,20 +7,15 @@
  * Gaussian dual:  for means of 0 the arc-sine kernel (Williams 1998, Computation with infinite
  *                 neural networks)
  *                   (2/pi) asin(2 c / sqrt((1 + 2 v_a)(1 + 2 v_b))) */
+#include "shared/closed_form.h"
 #include "shared/half_space.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  ((const scl_base *)self)->host->math->erf(count, z, out);
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  ((const scl_base *)self)->host->math->erff(count, z, out);
-}
+SCL_LOOPS_OF(erf)
 
 /* sqrt(1 + 2 v^2) without overflow. */
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   for (size_t j = 0; j < count; j++) {
-    const double root = sqrt(2) * v[j];
+    const double root = SCL_SQRT2 * v[j];
     out[j] = m[j] / (root > 1e8 ? root : sqrt(1 + root * root));
   }
   loop(self, count, out, out);
@@ -40,8 +35,6 @@ const scl_plugin scullery_plugin = {
            "(Williams 1998); with means it is closed too, by the bivariate normal distribution\n"
            "function.\n"
            "In an RKHS weighting it becomes erf(m / sqrt(1 + 2 v^2)).",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-                  SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1,
-                            .lipschitz = 1.12837916709551257390 /* 2/sqrt(pi) */))};
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_ABILITIES(CLOSED_FORM, SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1,
+                                         .lipschitz = 1.12837916709551257390 /* 2/sqrt(pi) */))};

@@ -3,15 +3,9 @@
  *
  * Smoothing:      S(m, v) = exp(m + v^2/2)
  * Gaussian dual:  exp((v_a + v_b + 2 c)/2 + m_a + m_b) */
-#include <scullery/plugin.h>
+#include "shared/closed_form.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  ((const scl_base *)self)->host->math->exp(count, z, out);
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  ((const scl_base *)self)->host->math->expf(count, z, out);
-}
+SCL_LOOPS_OF(exp)
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   for (size_t j = 0; j < count; j++)
@@ -32,8 +26,6 @@ const scl_plugin scullery_plugin = {
            "It overflows for z above 709, in float32 above 88: keep <w, x> moderate.\n"
            "On N(0, S) rows with a bias b it estimates exp((x+y)'S(x+y)/2) E exp(2b).\n"
            "In an RKHS weighting it becomes exp(m + v^2/2).",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-        SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = INFINITY))};
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_ABILITIES(CLOSED_FORM, SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY,
+                                         .lipschitz = INFINITY))};

@@ -6,10 +6,9 @@
  *
  * Smoothing:      E cos(N(m, v^2)) = exp(-v^2/2) cos m, likewise sin
  * Gaussian dual:  by cos a cos b = (cos(a - b) + cos(a + b))/2 */
-#include <scullery/plugin.h>
+#include "shared/normal.h"
 
 enum { PHASE, PAIR };
-#define ROOT_OF_2 1.41421356237309504880
 
 typedef struct fourier {
   scl_base base;
@@ -33,39 +32,25 @@ static scl_status shape(const void *instance, scl_shape *out, scl_error *error) 
 
 /* One row: cosines, and sines in the pair form, times amplitude exp(-v^2/2). v is NULL without
  * smoothing. */
-static void row_float64(const fourier *self, size_t count, const double *z, const double *v,
-                        ptrdiff_t stride, double *cosine, double *sine) {
-  const scl_vector_math *math = self->base.host->math;
-  const double amplitude = self->form == PAIR ? 1 : ROOT_OF_2;
-  if (sine != NULL) math->sin(count, z, sine);
-  math->cos(count, z, cosine);
-  if (v == NULL && self->form == PAIR) return;
-  const double common = v == NULL ? amplitude : amplitude * exp(-*v * *v / 2);
-  const bool own = v != NULL && stride != 0;
-  for (size_t j = 0; j < count; j++) {
-    const double spread = own ? v[(ptrdiff_t)j * stride] : 0;
-    const double factor = own ? amplitude * exp(-spread * spread / 2) : common;
-    cosine[j] *= factor;
-    if (sine != NULL) sine[j] *= factor;
+#define ROW(name, real, exponential, sines, cosines)                                               \
+  static void name(const fourier *self, size_t count, const real *z, const real *v,                \
+                   ptrdiff_t stride, real *cosine, real *sine) {                                   \
+    const scl_vector_math *math = self->base.host->math;                                           \
+    const real amplitude = self->form == PAIR ? 1 : (real)SCL_SQRT2;                               \
+    if (sine != NULL) math->sines(count, z, sine);                                                 \
+    math->cosines(count, z, cosine);                                                               \
+    if (v == NULL && self->form == PAIR) return;                                                   \
+    const real common = v == NULL ? amplitude : amplitude * exponential(-*v * *v / 2);             \
+    const bool own = v != NULL && stride != 0;                                                     \
+    for (size_t j = 0; j < count; j++) {                                                           \
+      const real spread = own ? v[(ptrdiff_t)j * stride] : 0;                                      \
+      const real factor = own ? amplitude * exponential(-spread * spread / 2) : common;            \
+      cosine[j] *= factor;                                                                         \
+      if (sine != NULL) sine[j] *= factor;                                                         \
+    }                                                                                              \
   }
-}
-
-static void row_float32(const fourier *self, size_t count, const float *z, const float *v,
-                        ptrdiff_t stride, float *cosine, float *sine) {
-  const scl_vector_math *math = self->base.host->math;
-  const float amplitude = self->form == PAIR ? 1 : (float)ROOT_OF_2;
-  if (sine != NULL) math->sinf(count, z, sine);
-  math->cosf(count, z, cosine);
-  if (v == NULL && self->form == PAIR) return;
-  const float common = v == NULL ? amplitude : amplitude * expf(-*v * *v / 2);
-  const bool own = v != NULL && stride != 0;
-  for (size_t j = 0; j < count; j++) {
-    const float spread = own ? v[(ptrdiff_t)j * stride] : 0;
-    const float factor = own ? amplitude * expf(-spread * spread / 2) : common;
-    cosine[j] *= factor;
-    if (sine != NULL) sine[j] *= factor;
-  }
-}
+ROW(row_float64, double, exp, sin, cos)
+ROW(row_float32, float, expf, sinf, cosf)
 
 static scl_status smooth(const void *instance, const scl_const_block *m, const scl_spread *v,
                          const scl_block *out, scl_error *error) {
@@ -101,14 +86,15 @@ static scl_status apply(const void *self, const scl_const_block *z, const scl_bl
 static double dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b,
                    double covariance) {
   const fourier *self = instance;
-  const double difference = exp(-(var_a + var_b - 2 * covariance) / 2) * cos(mean_a - mean_b);
-  const double sum = exp(-(var_a + var_b + 2 * covariance) / 2) * cos(mean_a + mean_b);
-  return self->form == PAIR ? difference : difference + sum;
+  const double difference = normal_cosine(mean_a - mean_b, var_a + var_b - 2 * covariance);
+  return self->form == PAIR
+             ? difference
+             : difference + normal_cosine(mean_a + mean_b, var_a + var_b + 2 * covariance);
 }
 
 static const void *ability(const void *instance, const char *id) {
-  static const scl_ability_facts phase = {SCL_HEAD(scl_ability_facts), .bound = ROOT_OF_2,
-                                          .lipschitz = ROOT_OF_2};
+  static const scl_ability_facts phase = {SCL_HEAD(scl_ability_facts), .bound = SCL_SQRT2,
+                                          .lipschitz = SCL_SQRT2};
   static const scl_ability_facts pair = {SCL_HEAD(scl_ability_facts), .bound = 1, .lipschitz = 1};
   const fourier *self = instance;
   if (strcmp(id, SCL_ABILITY_FACTS) != 0) return NULL;

@@ -40,8 +40,7 @@ const scl_plugin scullery_plugin = {
            "On rows of covariance S it estimates the linear kernel x'Sy (random projections,\n"
            "Johnson and Lindenstrauss 1984). It also takes the features of sketches as they are.\n"
            "In an RKHS weighting it becomes m.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32,
-                     .tags = "none|sketch"),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .tags = "none|sketch"),
     SCL_ABILITIES(
         SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth,
                   .loop_float32 = smooth_float32),

@@ -51,25 +51,18 @@ static size_t chunk_at(size_t cols, size_t from) {
 
 /* ------------------------------------------------------------ the maximum, and where it is */
 
-static void largest_float64(size_t q, size_t count, const double *z, ptrdiff_t plane, double *out) {
-  for (size_t j = 0; q == 1 && j < count; j++)
-    out[j] = z[j];
-  for (size_t k = 1; k < q; k++) {
-    const double *first = k == 1 ? z : out, *next = z + (ptrdiff_t)k * plane;
-    for (size_t j = 0; j < count; j++)
-      out[j] = next[j] > first[j] ? next[j] : first[j];
+#define LARGEST(name, real)                                                                        \
+  static void name(size_t q, size_t count, const real *z, ptrdiff_t plane, real *out) {            \
+    for (size_t j = 0; q == 1 && j < count; j++)                                                   \
+      out[j] = z[j];                                                                               \
+    for (size_t k = 1; k < q; k++) {                                                               \
+      const real *first = k == 1 ? z : out, *next = z + (ptrdiff_t)k * plane;                      \
+      for (size_t j = 0; j < count; j++)                                                           \
+        out[j] = next[j] > first[j] ? next[j] : first[j];                                          \
+    }                                                                                              \
   }
-}
-
-static void largest_float32(size_t q, size_t count, const float *z, ptrdiff_t plane, float *out) {
-  for (size_t j = 0; q == 1 && j < count; j++)
-    out[j] = z[j];
-  for (size_t k = 1; k < q; k++) {
-    const float *first = k == 1 ? z : out, *next = z + (ptrdiff_t)k * plane;
-    for (size_t j = 0; j < count; j++)
-      out[j] = next[j] > first[j] ? next[j] : first[j];
-  }
-}
+LARGEST(largest_float64, double)
+LARGEST(largest_float32, float)
 
 static scl_status apply(const void *instance, const scl_const_block *z, const scl_block *out,
                         scl_error *error) {

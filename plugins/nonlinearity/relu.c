@@ -6,17 +6,7 @@
  *                 and Saul 2009, Kernel methods for deep learning) */
 #include "shared/rectified.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = z[j] > 0 ? z[j] : 0;
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = z[j] > 0 ? z[j] : 0;
-}
+SCL_LOOPS(z > 0 ? z : 0)
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   rectified_smooth(((const scl_base *)self)->host->math, count, m, v, 0.5, 0.5, out);
@@ -39,8 +29,5 @@ const scl_plugin scullery_plugin = {
         "With means and biases it is closed too, by the bivariate normal distribution function.\n"
         "In an RKHS weighting it becomes m F(m/v) + v f(m/v), F and f the normal distribution\n"
         "function and density.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-                  SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1,
-                            .breaks = (const double[]){0}, .n_breaks = 1))};
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    RECTIFIED_ABILITIES};

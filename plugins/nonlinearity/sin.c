@@ -3,15 +3,10 @@
  *
  * Smoothing:      S(m, v) = exp(-v^2/2) sin m
  * Gaussian dual:  by sin a sin b = (cos(a - b) - cos(a + b))/2 */
-#include <scullery/plugin.h>
+#include "shared/closed_form.h"
+#include "shared/normal.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  ((const scl_base *)self)->host->math->sin(count, z, out);
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  ((const scl_base *)self)->host->math->sinf(count, z, out);
-}
+SCL_LOOPS_OF(sin)
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   enum { CHUNK = 256 };
@@ -31,9 +26,9 @@ static void smooth(const void *self, size_t count, const double *m, const double
 static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
                    double covariance) {
   (void)self;
-  const double difference = exp(-(var_a + var_b - 2 * covariance) / 2) * cos(mean_a - mean_b);
-  const double sum = exp(-(var_a + var_b + 2 * covariance) / 2) * cos(mean_a + mean_b);
-  return (difference - sum) / 2;
+  return (normal_cosine(mean_a - mean_b, var_a + var_b - 2 * covariance) -
+          normal_cosine(mean_a + mean_b, var_a + var_b + 2 * covariance)) /
+         2;
 }
 
 const scl_plugin scullery_plugin = {
@@ -43,7 +38,6 @@ const scl_plugin scullery_plugin = {
            "On N(0, S) rows it estimates exp(-(x'Sx + y'Sy)/2) sinh(x'Sy).\n"
            "In an RKHS weighting it becomes exp(-v^2/2) sin m.\n"
            "For Fourier features take nonlinearity.fourier.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),
-                  SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_ABILITIES(CLOSED_FORM,
                   SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1))};

@@ -8,26 +8,16 @@
  * Codes:          collision 1 - theta/pi */
 #include "shared/half_space.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = z[j] > 0 ? 1 : 0;
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  (void)self;
-  for (size_t j = 0; j < count; j++)
-    out[j] = z[j] > 0 ? 1.0f : 0.0f;
-}
+SCL_LOOPS(z > 0 ? 1 : 0)
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
-  half_space_smooth(((const scl_base *)self)->host->math, count, m, v, out);
+  half_space_smooth(self, count, m, v, out);
   half_space_lift(count, 0.5, out);
 }
 
 static void smooth_float32(const void *self, size_t count, const float *m, const float *v,
                            float *out) {
-  half_space_smooth_float32(((const scl_base *)self)->host->math, count, m, v, out);
+  half_space_smooth_float32(self, count, m, v, out);
   for (size_t j = 0; j < count; j++)
     out[j] = 0.5f + 0.5f * out[j];
 }
@@ -60,13 +50,5 @@ const scl_plugin scullery_plugin = {
         "On thresholds: min(P(t < x_i), P(t < y_i)), averaged over the columns.\n"
         "As codes: P(same code) = 1 - theta/pi.\n"
         "In an RKHS weighting it becomes F(m/v), F the normal distribution function.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth,
-                  .loop_float32 = smooth_float32),
-        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-        SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = threshold_dual),
-        SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision),
-        SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, .low = 0, .high = 1),
-        SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,
-                  .breaks = (const double[]){0}, .n_breaks = 1, .scale_free = 1))};
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    HALF_SPACE_ABILITIES(smooth, .low = 0, .high = 1)};

@@ -5,19 +5,8 @@
  * dual is a quadrature too (shared/sigmoid.h). The nearest poles are +-i pi/2. */
 #include "shared/sigmoid.h"
 
-static void loop(const void *self, size_t count, const double *z, double *out) {
-  ((const scl_base *)self)->host->math->tanh(count, z, out);
-}
-
-static void loop_float32(const void *self, size_t count, const float *z, float *out) {
-  ((const scl_base *)self)->host->math->tanhf(count, z, out);
-}
-
-static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
-                   double covariance) {
-  const sigmoid g = {.base = self, .loop = loop, .pole = SCL_PI / 2};
-  return sigmoid_dual(&g, mean_a, mean_b, var_a, var_b, covariance);
-}
+SCL_LOOPS_OF(tanh)
+SIGMOID_DUAL(SCL_PI / 2)
 
 const scl_plugin scullery_plugin = {
     .name = "tanh",
@@ -28,6 +17,4 @@ const scl_plugin scullery_plugin = {
         "to 1e-10, for standard deviations of <w, x> up to 20; near 1 it takes some microseconds\n"
         "a pair.\n"
         "In an RKHS weighting its expectation is computed by quadrature.",
-    SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),
-                  SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1))};
+    SIGMOID(1)};

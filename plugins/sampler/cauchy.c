@@ -5,29 +5,17 @@
  *
  * The ratio of two normal numbers has this law for gamma = 1: one division, the same bits on every
  * machine. */
-#include <scullery/plugin.h>
-
-typedef struct cauchy {
-  scl_base base;
-  double gamma;
-} cauchy;
+#include "scaled_rows.h"
 
 static const scl_option options[] = {
-    SCL_NUMBER(cauchy, gamma, "1", "the rate in exp(-gamma ||x-y||_1), the scale of each weight",
-               SCL_ABOVE(0, 1e250), .width = SCL_WIDTH_RATE),
-    SCL_OPTION_BIAS};
+    SCALED_ROWS_OPTIONS("gamma", "the rate in exp(-gamma ||x-y||_1), the scale of each weight",
+                        SCL_ABOVE(0, 1e250), .width = SCL_WIDTH_RATE)};
 
 /* The denominator is 0 for one uniform number in 2^53 alone. */
 static void make(const void *instance, size_t count, const double *normal, double *e) {
   (void)instance;
   for (size_t j = 0; j < count; j++, normal += 2)
     e[j] = normal[1] == 0 ? normal[0] * 0x1p53 : normal[0] / normal[1];
-}
-
-static void moments(const void *instance, double *mean, double *scale) {
-  const cauchy *self = instance;
-  *mean = 0;
-  *scale = self->gamma;
 }
 
 static double factor(const void *instance, double z) {
@@ -42,6 +30,4 @@ const scl_plugin scullery_plugin = {
            "Their moments do not exist.\n"
            "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||_1)\n"
            "(Rahimi and Recht 2007).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
-                .normals = 2, .family = SCL_FAMILY_CAUCHY),
-    SCL_INSTANCE(cauchy, options)};
+    SCALED_ROWS(2, SCL_FAMILY_CAUCHY)};

@@ -17,13 +17,8 @@
 #ifndef SCULLERY_SAMPLER_CONVOLUTION_H
 #define SCULLERY_SAMPLER_CONVOLUTION_H
 
+#include "isa.h"
 #include <scullery/plugin.h>
-
-#if defined(__GNUC__)
-#define CONVOLUTION_INLINE static inline __attribute__((always_inline))
-#else
-#define CONVOLUTION_INLINE static inline
-#endif
 
 /* The parts of a node never overlap. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -32,7 +27,7 @@
 #define CONVOLUTION_APART
 #endif
 
-enum { LANES_F64 = 8, LANES_F32 = 16 };
+enum { LANES_f64 = 8, LANES_f32 = 16 };
 
 /* The square roots s that split the nodes, as a heap: node i splits X^m - r into the children 2 i,
  * with root s, s^2 = r, and 2 i + 1, with root -s; node 1 is X^(N/4) - i. Entry i holds the root of
@@ -54,17 +49,22 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
   }
 }
 
+/* A node of 4 count complex numbers as four parts; the roots s of the node, u and v = s u of its
+ * children. */
+#define CONVOLUTION_FOUR(real)                                                                     \
+  const real sr = root[0], si = root[1], ur = next[0], ui = next[1];                               \
+  const real vr = sr * ur - si * ui, vi = sr * ui + si * ur;                                       \
+  real *restrict r0 = re, *restrict r1 = re + count, *restrict r2 = re + 2 * count,                \
+                 *restrict r3 = re + 3 * count;                                                    \
+  real *restrict i0 = im, *restrict i1 = im + count, *restrict i2 = im + 2 * count,                \
+                 *restrict i3 = im + 3 * count;
+
 /* For one dtype: a node of m complex numbers into its parts and back (m times the inverse); a whole
  * sequence into its values and back (N times the inverse); the values of a product. */
 #define CONVOLUTION_DEFINE(real, dtype, LANES)                                                     \
-  CONVOLUTION_INLINE void convolution_split4_##dtype(size_t count, const real *root,               \
-                                                     const real *next, real *re, real *im) {       \
-    const real sr = root[0], si = root[1], ur = next[0], ui = next[1];                             \
-    const real vr = sr * ur - si * ui, vi = sr * ui + si * ur;                                     \
-    real *restrict r0 = re, *restrict r1 = re + count, *restrict r2 = re + 2 * count,              \
-                   *restrict r3 = re + 3 * count;                                                  \
-    real *restrict i0 = im, *restrict i1 = im + count, *restrict i2 = im + 2 * count,              \
-                   *restrict i3 = im + 3 * count;                                                  \
+  ISA_INLINE void convolution_split4_##dtype(size_t count, const real *root, const real *next,     \
+                                             real *re, real *im) {                                 \
+    CONVOLUTION_FOUR(real)                                                                         \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < count; k++) {                                                           \
       const real ar = ur * r1[k] - ui * i1[k], ai = ur * i1[k] + ui * r1[k];                       \
@@ -78,14 +78,9 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
       r3[k] = qr + wi, i3[k] = qi - wr;                                                            \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void convolution_join4_##dtype(size_t count, const real *root,                \
-                                                    const real *next, real *re, real *im) {        \
-    const real sr = root[0], si = root[1], ur = next[0], ui = next[1];                             \
-    const real vr = sr * ur - si * ui, vi = sr * ui + si * ur;                                     \
-    real *restrict r0 = re, *restrict r1 = re + count, *restrict r2 = re + 2 * count,              \
-                   *restrict r3 = re + 3 * count;                                                  \
-    real *restrict i0 = im, *restrict i1 = im + count, *restrict i2 = im + 2 * count,              \
-                   *restrict i3 = im + 3 * count;                                                  \
+  ISA_INLINE void convolution_join4_##dtype(size_t count, const real *root, const real *next,      \
+                                            real *re, real *im) {                                  \
+    CONVOLUTION_FOUR(real)                                                                         \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < count; k++) {                                                           \
       const real pr = r0[k] + r1[k], pi = i0[k] + i1[k], tr = r0[k] - r1[k], ti = i0[k] - i1[k];   \
@@ -98,8 +93,8 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
       r3[k] = vr * cr + vi * ci, i3[k] = vr * ci - vi * cr;                                        \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void convolution_split2_##dtype(const real *root, real *restrict re,          \
-                                                     real *restrict im) {                          \
+  ISA_INLINE void convolution_split2_##dtype(const real *root, real *restrict re,                  \
+                                             real *restrict im) {                                  \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < LANES; k++) {                                                           \
       const real ar = root[0] * re[LANES + k] - root[1] * im[LANES + k],                           \
@@ -108,8 +103,8 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
       re[k] += ar, im[k] += ai;                                                                    \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void convolution_join2_##dtype(const real *root, real *restrict re,           \
-                                                    real *restrict im) {                           \
+  ISA_INLINE void convolution_join2_##dtype(const real *root, real *restrict re,                   \
+                                            real *restrict im) {                                   \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < LANES; k++) {                                                           \
       const real ar = re[k] - re[LANES + k], ai = im[k] - im[LANES + k];                           \
@@ -118,17 +113,16 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
     }                                                                                              \
   }                                                                                                \
   /* acc = acc x, complex */                                                                       \
-  CONVOLUTION_INLINE void convolution_times_##dtype(size_t count, real *restrict re,               \
-                                                    real *restrict im, const real *restrict xr,    \
-                                                    const real *restrict xi) {                     \
+  ISA_INLINE void convolution_times_##dtype(size_t count, real *restrict re, real *restrict im,    \
+                                            const real *restrict xr, const real *restrict xi) {    \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < count; k++) {                                                           \
       const real pr = re[k] * xr[k] - im[k] * xi[k], pi = re[k] * xi[k] + im[k] * xr[k];           \
       re[k] = pr, im[k] = pi;                                                                      \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void convolution_plus_minus_##dtype(size_t count, real factor,                \
-                                                         real *restrict lo, real *restrict hi) {   \
+  ISA_INLINE void convolution_plus_minus_##dtype(size_t count, real factor, real *restrict lo,     \
+                                                 real *restrict hi) {                              \
     CONVOLUTION_APART                                                                              \
     for (size_t k = 0; k < count; k++) {                                                           \
       const real a = lo[k], b = factor * hi[k];                                                    \
@@ -137,8 +131,8 @@ static inline void convolution_fill_roots(size_t nodes, convolution_roots *roots
     }                                                                                              \
   }
 
-CONVOLUTION_DEFINE(double, f64, LANES_F64)
-CONVOLUTION_DEFINE(float, f32, LANES_F32)
+CONVOLUTION_DEFINE(double, f64, LANES_f64)
+CONVOLUTION_DEFINE(float, f32, LANES_f32)
 
 /* The recursions, compiled once for each instruction set: nodes deep in the tree fit the first
  * cache, whatever N is. */

@@ -48,15 +48,11 @@ static scl_status draw_grids(const void *instance, const scl_draw *draw, const s
   return SCL_STATUS_OK;
 }
 
-/* Mean and standard deviation of the pitches. */
-static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
-  (void)draw, (void)error;
+/* Of the pitches. */
+static void moments(const void *instance, double *mean, double *deviation) {
   const grid *self = instance;
-  for (size_t j = 0; j < out->dim; j++) {
-    out->mean[j] = 2 / self->gamma;
-    out->scale[j] = sqrt(2) / self->gamma;
-  }
-  return SCL_STATUS_OK;
+  *mean = 2 / self->gamma;
+  *deviation = SCL_SQRT2 / self->gamma;
 }
 
 static scl_status collision(const void *instance, const scl_draw *draw, size_t rows,
@@ -80,7 +76,6 @@ const scl_plugin scullery_plugin = {
            "a row's cell is floor((x_j - u_j)/delta_j).\n"
            "With nonlinearity.bins, one-hot features of the cells, the estimate is of\n"
            "P(same cell) = exp(-gamma ||x-y||_1) (Rahimi and Recht 2008, random bases).",
-    SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = draw_grids, .layout = layout),
+    SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = draw_grids, .layout = layout, .moments = moments),
     SCL_INSTANCE(grid, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
-                  SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = collision))};
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = collision))};

@@ -238,25 +238,6 @@ static scl_status fill_chain(const hadamard *self, const scl_const_parameters *p
   return status;
 }
 
-static scl_status apply(const void *instance, const scl_draw *draw,
-                        const scl_const_parameters *parameters, const scl_const_block *x,
-                        const scl_block *z, scl_error *error) {
-  (void)draw;
-  const hadamard *self = instance;
-  const walsh_rows multiply = walsh_choose(x->dtype);
-  workspace space;
-  scl_status status = reserve(self, parameters, &space, error);
-  if (status != SCL_STATUS_OK) return status;
-  for (size_t first = 0; status == SCL_STATUS_OK && first < parameters->count;
-       first += space.size) {
-    walsh_chain chain;
-    status = fill_chain(self, parameters, first, x->dtype, &space, &chain, error);
-    if (status == SCL_STATUS_OK) multiply(&chain, x, z, first, space.scratch);
-  }
-  release(self->rows.base.host, &space);
-  return status;
-}
-
 /* Row i of the chain's matrix: the chain transposed, from the left, on e_i. */
 static void dense_row(const walsh_chain *chain, size_t i, double *u, double *v) {
   const size_t size = chain->size;
@@ -271,26 +252,50 @@ static void dense_row(const walsh_chain *chain, size_t i, double *u, double *v) 
   }
 }
 
-static scl_status rows(const void *instance, const scl_draw *draw,
-                       const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
-                       scl_error *error) {
-  (void)draw;
-  const hadamard *self = instance;
-  workspace space;
+/* Every row of the chain's matrix, cut to `dim` numbers. */
+static void dense_rows(const walsh_chain *chain, size_t dim, double *scratch, double *out,
+                       ptrdiff_t stride) {
+  for (size_t i = 0; i < chain->size; i++) {
+    dense_row(chain, i, scratch, scratch + chain->size);
+    memcpy(out + (ptrdiff_t)i * stride, scratch, dim * sizeof *out);
+  }
+}
+
+/* Block after block: z = X W' where there is an x, else dense = W. */
+static scl_status each_block(const hadamard *self, const scl_const_parameters *parameters,
+                             const scl_const_block *x, const scl_block *z, double *dense,
+                             ptrdiff_t stride, scl_error *error) {
+  const scl_dtype dtype = x == NULL ? SCL_DTYPE_FLOAT64 : x->dtype;
+  const walsh_rows multiply = walsh_choose(dtype);
+  workspace space = {0};
   scl_status status = reserve(self, parameters, &space, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t first = 0; status == SCL_STATUS_OK && first < parameters->count;
        first += space.size) {
     walsh_chain chain;
-    status = fill_chain(self, parameters, first, SCL_DTYPE_FLOAT64, &space, &chain, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < space.size; i++) {
-      dense_row(&chain, i, space.scratch, space.scratch + space.size);
-      memcpy(dense + (ptrdiff_t)(first + i) * stride, space.scratch,
-             parameters->dim * sizeof *dense);
-    }
+    status = fill_chain(self, parameters, first, dtype, &space, &chain, error);
+    if (status != SCL_STATUS_OK) break;
+    if (x != NULL)
+      multiply(&chain, x, z, first, space.scratch);
+    else
+      dense_rows(&chain, parameters->dim, space.scratch, dense + (ptrdiff_t)first * stride, stride);
   }
   release(self->rows.base.host, &space);
   return status;
+}
+
+static scl_status apply(const void *self, const scl_draw *draw,
+                        const scl_const_parameters *parameters, const scl_const_block *x,
+                        const scl_block *z, scl_error *error) {
+  (void)draw;
+  return each_block(self, parameters, x, z, NULL, 0, error);
+}
+
+static scl_status rows(const void *self, const scl_draw *draw,
+                       const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
+                       scl_error *error) {
+  (void)draw;
+  return each_block(self, parameters, NULL, NULL, dense, stride, error);
 }
 
 /* ---------------------------------------------------------------- the plugin */
@@ -312,9 +317,7 @@ const scl_plugin scullery_plugin = {
         "sigma^2/2.\n"
         "A parameter keeps 3 numbers (sorf: its three signs) or 4 (fastfood: sign, normal number,\n"
         "scale, place).",
-    SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_rows, .layout = layout),
-    SCL_INSTANCE(hadamard, options),
-    SCL_ABILITIES(GAUSSIAN_ROWS_ABILITIES,
+    GAUSSIAN_ROWS_SAMPLER(hadamard, SCL_SPACE_STRUCTURED),
+    SCL_ABILITIES(GAUSSIAN_ROWS_CHARACTERISTIC,
                   SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
-                            .rows = rows, .dtypes = SCL_DTYPES_FLOAT)),
-    .create = gaussian_rows_create};
+                            .rows = rows, .dtypes = SCL_DTYPES_FLOAT))};

@@ -32,17 +32,16 @@ typedef struct landmarks {
 
 static const scl_option options[] = {
     SCL_WORD(landmarks, method, "uniform|kmeans|leverage|pivoted", "uniform",
-             "uniform rows; k-means++ seeding; by ridge leverage scores of k; pivots of randomly "
-             "pivoted Cholesky of k"),
+             "uniform rows; k-means++ seeding; by ridge leverage scores; pivots of Cholesky"),
     SCL_INTEGER(landmarks, sample, NULL,
-                "rows, drawn uniformly, that kmeans and pivoted choose from (default 10 T, at most "
-                "20000 or 2 T) and that leverage scores are computed with (default T, within 200 "
-                "to 2000)",
+                "s uniform rows: candidates of kmeans and pivoted (default 10 T, at most 20000 or "
+                "2 T); what leverage scores are computed with (default T, 200 to 2000)",
                 SCL_WITHIN(1, 1e9)),
-    SCL_NUMBER(landmarks, lambda, NULL,
-               "leverage: lambda in the scores (K (K + n lambda I)^-1)_ii (default: the one at "
-               "which the sample has an effective dimension of a quarter of T)",
-               SCL_POSITIVE)};
+    SCL_NUMBER(
+        landmarks, lambda, NULL,
+        "of leverage scores (K (K + n lambda I)^-1)_ii; default: they add up to a quarter of "
+        "the smaller of T and s",
+        SCL_POSITIVE)};
 
 static scl_status layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   (void)self, (void)dim, (void)error;

@@ -131,7 +131,7 @@ static inline scl_status pivoting_compare(adaptive *a, size_t count, scl_error *
     memcpy(a->picked_factor + i * a->stride, a->factor + a->place[i] * a->stride,
            a->count * sizeof *a->factor);
   }
-  const scl_const_parameters u = expansion_rows(a->picked, (ptrdiff_t)d, count, d);
+  const scl_const_parameters u = scl_dense_rows(a->picked, (ptrdiff_t)d, count, d);
   const scl_status status =
       a->learning->host->parts->gram(a->learning->kernel, &u, &u, a->pairs, MOST_PROPOSALS, error);
   if (status == SCL_STATUS_OK && a->count > 0)
@@ -157,8 +157,8 @@ static inline scl_status pivoting_update(adaptive *a, size_t first, size_t count
                                          scl_error *error) {
   const scl_learning *learning = a->learning;
   const size_t d = learning->dim;
-  const scl_const_parameters u = expansion_rows(a->rows + first * d, (ptrdiff_t)d, count, d),
-                             v = expansion_rows(a->picked, (ptrdiff_t)d, a->fresh, d);
+  const scl_const_parameters u = scl_dense_rows(a->rows + first * d, (ptrdiff_t)d, count, d),
+                             v = scl_dense_rows(a->picked, (ptrdiff_t)d, a->fresh, d);
   double *old = a->factor + first * a->stride, *f = old + a->count;
   const scl_status status =
       learning->host->parts->gram(learning->kernel, &u, &v, f, (ptrdiff_t)a->stride, error);

@@ -13,13 +13,13 @@
  *
  *   d_S(lambda) = tr(K_SS (K_SS + s lambda I)^-1) = SHARE min(s, T)
  *
- * up to a tenth: what the sample can tell apart. */
+ * by bisection, to a tenth of lambda. */
 #ifndef SCULLERY_SAMPLER_LANDMARKS_LEVERAGE_H
 #define SCULLERY_SAMPLER_LANDMARKS_LEVERAGE_H
 
 #include "landmarks_rows.h"
 
-enum { LEVERAGE_BATCH = 512 };
+enum { LEVERAGE_BATCH = 512, LEVERAGE_PROBES = 64 };
 static const double LEVERAGE_SHARE = 0.25;
 
 typedef struct leverage {
@@ -87,22 +87,24 @@ static inline scl_status leverage_factor(leverage *l, double lambda, scl_error *
   return algebra->factor(l->factor, &pivot, error);
 }
 
-/* d_S(lambda) = s - s lambda tr (K_SS + s lambda I)^-1, the trace as the squares of the inverse
- * factor. */
+/* d_S(lambda) = s - s lambda tr A^-1, A = K_SS + s lambda I = L L', the trace as the mean over
+ * LEVERAGE_PROBES vectors v of random signs of v' A^-1 v = |L^-1 v|^2 (Hutchinson 1990). */
 static inline scl_status leverage_dimension(leverage *l, double *out, scl_error *error) {
-  const size_t s = l->sample;
-  scl_status status = SCL_STATUS_OK;
+  const scl_learning *learning = l->learning;
+  const scl_address at = learning->draw->address;
+  const size_t numbers = l->sample * LEVERAGE_PROBES;
   double trace = 0;
-  for (size_t first = 0; status == SCL_STATUS_OK && first < s; first += LEVERAGE_BATCH) {
-    const size_t cols = s - first < LEVERAGE_BATCH ? s - first : LEVERAGE_BATCH;
-    memset(l->k, 0, s * cols * sizeof *l->k);
-    for (size_t j = 0; j < cols; j++)
-      l->k[(first + j) * cols + j] = 1;
-    status = l->learning->host->symmetric->triangular(l->factor, 0, l->k, cols, error);
-    for (size_t i = 0; i < s * cols; i++)
-      trace += l->k[i] * l->k[i];
+  for (size_t i = 0; i < l->sample; i++) {
+    uint64_t signs;
+    learning->host->random->bits(at.seed, at.stream + LANDMARKS_PROBES, i, 0, 1, &signs);
+    for (size_t k = 0; k < LEVERAGE_PROBES; k++)
+      l->k[i * LEVERAGE_PROBES + k] = signs >> k & 1 ? 1 : -1;
   }
-  *out = (double)s * (1 - l->lambda * trace);
+  const scl_status status =
+      learning->host->symmetric->triangular(l->factor, 0, l->k, LEVERAGE_PROBES, error);
+  for (size_t i = 0; i < numbers; i++)
+    trace += l->k[i] * l->k[i] / LEVERAGE_PROBES;
+  *out = (double)l->sample * (1 - l->lambda * trace);
   return status;
 }
 
@@ -168,10 +170,10 @@ static inline scl_status leverage_visit(void *context, const scl_rows *rows, scl
 static inline scl_status leverage_keep(leverage *l, size_t count, double *out, scl_error *error) {
   reservoir kept;
   l->kept = &kept;
-  scl_status status = reservoir_open(l->learning, LANDMARKS_BY_SCORE, count, &kept, error);
+  scl_status status = reservoir_open(l->learning, LANDMARKS_BY_SCORE, count, out, &kept, error);
   if (status == SCL_STATUS_OK) status = l->learning->walk(l->learning, leverage_visit, l, error);
   if (status == SCL_STATUS_OK && l->filled > 0) status = leverage_flush(l, error);
-  if (status == SCL_STATUS_OK) reservoir_take(&kept, out);
+  if (status == SCL_STATUS_OK) reservoir_arrange(&kept);
   reservoir_close(&kept);
   return status;
 }

@@ -15,7 +15,12 @@
 #include <stdlib.h>
 
 /* Streams, from the draw's own on. */
-enum { LANDMARKS_SAMPLE = 0, LANDMARKS_BY_SCORE = 2, LANDMARKS_PROPOSALS = 3 };
+enum {
+  LANDMARKS_SAMPLE = 0,
+  LANDMARKS_BY_SCORE = 2,
+  LANDMARKS_PROPOSALS = 3,
+  LANDMARKS_PROBES = 4
+};
 
 static inline scl_status landmarks_no_memory(const scl_host *host, size_t numbers,
                                              scl_error *error) {
@@ -36,25 +41,28 @@ typedef struct reservoir {
   uint64_t stream;
   size_t most, count;
   kept_row *heap; /* the largest key first */
-  double *rows;   /* most x dim, in slots */
+  double *rows;   /* most x dim, in slots: the caller's */
+  double *spare;  /* one row */
 } reservoir;
 
+/* `rows` takes the `most` rows that are kept. */
 static inline scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t most,
-                                        reservoir *out, scl_error *error) {
+                                        double *rows, reservoir *out, scl_error *error) {
   const scl_host *host = learning->host;
   *out = (reservoir){learning,
                      learning->draw->address.stream + stream,
                      most,
                      0,
                      host->allocate((most + 1) * sizeof(kept_row)),
-                     host->allocate((most * learning->dim + 1) * sizeof(double))};
-  if (out->heap != NULL && out->rows != NULL) return SCL_STATUS_OK;
-  return landmarks_no_memory(host, most * learning->dim, error);
+                     rows,
+                     host->allocate((learning->dim + 1) * sizeof(double))};
+  if (out->heap != NULL && out->spare != NULL) return SCL_STATUS_OK;
+  return landmarks_no_memory(host, most * 3, error);
 }
 
 static inline void reservoir_close(reservoir *r) {
   r->learning->host->release(r->heap);
-  r->learning->host->release(r->rows);
+  r->learning->host->release(r->spare);
 }
 
 static inline int kept_compare(const void *a, const void *b) {
@@ -100,12 +108,20 @@ static inline void reservoir_offer(reservoir *r, size_t place, double weight, co
   memcpy(r->rows + row.slot * dim, x, dim * sizeof *x);
 }
 
-/* out (count x dim) = the rows, in the order of their keys. It ends the heap. */
-static inline void reservoir_take(reservoir *r, double *out) {
-  const size_t dim = r->learning->dim;
+/* Put the rows into the order of their keys, cycle by cycle. It ends the heap. */
+static inline void reservoir_arrange(reservoir *r) {
+  const size_t dim = r->learning->dim, bytes = dim * sizeof *r->rows;
   qsort(r->heap, r->count, sizeof *r->heap, kept_compare);
-  for (size_t i = 0; i < r->count; i++)
-    memcpy(out + i * dim, r->rows + r->heap[i].slot * dim, dim * sizeof *out);
+  for (size_t start = 0; start < r->count; start++) {
+    size_t to = start;
+    memcpy(r->spare, r->rows + start * dim, bytes);
+    for (size_t from; (from = r->heap[to].slot) != start; to = from) {
+      memcpy(r->rows + to * dim, r->rows + from * dim, bytes);
+      r->heap[to].slot = to;
+    }
+    memcpy(r->rows + to * dim, r->spare, bytes);
+    r->heap[to].slot = to;
+  }
 }
 
 static inline const double *landmarks_row(const scl_rows *rows, size_t i) {
@@ -124,9 +140,9 @@ static inline scl_status reservoir_visit(void *context, const scl_rows *rows, sc
 static inline scl_status landmarks_sample(const scl_learning *learning, size_t count, double *out,
                                           scl_error *error) {
   reservoir kept;
-  scl_status status = reservoir_open(learning, LANDMARKS_SAMPLE, count, &kept, error);
+  scl_status status = reservoir_open(learning, LANDMARKS_SAMPLE, count, out, &kept, error);
   if (status == SCL_STATUS_OK) status = learning->walk(learning, reservoir_visit, &kept, error);
-  if (status == SCL_STATUS_OK) reservoir_take(&kept, out);
+  if (status == SCL_STATUS_OK) reservoir_arrange(&kept);
   reservoir_close(&kept);
   return status;
 }
@@ -146,9 +162,9 @@ typedef struct kernel_rectangle {
 static inline scl_status kernel_rectangle_panel(void *context, size_t index, scl_error *error) {
   const kernel_rectangle *k = context;
   const size_t d = k->learning->dim, first = index * KERNEL_PANEL, left = k->rows - first;
-  const scl_const_parameters u = expansion_rows(k->u + first * d, (ptrdiff_t)d,
+  const scl_const_parameters u = scl_dense_rows(k->u + first * d, (ptrdiff_t)d,
                                                 left < KERNEL_PANEL ? left : KERNEL_PANEL, d),
-                             v = expansion_rows(k->v, (ptrdiff_t)d, k->cols, d);
+                             v = scl_dense_rows(k->v, (ptrdiff_t)d, k->cols, d);
   return k->learning->host->parts->gram(k->learning->kernel, &u, &v,
                                         k->out + (ptrdiff_t)first * k->stride, k->stride, error);
 }
@@ -162,7 +178,7 @@ static inline scl_status landmarks_kernel(kernel_rectangle k, scl_error *error) 
 /* out[i] = k(x_i, x_i), all finite */
 static inline scl_status landmarks_diagonal(const scl_learning *learning, const double *x,
                                             size_t count, double *out, scl_error *error) {
-  const scl_const_parameters u = expansion_rows(x, (ptrdiff_t)learning->dim, count, learning->dim);
+  const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)learning->dim, count, learning->dim);
   const scl_status status = learning->host->parts->diagonal(learning->kernel, &u, out, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
     if (!isfinite(out[i]))

@@ -4,30 +4,16 @@
  * the same bits on every machine. Fourier features estimate, with delta = x - y,
  *   k(x, y) = prod_j 1/(1 + s^2 delta_j^2)
  * (Rahimi and Recht 2007, Random features for large-scale kernel machines, figure 1). */
-#include <scullery/plugin.h>
+#include "scaled_rows.h"
 
-typedef struct laplace {
-  scl_base base;
-  double scale;
-} laplace;
-
-static const scl_option options[] = {
-    SCL_NUMBER(
-        laplace, scale, "1",
-        "s in the density exp(-|w|/s)/(2 s) of each weight; its standard deviation is sqrt2 s",
-        SCL_POSITIVE),
-    SCL_OPTION_BIAS};
+static const scl_option options[] = {SCALED_ROWS_OPTIONS(
+    "scale", "s in the density exp(-|w|/s)/(2 s) of each weight; its standard deviation is sqrt2 s",
+    SCL_POSITIVE)};
 
 static void make(const void *instance, size_t count, const double *normal, double *e) {
   (void)instance;
   for (size_t j = 0; j < count; j++, normal += 4)
     e[j] = normal[0] * normal[1] + normal[2] * normal[3];
-}
-
-static void moments(const void *instance, double *mean, double *scale) {
-  const laplace *self = instance;
-  *mean = 0;
-  *scale = self->scale;
 }
 
 static double factor(const void *instance, double z) {
@@ -42,6 +28,4 @@ const scl_plugin scullery_plugin = {
            "With nonlinearity.fourier the features estimate prod_j 1/(1 + scale^2 d_j^2), "
            "d = x - y,\n"
            "the Cauchy kernel (Rahimi and Recht 2007).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
-                .normals = 4, .family = SCL_FAMILY_LAPLACE),
-    SCL_INSTANCE(laplace, options)};
+    SCALED_ROWS(4, SCL_FAMILY_LAPLACE)};

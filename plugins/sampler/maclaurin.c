@@ -1,5 +1,5 @@
-/* Random Maclaurin features (Kar and Karnick 2012, Random feature maps for dot product kernels): for
- * a kernel with a_n >= 0
+/* Random Maclaurin features (Kar and Karnick 2012, Random feature maps for dot product kernels):
+ * for a kernel with a_n >= 0
  *
  *   k(x, y) = sum_n a_n (s <x, y>)^n
  *

@@ -219,7 +219,5 @@ const scl_plugin scullery_plugin = {
            "Each row by itself is N(0, sigma^2 I), so every kernel of Gaussian rows holds. With\n"
            "nonlinearity.fourier the error is smaller than with independent rows (Yu et al. 2016,\n"
            "Orthogonal random features). A block costs O(d^3); sampler.hadamard costs O(d log d).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
-    SCL_INSTANCE(gaussian_rows, options),
-    SCL_ABILITIES(GAUSSIAN_ROWS_ABILITIES),
-    .create = gaussian_rows_create};
+    GAUSSIAN_ROWS_SAMPLER(gaussian_rows, SCL_SPACE_DENSE),
+    SCL_ABILITIES(GAUSSIAN_ROWS_CHARACTERISTIC)};

@@ -242,7 +242,5 @@ const scl_plugin scullery_plugin = {
         "Gaussian\n"
         "rows holds without bias; in few columns the error falls faster than T^(-1/2)\n"
         "(Avron, Sindhwani, Yang and Mahoney 2016, Quasi-Monte Carlo feature maps).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
-    SCL_INSTANCE(qmc, options),
-    SCL_ABILITIES(GAUSSIAN_ROWS_ABILITIES),
-    .create = gaussian_rows_create};
+    GAUSSIAN_ROWS_SAMPLER(qmc, SCL_SPACE_DENSE),
+    SCL_ABILITIES(GAUSSIAN_ROWS_CHARACTERISTIC)};

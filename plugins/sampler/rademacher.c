@@ -2,28 +2,16 @@
  *
  * Fourier features of these rows estimate, with delta = x - y,
  *   k(x, y) = prod_j cos(sigma delta_j). */
-#include <scullery/plugin.h>
-
-typedef struct rademacher {
-  scl_base base;
-  double sigma;
-} rademacher;
+#include "scaled_rows.h"
 
 static const scl_option options[] = {
-    SCL_NUMBER(rademacher, sigma, "1", "size of each weight, which is its standard deviation",
-               SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY),
-    SCL_OPTION_BIAS};
+    SCALED_ROWS_OPTIONS("sigma", "size of each weight, which is its standard deviation",
+                        SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY)};
 
 static void make(const void *instance, size_t count, const double *uniform, double *e) {
   (void)instance;
   for (size_t j = 0; j < count; j++)
     e[j] = uniform[j] < 0.5 ? -1 : 1;
-}
-
-static void moments(const void *instance, double *mean, double *scale) {
-  const rademacher *self = instance;
-  *mean = 0;
-  *scale = self->sigma;
 }
 
 static double factor(const void *instance, double z) {
@@ -37,6 +25,4 @@ const scl_plugin scullery_plugin = {
     .doc = "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; "
            "z = <w, x> + b.\n"
            "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
-                .family = SCL_FAMILY_RADEMACHER),
-    SCL_INSTANCE(rademacher, options)};
+    SCALED_ROWS(0, SCL_FAMILY_RADEMACHER)};

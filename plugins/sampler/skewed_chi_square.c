@@ -16,16 +16,8 @@
  *
  * estimate k. A parameter is the d numbers w_t; a batch of z is one product of log(X + c), n x d,
  * with W', d x T. */
-#include <scullery/plugin.h>
+#include "shared/skewed_chi_square.h"
 #include <stdio.h>
-
-typedef struct skewed {
-  scl_base base;
-  double c;
-} skewed;
-
-static const scl_option options[] = {SCL_NUMBER(
-    skewed, c, "1", "the shift c, above 0; entries of rows must be above -c", SCL_POSITIVE)};
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   (void)instance, (void)error;

@@ -5,7 +5,7 @@
  *   E cos(t v_1) = Gamma(d/2) (2/t)^(d/2-1) J_(d/2-1)(t)
  *                = integral_0^pi cos(t cos a) sin(a)^(d-2) da / integral_0^pi sin(a)^(d-2) da,
  * by Gauss-Legendre panels where the weight sin(a)^(d-2) lies. */
-#include <scullery/plugin.h>
+#include "radial_rows.h"
 
 typedef struct spherical {
   scl_base base;
@@ -101,7 +101,8 @@ static double cosine_on_sphere(size_t d, double t) {
   return sum / mass;
 }
 
-static double of_distance(const spherical *self, size_t d, double distance) {
+static double of_distance(const void *instance, size_t d, double distance) {
+  const spherical *self = instance;
   if (self->chi) return exp(-distance * distance / 2);
   if (self->low == self->high) return cosine_on_sphere(d, self->low * distance);
   const double span = self->high - self->low;
@@ -116,18 +117,7 @@ static double of_distance(const spherical *self, size_t d, double distance) {
   return sum / (double)panels;
 }
 
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
-  (void)error;
-  for (size_t i = 0; i < rows; i++) {
-    double length = 0;
-    for (size_t j = 0; j < draw->dim; j++)
-      length = hypot(length, delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
-    out[i] = of_distance(instance, draw->dim, length);
-  }
-  return SCL_STATUS_OK;
-}
+RADIAL_CHARACTERISTIC
 
 const scl_plugin scullery_plugin = {
     .name = "spherical",
@@ -138,9 +128,6 @@ const scl_plugin scullery_plugin = {
            "rows do;\n"
            "with a bias uniform on {-a, a}, about 1 - sigma sqrt(2/(pi d)) ||x-y||/a, sigma = r\n"
            "(Rahimi and Recht 2008, random bases).",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows),
+    RADIAL_ROWS,
     SCL_INSTANCE(spherical, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
-                  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-                            .characteristic = characteristic)),
     .create = create};

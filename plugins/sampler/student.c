@@ -2,8 +2,8 @@
  * and Williams 2006, Gaussian processes for machine learning, section 4.2):
  *   w = scale n / sqrt(c / (2 nu)),   n ~ N(0, I),   c ~ chi-square with 2 nu degrees of freedom,
  * one c for all coordinates of a row. */
+#include "radial_rows.h"
 #include "shared/matern.h"
-#include <scullery/plugin.h>
 
 typedef struct student {
   scl_base base;
@@ -98,19 +98,13 @@ static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, 
   return SCL_STATUS_OK;
 }
 
-static scl_status characteristic(const void *instance, const scl_draw *draw, size_t rows,
-                                 const double *delta, ptrdiff_t stride, double *out,
-                                 scl_error *error) {
-  (void)error;
+static double of_distance(const void *instance, size_t d, double distance) {
+  (void)d;
   const student *self = instance;
-  for (size_t i = 0; i < rows; i++) {
-    double length = 0;
-    for (size_t j = 0; j < draw->dim; j++)
-      length = hypot(length, delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]);
-    out[i] = matern_kernel(self->nu, self->scale * length);
-  }
-  return SCL_STATUS_OK;
+  return matern_kernel(self->nu, self->scale * distance);
 }
+
+RADIAL_CHARACTERISTIC
 
 const scl_plugin scullery_plugin = {
     .name = "student",
@@ -121,9 +115,6 @@ const scl_plugin scullery_plugin = {
         "With nonlinearity.fourier the features estimate the Matern kernel of smoothness nu and\n"
         "length 1/scale:\n"
         "  2^(1-nu)/Gamma(nu) (sqrt(2nu) r)^nu K_nu(sqrt(2nu) r), r = scale ||x-y||",
-    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows),
+    RADIAL_ROWS,
     SCL_INSTANCE(student, options),
-    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),
-                  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-                            .characteristic = characteristic)),
     .create = create};

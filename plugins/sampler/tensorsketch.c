@@ -1,5 +1,5 @@
-/* TensorSketch (Pham and Pagh 2013, Fast and scalable polynomial kernels via explicit feature maps):
- * features of
+/* TensorSketch (Pham and Pagh 2013, Fast and scalable polynomial kernels via explicit feature
+ * maps): features of
  *
  *   k(x, y) = (s <x, y> + c)^p = <x', y'>^p,   x' = (sqrt(s) x, sqrt(c))
  *
@@ -21,10 +21,6 @@
  * variance is that of one sketch of T buckets, sum_b (m_b/T)^2 (V/m_b) = V/T. */
 #include "convolution.h"
 #include <stdio.h>
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#define SKETCH_X86_64
-#endif
 
 enum { MOST_DEGREE = 64, STREAM_HASHES = 0 };
 
@@ -92,8 +88,9 @@ static scl_status scales(const void *self, const scl_draw *draw,
 /* For the sketch at hand: where columns of x' go. `columns` are d, or d + 1 with an offset. */
 typedef struct hashes {
   uint32_t *bucket; /* p x columns */
-  double *sign;     /* p x columns; of the first factor over m, which the transforms multiply by */
-  float *single;    /* the same */
+  /* p x columns signs; those of the first factor over m, which the transforms multiply by */
+  double *f64;
+  float *f32;
 } hashes;
 
 typedef struct workspace {
@@ -110,8 +107,8 @@ static void release(workspace *w) {
   const scl_host *host = w->self->base.host;
   host->release(w->bits);
   host->release(w->hashes.bucket);
-  host->release(w->hashes.sign);
-  host->release(w->hashes.single);
+  host->release(w->hashes.f64);
+  host->release(w->hashes.f32);
   host->release(w->roots.angle);
   host->release(w->roots.f64);
   host->release(w->roots.f32);
@@ -126,16 +123,16 @@ static scl_status reserve(workspace *w, size_t most, scl_error *error) {
   const size_t lanes = 64; /* bytes, of either type */
   w->bits = host->allocate((w->columns + 1) * sizeof *w->bits);
   w->hashes.bucket = host->allocate(numbers * sizeof *w->hashes.bucket);
-  w->hashes.sign = host->allocate(numbers * sizeof *w->hashes.sign);
-  w->hashes.single = host->allocate(numbers * sizeof *w->hashes.single);
+  w->hashes.f64 = host->allocate(numbers * sizeof *w->hashes.f64);
+  w->hashes.f32 = host->allocate(numbers * sizeof *w->hashes.f32);
   w->roots.angle = host->allocate(nodes * sizeof *w->roots.angle);
   w->roots.f64 = host->allocate(2 * nodes * sizeof *w->roots.f64);
   w->roots.f32 = host->allocate(2 * nodes * sizeof *w->roots.f32);
   w->rows = host->allocate((w->columns + 1) * lanes);
   w->product = host->allocate((most + 1) * lanes);
   w->factor = host->allocate((most + 1) * lanes);
-  if (w->bits != NULL && w->hashes.bucket != NULL && w->hashes.sign != NULL &&
-      w->hashes.single != NULL && w->roots.angle != NULL && w->roots.f64 != NULL &&
+  if (w->bits != NULL && w->hashes.bucket != NULL && w->hashes.f64 != NULL &&
+      w->hashes.f32 != NULL && w->roots.angle != NULL && w->roots.f64 != NULL &&
       w->roots.f32 != NULL && w->rows != NULL && w->product != NULL && w->factor != NULL)
     return SCL_STATUS_OK;
   release(w);
@@ -153,16 +150,16 @@ static void draw_hashes(workspace *w, const sketch *at) {
     for (size_t i = 0; i < w->columns; i++) {
       const size_t to = j * w->columns + i;
       w->hashes.bucket[to] = (uint32_t)(w->bits[i] & (at->size - 1));
-      w->hashes.sign[to] = w->bits[i] >> 63 ? -size : size;
-      w->hashes.single[to] = (float)w->hashes.sign[to];
+      w->hashes.f64[to] = w->bits[i] >> 63 ? -size : size;
+      w->hashes.f32[to] = (float)w->hashes.f64[to];
     }
   }
 }
 
 /* For one dtype: rows first .. first+count-1 of x as x', turned; C_j x'; the finished sketch. */
 #define SKETCH_DEFINE(real, dtype, LANES)                                                          \
-  CONVOLUTION_INLINE void sketch_turn_##dtype(const workspace *w, const scl_const_block *x,        \
-                                              size_t first, size_t count) {                        \
+  ISA_INLINE void sketch_turn_##dtype(const workspace *w, const scl_const_block *x, size_t first,  \
+                                      size_t count) {                                              \
     const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset);          \
     real *rows = w->rows;                                                                          \
     memset(rows, 0, w->columns *LANES * sizeof *rows);                                             \
@@ -173,8 +170,8 @@ static void draw_hashes(workspace *w, const sketch *at) {
       if (w->columns > x->cols) rows[x->cols * LANES + l] = constant;                              \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void sketch_count_##dtype(const workspace *w, size_t size, size_t j,          \
-                                               const real *signs, real *out) {                     \
+  ISA_INLINE void sketch_count_##dtype(const workspace *w, size_t size, size_t j,                  \
+                                       const real *signs, real *out) {                             \
     const uint32_t *bucket = w->hashes.bucket + j * w->columns;                                    \
     const real *sign = signs + j * w->columns, *rows = w->rows;                                    \
     memset(out, 0, size *LANES * sizeof *out);                                                     \
@@ -185,8 +182,8 @@ static void draw_hashes(workspace *w, const sketch *at) {
         to[l] += sign[i] * from[l];                                                                \
     }                                                                                              \
   }                                                                                                \
-  CONVOLUTION_INLINE void sketch_write_##dtype(const workspace *w, const sketch *at,               \
-                                               const scl_block *z, size_t first, size_t count) {   \
+  ISA_INLINE void sketch_write_##dtype(const workspace *w, const sketch *at, const scl_block *z,   \
+                                       size_t first, size_t count) {                               \
     const real *product = w->product;                                                              \
     const real whole = w->self->degree == 1 ? (real)at->size : 1; /* no transform multiplied */    \
     const size_t few =                                                                             \
@@ -199,24 +196,24 @@ static void draw_hashes(workspace *w, const sketch *at) {
       }                                                                                            \
   }
 
-SKETCH_DEFINE(double, f64, LANES_F64)
-SKETCH_DEFINE(float, f32, LANES_F32)
+SKETCH_DEFINE(double, f64, LANES_f64)
+SKETCH_DEFINE(float, f32, LANES_f32)
 
 /* One sketch of all rows of a block. */
 typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_const_block *x,
                             const scl_block *z);
-#define SKETCH_ROWS(target, isa, real, dtype, LANES, signs)                                        \
-  CONVOLUTION_TREE(target, isa, real, dtype, LANES)                                                \
+#define SKETCH_ROWS(target, isa, real, dtype)                                                      \
+  CONVOLUTION_TREE(target, isa, real, dtype, LANES_##dtype)                                        \
   target static void sketch_rows_##dtype##_##isa(const workspace *w, const sketch *at,             \
                                                  const scl_const_block *x, const scl_block *z) {   \
     const real *roots = w->roots.dtype;                                                            \
     real *product = w->product, *factor = w->factor;                                               \
-    for (size_t first = 0; first < x->rows; first += LANES) {                                      \
-      const size_t left = x->rows - first, count = left < LANES ? left : LANES;                    \
+    for (size_t first = 0; first < x->rows; first += LANES_##dtype) {                              \
+      const size_t left = x->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype;    \
       sketch_turn_##dtype(w, x, first, count);                                                     \
       for (size_t j = 0; j < w->self->degree; j++) {                                               \
         real *to = j == 0 ? product : factor;                                                      \
-        sketch_count_##dtype(w, at->size, j, signs, to);                                           \
+        sketch_count_##dtype(w, at->size, j, w->hashes.dtype, to);                                 \
         if (w->self->degree > 1) convolution_forward_##dtype##_##isa(at->size, roots, to);         \
         if (j > 0) convolution_multiply_##dtype##_##isa(at->size, product, factor);                \
       }                                                                                            \
@@ -225,26 +222,8 @@ typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_cons
     }                                                                                              \
   }
 
-SKETCH_ROWS(, plain, double, f64, LANES_F64, w->hashes.sign)
-SKETCH_ROWS(, plain, float, f32, LANES_F32, w->hashes.single)
-#if defined(SKETCH_X86_64)
-SKETCH_ROWS(__attribute__((target("avx2"))), avx2, double, f64, LANES_F64, w->hashes.sign)
-SKETCH_ROWS(__attribute__((target("avx2"))), avx2, float, f32, LANES_F32, w->hashes.single)
-#define SKETCH_WIDE __attribute__((target("avx512f,prefer-vector-width=512")))
-SKETCH_ROWS(SKETCH_WIDE, avx512, double, f64, LANES_F64, w->hashes.sign)
-SKETCH_ROWS(SKETCH_WIDE, avx512, float, f32, LANES_F32, w->hashes.single)
-#endif
-
-/* The widest that this machine has. */
-static sketch_rows choose(scl_dtype dtype) {
-  const bool single = dtype == SCL_DTYPE_FLOAT32;
-#if defined(SKETCH_X86_64)
-  if (__builtin_cpu_supports("avx512f"))
-    return single ? sketch_rows_f32_avx512 : sketch_rows_f64_avx512;
-  if (__builtin_cpu_supports("avx2")) return single ? sketch_rows_f32_avx2 : sketch_rows_f64_avx2;
-#endif
-  return single ? sketch_rows_f32_plain : sketch_rows_f64_plain;
-}
+#define SKETCH_WIDE "avx512f,prefer-vector-width=512"
+ISA_EACH(SKETCH_ROWS, SKETCH_WIDE)
 
 static scl_status apply(const void *instance, const scl_draw *draw,
                         const scl_const_parameters *parameters, const scl_const_block *x,
@@ -259,7 +238,7 @@ static scl_status apply(const void *instance, const scl_draw *draw,
   workspace w = {.self = self, .draw = draw, .columns = x->cols + (self->offset > 0)};
   const scl_status status = reserve(&w, at.size, error);
   if (status != SCL_STATUS_OK) return status;
-  const sketch_rows apply_rows = choose(x->dtype);
+  const sketch_rows apply_rows = ISA_CHOOSE(sketch_rows, x->dtype == SCL_DTYPE_FLOAT32);
   convolution_fill_roots(at.size / 2 + 1, &w.roots);
   for (; at.size > 0; at = next_sketch(draw->total, &at)) {
     draw_hashes(&w, &at);

@@ -79,7 +79,7 @@ static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, 
 static double distribution(const void *instance, const scl_draw *draw, size_t column, double x) {
   (void)draw, (void)column;
   const threshold *self = instance;
-  if (!self->uniform) return 0.5 * erfc(-x / (self->scale * sqrt(2)));
+  if (!self->uniform) return 0.5 * erfc(-x / (self->scale * SCL_SQRT2));
   const double p = (x / self->scale + 1) / 2;
   return p < 0 ? 0 : p > 1 ? 1 : p;
 }

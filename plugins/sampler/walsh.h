@@ -10,16 +10,8 @@
 #ifndef SCULLERY_SAMPLER_WALSH_H
 #define SCULLERY_SAMPLER_WALSH_H
 
+#include "isa.h"
 #include <scullery/plugin.h>
-
-#if defined(__GNUC__)
-#define WALSH_INLINE static inline __attribute__((always_inline))
-#else
-#define WALSH_INLINE static inline
-#endif
-#if defined(__GNUC__) && defined(__x86_64__)
-#define WALSH_X86_64
-#endif
 
 /* The plain transform, in place: what the fast one is checked against, and good enough where speed
  * is not the point. */
@@ -50,8 +42,8 @@ typedef struct walsh_chain {
  * lies: in z where it is given; the chain on one row of `dim` numbers (the rest of the P are
  * zeros), with 2 P numbers of scratch. P is 8 at least. */
 #define WALSH_DEFINE(real, dtype)                                                                  \
-  WALSH_INLINE void walsh_four_##dtype(size_t quarter, const real *restrict factor,                \
-                                       const real *restrict x, real *restrict y) {                 \
+  ISA_INLINE void walsh_four_##dtype(size_t quarter, const real *restrict factor,                  \
+                                     const real *restrict x, real *restrict y) {                   \
     const size_t p = quarter, q = 2 * quarter, r = 3 * quarter;                                    \
     for (size_t i = 0; i < quarter; i++) {                                                         \
       const real s = factor == NULL ? x[i] : factor[i] * x[i],                                     \
@@ -65,14 +57,14 @@ typedef struct walsh_chain {
       y[4 * i + 3] = c - d;                                                                        \
     }                                                                                              \
   }                                                                                                \
-  WALSH_INLINE void walsh_two_##dtype(size_t half, const real *restrict x, real *restrict y) {     \
+  ISA_INLINE void walsh_two_##dtype(size_t half, const real *restrict x, real *restrict y) {       \
     for (size_t i = 0; i < half; i++) {                                                            \
       y[2 * i] = x[i] + x[i + half];                                                               \
       y[2 * i + 1] = x[i] - x[i + half];                                                           \
     }                                                                                              \
   }                                                                                                \
-  WALSH_INLINE real *walsh_transform_##dtype(size_t size, const real *factor, const real *from,    \
-                                             real *u, real *v, real *z) {                          \
+  ISA_INLINE real *walsh_transform_##dtype(size_t size, const real *factor, const real *from,      \
+                                           real *u, real *v, real *z) {                            \
     size_t left = size / 4;                                                                        \
     if (factor == NULL)                                                                            \
       walsh_four_##dtype(size / 4, NULL, from, u);                                                 \
@@ -91,19 +83,19 @@ typedef struct walsh_chain {
       walsh_two_##dtype(size / 2, u, to);                                                          \
     return to;                                                                                     \
   }                                                                                                \
-  WALSH_INLINE void walsh_multiply_##dtype(size_t count, const real *restrict factor,              \
-                                           const real *restrict x, real *restrict y) {             \
+  ISA_INLINE void walsh_multiply_##dtype(size_t count, const real *restrict factor,                \
+                                         const real *restrict x, real *restrict y) {               \
     for (size_t i = 0; i < count; i++)                                                             \
       y[i] = factor[i] * x[i];                                                                     \
   }                                                                                                \
-  WALSH_INLINE void walsh_gather_##dtype(const walsh_chain *chain, const real *restrict x,         \
-                                         real *restrict y) {                                       \
+  ISA_INLINE void walsh_gather_##dtype(const walsh_chain *chain, const real *restrict x,           \
+                                       real *restrict y) {                                         \
     const real *factor = chain->factors[1];                                                        \
     for (size_t i = 0; i < chain->size; i++)                                                       \
       y[i] = factor[i] * x[chain->order[i]];                                                       \
   }                                                                                                \
-  WALSH_INLINE void walsh_row_##dtype(const walsh_chain *chain, size_t dim, const real *x,         \
-                                      real *z, real *scratch) {                                    \
+  ISA_INLINE void walsh_row_##dtype(const walsh_chain *chain, size_t dim, const real *x, real *z,  \
+                                    real *scratch) {                                               \
     const size_t size = chain->size;                                                               \
     const real *from = x;                                                                          \
     for (size_t k = 0; k < chain->transforms; k++) {                                               \
@@ -144,24 +136,10 @@ typedef void (*walsh_rows)(const walsh_chain *chain, const scl_const_block *x, c
                         (real *)z->data + (ptrdiff_t)i * z->row_stride + at, scratch);             \
   }
 
-WALSH_ROWS(, plain, double, f64)
-WALSH_ROWS(, plain, float, f32)
-#if defined(WALSH_X86_64)
-WALSH_ROWS(__attribute__((target("avx2"))), avx2, double, f64)
-WALSH_ROWS(__attribute__((target("avx2"))), avx2, float, f32)
-WALSH_ROWS(__attribute__((target("avx512f"))), avx512, double, f64)
-WALSH_ROWS(__attribute__((target("avx512f"))), avx512, float, f32)
-#endif
+ISA_EACH(WALSH_ROWS, "avx512f")
 
-/* The widest that this machine has. */
 static inline walsh_rows walsh_choose(scl_dtype dtype) {
-  const bool single = dtype == SCL_DTYPE_FLOAT32;
-#if defined(WALSH_X86_64)
-  if (__builtin_cpu_supports("avx512f"))
-    return single ? walsh_rows_f32_avx512 : walsh_rows_f64_avx512;
-  if (__builtin_cpu_supports("avx2")) return single ? walsh_rows_f32_avx2 : walsh_rows_f64_avx2;
-#endif
-  return single ? walsh_rows_f32_plain : walsh_rows_f64_plain;
+  return ISA_CHOOSE(walsh_rows, dtype == SCL_DTYPE_FLOAT32);
 }
 
 #endif

@@ -90,4 +90,21 @@ static inline scl_status column_diagonal(const column_kernel *kernel, const void
   return status;
 }
 
+/* `gram` and `diagonal` of the kernel with this start and its functions `prepare`, `gather` and
+ * `refuse`; the kernel by these. */
+#define COLUMN_FORM(start_)                                                                        \
+  static const column_kernel form = {                                                              \
+      .start = start_, .prepare = prepare, .gather = gather, .refuse = refuse};                    \
+  static scl_status gram(const void *self, const scl_const_parameters *u,                          \
+                         const scl_const_parameters *v, double *out, ptrdiff_t stride,             \
+                         scl_error *error) {                                                       \
+    return column_gram(&form, self, u, v, out, stride, error);                                     \
+  }                                                                                                \
+  static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out,         \
+                             scl_error *error) {                                                   \
+    return column_diagonal(&form, self, u, out, error);                                            \
+  }
+#define COLUMN_KERNEL                                                                              \
+  SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal)
+
 #endif

@@ -28,7 +28,7 @@ static inline void expansion_release(const scl_host *host, const expansion *e) {
   host->release(e->f0);
 }
 
-#define expansion_rows scl_dense_rows
+
 
 /* out (u->count x functions at `stride`) = f of the rows u, the kept rows a tile at a time. `self`
  * is the instance of the solver. */

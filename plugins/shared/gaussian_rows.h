@@ -55,14 +55,10 @@ static inline scl_status gaussian_rows_create(void *instance, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
-static inline scl_status gaussian_rows_law(const void *instance, const scl_draw *draw, scl_law *out,
-                                           scl_error *error) {
-  (void)draw, (void)error;
-  const gaussian_rows *self = instance;
-  out->family = SCL_FAMILY_GAUSSIAN;
-  for (size_t j = 0; j < out->dim; j++)
-    out->scale[j] = self->sigma;
-  return SCL_STATUS_OK;
+/* As scl_sampler.moments. */
+static inline void gaussian_rows_moments(const void *self, double *mean, double *scale) {
+  *mean = 0;
+  *scale = ((const gaussian_rows *)self)->sigma;
 }
 
 static inline scl_status gaussian_rows_characteristic(const void *instance, const scl_draw *draw,
@@ -81,10 +77,14 @@ static inline scl_status gaussian_rows_characteristic(const void *instance, cons
   return SCL_STATUS_OK;
 }
 
-/* The first abilities of such a sampler. */
-#define GAUSSIAN_ROWS_ABILITIES                                                                    \
-  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = gaussian_rows_law),                           \
-      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                            \
-                .characteristic = gaussian_rows_characteristic)
+/* Such a sampler by its `draw_rows` and `layout`, from the type of its instance, and its first
+ * ability. */
+#define GAUSSIAN_ROWS_SAMPLER(type, space_)                                                        \
+  SCL_SAMPLER(.space = space_, .draw = draw_rows, .layout = layout,                                \
+              .moments = gaussian_rows_moments, .family = SCL_FAMILY_GAUSSIAN),                    \
+      SCL_INSTANCE(type, options), .create = gaussian_rows_create
+#define GAUSSIAN_ROWS_CHARACTERISTIC                                                               \
+  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                                \
+            .characteristic = gaussian_rows_characteristic)
 
 #endif

@@ -34,21 +34,21 @@ static inline double half_space_same(double mean_a, double mean_b, double var_a,
          half_space_probability(mean_b, var_b, zero) + 2 * both;
 }
 
-/* E sign(N(m, v^2)) = erf(m/(sqrt2 v)); out may be m. */
-static inline void half_space_smooth(const scl_vector_math *math, size_t count, const double *m,
+/* E sign(N(m, v^2)) = erf(m/(sqrt2 v)), as the loops of scl_ability_smoothing. */
+static inline void half_space_smooth(const void *self, size_t count, const double *m,
                                      const double *v, double *out) {
   const double root = sqrt(0.5);
   for (size_t j = 0; j < count; j++)
     out[j] = m[j] / v[j] * root;
-  math->erf(count, out, out);
+  ((const scl_base *)self)->host->math->erf(count, out, out);
 }
 
-static inline void half_space_smooth_float32(const scl_vector_math *math, size_t count,
-                                             const float *m, const float *v, float *out) {
+static inline void half_space_smooth_float32(const void *self, size_t count, const float *m,
+                                             const float *v, float *out) {
   const float root = 0.70710678f;
   for (size_t j = 0; j < count; j++)
     out[j] = m[j] / v[j] * root;
-  math->erff(count, out, out);
+  ((const scl_base *)self)->host->math->erff(count, out, out);
 }
 
 /* half = 1/2: from E sign to E step; half = 1/sqrt2: to that of the arc-cosine feature. */
@@ -56,5 +56,18 @@ static inline void half_space_lift(size_t count, double half, double *out) {
   for (size_t j = 0; j < count; j++)
     out[j] = half + half * out[j];
 }
+
+/* The abilities of sign and step, by their functions `dual`, `threshold_dual` and `collision`, by
+ * `smooth` and `smooth_float32` under a name of theirs, and by the two values. */
+#define HALF_SPACE_ABILITIES(smooth_, ...)                                                         \
+  SCL_ABILITIES(                                                                                   \
+      SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth_,                     \
+                .loop_float32 = smooth_##_float32),                                                \
+      SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),               \
+      SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = threshold_dual),   \
+      SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision),             \
+      SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, __VA_ARGS__),                      \
+      SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,           \
+                .breaks = (const double[]){0}, .n_breaks = 1, .scale_free = 1))
 
 #endif

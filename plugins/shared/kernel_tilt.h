@@ -47,10 +47,20 @@ static inline double tilt_mean(size_t dim, size_t degree, double *logs, double *
   return (double)degree * high + log(subset_mean(dim, degree, logs, scratch));
 }
 
+/* 2 dim + 1 numbers, to be released; NULL where there is no memory, with the sentence in *error. */
+static inline double *tilt_room(const void *self, const scl_law *law, scl_error *error) {
+  const scl_host *host = ((const scl_base *)self)->host;
+  double *room = host->allocate((2 * law->dim + 1) * sizeof *room);
+  if (room == NULL)
+    (void)host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a law of %zu columns",
+                     law->dim);
+  return room;
+}
+
 /* The logarithm of one coordinate's factor, given a parameter of it. */
 typedef double (*tilt_factor)(const void *context, double mean, double scale);
 
-/* The logarithm of the mean for a law; `room` has 2 dim + 1 numbers. */
+/* The logarithm of the mean for a law. */
 static inline double tilt_total(const scl_law *law, tilt_factor factor, const void *context,
                                 double *room) {
   for (size_t j = 0; j < law->dim; j++)

@@ -20,6 +20,11 @@ static inline double normal_density(double x) { return exp(-x * x / 2) / sqrt(2 
 
 static inline double normal_cdf(double x) { return erfc(-x * sqrt(0.5)) / 2; }
 
+/* E cos N(mean, variance) */
+static inline double normal_cosine(double mean, double variance) {
+  return exp(-variance / 2) * cos(mean);
+}
+
 /* The correlation of two variances and a covariance. Within rounding of +-1 it is +-1: functions of
  * the angle are sensitive to a rounding by its square root, and parallel rows have exactly this
  * correlation. */

@@ -9,6 +9,7 @@
 #ifndef SCULLERY_SHARED_RECTIFIED_H
 #define SCULLERY_SHARED_RECTIFIED_H
 
+#include "shared/closed_form.h"
 #include "shared/normal.h"
 
 static inline double rectified_mean(double mean, double spread) {
@@ -61,5 +62,11 @@ static inline void rectified_smooth(const scl_vector_math *math, size_t count, c
       out[from + j] = m[from + j] * (size * odd[j] + drift) + peak * v[from + j] * even[j];
   }
 }
+
+/* The abilities of |z| and max(0, z), which have a kink at 0, by their `smooth` and `dual`. */
+#define RECTIFIED_ABILITIES                                                                        \
+  SCL_ABILITIES(CLOSED_FORM,                                                                       \
+                SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1, \
+                          .breaks = (const double[]){0}, .n_breaks = 1))
 
 #endif

@@ -204,12 +204,20 @@ static inline double risk_search(const risk_line *line, double fraction, double 
 
 /* ------------------------------------------------------------ SCL_ABILITY_OBJECTIVE */
 
-static inline scl_status risk_objective(const scl_problem *problem, const loss_choice *choice,
-                                        double lambda, const double *coefficients,
-                                        const double *intercept, double *value, scl_error *error) {
+/* What the instance of a solver begins with that minimises a mean loss with an l2 penalty. */
+typedef struct risk_solver {
+  loss_choice loss;
+  double lambda;
+} risk_solver;
+
+static inline scl_status risk_objective(const void *instance, const scl_problem *problem,
+                                        const double *coefficients, const double *intercept,
+                                        double *value, scl_error *error) {
+  const risk_solver *self = instance;
   const size_t count = problem->features * problem->targets;
-  const scl_status status = mean_loss(problem, choice, coefficients, intercept, value, error);
-  if (status == SCL_STATUS_OK) *value += lambda / 2 * risk_dot(count, coefficients, coefficients);
+  const scl_status status = mean_loss(problem, &self->loss, coefficients, intercept, value, error);
+  if (status == SCL_STATUS_OK)
+    *value += self->lambda / 2 * risk_dot(count, coefficients, coefficients);
   return status;
 }
 

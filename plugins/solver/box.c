@@ -18,26 +18,16 @@
 
 typedef struct box {
   loss_choice loss;
-  double c, tolerance;
+  double C, tolerance;
   size_t max_iterations;
 } box;
 
 static const scl_option options[] = {
-    {.name = "C",
-     .help = "|a_t| <= C/T for each of T parameters",
-     .fallback = "1",
-     .forms = SCL_FORM_NUMBER,
-     SCL_AT(box, c),
-     SCL_POSITIVE,
-     .role = SCL_ROLE_CAPACITY},
+    SCL_NUMBER(box, C, "1", "|a_t| <= C/T for each of T parameters", SCL_POSITIVE,
+               .role = SCL_ROLE_CAPACITY),
     LOSS_OPTIONS,
     SOLVER_TOLERANCE(box, "1e-6", "duality gap to stop at, as a share of the objective at a = 0"),
-    SOLVER_MAX_ITERATIONS(box, "200", "steps for each target"),
-    {.name = "intercept",
-     .help = "fit an unconstrained constant",
-     .fallback = "false",
-     .forms = SCL_FORM_BOOLEAN,
-     .role = SCL_ROLE_INTERCEPT}};
+    SOLVER_MAX_ITERATIONS(box, "200", "steps for each target"), SOLVER_INTERCEPT};
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;
@@ -46,7 +36,7 @@ static scl_status create(void *self, scl_error *error) {
 }
 
 static double largest_weight(const box *self, const scl_problem *problem) {
-  return self->c / (double)(problem->parameters > 0 ? problem->parameters : problem->features);
+  return self->C / (double)(problem->parameters > 0 ? problem->parameters : problem->features);
 }
 
 /* What became of one target: its share in the solution. unit: the objective at a = 0. */

@@ -49,14 +49,10 @@ static inline scl_status interior_box_open(interior_box *b, const scl_host *host
     interior_box_close(b);
     return status;
   }
-  b->upper = b->a + order;
-  b->lower = b->upper + order;
-  b->upper_goal = b->lower + order;
-  b->lower_goal = b->upper_goal + order;
-  b->descent = b->lower_goal + order;
-  b->step = b->descent + order;
-  b->work = b->step + order;
-  b->best = b->work + order;
+  double **const vectors[] = {&b->a,       &b->upper, &b->lower, &b->upper_goal, &b->lower_goal,
+                              &b->descent, &b->step,  &b->work,  &b->best};
+  for (size_t i = 1; i < sizeof vectors / sizeof *vectors; i++)
+    *vectors[i] = b->a + i * order;
   return SCL_STATUS_OK;
 }
 

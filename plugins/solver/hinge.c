@@ -17,21 +17,22 @@
 #include <stdio.h>
 
 typedef struct hinge {
-  loss_choice loss;
-  double lambda, tolerance;
+  risk_solver risk;
+  double tolerance;
   size_t max_iterations;
   uint64_t seed;
 } hinge;
 
 static const scl_option options[] = {
-    SOLVER_LAMBDA(hinge, "1e-4", "regularisation of the mean loss, more than 0", SCL_POSITIVE),
+    SOLVER_LAMBDA(risk_solver, "1e-4", "regularisation of the mean loss, more than 0",
+                  SCL_POSITIVE),
     SOLVER_TOLERANCE(hinge, "1e-3", "duality gap relative to the objective"),
     SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
     SOLVER_SEED(hinge, "seed for the order of rows")};
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;
-  ((hinge *)self)->loss.loss = LOSS_HINGE;
+  ((hinge *)self)->risk.loss.loss = LOSS_HINGE;
   return SCL_STATUS_OK;
 }
 
@@ -88,7 +89,8 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   *m = (machine){.self = self, .problem = problem, .host = host, .loss = NAN};
   m->a = out->coefficients;
   m->size = n <= CHUNK_MOST ? n : CHUNK_ROWS;
-  const scl_status status = risk_open(&m->risk, problem, &self->loss, self->lambda, error);
+  const scl_status status =
+      risk_open(&m->risk, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
   m->duals = host->allocate((2 * n * c + n + 2 * m->size * c) * sizeof *m->duals);
   m->phi = host->allocate(m->size * problem->features * sizeof *m->phi);
@@ -109,7 +111,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   memset(m->duals, 0, n * c * sizeof *m->duals);
   memset(m->done, 0, c * sizeof *m->done);
   for (size_t i = 0; i < n; i++)
-    m->upper[i] = m->risk.weights[i] / (self->lambda * m->risk.total);
+    m->upper[i] = m->risk.weights[i] / (self->risk.lambda * m->risk.total);
   return SCL_STATUS_OK;
 }
 
@@ -374,14 +376,14 @@ static double column_gap(const machine *m, size_t j, double *loss) {
   for (size_t i = 0; i < n; i++) {
     const size_t at = i * c + j;
     sum += m->risk.weights[i] *
-           loss_column(&m->self->loss, m->all_scores[at], m->risk.targets[at], &slope);
+           loss_column(&m->self->risk.loss, m->all_scores[at], m->risk.targets[at], &slope);
     duals += m->duals[at];
   }
   for (size_t t = 0; t < d; t++)
     square += m->a[t * c + j] * m->a[t * c + j];
   *loss = sum / m->risk.total;
-  const double primal = *loss + m->self->lambda / 2 * square,
-               dual = m->self->lambda * (duals - square / 2);
+  const double primal = *loss + m->self->risk.lambda / 2 * square,
+               dual = m->self->risk.lambda * (duals - square / 2);
   return primal > 0 ? (primal - dual) / primal : 0;
 }
 
@@ -431,19 +433,12 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   const hinge *self = instance;
   machine m;
-  scl_status status = loss_check(&self->loss, problem, error);
+  scl_status status = loss_check(&self->risk.loss, problem, error);
   if (status == SCL_STATUS_OK) status = open_machine(&m, self, problem, out, error);
   if (status != SCL_STATUS_OK) return status;
   status = iterate(&m, out, error);
   close_machine(&m);
   return status;
-}
-
-static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *value,
-                            scl_error *error) {
-  const hinge *self = instance;
-  return risk_objective(problem, &self->loss, self->lambda, coefficients, intercept, value, error);
 }
 
 const scl_plugin scullery_plugin = {
@@ -458,6 +453,7 @@ const scl_plugin scullery_plugin = {
         "serve as one.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(hinge, options),
-    SCL_ABILITIES({SCL_ABILITY_LOSS, &loss_ability},
-                  SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
+    SCL_ABILITIES(
+        {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
     .create = create};

@@ -25,8 +25,8 @@
 #include <stdio.h>
 
 typedef struct logistic {
-  loss_choice loss;
-  double lambda, tolerance, epochs;
+  risk_solver risk;
+  double tolerance, epochs;
   int32_t method;
   size_t max_iterations, batch;
   uint64_t seed;
@@ -35,7 +35,7 @@ typedef struct logistic {
 enum { METHOD_LBFGS, METHOD_SGD };
 
 static const scl_option options[] = {
-    SOLVER_LAMBDA(logistic, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
+    SOLVER_LAMBDA(risk_solver, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
     SCL_WORD(logistic, method, "lbfgs|sgd", "lbfgs",
              "lbfgs: to a tolerance, over all rows; sgd: minibatches"),
     SOLVER_TOLERANCE(logistic, "1e-5", "lbfgs: gradient norm relative to the one at a = 0"),
@@ -48,7 +48,7 @@ static const scl_option options[] = {
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;
-  ((logistic *)self)->loss.loss = LOSS_LOGISTIC;
+  ((logistic *)self)->risk.loss.loss = LOSS_LOGISTIC;
   return SCL_STATUS_OK;
 }
 
@@ -247,20 +247,14 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   const logistic *self = instance;
   risk r;
-  scl_status status = loss_check(&self->loss, problem, error);
-  if (status == SCL_STATUS_OK) status = risk_open(&r, problem, &self->loss, self->lambda, error);
+  scl_status status = loss_check(&self->risk.loss, problem, error);
+  if (status == SCL_STATUS_OK)
+    status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
   status =
       self->method == METHOD_SGD ? by_sgd(self, &r, out, error) : by_lbfgs(self, &r, out, error);
   risk_close(&r);
   return status;
-}
-
-static scl_status objective(const void *instance, const scl_problem *problem,
-                            const double *coefficients, const double *intercept, double *value,
-                            scl_error *error) {
-  const logistic *self = instance;
-  return risk_objective(problem, &self->loss, self->lambda, coefficients, intercept, value, error);
 }
 
 /* Sweeps read sparse rows, minibatches do not. */
@@ -282,7 +276,8 @@ const scl_plugin scullery_plugin = {
            "Probabilities are its own: the logistic function, or softmax.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(logistic, options),
-    SCL_ABILITIES({SCL_ABILITY_LOSS, &loss_ability},
-                  SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),
+    SCL_ABILITIES(
+        {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective)),
     .create = create,
     .ability = ability};

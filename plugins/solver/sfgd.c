@@ -16,19 +16,13 @@
 
 typedef struct sfgd {
   functional shared;
-  double lambda, bound;
+  double lambda, B;
 } sfgd;
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(sfgd, "1e-2", "regularisation of the mean loss; steps are 1/(lambda t)",
                   SCL_POSITIVE),
-    {.name = "B",
-     .help = "largest norm of alpha",
-     .fallback = "1000",
-     .forms = SCL_FORM_NUMBER,
-     SCL_AT(sfgd, bound),
-     SCL_POSITIVE,
-     .role = SCL_ROLE_CAPACITY},
+    SCL_NUMBER(sfgd, B, "1000", "largest norm of alpha", SCL_POSITIVE, .role = SCL_ROLE_CAPACITY),
     FUNCTIONAL_OPTIONS};
 
 /* The slopes of the loss are in d->scores: row t of a = -eta b_t, b_t = mean slope phi(w_t, x). */
@@ -68,8 +62,8 @@ static scl_status step(functional_descent *d, const sfgd *self, size_t t, scl_er
   for (size_t j = 0; j < c; j++)
     d->a[t * c + j] *= -eta * exp(problem->log_scale);
   functional_move(d, t, (double)t / (double)(t + 1));
-  const double norm = sqrt(d->square), factor = self->bound / norm;
-  if (!(norm > self->bound)) return SCL_STATUS_OK;
+  const double norm = sqrt(d->square), factor = self->B / norm;
+  if (!(norm > self->B)) return SCL_STATUS_OK;
   for (size_t i = 0; i < d->known * c; i++)
     d->a[i] *= factor;
   d->square *= factor * factor;
@@ -90,9 +84,9 @@ static scl_status settle(const functional_descent *d, const sfgd *self, double *
   d->host->release(image);
   if (status != SCL_STATUS_OK) return status;
   *norm = sqrt(fmax(square, 0));
-  for (size_t i = 0; *norm > self->bound && i < count; i++)
-    mean[i] *= self->bound / *norm;
-  *norm = fmin(*norm, self->bound);
+  for (size_t i = 0; *norm > self->B && i < count; i++)
+    mean[i] *= self->B / *norm;
+  *norm = fmin(*norm, self->B);
   return SCL_STATUS_OK;
 }
 
@@ -103,7 +97,7 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
   for (size_t t = 0; t < d->steps; t++) {
     const scl_status status = step(d, self, t, error);
     if (status != SCL_STATUS_OK) return status;
-    projected += sqrt(d->square) >= self->bound * (1 - 1e-12);
+    projected += sqrt(d->square) >= self->B * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)
       out->coefficients[i] += d->a[i];
   }
@@ -114,7 +108,7 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
   if (status == SCL_STATUS_OK)
     (void)snprintf(out->note, sizeof out->note,
                    "||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound", norm,
-                   self->bound, projected, d->steps);
+                   self->B, projected, d->steps);
   out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d->steps;
   return status;

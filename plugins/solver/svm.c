@@ -29,13 +29,8 @@ static const scl_option options[] = {
     SCL_NUMBER(svm, gamma, NULL,
                "instead of kernel: the rate in exp(-gamma ||x-y||^2) (default 1/d, d columns)",
                SCL_POSITIVE, .width = SCL_WIDTH_GAMMA),
-    {.name = "C",
-     .help = "weight of each row's loss; larger fits closer",
-     .fallback = "1",
-     .forms = SCL_FORM_NUMBER,
-     SCL_AT(svm, c),
-     SCL_POSITIVE,
-     .role = SCL_ROLE_CAPACITY},
+    SCL_NUMBER(svm, C, "1", "weight of each row's loss; larger fits closer", SCL_POSITIVE,
+               .role = SCL_ROLE_CAPACITY),
     SCL_NUMBER(svm, epsilon, "0.1", "regression: errors up to this cost nothing", SCL_NOT_NEGATIVE),
     SCL_NUMBER(svm, tolerance, "1e-3", "stop at this violation of optimality", SCL_POSITIVE),
     SCL_NUMBER(svm, cache, "200", "megabytes of kernel values that are kept", SCL_ABOVE(0, 1e6))};
@@ -132,7 +127,7 @@ static scl_status set_bounds(training *t, scl_error *error) {
   for (size_t j = 0; j < count; j++)
     t->bound[j] = 0;
   for (size_t i = 0; i < t->set.rows; i++) {
-    double *bound = &t->bound[class_of(t, i)], value = t->self->c * t->set.weights[i];
+    double *bound = &t->bound[class_of(t, i)], value = t->self->C * t->set.weights[i];
     if (*bound != 0 && *bound != value)
       return t->host->fail(error, SCL_STATUS_UNSUPPORTED,
                            "LIBSVM takes no weights of rows, but of classes: here they differ %s",

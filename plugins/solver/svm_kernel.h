@@ -21,7 +21,7 @@ typedef struct svm {
   scl_base base;
   scl_part kernel; /* no plugin: Gaussian, of this gamma */
   double gamma;    /* NaN: 1/d */
-  double c, epsilon, tolerance, cache;
+  double C, epsilon, tolerance, cache;
 } svm;
 
 /* ------------------------------------------------------------ values */

@@ -81,6 +81,7 @@ end
 function questions.wave(own)
   local p = own.plain()
   return { features{ p = p, phi = own.wave(), T = 5 }, kernel(p, own.wave()),
+    features{ p = p, phi = own.wave(), T = 5, K = own.long{ gamma = 1 } },
     features{ p = p, phi = own.wave(), T = 5, dtype = "float32" },
     features{ p = p, phi = own.wave(), T = 5, dtype = "float32", K = own.long{ gamma = 1 } } }
 end
@@ -95,6 +96,7 @@ end
 function questions.side(own)
   local inst = sc.instantiation{ p = own.general(), phi = own.side() }
   return { inst:kernel(X, X), inst:collision(X, X), core.two_valued(own.side():instance()).low,
+    kernel(own.split(), own.side()),
     features{ p = own.general(), phi = own.side(), T = 5 } }
 end
 
@@ -174,17 +176,17 @@ local function flatten(value, out)
   return out
 end
 
+--- battery.kind[specimen]: its kind.
+battery.kind = { wave = "nonlinearity", waves = "nonlinearity", side = "nonlinearity",
+  cell = "nonlinearity", bell = "kernel", long = "kernel", twice = "kernel", square = "solver",
+  mean = "solver" }
+for _, name in ipairs(battery.names) do battery.kind[name] = battery.kind[name] or "sampler" end
+
 --- battery.constructors(names): the constructors of components that were loaded under these names.
 function battery.constructors(names)
   local own = {}
   for name, other in pairs(names) do
-    own[name] = function(given)
-      for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
-        local ok, make = pcall(function() return sc[kind][other] end)
-        if ok then return make(given) end
-      end
-      error("no component " .. other, 0)
-    end
+    own[name] = function(given) return sc[battery.kind[name]][other](given) end
   end
   return own
 end

@@ -431,6 +431,7 @@ static scl_status few_draw(const void *self, const scl_draw *draw, const scl_par
     columns[1] = columns[0] + 1;
     host->random->normal(draw->address.seed, draw->address.stream, out->first + t, 0, 2,
                          out->weights + (ptrdiff_t)t * out->stride);
+    disturb_numbers("few.draw", out->weights + (ptrdiff_t)t * out->stride, 2);
     disturb_integers("few.draw", columns, 2);
   }
   return SCL_STATUS_OK;

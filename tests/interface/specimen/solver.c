@@ -33,6 +33,12 @@ static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_
   return SCL_STATUS_OK;
 }
 
+static scl_status one_task(void *context, size_t index, scl_error *error) {
+  (void)index;
+  UPSET(host_of(context), "square.task", error);
+  return SCL_STATUS_OK;
+}
+
 #define TRY(call)                                                                                  \
   if (status == SCL_STATUS_OK) status = (call)
 
@@ -59,6 +65,7 @@ static scl_status ask_everything(const square *self, const scl_problem *p, scl_e
   TRY(p->minibatch(p, 1, 0, 5, 0, d, 0, count_rows, &s, error));
   if (p->has_kernel) TRY(p->gram(p, &matrix, error));
   if (d > n) TRY(p->dual(p, &matrix, &targets, error));
+  TRY(host->parallel(64, one_task, (void *)(uintptr_t)self, error));
   TRY(p->progress(p, "asking", 1, NAN, error));
   host->release(numbers);
   if (!close_table(normal))

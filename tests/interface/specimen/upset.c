@@ -25,7 +25,7 @@
 #define REAL_CRASH
 #endif
 
-REAL_CRASH static int divide(volatile int by) { return 1 / by; }
+REAL_CRASH static int divide(volatile int one, volatile int by) { return one / by; }
 
 /* Without end, though the compiler cannot know. */
 REAL_CRASH static size_t recurse(volatile char *above, volatile int again) {
@@ -38,7 +38,7 @@ REAL_CRASH static void crash(const char *how) {
   volatile uintptr_t place = 8;
   volatile int *nowhere = (volatile int *)place;
   if (strncmp(how, "segv", 4) == 0) *nowhere = 1;
-  if (strncmp(how, "fpe", 3) == 0) *nowhere = divide(0);
+  if (strncmp(how, "fpe", 3) == 0) *nowhere = divide(1, 0);
   if (strncmp(how, "stack", 5) == 0) *nowhere = (int)recurse(NULL, 1);
   abort();
 }

@@ -17,8 +17,9 @@ static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 p
 _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 platforms");
 #endif
 
-/* C11 has no name for it. */
+/* C11 has no names for them. */
 #define SCL_PI 3.14159265358979323846
+#define SCL_SQRT2 1.41421356237309504880
 
 #if defined(__GNUC__)
 #define SCL_EXPORT __attribute__((visibility("default")))

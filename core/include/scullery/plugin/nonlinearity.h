@@ -48,6 +48,32 @@ typedef struct scl_nonlinearity {
 #define SCL_LEAST_NONLINEARITY SCL_THROUGH(scl_nonlinearity, apply)
 #define SCL_NONLINEARITY(...) SCL_VTABLE(SCL_KIND_NONLINEARITY, scl_nonlinearity, __VA_ARGS__)
 
+/* The simple form in short (C alone). SCL_LOOPS defines `loop` and `loop_float32` for a phi without
+ * options, from phi of the number z; the expression is evaluated for a double z and a float z.
+ * SCL_LOOPS_OF takes the host's vector functions. SCL_NONLINEARITY(SCL_RIDGE_LOOPS) declares both
+ * loops, on all spaces where z = <w, x> + b:
+ *   SCL_LOOPS(z > 0 ? z : 0)
+ *   SCL_LOOPS_OF(exp) */
+#define SCL_LOOPS(phi)                                                                             \
+  SCL_LOOP(loop, double, phi)                                                                      \
+  SCL_LOOP(loop_float32, float, phi)
+#define SCL_LOOP(name, real, phi)                                                                  \
+  static void name(const void *self, size_t count, const real *numbers, real *out) {               \
+    (void)self;                                                                                    \
+    for (size_t j = 0; j < count; j++) {                                                           \
+      const real z = numbers[j];                                                                   \
+      out[j] = (real)(phi);                                                                        \
+    }                                                                                              \
+  }
+#define SCL_LOOPS_OF(function)                                                                     \
+  static void loop(const void *self, size_t count, const double *z, double *out) {                 \
+    ((const scl_base *)self)->host->math->function(count, z, out);                                 \
+  }                                                                                                \
+  static void loop_float32(const void *self, size_t count, const float *z, float *out) {           \
+    ((const scl_base *)self)->host->math->function##f(count, z, out);                              \
+  }
+#define SCL_RIDGE_LOOPS .spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32
+
 /* ------------------------------------------------------------ abilities */
 
 /* S(m, v) = E phi(N(m, v^2)), with which Gaussian weightings are exact (Dube and Marchand 2023). */

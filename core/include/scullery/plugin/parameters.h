@@ -92,7 +92,11 @@ typedef struct scl_const_parameters {
 /* Rows of data as a kernel takes them: dense parameters without a bias. */
 static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t stride,
                                                   size_t count, size_t dim) {
-  scl_const_parameters out = {SCL_HEAD(scl_const_parameters), .space = SCL_SPACE_DENSE};
+  const scl_head head = SCL_HEAD(scl_const_parameters);
+  scl_const_parameters out;
+  memset(&out, 0, sizeof out);
+  out.head = head;
+  out.space = SCL_SPACE_DENSE;
   out.count = count;
   out.dim = out.reals = dim;
   out.weights = rows;

@@ -1,0 +1,33 @@
+/* Loops that are compiled once for each instruction set and type of number. The widest set that the
+ * machine has is chosen when they are called. */
+#ifndef SCULLERY_SAMPLER_ISA_H
+#define SCULLERY_SAMPLER_ISA_H
+
+#if defined(__GNUC__)
+#define ISA_INLINE static inline __attribute__((always_inline))
+#else
+#define ISA_INLINE static inline
+#endif
+
+/* ISA_EACH: DEFINE(target, isa, real, dtype) for every instruction set and type, which defines
+ * NAME_dtype_isa with the attribute `target`; wide says the target of AVX-512.
+ * ISA_CHOOSE: the function of that name to call. */
+#define ISA_BOTH(DEFINE, target, isa)                                                              \
+  DEFINE(target, isa, double, f64)                                                                 \
+  DEFINE(target, isa, float, f32)
+#define ISA_OF(NAME, isa, single) ((single) ? NAME##_f32_##isa : NAME##_f64_##isa)
+#if defined(__GNUC__) && defined(__x86_64__)
+#define ISA_EACH(DEFINE, wide)                                                                     \
+  ISA_BOTH(DEFINE, , plain)                                                                        \
+  ISA_BOTH(DEFINE, __attribute__((target("avx2"))), avx2)                                          \
+  ISA_BOTH(DEFINE, __attribute__((target(wide))), avx512)
+#define ISA_CHOOSE(NAME, single)                                                                   \
+  (__builtin_cpu_supports("avx512f") ? ISA_OF(NAME, avx512, single)                                \
+   : __builtin_cpu_supports("avx2")  ? ISA_OF(NAME, avx2, single)                                  \
+                                     : ISA_OF(NAME, plain, single))
+#else
+#define ISA_EACH(DEFINE, wide) ISA_BOTH(DEFINE, , plain)
+#define ISA_CHOOSE(NAME, single) ISA_OF(NAME, plain, single)
+#endif
+
+#endif
