@@ -5,6 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local fails = dofile("tests/support.lua").fails
 
 local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local methods = { "uniform", "kmeans", "leverage", "pivoted" }
@@ -12,12 +13,6 @@ local methods = { "uniform", "kmeans", "leverage", "pivoted" }
 local function landmarks(options, T, seed, phi)
   return sc.features{ p = sc.sampler.landmarks(options), phi = phi or sc.kernel.gaussian(), T = T,
     seed = seed }
-end
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
 end
 
 -- ---------------------------------------------------------------- the law of a choice
