@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
 
 local function numbers(n, T, levels, seed)
   return sc.rand{ n, T, seed = seed or 1 }:map(function(v) return math.floor(levels * v) end)
@@ -225,19 +226,6 @@ local function with_file(f)
   if not ok then error(message, 0) end
 end
 
-local function bytes_of(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read("a")
-  file:close()
-  return bytes
-end
-
-local function put(path, bytes)
-  local file = assert(io.open(path, "wb"))
-  file:write(bytes)
-  file:close()
-end
-
 function TestASavedFileLoadsTheSame()
   with_file(function(path)
     for _, case in ipairs{ { 1, 1, 2 }, { 21, 130, 5 }, { 0, 3, 2 } } do
@@ -251,18 +239,18 @@ end
 function TestADamagedFileIsRefused()
   with_file(function(path)
     sc.codes(numbers(3, 70, 5), 5):save(path)
-    local whole = bytes_of(path)
+    local whole = support.read(path)
     for length = 0, #whole - 1 do
-      put(path, whole:sub(1, length))
+      support.write(path, whole:sub(1, length))
       lu.assertStrContains(refusal(sc.codes.load, path), length < 8 and "codes" or "cut short")
     end
-    put(path, "SCLCODE9" .. whole:sub(9))
+    support.write(path, "SCLCODE9" .. whole:sub(9))
     lu.assertStrContains(refusal(sc.codes.load, path), "this is not a file of codes")
-    put(path, whole:sub(1, 16) .. ("\255"):rep(8) .. whole:sub(25))
+    support.write(path, whole:sub(1, 16) .. ("\255"):rep(8) .. whole:sub(25))
     lu.assertStrContains(refusal(sc.codes.load, path), "damaged")
-    put(path, whole:sub(1, 32) .. ("\255"):rep(#whole - 32))
+    support.write(path, whole:sub(1, 32) .. ("\255"):rep(#whole - 32))
     lu.assertStrContains(refusal(sc.codes.load, path), "numbers outside its 5 levels")
-    put(path, whole .. "\0")
+    support.write(path, whole .. "\0")
     lu.assertStrContains(refusal(sc.codes.load, path), "goes on after the last code")
     lu.assertStrContains(refusal(sc.codes.load, path .. ".missing"), path .. ".missing")
   end)

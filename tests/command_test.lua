@@ -1,38 +1,17 @@
 -- The command: its forms, exit statuses and messages, Ctrl-C, the subcommands, help, and the prompt
 -- through a pipe and on a terminal.
 local lu = require "luaunit"
+local support = dofile("tests/support.lua")
 
-local binary = os.getenv("SCULLERY_BINARY") or arg[-1]
+local binary, quote = support.binary, support.quote
+local shell, scullery = support.shell, support.scullery
 
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
-local function slurp(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("a")
-  file:close()
-  return text
-end
-
+-- A temporary file with that ending.
 local function write(text, suffix)
   local name = os.tmpname()
-  local path = name .. (suffix or "")
-  if suffix then os.remove(name) end
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  return path
+  os.remove(name)
+  return support.write(name .. (suffix or ""), text)
 end
-
--- Run a shell line: exit status, standard output, standard error.
-local function shell(line, input)
-  local out, err, given = os.tmpname(), os.tmpname(), write(input or "")
-  local _, _, status = os.execute(("{ %s ; } <%s >%s 2>%s"):format(line, given, out, err))
-  local result = { status, slurp(out), slurp(err) }
-  for _, path in ipairs{ out, err, given } do os.remove(path) end
-  return table.unpack(result)
-end
-
-local function scullery(arguments, input) return shell(quote(binary) .. " " .. arguments, input) end
 
 local function run_script(text, arguments)
   local path = write(text, ".lua")

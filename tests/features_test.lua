@@ -2,27 +2,18 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
+local fails = support.fails
 
 local X = sc.randn{ 12, 5, seed = 11 }
 local U = sc.rand{ 12, 5, seed = 12 } * 2 - 1
 
 -- Largest |estimate - exact| in standard errors, over `runs` seeds of T features.
 local function worst_in_stderr(inst, x, T, runs)
-  local exact = inst:kernel(x, x)
-  local sum, square = sc.zeros(x:rows(), x:rows()), sc.zeros(x:rows(), x:rows())
-  for seed = 1, runs do
-    local k = inst:features{ T = T, seed = seed }:fit(x):kernel(x, x)
-    sum, square = sum + k, square + k:mul(k)
-  end
-  local worst = 0
-  for i = 1, x:rows() do
-    for j = 1, x:rows() do
-      local mean = sum:get(i, j) / runs
-      local stderr = math.sqrt(math.max(square:get(i, j) / runs - mean ^ 2, 0) / (runs - 1))
-      worst = math.max(worst, math.abs(mean - exact:get(i, j)) / (stderr + 1e-12))
-    end
-  end
-  return worst
+  local mean, stderr = support.mean_over(runs, function(seed)
+    return inst:features{ T = T, seed = seed }:fit(x):kernel(x, x)
+  end)
+  return (support.farthest(mean, stderr, inst:kernel(x, x), 1e-12))
 end
 
 local function rms_error(inst, x, T)
@@ -283,12 +274,6 @@ function TestFloat32StaysNear()
     lu.assertEquals(narrow:dtype(), "float32")
     lu.assertTrue((wide - narrow):abs():max() < 1e-5 * wide:abs():max(), case[1])
   end
-end
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
 end
 
 function TestPartsThatDoNotFit()

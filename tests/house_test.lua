@@ -140,7 +140,8 @@ function TestThePublicHeaderIsCpp()
   lu.skipIf(not run(cpp .. " --version"), "there is no C++ compiler")
   for _, standard in ipairs{ "c++11", "c++20" } do
     local well, said = run(("echo '#include <scullery/plugin.h>' | %s -std=%s -Wall -Wextra "
-      .. "-Wpedantic -Werror -I'%s/core/include' -x c++ -fsyntax-only -"):format(cpp, standard, source))
+      .. "-Wpedantic -Werror -I'%s/core/include' -x c++ -fsyntax-only -"):format(cpp, standard,
+      source))
     lu.assertTrue(well, said)
   end
 end

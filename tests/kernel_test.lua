@@ -3,15 +3,10 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local fails = dofile("tests/support.lua").fails
 
 local k = sc.kernel
 local X, Y = sc.randn{ 23, 4, seed = 1 }, sc.randn{ 17, 4, seed = 2 }
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-end
 
 local function close(A, B, tolerance, name)
   lu.assertEquals({ A:rows(), A:cols() }, { B:rows(), B:cols() })

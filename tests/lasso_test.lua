@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
@@ -230,28 +231,15 @@ function TestConstantTargets()
 end
 
 function TestStreamingInBlocksAndThreadsChangeNothing()
-  local before, want, same = core.threads(), nil, nil
-  for _, case in ipairs{ { nil, 1 }, { nil, 3 }, { 17, 4 }, { 100, 2 } } do
-    core.threads(case[2])
-    local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 },
-      block = case[1] }:fit(train)
-    want = want or p:decision(test)
-    lu.assertTrue((p:decision(test) - want):abs():max() < 1e-8)
-    if case[1] == nil then
-      same = same or p:weights()
-      lu.assertTrue(same == p:weights())
-    end
-  end
-  core.threads(before)
+  support.check_blocks({ { nil, 1 }, { nil, 3 }, { 17, 4 }, { 100, 2 } }, function(block)
+    return sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 },
+      block = block }:fit(train)
+  end, test, 1e-8)
 end
 
 function TestStreamedRows()
-  local x, y = train.X, train:targets()
-  local rows = sc.data.rows{ n = #train, d = 30, task = "regression", read = function(first, count)
-    return x:slice(first, first + count - 1), y:slice(first, first + count - 1)
-  end }
   local streamed = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ lambda = 1e-4 },
-    block = 50 }:fit(rows)
+    block = 50 }:fit(support.streamed(train))
   lu.assertTrue(
     (streamed:decision(test.X) - fit{ lambda = 1e-4 }:decision(test)):abs():max() < 1e-8)
 end

@@ -2,6 +2,8 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
+local fails = support.fails
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
@@ -108,13 +110,9 @@ function TestThreadsGiveTheSameBits()
 end
 
 function TestStreamedRowsGiveTheSameModel()
-  local x, y = train.X, train:targets()
-  local rows = sc.data.rows{ n = #train, d = 30, task = "regression", read = function(first, count)
-    return x:slice(first, first + count - 1), y:slice(first, first + count - 1)
-  end }
   local stages = { sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 }, block = 50 }
-  lu.assertTrue(
-    (fit(stages, rows):decision(test.X) - fit(stages):decision(test)):abs():max() < 1e-8)
+  local gap = fit(stages, support.streamed(train)):decision(test.X) - fit(stages):decision(test)
+  lu.assertTrue(gap:abs():max() < 1e-8)
 end
 
 function TestStreamsAreScoredInOneWalk()
@@ -258,12 +256,6 @@ function TestBoundOfTheorem10()
   lu.assertAlmostEquals(b.total, total, 1e-9 * total)
   lu.assertTrue(b.total <= b.total_paper + 1e-12 and b.total > sc.metrics.mse(m:decision(test),
     test:targets()))
-end
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
 end
 
 function TestSingularSystemsAreSaid()

@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
 
 local X = sc.randn{ 9, 4, seed = 21 }
 local pi = math.pi
@@ -102,21 +103,10 @@ end
 
 -- Largest |mean of the estimates - exact| in standard errors, over `runs` seeds of T features.
 local function worst_in_stderr(inst, exact, T, runs)
-  local n = X:rows()
-  local sum, square = sc.zeros(n, n), sc.zeros(n, n)
-  for seed = 1, runs do
-    local k = inst:features{ T = T, seed = seed }:fit(X):kernel(X, X)
-    sum, square = sum + k, square + k:mul(k)
-  end
-  local worst = 0
-  for i = 1, n do
-    for j = 1, n do
-      local mean = sum:get(i, j) / runs
-      local stderr = math.sqrt(math.max(square:get(i, j) / runs - mean ^ 2, 0) / (runs - 1))
-      worst = math.max(worst, math.abs(mean - exact:get(i, j)) / (stderr + 1e-12))
-    end
-  end
-  return worst
+  local mean, stderr = support.mean_over(runs, function(seed)
+    return inst:features{ T = T, seed = seed }:fit(X):kernel(X, X)
+  end)
+  return (support.farthest(mean, stderr, exact, 1e-12))
 end
 
 local laws = {

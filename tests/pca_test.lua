@@ -1,14 +1,9 @@
 -- Principal components: the eigenvalue problem itself, before and after features.
 local lu = require "luaunit"
 local sc = require "scullery"
+local fails = dofile("tests/support.lua").fails
 
 local ds = sc.data.load("wdbc")
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok, "should be refused: " .. table.concat(words, ", "))
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-end
 
 local function covariance(X)
   local centred = X - sc.ones(X:rows(), 1) * X:mean(1)

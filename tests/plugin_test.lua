@@ -2,20 +2,10 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
+local fails = support.fails
 
 local folder = (os.getenv("SCULLERY_BUILD") or "build") .. "/tests/plugins/"
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-end
 
 function TestRefusals()
   fails({ "interface 8", "speaks 1" }, sc.plugin.load, folder .. "wrong_abi.so")
@@ -23,7 +13,7 @@ function TestRefusals()
   fails({ "no such file" }, sc.plugin.load, folder .. "absent.so")
   fails({ "folder" }, sc.plugin.load, folder)
   local text = os.tmpname()
-  write(text, "this is no shared object")
+  support.write(text, "this is no shared object")
   fails({ "not a loadable shared object" }, sc.plugin.load, text)
   os.execute("chmod o+w '" .. text .. "'")
   fails({ "every user may write" }, sc.plugin.load, text)

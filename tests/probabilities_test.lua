@@ -3,12 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok, "should be refused: " .. table.concat(words, ", "))
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-end
+local fails = dofile("tests/support.lua").fails
 
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 

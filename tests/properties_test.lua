@@ -5,6 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
 
 local test, fits = registry.test, registry.fits
@@ -64,7 +65,9 @@ local function biased(bias, names)
   return list
 end
 
-local function without_plain(names) return { biased("gaussian", names), biased("uniform", names) } end
+local function without_plain(names)
+  return { biased("gaussian", names), biased("uniform", names) }
+end
 
 local function with_biases(names) return { names, without_plain(names) } end
 
@@ -117,32 +120,6 @@ local function allowed(s, p)
   return ({ chi_square = 0.02, ["chi_square{order = 40, period = 0.1}"] = 1e-5 })[p.label] or 0.5
 end
 
--- Mean and standard error over seeds of an entry-wise statistic.
-local function mean_over(runs, f)
-  local sum, square
-  for run = 1, runs do
-    local value = f(run)
-    sum = sum and sum + value or value
-    square = square and square + value:mul(value) or value:mul(value)
-  end
-  local mean = sum * (1 / runs)
-  local variance = (square * (1 / runs) - mean:mul(mean)):map(function(v) return math.max(v, 0) end)
-  return mean, (variance * (1 / (runs - 1))):map(math.sqrt)
-end
-
--- The largest |mean - exact|, beyond what is allowed, in standard errors, and where.
-local function farthest(mean, stderr, exact, slack)
-  local worst, at = 0, { 1, 1 }
-  for i = 1, exact:rows() do
-    for j = 1, exact:cols() do
-      local off = math.max(math.abs(mean:get(i, j) - exact:get(i, j)) - slack, 0)
-        / (stderr:get(i, j) + 1e-300)
-      if off > worst or off ~= off then worst, at = off, { i, j } end
-    end
-  end
-  return worst, at
-end
-
 local function check_kernel(label, s, p)
   local inst = sc.instantiation{ p = s.component, phi = p.component }
   local rows = registry.rows_of(s.component, p.component)
@@ -159,11 +136,11 @@ local function check_kernel(label, s, p)
   local facts = core.facts(p.component:instance())
   -- means of such features are far from normal but for large T
   local heavy = facts.bound == math.huge and facts.lipschitz == math.huge
-  local mean, stderr = mean_over(60, function(run)
-    return features(s.component, p.component, heavy and 4096 or registry.sanitized and 64 or 512, run):fit(rows):kernel(rows,
-      rows)
+  local T = heavy and 4096 or registry.sanitized and 64 or 512
+  local mean, stderr = support.mean_over(60, function(run)
+    return features(s.component, p.component, T, run):fit(rows):kernel(rows, rows)
   end)
-  local worst, at = farthest(mean, stderr, exact, allowed(s, p) * size)
+  local worst, at = support.farthest(mean, stderr, exact, allowed(s, p) * size)
   lu.assertTrue(worst < 5,
     ("%s: E<Phi(x), Phi(y)> is %.6g where the kernel is %.6g: %.1f standard errors"):format(label,
       mean:get(at[1], at[2]), exact:get(at[1], at[2]), worst))

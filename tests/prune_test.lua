@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local refused = dofile("tests/support.lua").fails
 
 local n, d, T = 160, 3, 50
 local X, signs, numbers, kinds = sc.randn{ n, d, seed = 1 }, {}, {}, {}
@@ -343,12 +344,6 @@ function TestOnlySolversOfNormalEquationsCanPrune()
     local G, a = features:fit(X):gram() * math.exp(-2 * m:info().log_scale), m.fitted.weights
     lu.assertTrue(apart(G * b + b * (lambda * T), G * a) < 1e-6 * (G * a):abs():max())
   end
-end
-
-local function refused(parts, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, part in ipairs(parts) do lu.assertStrContains(message, part) end
 end
 
 function TestExtremeEpsilonsPruneNothingOrEverything()

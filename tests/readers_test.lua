@@ -3,24 +3,14 @@
 -- TestIdx TestNpy TestWriting TestSets luacheck: ignore 212/self
 local lu = require "luaunit"
 local core = require "scullery.core"
+local support = dofile("tests/support.lua")
 
 local made = {}
 
 --- A fresh file with these bytes; its path.
 local function file(bytes)
-  local path = os.tmpname()
-  local f = assert(io.open(path, "wb"))
-  f:write(bytes)
-  f:close()
-  made[#made + 1] = path
-  return path
-end
-
-local function slurp(path)
-  local f = assert(io.open(path, "rb"))
-  local bytes = f:read("a")
-  f:close()
-  return bytes
+  made[#made + 1] = support.write(nil, bytes)
+  return made[#made]
 end
 
 local function hex(text)
@@ -656,7 +646,7 @@ function TestWriting:test_a_file_that_is_too_large_leaves_the_old_one_as_it_was(
   pipe:close()
   lu.assertStrContains(said, "false")
   lu.assertStrContains(said, "nothing was left behind")
-  lu.assertEquals(slurp(path), "as it was")
+  lu.assertEquals(support.read(path), "as it was")
   local listing = assert(io.popen(("ls %s*"):format(path)))
   lu.assertEquals(listing:read("a"), path .. "\n")
   listing:close()

@@ -108,7 +108,8 @@ for _, entry in ipairs(sc.plugin.list()) do
     for _, given in ipairs(registry.sanitized and {} or others(entry.kind, entry.name, info)) do
       add(entry.kind, entry.name, base, given)
     end
-    for _, given in ipairs(not registry.sanitized and instead[entry.kind .. "." .. entry.name] or {}) do
+    local list = not registry.sanitized and instead[entry.kind .. "." .. entry.name]
+    for _, given in ipairs(list or {}) do
       add(entry.kind, entry.name, {}, given)
     end
   end

@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local fails = dofile("tests/support.lua").fails
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
@@ -10,13 +11,6 @@ local train, test = ds:split{ test = 0.25, seed = 0 }
 local function sinks(T, sigma)
   return sc.features{ p = sc.sampler.gaussian{ sigma = sigma or 0.15 },
     phi = sc.nonlinearity.fourier(), T = T or 60, seed = 1 }
-end
-
-local function fails(words, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok, "should be refused: " .. table.concat(words, ", "))
-  for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-  return message
 end
 
 -- ---------------------------------------------------------------- leave-one-out, against leaving

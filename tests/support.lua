@@ -44,7 +44,61 @@ function support.fails(words, f, ...)
   local ok, message = pcall(f, ...)
   lu.assertFalse(ok, "should be refused: " .. table.concat(words, ", "))
   for _, word in ipairs(words) do lu.assertStrContains(tostring(message), word) end
-  return tostring(message)
+  return message
+end
+
+--- support.mean_over(runs, f): mean and standard error of the matrices f(1), .., f(runs).
+function support.mean_over(runs, f)
+  local sum, square
+  for run = 1, runs do
+    local value = f(run)
+    sum = sum and sum + value or value
+    square = square and square + value:mul(value) or value:mul(value)
+  end
+  local mean = sum * (1 / runs)
+  local variance = (square * (1 / runs) - mean:mul(mean)):map(function(v) return math.max(v, 0) end)
+  return mean, (variance * (1 / (runs - 1))):map(math.sqrt)
+end
+
+--- support.farthest(mean, stderr, exact, slack): the largest |mean - exact| beyond slack, in
+--- standard errors, and where.
+function support.farthest(mean, stderr, exact, slack)
+  local worst, at = 0, { 1, 1 }
+  for i = 1, exact:rows() do
+    for j = 1, exact:cols() do
+      local off = math.max(math.abs(mean:get(i, j) - exact:get(i, j)) - slack, 0)
+        / (stderr:get(i, j) + 1e-300)
+      if off > worst or off ~= off then worst, at = off, { i, j } end
+    end
+  end
+  return worst, at
+end
+
+--- support.streamed(ds): a regression's rows, as a stream of them.
+function support.streamed(ds)
+  local x, y = ds.X, ds:targets()
+  return require("scullery").data.rows{ n = #ds, d = x:cols(), task = "regression",
+    read = function(first, count)
+      return x:slice(first, first + count - 1), y:slice(first, first + count - 1)
+    end }
+end
+
+--- support.check_blocks(cases, fit, test, tolerance): the models fit(block), for { block, threads }
+--- of the list, decide alike; those without a block to the last bit.
+function support.check_blocks(cases, fit, test, tolerance)
+  local core = require "scullery.core"
+  local before, want, same = core.threads(), nil, nil
+  for _, case in ipairs(cases) do
+    core.threads(case[2])
+    local p = fit(case[1])
+    want = want or p:decision(test)
+    lu.assertTrue((p:decision(test) - want):abs():max() < tolerance)
+    if case[1] == nil then
+      same = same or p:weights()
+      lu.assertTrue(same == p:weights())
+    end
+  end
+  core.threads(before)
 end
 
 return support

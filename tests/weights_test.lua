@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local refused = dofile("tests/support.lua").fails
 
 local n, d = 90, 4
 local X = sc.randn{ n, d, seed = 1 }
@@ -313,12 +314,6 @@ function TestBlocksThreadsAndMemoryAreTheSameWithWeights()
     end
   end
   core.threads(before)
-end
-
-local function refused(parts, f, ...)
-  local ok, message = pcall(f, ...)
-  lu.assertFalse(ok)
-  for _, part in ipairs(parts) do lu.assertStrContains(message, part) end
 end
 
 function TestWrongWeightsAreSentences()

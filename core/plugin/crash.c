@@ -45,14 +45,16 @@ static const struct {
 enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[SIGNALS];
 
-static void on_crash(int number) {
+static void on_crash(int number, siginfo_t *info, void *context) {
+  (void)context;
   const scl_call *call = scl_call_current();
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
     if (call != NULL) report(call, signals[i].what);
     (void)sigaction(number, &before[i], NULL);
   }
-  (void)raise(number); /* again, as it would have been without us */
+  /* Again, as it would have been without us: an instruction that faults does so by itself. */
+  if (info->si_code <= 0) (void)raise(number);
 }
 
 static void on_exit_in_slot(void) {
@@ -77,7 +79,8 @@ void scl_crash_stack(void) {
 }
 
 void scl_crash_report(void) {
-  struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
+  struct sigaction action = {.sa_sigaction = on_crash,
+                             .sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO};
   (void)sigemptyset(&action.sa_mask);
   atomic_store(&reports, true);
   for (size_t i = 0; i < SIGNALS; i++)

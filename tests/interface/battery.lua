@@ -107,12 +107,14 @@ local function machine(K)
 end
 
 function questions.bell(own)
-  return { own.bell{ gamma = 0.5 }:gram(X), own.bell{ gamma = "median" }:gram(X), machine(own.bell()) }
+  return { own.bell{ gamma = 0.5 }:gram(X), own.bell{ gamma = "median" }:gram(X),
+    machine(own.bell()) }
 end
 
 function questions.long(own)
   local K = own.long{ gamma = 0.5 }
-  return { K:gram(X), machine(K), features{ p = own.general(), phi = own.wave(), T = 5, K = own.long() },
+  return { K:gram(X), machine(K),
+    features{ p = own.general(), phi = own.wave(), T = 5, K = own.long() },
     features{ p = own.general(), phi = own.wave(), T = 5, K = K },
     sc.instantiation{ p = own.general(), phi = own.wave(), K = K }:theta(3) }
 end
@@ -127,7 +129,8 @@ end
 
 -- What a solver minimises, at ones.
 local function objective(solver)
-  local training <close> = core.training(sc.dataset{ X = X, y = y }:source_of_targets(), {}, nil, {})
+  local source = sc.dataset{ X = X, y = y }:source_of_targets()
+  local training <close> = core.training(source, {}, nil, {})
   return core.objective(training, solver:instance(), sc.ones(X:cols(), 1))
 end
 
@@ -142,7 +145,8 @@ function questions.square(own)
   local classes = fit({ with_kernel, own.square() }, words)
   return { fit({ wide, own.square{ all = true, intercept = true } }):predict(X),
     fit({ with_kernel, own.square{ all = true } }):weights(), several:predict(X),
-    classes:probabilities(X), core.loss(own.square():instance(), 2), core.penalty(own.square():instance()),
+    classes:probabilities(X), core.loss(own.square():instance(), 2),
+    core.penalty(own.square():instance()),
     objective(own.square()) }
 end
 
@@ -191,8 +195,8 @@ function battery.constructors(names)
   return own
 end
 
---- battery.ask(specimen, own): the answers to what that specimen is asked for, as a list of numbers and
---- texts.
+--- battery.ask(specimen, own): the answers to what that specimen is asked for, as a list of
+--- numbers and texts.
 function battery.ask(specimen, own) return flatten(questions[specimen](own), {}) end
 
 return battery

@@ -1,5 +1,6 @@
--- Ask a specimen for everything, in a process of its own: PATH, the number in its components' names,
--- and which of them; prints its answers, one a line. For interface_test.lua and faults_test.lua.
+-- Ask specimens for everything, in a process of its own: PATH, the number in its components'
+-- names, and which of them; prints the answers, one a line. For interface_test.lua and
+-- faults_test.lua.
 package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
 local sc = require "scullery"
 local battery = require "battery"

@@ -1,17 +1,12 @@
---- Freeze the header: pack core/include/scullery into tests/interface/v1.txt, and write its layout to
---- tests/interface/v1.inc.
+--- Freeze the header: pack core/include/scullery into tests/interface/v1.txt, and write its layout
+--- to tests/interface/v1.inc.
 ---   build/scullery tests/interface/freeze.lua        (from the root of the source)
---- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant, a
---- macro, or other words in a comment; interface_test says which. A member of version 1 that moves or
---- changes is a mistake in the header: mend that, and freeze nothing.
-package.path = "tests/interface/?.lua;" .. package.path
+--- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant,
+--- a macro, or other words in a comment; interface_test says which. A member of version 1 that
+--- moves or changes is a mistake in the header: mend that, and freeze nothing.
+package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
 local header = require "header"
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-end
+local write = require("support").write
 
 local function run(command)
   assert(os.execute(command), "failed: " .. command)
@@ -55,8 +50,8 @@ write(program .. ".c", table.concat(lines, "\n") .. "\n")
 run(("%s -std=c11 -Icore/include -o %s %s.c"):format(os.getenv "CC" or "cc", program, program))
 local output = assert(io.popen(program))
 write("tests/interface/v1.inc", [[
-/* Interface 1 in memory, on LP64: bytes of tables and records, place and bytes of their members, the
- * least size of each table, and constants. Written by tests/interface/freeze.lua. */
+/* Interface 1 in memory, on LP64: bytes of tables and records, place and bytes of their members,
+ * the least size of each table, and constants. Written by tests/interface/freeze.lua. */
 ]] .. output:read("a"))
 output:close()
 os.remove(program)

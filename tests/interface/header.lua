@@ -1,12 +1,7 @@
 --- The public header as data: its tables, constants, types and macros, without comments.
-local header = {}
+local support = dofile("tests/support.lua")
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("a")
-  file:close()
-  return text
-end
+local header = {}
 
 -- A file's name before its text, where files are packed into one.
 local MARK = "==> %s <==\n"
@@ -26,12 +21,12 @@ local function unpack_files(text)
 end
 
 --- header.files(path): the header's files in the order of their names, plugin.h first, each
---- { name =, text = }: those below the folder path/scullery (plugin.h says which parts there are), or
---- those that header.pack wrote to the file `path`.
+--- { name =, text = }: those below the folder path/scullery (plugin.h says which parts there are),
+--- or those that header.pack wrote to the file `path`.
 function header.files(path)
-  if path:find("%.txt$") then return unpack_files(read(path)) end
+  if path:find("%.txt$") then return unpack_files(support.read(path)) end
   local root = path .. "/scullery/"
-  local files = { { name = "plugin.h", text = read(root .. "plugin.h") } }
+  local files = { { name = "plugin.h", text = support.read(root .. "plugin.h") } }
   local names, seen = {}, {}
   local function take(text, prefix)
     for name in text:gmatch('#include "([%w_/.]+)"') do
@@ -39,13 +34,15 @@ function header.files(path)
       if not seen[name] then
         seen[name] = true
         names[#names + 1] = name
-        take(read(root .. name), "plugin/")
+        take(support.read(root .. name), "plugin/")
       end
     end
   end
   take(files[1].text, "")
   table.sort(names)
-  for _, name in ipairs(names) do files[#files + 1] = { name = name, text = read(root .. name) } end
+  for _, name in ipairs(names) do
+    files[#files + 1] = { name = name, text = support.read(root .. name) }
+  end
   return files
 end
 
@@ -133,9 +130,10 @@ local function read_types(text, out)
   end
 end
 
---- header.parse(files): { structs, constants, macros, types }, each found by its name: the value of a
---- constant, the text of a macro or a type. structs and constants are also lists in the order of the
---- text. A struct: { name, is_table (its first member is a head), members = { { name, declaration } } }.
+--- header.parse(files): { structs, constants, macros, types }, each found by its name: the value of
+--- a constant, the text of a macro or a type. structs and constants are also lists in the order of
+--- the text. A struct: { name, is_table (its first member is a head),
+--- members = { { name, declaration } } }.
 function header.parse(files)
   local result = { structs = {}, constants = {}, macros = {}, types = {} }
   for _, file in ipairs(files) do

@@ -1,5 +1,5 @@
---- Specimens: copies of the object specimen_v1.so or specimen_later.so with a script at the end, which
---- the object reads when it is loaded (specimen/dress.c says what it may hold).
+--- Specimens: copies of the object specimen_v1.so or specimen_later.so with a script at the end,
+--- which the object reads when it is loaded (specimen/dress.c says what it may hold).
 local sc = require "scullery"
 local support = require "support"
 
@@ -40,8 +40,8 @@ function specimen.file(version, ...)
     specimen.object(version, ...))
 end
 
---- specimen.prepare(version, names, ...): a file with the components in the list `names`, each under
---- its name and a number of its own; returns the names by component, and the file's path.
+--- specimen.prepare(version, names, ...): a file with the components in the list `names`, each
+--- under its name and a number of its own; returns the names by component, and the file's path.
 function specimen.prepare(version, names, ...)
   local lines, own = { "only " .. table.concat(names, " "), ... }, {}
   local number = (count or 0) + 1

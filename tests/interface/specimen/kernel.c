@@ -32,30 +32,13 @@ static void bell_move(const void *self, size_t count, double *coordinates) {
   disturb_numbers("bell.move", coordinates, count);
 }
 
-static const scl_option gamma_option[] = {{.name = "gamma",
-                                           .help = "rate in exp(-gamma ||u - v||^2)",
-                                           .fallback = "1",
-                                           .forms = SCL_FORM_NUMBER,
-                                           SCL_AT(shape, gamma),
-                                           SCL_POSITIVE,
-                                           .width = SCL_WIDTH_GAMMA}};
+static const scl_option gamma_option[] = {SCL_NUMBER(
+    shape, gamma, "1", "rate in exp(-gamma ||u - v||^2)", SCL_POSITIVE, .width = SCL_WIDTH_GAMMA)};
 
-static const scl_kernel bell_table = {.head = SCL_HEAD(scl_kernel),
-                                      .kind = SCL_KIND_KERNEL,
-                                      .spaces = SCL_BIT(SCL_SPACE_DENSE),
-                                      .finish = bell_finish,
-                                      .scale = bell_scale,
-                                      .move = bell_move,
-                                      .pair = SCL_PAIR_SQUARED_DISTANCE};
-
-const scl_plugin specimen_bell = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_KERNEL,
-                                  .name = "bell",
-                                  .summary = "a simple kernel",
-                                  .doc = "exp(-gamma ||u - v||^2)",
-                                  .vtable = &bell_table,
-                                  SCL_OPTIONS(gamma_option),
-                                  .instance_size = sizeof(shape)};
+SPECIMEN(bell, "a simple kernel",
+         SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .finish = bell_finish, .scale = bell_scale,
+                    .move = bell_move, .pair = SCL_PAIR_SQUARED_DISTANCE),
+         SCL_INSTANCE(shape, gamma_option));
 
 /* ------------------------------------------------------------ long: the general form; without
  * gamma it takes gamma = 1/2 from any law (bind) */
@@ -101,7 +84,8 @@ static scl_status long_bind(void *self, const scl_law *law, scl_error *error) {
 
 static void long_describe(const void *self, char *text, size_t size) {
   (void)upset(host_of(self), "long.describe", NULL);
-  const char *said = disturbed_text("long.describe", "gamma = 0.5");
+  char room[200];
+  const char *said = disturbed_text("long.describe", "gamma = 0.5", room);
   (void)snprintf(text, size, "%s", said);
   if (strcmp(said, "full") == 0) memset(text, 'a', size);
 }
@@ -142,32 +126,15 @@ static const void *long_ability(const void *self, const char *id) {
                                                                                   : NULL;
 }
 
-static const scl_option long_option[] = {{.name = "gamma",
-                                          .help = "rate in exp(-gamma ||u - v||^2)",
-                                          .forms = SCL_FORM_NUMBER,
-                                          SCL_AT(shape, gamma),
-                                          SCL_POSITIVE,
-                                          .width = SCL_WIDTH_GAMMA}};
+static const scl_option long_option[] = {SCL_NUMBER(
+    shape, gamma, NULL, "rate in exp(-gamma ||u - v||^2)", SCL_POSITIVE, .width = SCL_WIDTH_GAMMA)};
 
-static const scl_kernel long_table = {.head = SCL_HEAD(scl_kernel),
-                                      .kind = SCL_KIND_KERNEL,
-                                      .spaces = SCL_BIT(SCL_SPACE_DENSE),
-                                      .gram = long_gram,
-                                      .diagonal = long_diagonal};
-
-static const scl_ability long_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = long_tilt), {NULL, NULL}};
-
-const scl_plugin specimen_long = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_KERNEL,
-                                  .name = "long",
-                                  .summary = "a general kernel",
-                                  .doc = "exp(-gamma ||u - v||^2)",
-                                  .vtable = &long_table,
-                                  SCL_OPTIONS(long_option),
-                                  .instance_size = sizeof(shape),
-                                  .abilities = long_abilities,
-                                  .ability = long_ability};
+SPECIMEN(long, "a general kernel",
+         SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = long_gram,
+                    .diagonal = long_diagonal),
+         SCL_INSTANCE(shape, long_option),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = long_tilt)),
+         .ability = long_ability);
 
 /* ------------------------------------------------------------ twice: another kernel times 2, by
  * host->parts, in tables of its own */
@@ -245,29 +212,12 @@ static const void *twice_ability(const void *self, const char *id) {
   return host_of(self)->parts->ability(inner_of(self), id) == NULL ? NULL : &table;
 }
 
-static const scl_option inner_option[] = {{.name = "inner",
-                                           .help = "the kernel",
-                                           .words = "kernel",
-                                           .fallback = "gaussian",
-                                           .forms = SCL_FORM_PARTS,
-                                           SCL_AT(shape, inner)}};
+static const scl_option inner_option[] = {
+    SCL_ROW(shape, inner, SCL_FORM_PARTS, "kernel", "gaussian", "the kernel", .range = 0)};
 
-static const scl_kernel twice_table = {.head = SCL_HEAD(scl_kernel),
-                                       .kind = SCL_KIND_KERNEL,
-                                       .spaces = SCL_BIT(SCL_SPACE_DENSE),
-                                       .gram = twice_gram,
-                                       .diagonal = twice_diagonal};
-
-static const scl_ability twice_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = twice_tilt), {NULL, NULL}};
-
-const scl_plugin specimen_twice = {.head = SCL_HEAD(scl_plugin),
-                                   .kind = SCL_KIND_KERNEL,
-                                   .name = "twice",
-                                   .summary = "a kernel of another",
-                                   .doc = "2 K(u, v)",
-                                   .vtable = &twice_table,
-                                   SCL_OPTIONS(inner_option),
-                                   .instance_size = sizeof(shape),
-                                   .abilities = twice_abilities,
-                                   .ability = twice_ability};
+SPECIMEN(twice, "a kernel of another",
+         SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = twice_gram,
+                    .diagonal = twice_diagonal),
+         SCL_INSTANCE(shape, inner_option),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = twice_tilt)),
+         .ability = twice_ability);

@@ -45,26 +45,14 @@ static double wave_dual(const void *self, double mean_a, double mean_b, double v
                                     2);
 }
 
-static const scl_nonlinearity wave_table = {.head = SCL_HEAD(scl_nonlinearity),
-                                            .kind = SCL_KIND_NONLINEARITY,
-                                            .spaces = SCL_SPACES_RIDGE,
-                                            .loop = wave_loop,
-                                            .loop_float32 = wave_loop_float32};
-
-static const scl_ability wave_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = wave_smooth,
-              .loop_float32 = wave_smooth_float32),
-    SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1),
-    SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = wave_dual),
-    {NULL, NULL}};
-
-const scl_plugin specimen_wave = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_NONLINEARITY,
-                                  .name = "wave",
-                                  .summary = "a simple nonlinearity",
-                                  .doc = "cos z",
-                                  .vtable = &wave_table,
-                                  .abilities = wave_abilities};
+SPECIMEN(wave, "a simple nonlinearity",
+         SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = wave_loop,
+                          .loop_float32 = wave_loop_float32),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = wave_smooth,
+                                 .loop_float32 = wave_smooth_float32),
+                       SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1),
+                       SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual,
+                                 .dual = wave_dual)));
 
 /* ------------------------------------------------------------ waves: (cos z, sin z) by blocks */
 
@@ -118,35 +106,16 @@ static scl_status waves_shape(const void *self, scl_shape *out, scl_error *error
   return SCL_STATUS_OK;
 }
 
-static const scl_option waves_options[] = {{.name = "factor",
-                                            .help = "times this",
-                                            .fallback = "1",
-                                            .forms = SCL_FORM_NUMBER,
-                                            SCL_AT(waves, factor),
-                                            SCL_FINITE}};
+static const scl_option waves_options[] = {
+    SCL_NUMBER(waves, factor, "1", "times this", SCL_FINITE)};
 
-static const scl_nonlinearity waves_table = {.head = SCL_HEAD(scl_nonlinearity),
-                                             .kind = SCL_KIND_NONLINEARITY,
-                                             .spaces = SCL_SPACES_RIDGE,
-                                             .fan_out = 2,
-                                             .apply = waves_apply,
-                                             .tags = "none|special",
-                                             .shape = waves_shape};
-
-static const scl_ability waves_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = waves_smooth),
-    SCL_OFFER(SCL_ABILITY_HARMONIC, scl_ability_harmonic, .amplitude = 1),
-    {NULL, NULL}};
-
-const scl_plugin specimen_waves = {.head = SCL_HEAD(scl_plugin),
-                                   .kind = SCL_KIND_NONLINEARITY,
-                                   .name = "waves",
-                                   .summary = "a general nonlinearity",
-                                   .doc = "(cos z, sin z)",
-                                   .vtable = &waves_table,
-                                   SCL_OPTIONS(waves_options),
-                                   .instance_size = sizeof(waves),
-                                   .abilities = waves_abilities};
+SPECIMEN(waves, "a general nonlinearity",
+         SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .fan_out = 2, .apply = waves_apply,
+                          .tags = "none|special", .shape = waves_shape),
+         SCL_INSTANCE(waves, waves_options),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing,
+                                 .smooth = waves_smooth),
+                       SCL_OFFER(SCL_ABILITY_HARMONIC, scl_ability_harmonic, .amplitude = 1)));
 
 /* ------------------------------------------------------------ side: two values */
 
@@ -176,28 +145,16 @@ static double side_collision(const void *self, double mean_a, double mean_b, dou
                    (1 + side_dual(self, mean_a, mean_b, var_a, var_b, covariance)) / 2);
 }
 
-static const scl_nonlinearity side_table = {.head = SCL_HEAD(scl_nonlinearity),
-                                            .kind = SCL_KIND_NONLINEARITY,
-                                            .spaces = SCL_SPACES_RIDGE,
-                                            .loop = side_loop};
-
 static const double zero[] = {0};
-static const scl_ability side_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,
-              .breaks = zero, .n_breaks = 1, .scale_free = 1),
-    SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, .low = -1, .high = 1),
-    SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = side_dual),
-    SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = side_threshold_dual),
-    SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = side_collision),
-    {NULL, NULL}};
-
-const scl_plugin specimen_side = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_NONLINEARITY,
-                                  .name = "side",
-                                  .summary = "two values",
-                                  .doc = "1 where z > 0, else -1",
-                                  .vtable = &side_table,
-                                  .abilities = side_abilities};
+SPECIMEN(side, "two values", SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = side_loop),
+         SCL_ABILITIES(
+             SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,
+                       .breaks = zero, .n_breaks = 1, .scale_free = 1),
+             SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, .low = -1, .high = 1),
+             SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = side_dual),
+             SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual,
+                       .dual = side_threshold_dual),
+             SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = side_collision)));
 
 /* ------------------------------------------------------------ cell: one-hot cells of a grid */
 
@@ -221,21 +178,8 @@ static scl_status cell_categories(const void *self, const scl_const_block *z, in
   return SCL_STATUS_OK;
 }
 
-static const scl_nonlinearity cell_table = {.head = SCL_HEAD(scl_nonlinearity),
-                                            .kind = SCL_KIND_NONLINEARITY,
-                                            .spaces = SCL_BIT(SCL_SPACE_GRID),
-                                            .fan_in = SCL_FAN_IN_ALL,
-                                            .flags = SCL_SHAPE_ONE_HOT};
-
-static const scl_ability cell_abilities[] = {SCL_OFFER(SCL_ABILITY_CATEGORIES,
-                                                       scl_ability_categories, .key = cell_key,
-                                                       .categories = cell_categories),
-                                             {NULL, NULL}};
-
-const scl_plugin specimen_cell = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_NONLINEARITY,
-                                  .name = "cell",
-                                  .summary = "cells",
-                                  .doc = "one-hot cells of a grid",
-                                  .vtable = &cell_table,
-                                  .abilities = cell_abilities};
+SPECIMEN(cell, "cells",
+         SCL_NONLINEARITY(.spaces = SCL_BIT(SCL_SPACE_GRID), .fan_in = SCL_FAN_IN_ALL,
+                          .flags = SCL_SHAPE_ONE_HOT),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_CATEGORIES, scl_ability_categories, .key = cell_key,
+                                 .categories = cell_categories)));

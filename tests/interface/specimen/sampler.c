@@ -36,32 +36,14 @@ static double plain_factor(const void *self, double z) {
   return disturbed("plain.factor", exp(-z * z / 2));
 }
 
-static const scl_option plain_options[] = {{.name = "sigma",
-                                            .help = "standard deviation",
-                                            .fallback = "1",
-                                            .forms = SCL_FORM_NUMBER,
-                                            SCL_AT(drawer, sigma),
-                                            SCL_POSITIVE,
-                                            .width = SCL_WIDTH_FREQUENCY},
+static const scl_option plain_options[] = {SCL_NUMBER(drawer, sigma, "1", "standard deviation",
+                                                      SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY),
                                            SCL_OPTION_BIAS};
 
-static const scl_sampler plain_table = {.head = SCL_HEAD(scl_sampler),
-                                        .kind = SCL_KIND_SAMPLER,
-                                        .space = SCL_SPACE_DENSE,
-                                        .make = plain_make,
-                                        .moments = plain_moments,
-                                        .factor = plain_factor,
-                                        .normals = 1,
-                                        .family = SCL_FAMILY_GAUSSIAN};
-
-const scl_plugin specimen_plain = {.head = SCL_HEAD(scl_plugin),
-                                   .kind = SCL_KIND_SAMPLER,
-                                   .name = "plain",
-                                   .summary = "a simple sampler",
-                                   .doc = "w_j = sigma e_j",
-                                   .vtable = &plain_table,
-                                   SCL_OPTIONS(plain_options),
-                                   .instance_size = sizeof(drawer)};
+SPECIMEN(plain, "a simple sampler",
+         SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = plain_make, .moments = plain_moments,
+                     .factor = plain_factor, .normals = 1, .family = SCL_FAMILY_GAUSSIAN),
+         SCL_INSTANCE(drawer, plain_options));
 
 /* ------------------------------------------------------------ general: dense rows by `draw` */
 
@@ -152,7 +134,8 @@ static scl_status general_pair(const void *self, const scl_part *partner, char *
                                scl_error *error) {
   (void)partner;
   UPSET(host_of(self), "general.kernel", error);
-  const char *said = disturbed_text("general.kernel", "");
+  char room[200];
+  const char *said = disturbed_text("general.kernel", "", room);
   for (size_t i = 0; i + 1 < size && (i == 0 || text[i - 1] != 0); i++)
     text[i] = said[i];
   if (strcmp(said, "full") == 0) memset(text, 'a', size);
@@ -168,72 +151,25 @@ static scl_status general_create(void *self, scl_error *error) {
 static void general_destroy(void *self) { (void)upset(host_of(self), "general.destroy", NULL); }
 
 static const scl_option general_options[] = {
-    {.name = "sigma",
-     .help = "standard deviation",
-     .fallback = "1",
-     .forms = SCL_FORM_NUMBER,
-     SCL_AT(drawer, sigma),
-     SCL_POSITIVE},
-    {.name = "offset",
-     .help = "a count",
-     .fallback = "3",
-     .forms = SCL_FORM_INTEGER,
-     SCL_AT(drawer, offset),
-     SCL_WITHIN(0, 100)},
-    {.name = "shift",
-     .help = "a whole number",
-     .fallback = "-2",
-     .forms = SCL_FORM_INTEGER,
-     SCL_AT(drawer, shift),
-     SCL_WITHIN(-100, 100)},
-    {.name = "still",
-     .help = "a flag",
-     .fallback = "false",
-     .forms = SCL_FORM_BOOLEAN,
-     SCL_AT(drawer, still)},
-    {.name = "mode",
-     .help = "a word",
-     .words = "one|two",
-     .fallback = "two",
-     .forms = SCL_FORM_WORD,
-     SCL_AT(drawer, mode)},
-    {.name = "extra",
-     .help = "a value of several forms",
-     .words = "a|b",
-     .fallback = "{1, 2}",
-     .forms = SCL_FORM_NUMBER | SCL_FORM_LIST | SCL_FORM_WORD | SCL_FORM_NAMED,
-     SCL_AT(drawer, extra)},
-    {.name = "inner",
-     .help = "a component",
-     .words = "kernel|sampler",
-     .forms = SCL_FORM_PARTS,
-     SCL_AT(drawer, inner)}};
+    SCL_NUMBER(drawer, sigma, "1", "standard deviation", SCL_POSITIVE),
+    SCL_INTEGER(drawer, offset, "3", "a count", SCL_WITHIN(0, 100)),
+    SCL_INTEGER(drawer, shift, "-2", "a whole number", SCL_WITHIN(-100, 100)),
+    SCL_BOOLEAN(drawer, still, "false", "a flag"),
+    SCL_WORD(drawer, mode, "one|two", "two", "a word"),
+    SCL_ROW(drawer, extra, SCL_FORM_NUMBER | SCL_FORM_LIST | SCL_FORM_WORD | SCL_FORM_NAMED, "a|b",
+            "{1, 2}", "a value of several forms", .range = 0),
+    SCL_ROW(drawer, inner, SCL_FORM_PARTS, "kernel|sampler", NULL, "a component", .range = 0)};
 
-static const scl_sampler general_table = {.head = SCL_HEAD(scl_sampler),
-                                          .kind = SCL_KIND_SAMPLER,
-                                          .space = SCL_SPACE_DENSE,
-                                          .draw = general_draw,
-                                          .layout = general_layout};
-
-static const scl_ability general_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = general_law),
-    SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-              .characteristic = general_characteristic),
-    SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = general_scales),
-    SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel, .kernel = general_pair),
-    {NULL, NULL}};
-
-const scl_plugin specimen_general = {.head = SCL_HEAD(scl_plugin),
-                                     .kind = SCL_KIND_SAMPLER,
-                                     .name = "general",
-                                     .summary = "a general sampler",
-                                     .doc = "w_j = sigma e_j",
-                                     .vtable = &general_table,
-                                     SCL_OPTIONS(general_options),
-                                     .instance_size = sizeof(drawer),
-                                     .abilities = general_abilities,
-                                     .create = general_create,
-                                     .destroy = general_destroy};
+SPECIMEN(general, "a general sampler",
+         SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = general_draw, .layout = general_layout),
+         SCL_INSTANCE(drawer, general_options),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = general_law),
+                       SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
+                                 .characteristic = general_characteristic),
+                       SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = general_scales),
+                       SCL_OFFER(SCL_ABILITY_PAIR_KERNEL, scl_ability_pair_kernel,
+                                 .kernel = general_pair)),
+         .create = general_create, .destroy = general_destroy);
 
 /* ------------------------------------------------------------ split: thresholds uniform on (0, 1) */
 
@@ -268,24 +204,10 @@ static double split_distribution(const void *self, const scl_draw *draw, size_t 
   return disturbed("split.distribution", x < 0 ? 0 : x > 1 ? 1 : x);
 }
 
-static const scl_sampler split_table = {.head = SCL_HEAD(scl_sampler),
-                                        .kind = SCL_KIND_SAMPLER,
-                                        .space = SCL_SPACE_THRESHOLD,
-                                        .draw = split_draw};
-
-static const scl_ability split_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = split_law),
-    SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
-              .distribution = split_distribution),
-    {NULL, NULL}};
-
-const scl_plugin specimen_split = {.head = SCL_HEAD(scl_plugin),
-                                   .kind = SCL_KIND_SAMPLER,
-                                   .name = "split",
-                                   .summary = "thresholds",
-                                   .doc = "t uniform on (0, 1), a column at random",
-                                   .vtable = &split_table,
-                                   .abilities = split_abilities};
+SPECIMEN(split, "thresholds", SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = split_draw),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = split_law),
+                       SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
+                                 .distribution = split_distribution)));
 
 /* ------------------------------------------------------------ lattice: grids of pitch 1 */
 
@@ -317,22 +239,9 @@ static scl_status lattice_collision(const void *self, const scl_draw *draw, size
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler lattice_table = {.head = SCL_HEAD(scl_sampler),
-                                          .kind = SCL_KIND_SAMPLER,
-                                          .space = SCL_SPACE_GRID,
-                                          .draw = lattice_draw};
-
-static const scl_ability lattice_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision, .collision = lattice_collision),
-    {NULL, NULL}};
-
-const scl_plugin specimen_lattice = {.head = SCL_HEAD(scl_plugin),
-                                     .kind = SCL_KIND_SAMPLER,
-                                     .name = "lattice",
-                                     .summary = "grids",
-                                     .doc = "pitch 1, shift uniform on (0, 1)",
-                                     .vtable = &lattice_table,
-                                     .abilities = lattice_abilities};
+SPECIMEN(lattice, "grids", SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = lattice_draw),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision,
+                                 .collision = lattice_collision)));
 
 /* ------------------------------------------------------------ rotated: structured, in truth dense */
 
@@ -382,34 +291,15 @@ static scl_status rotated_rows(const void *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler rotated_table = {.head = SCL_HEAD(scl_sampler),
-                                          .kind = SCL_KIND_SAMPLER,
-                                          .space = SCL_SPACE_STRUCTURED,
-                                          .draw = rotated_draw,
-                                          .layout = rotated_layout};
+static const scl_option sigma_option[] = {
+    SCL_NUMBER(drawer, sigma, "1", "standard deviation", SCL_POSITIVE)};
 
-static const scl_ability rotated_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = rotated_apply,
-              .rows = rotated_rows),
-    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = general_law),
-    {NULL, NULL}};
-
-static const scl_option sigma_option[] = {{.name = "sigma",
-                                           .help = "standard deviation",
-                                           .fallback = "1",
-                                           .forms = SCL_FORM_NUMBER,
-                                           SCL_AT(drawer, sigma),
-                                           SCL_POSITIVE}};
-
-const scl_plugin specimen_rotated = {.head = SCL_HEAD(scl_plugin),
-                                     .kind = SCL_KIND_SAMPLER,
-                                     .name = "rotated",
-                                     .summary = "structured rows",
-                                     .doc = "z = <w, x>",
-                                     .vtable = &rotated_table,
-                                     SCL_OPTIONS(sigma_option),
-                                     .instance_size = sizeof(drawer),
-                                     .abilities = rotated_abilities};
+SPECIMEN(rotated, "structured rows",
+         SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = rotated_draw, .layout = rotated_layout),
+         SCL_INSTANCE(drawer, sigma_option),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured,
+                                 .apply = rotated_apply, .rows = rotated_rows),
+                       SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = general_law)));
 
 /* ------------------------------------------------------------ few: weights on columns t and t+1 */
 
@@ -450,22 +340,9 @@ static scl_status few_law(const void *self, const scl_draw *draw, scl_law *out, 
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler few_table = {.head = SCL_HEAD(scl_sampler),
-                                      .kind = SCL_KIND_SAMPLER,
-                                      .space = SCL_SPACE_SPARSE,
-                                      .draw = few_draw,
-                                      .layout = few_layout};
-
-static const scl_ability few_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = few_law), {NULL, NULL}};
-
-const scl_plugin specimen_few = {.head = SCL_HEAD(scl_plugin),
-                                 .kind = SCL_KIND_SAMPLER,
-                                 .name = "few",
-                                 .summary = "sparse rows",
-                                 .doc = "two neighbouring columns",
-                                 .vtable = &few_table,
-                                 .abilities = few_abilities};
+SPECIMEN(few, "sparse rows",
+         SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = few_draw, .layout = few_layout),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = few_law)));
 
 /* ------------------------------------------------------------ shared: a pool of 8 rows */
 
@@ -491,24 +368,10 @@ static scl_status shared_pool(const void *self, const scl_draw *draw, size_t fir
   return SCL_STATUS_OK;
 }
 
-static const scl_sampler shared_table = {.head = SCL_HEAD(scl_sampler),
-                                         .kind = SCL_KIND_SAMPLER,
-                                         .space = SCL_SPACE_DENSE,
-                                         .draw = shared_draw};
-
-static const scl_ability shared_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_POOL, scl_ability_pool, .rows = shared_rows, .pool = shared_pool),
-    {NULL, NULL}};
-
-const scl_plugin specimen_shared = {.head = SCL_HEAD(scl_plugin),
-                                    .kind = SCL_KIND_SAMPLER,
-                                    .name = "shared",
-                                    .summary = "shared rows",
-                                    .doc = "parameter t reads rows t, t + 1, ... of 8",
-                                    .vtable = &shared_table,
-                                    SCL_OPTIONS(sigma_option),
-                                    .instance_size = sizeof(drawer),
-                                    .abilities = shared_abilities};
+SPECIMEN(shared, "shared rows", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = shared_draw),
+         SCL_INSTANCE(drawer, sigma_option),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_POOL, scl_ability_pool, .rows = shared_rows,
+                                 .pool = shared_pool)));
 
 /* ------------------------------------------------------------ pupil: the first rows, as landmarks */
 
@@ -554,21 +417,8 @@ static scl_status pupil_draw(const void *self, const scl_draw *draw, const scl_p
   return status;
 }
 
-static const scl_sampler pupil_table = {.head = SCL_HEAD(scl_sampler),
-                                        .kind = SCL_KIND_SAMPLER,
-                                        .space = SCL_SPACE_DENSE,
-                                        .draw = pupil_draw};
-
-static const scl_ability pupil_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = pupil_learn), {NULL, NULL}};
-
-const scl_plugin specimen_pupil = {.head = SCL_HEAD(scl_plugin),
-                                   .kind = SCL_KIND_SAMPLER,
-                                   .name = "pupil",
-                                   .summary = "a sampler that learns",
-                                   .doc = "the first rows of the data",
-                                   .vtable = &pupil_table,
-                                   .abilities = pupil_abilities};
+SPECIMEN(pupil, "a sampler that learns", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = pupil_draw),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = pupil_learn)));
 
 /* ------------------------------------------------------------ wrapper: another sampler, by
  * host->parts, in tables of its own */
@@ -634,31 +484,13 @@ static scl_status wrapper_characteristic(const void *self, const scl_draw *draw,
   return host->parts->characteristic(inner_of(self), draw, rows, delta, stride, out, error);
 }
 
-static const scl_option wrapper_options[] = {{.name = "inner",
-                                              .help = "the sampler that is wrapped",
-                                              .words = "sampler",
-                                              .fallback = "gaussian",
-                                              .forms = SCL_FORM_PARTS,
-                                              SCL_AT(drawer, inner)}};
+static const scl_option wrapper_options[] = {SCL_ROW(drawer, inner, SCL_FORM_PARTS, "sampler",
+                                                     "gaussian", "the sampler that is wrapped",
+                                                     .range = 0)};
 
-static const scl_sampler wrapper_table = {.head = SCL_HEAD(scl_sampler),
-                                          .kind = SCL_KIND_SAMPLER,
-                                          .space = SCL_SPACE_DENSE,
-                                          .draw = wrapper_draw,
-                                          .layout = wrapper_layout};
-
-static const scl_ability wrapper_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = wrapper_law),
-    SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
-              .characteristic = wrapper_characteristic),
-    {NULL, NULL}};
-
-const scl_plugin specimen_wrapper = {.head = SCL_HEAD(scl_plugin),
-                                     .kind = SCL_KIND_SAMPLER,
-                                     .name = "wrapper",
-                                     .summary = "another sampler",
-                                     .doc = "what it wraps",
-                                     .vtable = &wrapper_table,
-                                     SCL_OPTIONS(wrapper_options),
-                                     .instance_size = sizeof(drawer),
-                                     .abilities = wrapper_abilities};
+SPECIMEN(wrapper, "another sampler",
+         SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = wrapper_draw, .layout = wrapper_layout),
+         SCL_INSTANCE(drawer, wrapper_options),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = wrapper_law),
+                       SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
+                                 .characteristic = wrapper_characteristic)));

@@ -111,8 +111,9 @@ static scl_status square_solve(const void *self, const scl_problem *p, scl_solut
   TRY(solve_for(own, p, own->lambda, out, error));
   disturb_numbers("square.solve", out->coefficients, p->features * p->targets);
   disturb("square.solve", "scl_solution", out);
-  const char *note = disturbed_text("square.note", NULL);
-  if (note != NULL) memset(out->note, 'n', sizeof out->note); /* no end */
+  char text[200];
+  if (disturbed_text("square.note", NULL, text) != NULL)
+    memset(out->note, 'n', sizeof out->note); /* no end */
   return status;
 }
 
@@ -189,49 +190,23 @@ static scl_status square_objective(const void *self, const scl_problem *p,
   return status;
 }
 
-static const scl_option square_options[] = {{.name = "lambda",
-                                             .help = "lambda",
-                                             .fallback = "1",
-                                             .forms = SCL_FORM_NUMBER,
-                                             SCL_AT(square, lambda),
-                                             SCL_POSITIVE,
-                                             .role = SCL_ROLE_REGULARISATION},
-                                            {.name = "intercept",
-                                             .help = "an unpenalised constant",
-                                             .fallback = "false",
-                                             .forms = SCL_FORM_BOOLEAN,
-                                             SCL_AT(square, intercept),
-                                             .role = SCL_ROLE_INTERCEPT},
-                                            {.name = "all",
-                                             .help = "asks for every verb",
-                                             .fallback = "false",
-                                             .forms = SCL_FORM_BOOLEAN,
-                                             SCL_AT(square, all)}};
+static const scl_option square_options[] = {
+    SCL_NUMBER(square, lambda, "1", "lambda", SCL_POSITIVE, .role = SCL_ROLE_REGULARISATION),
+    SCL_ROW(square, intercept, SCL_FORM_BOOLEAN, NULL, "false", "an unpenalised constant",
+            .role = SCL_ROLE_INTERCEPT),
+    SCL_BOOLEAN(square, all, "false", "asks for every verb")};
 
-static const scl_solver square_table = {.head = SCL_HEAD(scl_solver),
-                                        .kind = SCL_KIND_SOLVER,
-                                        .dtypes = SCL_DTYPES_FLOAT,
-                                        .solve = square_solve};
-
-static const scl_ability square_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = square_path),
-    SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
-    SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
-    SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value, .slope = square_slope,
-              .bound = square_bound, .lipschitz = square_lipschitz,
-              .probabilities = square_probabilities),
-    SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
-    {NULL, NULL}};
-
-const scl_plugin specimen_square = {.head = SCL_HEAD(scl_plugin),
-                                    .kind = SCL_KIND_SOLVER,
-                                    .name = "square",
-                                    .summary = "a solver",
-                                    .doc = "(Phi'Phi + lambda I) a = Phi'y",
-                                    .vtable = &square_table,
-                                    SCL_OPTIONS(square_options),
-                                    .instance_size = sizeof(square),
-                                    .abilities = square_abilities};
+SPECIMEN(
+    square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = square_solve),
+    SCL_INSTANCE(square, square_options),
+    SCL_ABILITIES(
+        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = square_path),
+        SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+        SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = square_penalty),
+        SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = square_value, .slope = square_slope,
+                  .bound = square_bound, .lipschitz = square_lipschitz,
+                  .probabilities = square_probabilities),
+        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective)));
 
 /* ------------------------------------------------------------ mean: predicts the means of the targets */
 
@@ -301,7 +276,9 @@ static scl_status mean_save(const void *self, const void *model, scl_archive *ar
   CHECK_VIEW(host_of(self), archive, error);
   UPSET(host_of(self), "mean.save", error);
   disturb("mean.save", "scl_array", &array);
-  scl_status status = archive->put(archive, disturbed_text("mean.save", "values"), &array, error);
+  char name[200];
+  scl_status status =
+      archive->put(archive, disturbed_text("mean.save", "values", name), &array, error);
   if (disturbed("mean.save", 1) == 2) TRY(archive->put(archive, "values", &array, error));
   return status;
 }
@@ -331,17 +308,7 @@ static void mean_destroy(const void *self, void *model) {
   host_of(self)->release(model);
 }
 
-static const scl_solver mean_table = {.head = SCL_HEAD(scl_solver), .kind = SCL_KIND_SOLVER};
-
-static const scl_ability mean_abilities[] = {
-    SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = mean_fit, .decide = mean_decide,
-              .save = mean_save, .load = mean_load, .destroy = mean_destroy),
-    {NULL, NULL}};
-
-const scl_plugin specimen_mean = {.head = SCL_HEAD(scl_plugin),
-                                  .kind = SCL_KIND_SOLVER,
-                                  .name = "mean",
-                                  .summary = "a solver that makes models",
-                                  .doc = "the means of the targets",
-                                  .vtable = &mean_table,
-                                  .abilities = mean_abilities};
+SPECIMEN(mean, "a solver that makes models", SCL_SOLVER(.solve = NULL),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = mean_fit,
+                                 .decide = mean_decide, .save = mean_save, .load = mean_load,
+                                 .destroy = mean_destroy)));

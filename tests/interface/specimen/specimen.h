@@ -13,6 +13,10 @@ extern const scl_plugin specimen_wave, specimen_waves, specimen_side, specimen_c
 extern const scl_plugin specimen_bell, specimen_long, specimen_twice;
 extern const scl_plugin specimen_square, specimen_mean;
 
+/* The descriptor of one: its table by SCL_SAMPLER(...) and the like. */
+#define SPECIMEN(word, text, ...)                                                                  \
+  const scl_plugin specimen_##word = {__VA_ARGS__, .name = #word, .summary = (text), .doc = (text)}
+
 /* ------------------------------------------------------------ the script (dress.c)
  *
  * Lines for run time: "at SLOT VERB ...". The lines of a slot are asked for one by one. */
@@ -32,7 +36,7 @@ void disturb_numbers(const char *slot, double *numbers, size_t count);
 void disturb_integers(const char *slot, int32_t *numbers, size_t count);
 /* A number, or a text, that the slot is to give in place of its own. */
 double disturbed(const char *slot, double own);
-const char *disturbed_text(const char *slot, const char *own);
+const char *disturbed_text(const char *slot, const char *own, char text[200]);
 
 #define UPSET(host, slot, error)                                                                   \
   do {                                                                                             \

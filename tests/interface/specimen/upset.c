@@ -80,24 +80,27 @@ void disturb(const char *slot, const char *type, void *table) {
   }
 }
 
+/* The next line "VERB I X" from *from on: whether there is one, its I and where X stands. */
+static int next_number(const char *slot, const char *verb, size_t *from, long *at, char **value) {
+  const char *rest = script_line(slot, verb, from);
+  if (rest != NULL) *at = strtol(rest, value, 10);
+  return rest != NULL;
+}
+
 void disturb_numbers(const char *slot, double *numbers, size_t count) {
-  const char *rest;
-  for (size_t from = 0; (rest = script_line(slot, "number", &from)) != NULL;) {
-    char *value = NULL;
-    const long at = strtol(rest, &value, 10);
+  long at;
+  char *value;
+  for (size_t from = 0; next_number(slot, "number", &from, &at, &value);)
     for (size_t i = 0; i < count; i++)
       if (at < 0 || (size_t)at == i) numbers[i] = strtod(value, NULL);
-  }
 }
 
 void disturb_integers(const char *slot, int32_t *numbers, size_t count) {
-  const char *rest;
-  for (size_t from = 0; (rest = script_line(slot, "integer", &from)) != NULL;) {
-    char *value = NULL;
-    const long at = strtol(rest, &value, 10);
+  long at;
+  char *value;
+  for (size_t from = 0; next_number(slot, "integer", &from, &at, &value);)
     for (size_t i = 0; i < count; i++)
       if (at < 0 || (size_t)at == i) numbers[i] = (int32_t)strtol(value, NULL, 10);
-  }
 }
 
 double disturbed(const char *slot, double own) {
@@ -106,12 +109,11 @@ double disturbed(const char *slot, double own) {
   return rest == NULL ? own : strtod(rest, NULL);
 }
 
-const char *disturbed_text(const char *slot, const char *own) {
-  static _Thread_local char text[200];
+const char *disturbed_text(const char *slot, const char *own, char text[200]) {
   size_t from = 0;
   const char *rest = script_line(slot, "say", &from);
   if (rest == NULL) return own;
-  (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(rest, "\n"), rest);
+  (void)snprintf(text, 200, "%.*s", (int)strcspn(rest, "\n"), rest);
   return text;
 }
 
