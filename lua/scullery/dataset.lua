@@ -222,8 +222,8 @@ local function same_classes(a, b)
   return true
 end
 
---- dataset.expect_columns(columns, f) and dataset.expect_classes(ds, f): an error unless rows fit the
---- fitted model f.
+--- dataset.expect_columns(columns, f) and dataset.expect_classes(ds, f): an error unless rows fit
+--- the fitted model f.
 function dataset.expect_columns(columns, f)
   if columns == f.dim then return end
   error(("X has %d columns where the pipeline was fitted on %d"):format(columns, f.dim), 0)

@@ -28,8 +28,6 @@ static inline void expansion_release(const scl_host *host, const expansion *e) {
   host->release(e->f0);
 }
 
-
-
 /* out (u->count x functions at `stride`) = f of the rows u, the kept rows a tile at a time. `self`
  * is the instance of the solver. */
 static inline scl_status expansion_values(const void *self, expansion_gram gram, const expansion *e,
