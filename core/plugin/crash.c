@@ -46,8 +46,11 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[SIGNALS];
 
 static void on_crash(int number, siginfo_t *info, void *context) {
-  (void)context;
+  static volatile sig_atomic_t reported;
   const scl_call *call = scl_call_current();
+  (void)context;
+  if (reported) _exit(128 + number); /* whoever handled it before us came back */
+  reported = 1;
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
     if (call != NULL) report(call, signals[i].what);

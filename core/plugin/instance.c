@@ -97,7 +97,9 @@ static scl_status complete(scl_instance *instance, scl_error *error) {
   scl_call call;
   if (plugin->create != NULL) {
     scl_call_enter(&call, instance->component, "create", error);
-    SCL_TRY(scl_call_leave(&call, plugin->create(instance->self, error)));
+    const scl_status made = plugin->create(instance->self, error);
+    instance->created = made == SCL_STATUS_OK;
+    SCL_TRY(scl_call_leave(&call, made));
   }
   instance->created = true;
   SCL_TRY(find_abilities(instance, error));

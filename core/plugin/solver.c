@@ -113,19 +113,30 @@ static const scl_ability_model *model_of(const scl_instance *solver) {
 
 bool scl_solver_makes_models(const scl_instance *solver) { return model_of(solver) != NULL; }
 
+/* The model that a slot made, or a sentence: the host ends one that it does not take. */
+static scl_status take_model(const scl_instance *solver, scl_call *call, scl_status made,
+                             void **model, scl_error *error) {
+  const scl_status status = scl_call_leave(call, made);
+  if (made == SCL_STATUS_OK && *model == NULL)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s left its model unset (slot %s)",
+                    scl_instance_name(solver), call->slot);
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
+  if (made == SCL_STATUS_OK) scl_solver_destroy_model(solver, *model);
+  *model = NULL;
+  return status;
+}
+
 scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem, void **model,
                           scl_solution *out, scl_error *error) {
   scl_call call;
   *model = NULL;
   scl_call_enter(&call, solver->component, "fit", error);
-  scl_status status =
-      scl_call_leave(&call, model_of(solver)->fit(solver->self, problem, model, out, error));
-  if (status != SCL_STATUS_OK) return status;
-  status = *model == NULL
-               ? scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s left its model unset (slot fit)",
-                          scl_instance_name(solver))
-               : check_solution(solver, out, 0, error);
-  if (status != SCL_STATUS_OK) scl_solver_destroy_model(solver, *model);
+  const scl_status made = model_of(solver)->fit(solver->self, problem, model, out, error);
+  SCL_TRY(take_model(solver, &call, made, model, error));
+  const scl_status status = check_solution(solver, out, 0, error);
+  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
+  scl_solver_destroy_model(solver, *model);
+  *model = NULL;
   return status;
 }
 
@@ -170,11 +181,9 @@ scl_status scl_solver_load(const scl_instance *solver, const scl_archive *archiv
   scl_call call;
   *model = NULL;
   scl_call_enter(&call, solver->component, "load", error);
-  SCL_TRY(scl_call_leave(
-      &call, model_of(solver)->load(solver->self, archive, features, targets, model, error)));
-  if (*model != NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s left its model unset (slot load)",
-                  scl_instance_name(solver));
+  const scl_status made =
+      model_of(solver)->load(solver->self, archive, features, targets, model, error);
+  return take_model(solver, &call, made, model, error);
 }
 
 void scl_solver_destroy_model(const scl_instance *solver, void *model) {

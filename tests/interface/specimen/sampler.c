@@ -403,7 +403,9 @@ static scl_status pupil_learn(const void *self, const scl_learning *rows, scl_st
   out->cols = rows->dim;
   out->count = rows->draw->total > 0 ? 0 : wanted;
   disturb_numbers("pupil.learn", out->numbers, wanted * rows->dim);
+  double *numbers = out->numbers;
   disturb("pupil.learn", "scl_state", out);
+  if (out->numbers != numbers) host->release(numbers);
   return status != SCL_STATUS_OK ? status : rows->progress(rows, "learning", 1, error);
 }
 
@@ -433,9 +435,9 @@ static const scl_part *inner_of(const void *self) { return &((const drawer *)sel
 
 static scl_status wrapper_layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   const scl_host *host = host_of(self);
+  UPSET(host, "wrapper.layout", error);
   scl_layout *own = open_table("wrapper.layout", sizeof *own);
   if (SCL_HAS(own, count)) own->count = out->count;
-  UPSET(host, "wrapper.layout", error);
   const scl_status status = host->parts->layout(inner_of(self), dim, own, error);
   if (status == SCL_STATUS_OK) {
     out->reals = own->reals;
@@ -448,9 +450,9 @@ static scl_status wrapper_layout(const void *self, size_t dim, scl_layout *out, 
 static scl_status wrapper_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
   const scl_host *host = host_of(self);
+  UPSET(host, "wrapper.draw", error);
   scl_draw *which = open_table("wrapper.draw", sizeof *which);
   scl_parameters *to = open_table("wrapper.parameters", sizeof *to);
-  UPSET(host, "wrapper.draw", error);
   FILL_TABLE(which, draw);
   FILL_TABLE(to, out);
   const scl_status status = host->parts->draw(inner_of(self), which, to, error);
@@ -461,8 +463,8 @@ static scl_status wrapper_draw(const void *self, const scl_draw *draw, const scl
 static scl_status wrapper_law(const void *self, const scl_draw *draw, scl_law *out,
                               scl_error *error) {
   const scl_host *host = host_of(self);
-  scl_law *own = open_table("wrapper.law", sizeof *own);
   UPSET(host, "wrapper.law", error);
+  scl_law *own = open_table("wrapper.law", sizeof *own);
   FILL_TABLE(own, out);
   const scl_status status = host->parts->law(inner_of(self), draw, own, error);
   if (status == SCL_STATUS_OK) {
