@@ -299,5 +299,6 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
   }
   scl_release(weights);
   scl_release(rows);
+  s->progress.rows += (double)size;
   return status;
 }

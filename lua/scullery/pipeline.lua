@@ -7,6 +7,7 @@ local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
 local model = require "scullery.model"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
 
@@ -297,20 +298,15 @@ local function fit_components(self, source, made)
   made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
 end
 
-local function fit_rows(self, ds)
+local function learn_rows(self, ds)
   local source = ds:source_of_rows()
   local made = model_of(self, { ds:size() }, self:prepare(source), {})
   if self.after then fit_components(self, source, made) end
-  self.fitted, self.data = made, nil
-  return self
+  return made
 end
 
-local function fit(self, ds)
-  if self:is_searched() then
-    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
-  end
-  if not self.solver then return fit_rows(self, ds) end
-  check_data(ds, "pipeline:fit")
+-- Everything of a fit but keeping it.
+local function learn(self, ds)
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
@@ -318,7 +314,19 @@ local function fit(self, ds)
     self:training_options(ds))
   local result = core.solve(training, solver:instance())[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
-  return self:keep(ds, prepared, solver, result)
+  return prepared, solver, result
+end
+
+local function fit(self, ds, watching)
+  if self:is_searched() then
+    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
+  end
+  if not self.solver then
+    self.fitted, self.data = progress.watched(watching, learn_rows, self, ds), nil
+    return self
+  end
+  check_data(ds, "pipeline:fit")
+  return self:keep(ds, progress.watched(watching, learn, self, ds))
 end
 
 -- Rows without targets, for pipelines without a solver.
@@ -329,10 +337,18 @@ end
 
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or
 --- infinity is an error that names row and column. p:fit(X) where there is no solver.
+--- p:fit(ds, { progress = f }), and with the options of X and y: f{ stage =, done =, total =,
+--- loss =, iteration =, rows =, seconds = } is called as the work goes on. stage: "learning" (a walk:
+--- done of total rows), "solving", "descending" and the like (a solver: done is a share, total 1,
+--- iteration counts its reports, loss is its own where it knows it); rows: gone through in this
+--- stage; seconds: since the stage began. Where f returns false the fit stops with an error, as by
+--- Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
+  local watching
+  y, given, watching = progress.split(data, y, given)
   local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
     dataset.coerce, data, y, given)
-  return guarded("pipeline:fit", fit, self, ds)
+  return guarded("pipeline:fit", fit, self, ds, watching)
 end
 
 -- ------------------------------------------------------------ using
