@@ -10,6 +10,7 @@ local options = require "scullery.options"
 local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
+local width = require "scullery.width"
 
 local Pipeline = { __name = "pipeline" }
 Pipeline.__index = Pipeline
@@ -229,13 +230,21 @@ local function model_of(self, source_size, prepared, fields)
     block = self.block }:with(fields)
 end
 
+-- A width that does not fit the data is told once, where a model is kept.
+local function width_note(ds, prepared, features)
+  local note = width.note(ds:source_of_rows(), prepared.stages, prepared.map, features)
+  if note then io.stderr:write("scullery: ", note, "\n") end
+  return note
+end
+
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
-local function report_of(fit, made)
+local function report_of(fit, made, width_told)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
   notes[#notes + 1] = made:quadrature_note()
+  notes[#notes + 1] = width_told
   if made.map_info and made.map_info.jitter > 0 then
     notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
       without"):format(made.map_info.jitter)
@@ -251,7 +260,7 @@ function Pipeline:keep(ds, prepared, solver, fit)
     task = ds.task, classes = ds.classes, names = ds.names,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights })
-  made.report = report_of(fit, made)
+  made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
@@ -323,6 +332,7 @@ local function fit(self, ds, watching)
   end
   if not self.solver then
     self.fitted, self.data = progress.watched(watching, learn_rows, self, ds), nil
+    width_note(ds, self.fitted, self.features)
     return self
   end
   check_data(ds, "pipeline:fit")
