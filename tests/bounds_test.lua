@@ -30,14 +30,17 @@ end
 local function model(features, solver, ds)
   return sc.pipeline{ features, solver }:fit(ds or data)
 end
+local function ridge(lambda) return s.ridge{ lambda = lambda, intercept = false } end
 local function near(a, b, tag) lu.assertAlmostEquals(a, b, 1e-9 * (1 + abs(b)), tag) end
 
 local kernelled = {
-  { s.ridge{ lambda = 1e-3, penalty = "rkhs" }, "square" }, { s.lasso{ lambda = 1e-3 }, "square" },
-    { s.hinge{ lambda = 1e-2 }, "hinge" },
-  { s.logistic{ lambda = 1e-3 }, "logistic" }, { s.box{ C = 40 }, "square" },
+  { s.ridge{ lambda = 1e-3, penalty = "rkhs" }, "square" },
+  { s.lasso{ lambda = 1e-3, intercept = false }, "square" },
+    { s.hinge{ lambda = 1e-2, intercept = false }, "hinge" },
+  { s.logistic{ lambda = 1e-3, intercept = false }, "logistic" }, { s.box{ C = 40 }, "square" },
     { s.box{ C = 40, loss = "hinge" }, "hinge" },
-  { s.box{ C = 40, loss = "logistic" }, "logistic" }, { s.cg{ lambda = 1e-3 }, "square" },
+  { s.box{ C = 40, loss = "logistic" }, "logistic" },
+  { s.cg{ lambda = 1e-3, intercept = false }, "square" },
   { s.sfgd{ lambda = 1e-2, B = 30, batch = 20, iterations = T, seed = 3 }, "square" },
 }
 
@@ -186,7 +189,7 @@ end
 
 function TestCellsOfAGridAreOneAtATime()
   local m = model(sc.features{ p = sc.sampler.grid{ gamma = 0.5 }, phi = sc.nonlinearity.bins(),
-    T = T, seed = 2 }, s.ridge{ lambda = 1e-2 })
+    T = T, seed = 2 }, ridge(1e-2))
   local C = m:bound().C
   near(C, sqrt(T) * m:weights():abs():max())
   lu.assertTrue(m:decision(data.X):abs():max() <= C)
@@ -202,7 +205,7 @@ function TestRandomBases()
     { nil, sc.nonlinearity.tanh(), 0, 1, 1 },
   }
   for _, case in ipairs(cases) do
-    local m = model(sinks(case[2], case[1]), s.ridge{ lambda = 1e-2 })
+    local m = model(sinks(case[2], case[1]), ridge(1e-2))
     local C, second = box_of(m, 1, case[4]), d * sigma ^ 2 + case[3]
     for _, given in ipairs{ radius, 3 } do
       local b = m:bound{ theorem = "bases", delta = delta, radius = given ~= radius and given
@@ -226,7 +229,7 @@ function TestSecondMomentsOfRows() -- against draws
     end
     local mean = sum / W:rows()
     local error_of_mean = sqrt(max(0, square / W:rows() - mean ^ 2) / W:rows())
-    local b = model(features, s.ridge{ lambda = 1 }):bound{ theorem = "bases" }
+    local b = model(features, ridge(1)):bound{ theorem = "bases" }
     lu.assertTrue(abs(b.second_moment - mean) <= 5 * error_of_mean + 1e-9, tostring(p))
   end
 end
@@ -239,7 +242,7 @@ function TestMaxout()
   end
   local second = 1 + sqrt(3) / (2 * pi) -- E max^2 of three normals
   for _, sd in ipairs{ 1, wide } do
-    local m = model(features(sd), s.logistic{ lambda = 1e-2 })
+    local m = model(features(sd), s.logistic{ lambda = 1e-2, intercept = false })
     local b = m:bound{ theorem = "maxout", delta = delta, radius = 1.5 }
     local C, longest, W = sqrt(T) * m:weights():abs():max(), 0,
       features(sd):fit(data.X):parameters()
@@ -357,21 +360,21 @@ function TestWrongUseIsASentence()
   for _, name in ipairs{ "rks", "bases", "maxout" } do
     refused({ "without K" }, m, { theorem = name })
   end
-  local plain = model(sinks(), s.ridge{ lambda = 1e-3 })
+  local plain = model(sinks(), ridge(1e-3))
   for _, name in ipairs{ "rkhsw10", "rkhsw11" } do
     refused({ "with K" }, plain, { theorem = name })
   end
   refused({ "several numbers" }, plain, { theorem = "maxout" })
   refused({ "lambda" }, model(weighting(), s.box{ C = 1 }), { theorem = "rkhsw11" })
-  refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), s.ridge{ lambda = 1e-3 }), {})
-  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), s.ridge{ lambda = 1e-3 }),
+  refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), ridge(1e-3)), {})
+  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), ridge(1e-3)),
     { theorem = "bases" })
-  refused({ "without K" }, sc.pipeline{ s.ridge{} }:fit(data), {})
+  refused({ "without K" }, sc.pipeline{ s.ridge{ intercept = false } }:fit(data), {})
   refused({ "not linear" }, sc.pipeline{ s.knn{} }:fit(data), {})
   refused({ "not fitted" }, sc.pipeline{ weighting(), s.ridge{} }, {})
   local laplace = sc.features{ p = sc.sampler.laplace{}, phi = sc.nonlinearity.maxout{ q = 2 },
     T = T }
-  refused({ "Gaussian rows" }, model(laplace, s.ridge{ lambda = 1 }), { theorem = "maxout" })
+  refused({ "Gaussian rows" }, model(laplace, ridge(1)), { theorem = "maxout" })
 end
 
 function TestWhatTheTheoremsDoNotCoverIsRefused()
@@ -380,12 +383,12 @@ function TestWhatTheTheoremsDoNotCoverIsRefused()
   local function values(scale)
     return sc.dataset{ X = data.X, y = data:targets() * scale, task = "regression" }
   end
-  refused({ "[-1, 1]", "7" }, model(weighting(), s.ridge{ lambda = 1e-3 }, values(7)), {})
-  lu.assertTrue(model(weighting(), s.ridge{ lambda = 1e-3 }, values(0.5)):bound().total > 0)
-  refused({ "classes" }, model(sinks(), s.ridge{ lambda = 1e-3 }, values(0.5)), {})
+  refused({ "[-1, 1]", "7" }, model(weighting(), ridge(1e-3), values(7)), {})
+  lu.assertTrue(model(weighting(), ridge(1e-3), values(0.5)):bound().total > 0)
+  refused({ "classes" }, model(sinks(), ridge(1e-3), values(0.5)), {})
   local kinds = {}
   for i = 1, n do kinds[i] = i % 3 end
-  refused({ "one target", "3" }, model(weighting(), s.ridge{ lambda = 1e-3 },
+  refused({ "one target", "3" }, model(weighting(), ridge(1e-3),
     sc.dataset{ X = data.X, y = kinds, classes = { 0, 1, 2 } }), {})
 end
 

@@ -74,13 +74,41 @@ function TestArguments:test_prompt_follows_the_script()
   lu.assertEquals({ status, out }, { 0, "6\n" })
 end
 
-function TestArguments:test_scripts_see_no_globals_of_the_library()
-  local text = "print(rawget(_G, 'sc'), sc, rawget(_G, 'help'), help, getmetatable(_G))"
-  lu.assertEquals(select(2, run_script(text)), "nil\tnil\tnil\tnil\tnil\n")
-  local path = write(text, ".lua")
-  local _, out = scullery("-e 'local v = sc.version' " .. path)
-  os.remove(path)
-  lu.assertEquals(out, "nil\tnil\tnil\tnil\tnil\n")
+function TestArguments:test_a_pipe_is_a_script()
+  -- one chunk: locals go on, a statement may span lines, values of expressions are not printed
+  local status, out, err = scullery("", "local x = 1\nlocal y = x +\n  1\nprint(x, y, ...)\n")
+  lu.assertEquals({ status, out, err }, { 0, "1\t2\n", "" })
+  lu.assertEquals({ scullery("", "") }, { 0, "", "" })
+  lu.assertEquals({ scullery("", "os.exit(3)") }, { 3, "", "" })
+end
+
+function TestArguments:test_a_pipe_with_an_error_ends_with_status_1()
+  local status, out, err = scullery("",
+    "print('begun')\nerror('bad thing')\nprint('not reached')\n")
+  lu.assertEquals({ status, out }, { 1, "begun\n" })
+  lu.assertStrContains(err, "scullery: stdin:2: bad thing")
+  status, out, err = scullery("", "print('not reached')\nx = = 1\n") -- nothing runs
+  lu.assertEquals({ status, out }, { 1, "" })
+  lu.assertStrContains(err, "stdin:2: unexpected symbol near '='")
+  lu.assertEquals({ scullery("", "1 + 1\n") }, { 1, "",
+    "scullery: stdin:1: unexpected symbol near '1'\n" })
+end
+
+function TestArguments:test_code_leaves_standard_input_alone()
+  lu.assertEquals({ scullery("-e 'print(io.read())'", "error('not run')\n") },
+    { 0, "error('not run')\n", "" })
+end
+
+function TestArguments:test_library_and_help_are_globals_everywhere()
+  local text = "print(sc == require 'scullery', help == require 'scullery.help')"
+  lu.assertEquals(select(2, run_script(text)), "true\ttrue\n")
+  for arguments, input in pairs{ [""] = text, ["-"] = text, ["-i"] = text,
+    ["-e " .. quote(text)] = "" } do
+    lu.assertEquals({ arguments, scullery(arguments, input) }, { arguments, 0, "true\ttrue\n", "" })
+  end
+  -- loaded when first named
+  lu.assertEquals(select(2, run_script("print(rawget(_G, 'sc'), package.loaded.scullery)")),
+    "nil\tnil\n")
 end
 
 function TestArguments:test_library_is_there_in_code()
@@ -294,7 +322,7 @@ end
 
 TestPrompt = {}
 
-local function prompt(input) return scullery("", input) end
+local function prompt(input) return scullery("-i", input) end
 
 function TestPrompt:test_expressions_print_all_their_values()
   local status, out, err = prompt("1 + 1\nnil, 'a'\n= 3\nx = 4\nx\n-- nothing\n\n")

@@ -160,7 +160,7 @@ function TestClassWeightsAreRowWeights()
   local scaled = {}
   for i = 1, 60 do scaled[i] = heavy[i] * (labels[i] == 1 and 3 or 0.5) end
   local by_class = { class_weights = { [1] = 3, [-1] = 0.5 } }
-  local m = fit(sc.solver.logistic{ lambda = 0.01, tolerance = 1e-9 },
+  local m = fit(sc.solver.logistic{ lambda = 0.01, tolerance = 1e-9, intercept = false },
     data_of(labels, "classification", heavy), by_class)
   lu.assertTrue(farthest(found(m), logistic_newton(rows_of(x4), labels, scaled, 0.01, 4)) < 1e-6)
   for _, name in ipairs{ "hinge", "cg", "huber", "trimmed" } do
@@ -229,7 +229,7 @@ end
 function TestHingeMeetsADualBound()
   for _, w in ipairs{ ones, heavy } do
     for _, lambda in ipairs{ 1e-2, 0.3 } do
-      local m = fit(sc.solver.hinge{ lambda = lambda, tolerance = 1e-8 },
+      local m = fit(sc.solver.hinge{ lambda = lambda, tolerance = 1e-8, intercept = false },
         data_of(labels, "classification", w))
       lu.assertEquals(m:info().status, "converged")
       local a, rows, value = found(m), rows_of(x4), 0
@@ -364,7 +364,7 @@ function TestConjugateGradientsOnFeatures()
       lu.assertTrue((m:weights() - exact:weights()):norm() < 1e-6 * exact:weights():norm())
       -- the residual that it states is the one that its coefficients have
       local phi, loose = m:transform(train.X),
-        fit(sc.solver.cg{ lambda = 1e-4, rank = 5, tolerance = 1e-3 }, weighted,
+        fit(sc.solver.cg{ lambda = 1e-4, rank = 5, tolerance = 1e-3, intercept = false }, weighted,
           { sc.standardize(), sinks(T) })
       local scale = sc.matrix(w)
       local right = phi:t() * train:targets():mul(scale)

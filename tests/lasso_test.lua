@@ -101,7 +101,7 @@ function TestAgreesWithPlainCoordinateDescent()
   local y = x:column(1) * 2 - x:column(5) + sc.randn{ 40, 1, seed = 4 } * 0.5
   for _, case in ipairs{ { 0.3, 1 }, { 0.01, 1 }, { 0.1, 0.5 } } do
     local m = sc.pipeline{ sc.solver.lasso{ lambda = case[1], l1_ratio = case[2],
-      tolerance = 1e-13 } }:fit(x, y)
+      tolerance = 1e-13, intercept = false } }:fit(x, y)
     lu.assertTrue((m:weights() - reference(x, y, case[1], case[2], 300)):abs():max() < 1e-7)
   end
 end
@@ -158,7 +158,8 @@ function TestTheLargestLambdaThatMatters()
   local y = sc.randn{ 50, 1, seed = 2 }
   local top = (x:t() * y):abs():max() / 50
   local function count(lambda)
-    return nonzeros(sc.pipeline{ sc.solver.lasso{ lambda = lambda } }:fit(x, y):weights())
+    return nonzeros(sc.pipeline{ sc.solver.lasso{ lambda = lambda, intercept = false } }:fit(x,
+      y):weights())
   end
   lu.assertEquals(count(top * 1.0001), 0)
   lu.assertEquals(count(top * 0.98), 1)

@@ -30,7 +30,8 @@ local function residual(model, lambda, P, data)
 end
 
 function TestRidgeSolvesTheNormalEquations()
-  local l2 = fit{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-3 } }
+  local l2 = fit{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = 1e-3, intercept = false } }
   lu.assertTrue(residual(l2, 1e-3, nil, train) < 1e-10)
   lu.assertEquals(l2:info().status, "converged")
   lu.assertTrue(l2:info().residual <= l2:info().tolerance)
@@ -76,7 +77,8 @@ end
 
 function TestLinearModelAgainstClosedForm()
   local x = sc.matrix{ { 1, 0 }, { 0, 1 }, { 1, 1 }, { 2, 1 } }
-  local p = sc.pipeline{ sc.solver.ridge{ lambda = 0.5 } }:fit(x, sc.matrix{ 1, 2, 3, 4 })
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 0.5, intercept = false } }:fit(x,
+    sc.matrix{ 1, 2, 3, 4 })
   -- (X'X + 2 I) a = X'y: [8 3; 3 5] a = [12; 9]
   lu.assertAlmostEquals(p:weights():get(1, 1), (12 * 5 - 3 * 9) / 31, 1e-12)
   lu.assertAlmostEquals(p:weights():get(2, 1), (8 * 9 - 3 * 12) / 31, 1e-12)
@@ -293,8 +295,8 @@ function TestBadData()
 end
 
 function TestOneRow()
-  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(sc.matrix{ { 2, 0 } },
-    sc.matrix{ { 3 } })
+  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1, intercept = false } }:fit(
+    sc.matrix{ { 2, 0 } }, sc.matrix{ { 3 } })
   lu.assertAlmostEquals(m:weights():get(1, 1), 6 / 5, 1e-14)
 end
 

@@ -51,6 +51,7 @@ typedef struct transfer {
   SHA2_CTX hash;
   curl_off_t taken;
   char why[CURL_ERROR_SIZE]; /* libcurl's own words on what went wrong */
+  scl_progress progress;
 } transfer;
 
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
@@ -64,10 +65,11 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
 
 static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
                  curl_off_t up_done) {
-  (void)context;
+  transfer *t = context;
   (void)up_total;
   (void)up_done;
-  if (total > 0) scl_progress_report("fetching", (double)done, (double)total);
+  t->progress.total = (double)total;
+  if (total > 0) scl_progress_report(&t->progress, (double)done);
   return scl_interrupted();
 }
 
@@ -100,6 +102,7 @@ static CURLcode run(const library *curl, CURL *handle, const char *url, transfer
   (void)curl->setopt(handle, CURLOPT_WRITEDATA, t);
   (void)curl->setopt(handle, CURLOPT_NOPROGRESS, 0L);
   (void)curl->setopt(handle, CURLOPT_XFERINFOFUNCTION, watch);
+  (void)curl->setopt(handle, CURLOPT_XFERINFODATA, t);
   return curl->perform(handle);
 }
 
@@ -127,7 +130,7 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
 
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
   library curl = {0};
-  transfer t = {0};
+  transfer t = {.progress = scl_progress_begin("fetching", "bytes", 0)};
   unsigned char digest[SHA256_DIGEST_LENGTH];
   char text[65];
   SCL_TRY(load(&curl, error));
@@ -139,7 +142,7 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
     return scl_fail_memory(error, 0, "a transfer");
   }
   const CURLcode code = run(&curl, handle, url, &t);
-  scl_progress_report("fetching", 0, 0);
+  scl_progress_end(&t.progress);
   scl_status status =
       code == CURLE_OK ? SCL_STATUS_OK : refuse(&curl, handle, code, url, path, &t, error);
   curl.cleanup(handle);

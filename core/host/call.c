@@ -1,4 +1,4 @@
-/* Calls from the command into Lua: Ctrl-C, tracebacks, and the globals of the prompt. */
+/* Calls from the command into Lua: Ctrl-C, tracebacks, and the globals of the command. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
@@ -150,39 +150,9 @@ static int load_global(lua_State *L) {
 
 void scl_offer_globals(lua_State *L) {
   lua_pushglobaltable(L);
-  if (!lua_getmetatable(L, -1)) {
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, load_global);
-    lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, -2);
-    lua_pop(L, 1);
-    return;
-  }
-  lua_pop(L, 2); /* the user's own metatable: it stays */
-}
-
-void scl_withdraw_globals(lua_State *L) {
-  lua_pushglobaltable(L);
-  if (lua_getmetatable(L, -1)) {
-    lua_getfield(L, -1, "__index");
-    const bool ours = lua_tocfunction(L, -1) == load_global;
-    lua_pop(L, 2);
-    if (ours) {
-      lua_pushnil(L);
-      lua_setmetatable(L, -2);
-    }
-  }
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
-    lua_pushstring(L, offered[i].name);
-    lua_rawget(L, -3);
-    lua_getfield(L, -2, offered[i].module);
-    const bool ours = !lua_isnil(L, -1) && lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    if (!ours) continue;
-    lua_pushstring(L, offered[i].name);
-    lua_pushnil(L);
-    lua_rawset(L, -4);
-  }
-  lua_pop(L, 2);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, load_global);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pop(L, 1);
 }

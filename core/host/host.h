@@ -12,10 +12,8 @@
 int scl_protected_call(lua_State *L, int arguments, int results);
 /* Print `before` and the message on top of the stack to stderr, and pop it. */
 void scl_report(lua_State *L, const char *before);
-/* Make sc and help globals that load when first named, and take them back (values that the user put
- * there stay). */
+/* Make sc and help globals that load when first named. */
 void scl_offer_globals(lua_State *L);
-void scl_withdraw_globals(lua_State *L);
 /* The prompt, until the end of input. Returns the exit status. */
 int scl_prompt(lua_State *L);
 

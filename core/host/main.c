@@ -21,10 +21,11 @@ static const char usage[] =
     "       scullery data list | get NAME\n"
     "       scullery bench [options]\n"
     "\n"
-    "Without arguments: the prompt. A script is Lua 5.4: local sc = require \"scullery\".\n"
-    "  -e CODE      run CODE (sc and help are there)\n"
+    "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
+    "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
+    "  -e CODE      run CODE\n"
     "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"
-    "  -i           the prompt after everything else\n"
+    "  -i           the prompt after everything else, whatever standard input is\n"
     "  -            run standard input as a script\n"
     "  --           end of the options\n"
     "  --version    the version\n"
@@ -119,7 +120,6 @@ static int fail(lua_State *L) {
 }
 
 static int run_code(lua_State *L, const char *code) {
-  scl_offer_globals(L);
   if (luaL_loadbufferx(L, code, strlen(code), "=(command line)", "t") != LUA_OK ||
       scl_protected_call(L, 0, 0) != LUA_OK)
     return fail(L);
@@ -130,7 +130,6 @@ static int run_code(lua_State *L, const char *code) {
 static int run_module(lua_State *L, const char *text) {
   const char *equals = strchr(text, '=');
   const char *name = equals == NULL ? text : equals + 1;
-  scl_withdraw_globals(L);
   lua_pushglobaltable(L);
   lua_pushlstring(L, text, equals == NULL ? strlen(text) : (size_t)(equals - text));
   lua_getglobal(L, "require");
@@ -163,6 +162,12 @@ static int no_script(const char *path) {
   return EXIT_FAILURE;
 }
 
+/* The whole of standard input, as one chunk. */
+static int run_input(lua_State *L) {
+  if (luaL_loadfilex(L, NULL, "t") != LUA_OK) return fail(L);
+  return scl_protected_call(L, 0, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
+}
+
 static int run_script(lua_State *L, const arguments *a) {
   const char *path = a->values[a->script];
   const bool from_input = strcmp(path, "-") == 0 && strcmp(a->values[a->script - 1], "--") != 0;
@@ -171,7 +176,6 @@ static int run_script(lua_State *L, const arguments *a) {
     errno = EISDIR;
     return no_script(path);
   }
-  scl_withdraw_globals(L);
   if (luaL_loadfilex(L, from_input ? NULL : path, "t") != LUA_OK) return fail(L);
   const int count = a->count - a->script - 1;
   luaL_checkstack(L, count + 1, "too many arguments");
@@ -199,8 +203,7 @@ static int run(lua_State *L, int argc, char **argv) {
   if (has_script) status = run_script(L, &a);
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
-  scl_offer_globals(L);
-  return scl_prompt(L);
+  return a.interactive || isatty(STDIN_FILENO) ? scl_prompt(L) : run_input(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */
@@ -234,6 +237,7 @@ static int protected_main(lua_State *L) {
   lua_pushcfunction(L, luaopen_scullery_core);
   lua_setfield(L, -2, "scullery.core");
   lua_settop(L, 0);
+  scl_offer_globals(L);
   lua_pushinteger(L, argc > 1 && is_subcommand(argv[1]) ? run_subcommand(L, argc, argv)
                                                         : run(L, argc, argv));
   return 1;

@@ -1,7 +1,6 @@
 #include "learn/problem_internal.h"
 
 #include "base/interrupt.h"
-#include "base/progress.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
 #include <math.h>
@@ -70,8 +69,11 @@ static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **
 
 static scl_status answer_progress(const scl_problem *problem, const char *doing, double done,
                                   double loss, scl_error *error) {
-  (void)loss;
-  if (flow_of(problem)->doing != NULL) scl_progress_report(doing, done, 1);
+  scl_progress *progress = &context_of(problem)->progress;
+  if (flow_of(problem)->doing != NULL) progress->stage = doing;
+  progress->loss = loss;
+  progress->iteration++;
+  scl_progress_report(progress, done);
   return scl_interrupt_check(error);
 }
 
@@ -108,8 +110,10 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
-  *s = (solve_context){
-      .problem = problem_of(training, solver), .training = training, .without = without};
+  *s = (solve_context){.problem = problem_of(training, solver),
+                       .training = training,
+                       .without = without,
+                       .progress = scl_progress_begin(NULL, NULL, 1)};
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -122,6 +126,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
 }
 
 void scl_problem_close(solve_context *s) {
+  scl_progress_end(&s->progress);
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
   scl_sums_destroy(s->own);

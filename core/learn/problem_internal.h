@@ -4,6 +4,7 @@
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
+#include "base/progress.h"
 #include "learn/problem.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
@@ -39,6 +40,7 @@ typedef struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
+  scl_progress progress; /* of the solver */
 } solve_context;
 
 static inline solve_context *context_of(const scl_problem *problem) {

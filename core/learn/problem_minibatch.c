@@ -3,6 +3,7 @@
  * once for as many steps ahead as the allowance holds (the window). */
 #include "base/random.h"
 #include "learn/problem_internal.h"
+#include "rows/chosen.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +25,18 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
 struct scl_window {
   uint64_t seed, first; /* steps first .. first+steps-1 */
   size_t steps, size;
-  size_t *drawn;   /* steps x size places in the data */
-  size_t *places;  /* those places in ascending order, each once */
-  size_t count;    /* how many */
-  scl_matrix x, y; /* their staged rows and targets */
-  size_t taken;    /* while it is read */
+  size_t *drawn;      /* steps x size places in the data */
+  size_t *places;     /* those places in ascending order, each once */
+  size_t count;       /* how many */
+  scl_matrix x, y;    /* their staged rows and targets */
+  scl_source *source; /* x and y */
 };
 
 void scl_window_destroy(scl_window *w) {
   if (w == NULL) return;
   scl_release(w->drawn);
   scl_release(w->places);
+  scl_source_destroy(w->source);
   scl_matrix_release(&w->x);
   scl_matrix_release(&w->y);
   scl_release(w);
@@ -68,28 +70,13 @@ static scl_status draw_window(const solve_context *s, scl_window *w, scl_error *
   return SCL_STATUS_OK;
 }
 
-static scl_status keep_rows(void *context, const scl_flow_block *block, scl_error *error) {
-  scl_window *w = context;
-  (void)error;
-  for (; w->taken < w->count && w->places[w->taken] < block->first + block->count; w->taken++) {
-    const size_t row = w->places[w->taken] - block->first, c = w->y.cols;
-    memcpy(scl_matrix_row(&w->x, w->taken),
-           (const double *)block->x + (ptrdiff_t)row * block->x_stride, w->x.cols * sizeof(double));
-    memcpy(scl_matrix_row(&w->y, w->taken), block->y + row * c, c * sizeof(double));
-  }
-  return SCL_STATUS_OK;
-}
-
 static scl_status read_window(solve_context *s, scl_window *w, scl_error *error) {
-  const scl_flow *flow = &s->training->flow;
-  const scl_flow rows = scl_flow_of_rows(flow);
   SCL_TRY(draw_window(s, w, error));
-  SCL_TRY(scl_matrix_create_raw(w->count, scl_flow_cols(flow), SCL_DTYPE_FLOAT64, &w->x, error));
-  SCL_TRY(scl_matrix_create_raw(w->count, flow->source->targets, SCL_DTYPE_FLOAT64, &w->y, error));
   pthread_mutex_lock(&s->training->lock);
-  const scl_status status = scl_flow_walk(&rows, false, keep_rows, w, error);
+  const scl_status status =
+      scl_flow_pick(&s->training->flow, w->places, w->count, &w->x, &w->y, error);
   pthread_mutex_unlock(&s->training->lock);
-  return status;
+  return status == SCL_STATUS_OK ? scl_source_matrix(&w->x, &w->y, &w->source, error) : status;
 }
 
 /* The window that holds the step. */
@@ -113,61 +100,6 @@ static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, si
   else
     scl_window_destroy(w);
   return status;
-}
-
-/* ------------------------------------------------------------ the drawn rows as a source */
-
-typedef struct drawn_source {
-  scl_source base;
-  scl_source *from;         /* that can be read anywhere, or NULL: */
-  const scl_window *window; /* the window that holds them, staged */
-  const size_t *rows;       /* places in the data */
-} drawn_source;
-
-static size_t place_in(const scl_window *w, size_t row) {
-  const size_t *at = bsearch(&row, w->places, w->count, sizeof *w->places, ascending);
-  return (size_t)(at - w->places);
-}
-
-static scl_status read_one(const drawn_source *self, size_t row, scl_matrix *x, scl_matrix *y,
-                           scl_error *error) {
-  if (self->from != NULL) return self->from->class->read(self->from, row, 1, x, y, error);
-  const size_t at = place_in(self->window, row);
-  memcpy(x->data, scl_matrix_row(&self->window->x, at), x->cols * sizeof(double));
-  if (y != NULL) memcpy(y->data, scl_matrix_row(&self->window->y, at), y->cols * sizeof(double));
-  return SCL_STATUS_OK;
-}
-
-static scl_status read_drawn(scl_source *source, size_t first, size_t count, scl_matrix *x,
-                             scl_matrix *y, scl_error *error) {
-  const drawn_source *self = (const drawn_source *)source;
-  for (size_t i = 0; i < count; i++) {
-    scl_matrix one_x = *x, one_y = {0};
-    one_x.data = scl_matrix_row(x, i);
-    one_x.rows = 1;
-    if (y != NULL) {
-      one_y = *y;
-      one_y.data = scl_matrix_row(y, i);
-      one_y.rows = 1;
-    }
-    SCL_TRY(read_one(self, self->rows[first + i], &one_x, y == NULL ? NULL : &one_y, error));
-  }
-  return SCL_STATUS_OK;
-}
-
-static drawn_source source_of(const solve_context *s, size_t size, const size_t *rows) {
-  static const scl_source_class drawn_class = {read_drawn, NULL};
-  scl_source *from = s->training->flow.source;
-  const bool stream = !from->random_access;
-  return (drawn_source){.base = {.class = &drawn_class,
-                                 .rows = size,
-                                 .cols = stream ? scl_flow_cols(&s->training->flow) : from->cols,
-                                 .targets = from->targets,
-                                 .random_access = true,
-                                 .parallel = stream || from->parallel},
-                        .from = stream ? NULL : from,
-                        .window = s->window,
-                        .rows = rows};
 }
 
 /* ------------------------------------------------------------ some of the features */
@@ -246,12 +178,19 @@ static scl_status plain_map(scl_training *training, scl_error *error) {
   return status;
 }
 
-/* Walk the drawn rows in one block. weights: of the drawn rows, or NULL. */
-static scl_status walk_drawn(solve_context *s, scl_flow flow, size_t size, const size_t *rows,
-                             const double *weights, size_t first, narrowing *n, scl_error *error) {
-  drawn_source source = source_of(s, size, rows);
-  flow.source = &source.base;
-  if (source.from == NULL) flow.n_stages = 0; /* the window holds staged rows */
+static size_t place_in(const scl_window *w, size_t row) {
+  const size_t *at = bsearch(&row, w->places, w->count, sizeof *w->places, ascending);
+  return (size_t)(at - w->places);
+}
+
+/* Walk rows of `source` (at `places`, staged unless it is the data's own) in one block. weights: of
+ * these rows, or NULL; rows: their places in the data. */
+static scl_status walk_chosen(scl_flow flow, scl_source *source, const size_t *places, size_t size,
+                              const size_t *rows, const double *weights, size_t first, narrowing *n,
+                              scl_error *error) {
+  scl_chosen chosen = scl_source_choose(source, places, size);
+  if (source != flow.source) flow.n_stages = 0;
+  flow.source = &chosen.base;
   flow.group = NULL;
   flow.weights = weights;
   flow.whole = true;
@@ -285,7 +224,7 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
     flow.map = s->training->plain;
   }
   if (!flow.source->random_access) SCL_TRY(find_window(s, seed, step, size, error));
-  size_t *rows = scl_allocate_array(size + 1, sizeof *rows);
+  size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   double *weights = scl_allocate_array(size + 1, sizeof *weights);
   scl_status status = SCL_STATUS_OK;
   if (rows == NULL || weights == NULL)
@@ -294,10 +233,14 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
     draw_rows(s, seed, step, size, rows);
     for (size_t i = 0; flow.weights != NULL && i < size; i++)
       weights[i] = flow.weights[rows[i]];
-    status =
-        walk_drawn(s, flow, size, rows, flow.weights == NULL ? NULL : weights, first, &n, error);
+    const bool stream = !flow.source->random_access;
+    for (size_t i = 0; i < size; i++)
+      rows[size + i] = stream ? place_in(s->window, rows[i]) : rows[i];
+    status = walk_chosen(flow, stream ? s->window->source : flow.source, rows + size, size, rows,
+                         flow.weights == NULL ? NULL : weights, first, &n, error);
   }
   scl_release(weights);
   scl_release(rows);
+  s->progress.rows += (double)size;
   return status;
 }

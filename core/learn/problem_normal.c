@@ -63,6 +63,7 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   SCL_TRY(ensure_sums(s->training, error));
   if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, s->training->sums, s->without, error));
   s->reweighted = false;
+  s->progress.rows += (double)problem->rows;
   hand_out(s, out);
   return SCL_STATUS_OK;
 }

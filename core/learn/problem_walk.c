@@ -94,6 +94,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
   running r = {s, visit, context, scl_allocate_array(rows + 1, sizeof *r.index), 0};
   if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
   const scl_status status = walk_blocks(s->training, visit_runs, &r, error);
+  s->progress.rows += (double)r.seen;
   scl_release(r.index);
   return status;
 }

@@ -132,6 +132,12 @@ static int plugin_penalty(lua_State *L) {
   return 1;
 }
 
+/* core.wants_intercept(solver) -> whether it fits a constant */
+static int plugin_wants_intercept(lua_State *L) {
+  lua_pushboolean(L, scl_solver_wants_intercept(scl_lua_check_instance(L, 1, SCL_KIND_SOLVER)));
+  return 1;
+}
+
 /* ------------------------------------------------------------ declarations */
 
 static void push_words(lua_State *L, const char *words) {
@@ -254,9 +260,10 @@ static int plugin_path(lua_State *L) {
 }
 
 void scl_lua_open_plugin(lua_State *L) {
-  SCL_LUA_FUNCTIONS(
-      L, {"waiting", plugin_waiting}, {"instance", plugin_instance}, {"settings", plugin_settings},
-      {"abilities", plugin_abilities}, {"path_option", plugin_path_option},
-      {"penalty", plugin_penalty}, {"plugin_info", plugin_info}, {"plugin_list", plugin_list},
-      {"plugin_probe", plugin_probe}, {"plugin_load", plugin_load}, {"plugin_path", plugin_path});
+  SCL_LUA_FUNCTIONS(L, {"waiting", plugin_waiting}, {"instance", plugin_instance},
+                    {"settings", plugin_settings}, {"abilities", plugin_abilities},
+                    {"path_option", plugin_path_option}, {"penalty", plugin_penalty},
+                    {"wants_intercept", plugin_wants_intercept}, {"plugin_info", plugin_info},
+                    {"plugin_list", plugin_list}, {"plugin_probe", plugin_probe},
+                    {"plugin_load", plugin_load}, {"plugin_path", plugin_path});
 }

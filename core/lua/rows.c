@@ -2,6 +2,7 @@
  * decisions. */
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "rows/chosen.h"
 #include "rows/fitting.h"
 #include "rows/pca.h"
 #include "rows/widths.h"
@@ -132,6 +133,16 @@ static int widths(lua_State *L) {
   return 3;
 }
 
+/* core.sample(source, stages, count, seed) -> staged rows, at most `count` */
+static int sample(lua_State *L) {
+  lua_settop(L, 4);
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  const size_t count = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "count");
+  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 4);
+  SCL_LUA_PUSH_MATRIX(L, scl_flow_sample(&flow, count, seed, out, &error));
+  return 1;
+}
+
 /* ------------------------------------------------------------ walks */
 
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
@@ -186,6 +197,6 @@ void scl_lua_open_rows(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"fit_stage", fit_stage}, {"pca", pca},
                     {"projection_stage", projection_stage}, {"stage_info", stage_info},
                     {"learn", learn}, {"learn_state", learn_state}, {"learns", learns},
-                    {"widths", widths}, {"transform", transform}, {"walk", walk},
-                    {"decisions", decisions}, {"find_nonfinite", find_nonfinite});
+                    {"widths", widths}, {"sample", sample}, {"transform", transform},
+                    {"walk", walk}, {"decisions", decisions}, {"find_nonfinite", find_nonfinite});
 }

@@ -31,7 +31,11 @@ scl_penalty scl_solver_penalty(const scl_instance *solver) {
 
 bool scl_solver_wants_intercept(const scl_instance *solver) {
   const scl_value *value = scl_settings_role(&solver->settings, SCL_ROLE_INTERCEPT);
-  return value != NULL && value->form == SCL_FORM_BOOLEAN && value->number != 0;
+  if (value == NULL) return false;
+  if (value->form == SCL_FORM_BOOLEAN) return value->number != 0;
+  if (value->form != SCL_FORM_WORD || strcmp(value->word, "auto") != 0) return false;
+  const scl_penalty penalty = scl_solver_penalty(solver);
+  return penalty == SCL_PENALTY_L2 || penalty == SCL_PENALTY_L1;
 }
 
 const char *scl_solver_path_option(const scl_instance *solver) {

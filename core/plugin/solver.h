@@ -9,7 +9,8 @@ bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
 bool scl_solver_reads_sparse(const scl_instance *solver);
 /* What it penalises. */
 scl_penalty scl_solver_penalty(const scl_instance *solver);
-/* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT). */
+/* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT; "auto" goes by its
+ * penalty). */
 bool scl_solver_wants_intercept(const scl_instance *solver);
 /* The option that its path runs over, or NULL. */
 const char *scl_solver_path_option(const scl_instance *solver);

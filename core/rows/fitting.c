@@ -131,6 +131,7 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
 typedef struct lesson_context {
   scl_learning learning;
   const scl_flow *flow; /* staged rows */
+  scl_progress *progress;
 } lesson_context;
 
 static const scl_flow *flow_of(const scl_learning *learning) {
@@ -199,7 +200,9 @@ static scl_status lesson_select(const scl_learning *learning, const size_t *plac
 
 static scl_status lesson_progress(const scl_learning *learning, const char *doing, double done,
                                   scl_error *error) {
-  if (flow_of(learning)->doing != NULL) scl_progress_report(doing, done, 1);
+  scl_progress *progress = ((const lesson_context *)learning)->progress;
+  if (flow_of(learning)->doing != NULL) progress->stage = doing;
+  scl_progress_report(progress, done);
   return scl_interrupt_check(error);
 }
 
@@ -231,6 +234,7 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   const scl_draw draw = scl_origin_draw(&origin, 0, 1);
   const scl_part kernel =
       lesson->kernel == NULL ? (scl_part){0} : scl_instance_part(lesson->kernel);
+  scl_progress progress = scl_progress_begin(NULL, NULL, 1);
   lesson_context context = {{.head = SCL_HEAD(scl_learning),
                              .host = scl_host_get(),
                              .draw = &draw,
@@ -241,9 +245,11 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
                              .walk = lesson_walk,
                              .select = lesson_select,
                              .progress = lesson_progress},
-                            &rows};
+                            &rows,
+                            &progress};
   scl_state learnt = {.head = SCL_HEAD(scl_state)};
   scl_status status = scl_sampler_learn(lesson->sampler, &context.learning, &learnt, error);
+  scl_progress_end(&progress);
   *count = lesson->count > 0 ? lesson->count : learnt.count;
   if (status == SCL_STATUS_OK) status = check_state(lesson, &learnt, *count, error);
   if (status == SCL_STATUS_OK) status = keep_state(&learnt, state, error);

@@ -265,16 +265,17 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
   scl_status status = SCL_STATUS_OK;
+  scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)rows);
   for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
     const size_t end = flow->whole ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
     w.count = scl_min(w.rows, end - w.first);
     status = scl_interrupt_check(error);
     if (status == SCL_STATUS_OK) status = fill_block(&w, error);
     if (status == SCL_STATUS_OK) status = visit_block(&w, features, visit, context, error);
-    if (flow->doing != NULL)
-      scl_progress_report(flow->doing, (double)(w.first + w.count), (double)rows);
+    progress.rows = (double)(w.first + w.count);
+    scl_progress_report(&progress, progress.rows);
   }
-  if (flow->doing != NULL) scl_progress_report(flow->doing, 0, 0);
+  scl_progress_end(&progress);
   close_walk(&w);
   return status;
 }

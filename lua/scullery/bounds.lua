@@ -22,8 +22,8 @@ local function check(f, data)
     error(("the guarantees are for one target; this model has %d"):format(f.targets), 0)
   end
   if f.intercept:abs():max() > 0 then
-    error("the guarantees are for models without an intercept: sc.add_bias() brings a constant \z
-      that they know", 0)
+    error("the guarantees are for models without a constant: give the solver intercept = false \z
+      (sc.add_bias() brings a constant that they know)", 0)
   end
   if f.task == "classification" then return end
   if not (data and data.X) then

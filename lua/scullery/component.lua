@@ -26,11 +26,20 @@ function component.rule(...)
   return { test = test, takes = table.concat(takes, ", or ") }
 end
 
+-- The text of its settings says what an intercept of "auto" came to.
+local function with_intercept(self, instance, text)
+  local name = self.kind == "solver" and self:role("intercept")
+  if not name or core.settings(instance)[name] ~= "auto" then return text end
+  return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
+    and "(a constant)" or "(no constant)")))
+end
+
 function Component:__tostring()
   local parts = {}
   local ok, instance = pcall(self.instance, self)
   if ok and #self:searched() == 0 and not self:waiting() then
     local _, text = core.settings(instance)
+    text = with_intercept(self, instance, text)
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
   end
   for name, value in pairs(self.given) do

@@ -7,8 +7,10 @@ local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
 local model = require "scullery.model"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
+local width = require "scullery.width"
 
 local Pipeline = { __name = "pipeline" }
 Pipeline.__index = Pipeline
@@ -228,13 +230,21 @@ local function model_of(self, source_size, prepared, fields)
     block = self.block }:with(fields)
 end
 
+-- A width that does not fit the data is told once, where a model is kept.
+local function width_note(ds, prepared, features)
+  local note = width.note(ds:source_of_rows(), prepared.stages, prepared.map, features)
+  if note then io.stderr:write("scullery: ", note, "\n") end
+  return note
+end
+
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
-local function report_of(fit, made)
+local function report_of(fit, made, width_told)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
   notes[#notes + 1] = made:quadrature_note()
+  notes[#notes + 1] = width_told
   if made.map_info and made.map_info.jitter > 0 then
     notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
       without"):format(made.map_info.jitter)
@@ -250,7 +260,7 @@ function Pipeline:keep(ds, prepared, solver, fit)
     task = ds.task, classes = ds.classes, names = ds.names,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights })
-  made.report = report_of(fit, made)
+  made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
     io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
@@ -297,20 +307,15 @@ local function fit_components(self, source, made)
   made.seconds[#made.seconds + 1] = { tostring(self.after), core.now() - began }
 end
 
-local function fit_rows(self, ds)
+local function learn_rows(self, ds)
   local source = ds:source_of_rows()
   local made = model_of(self, { ds:size() }, self:prepare(source), {})
   if self.after then fit_components(self, source, made) end
-  self.fitted, self.data = made, nil
-  return self
+  return made
 end
 
-local function fit(self, ds)
-  if self:is_searched() then
-    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
-  end
-  if not self.solver then return fit_rows(self, ds) end
-  check_data(ds, "pipeline:fit")
+-- Everything of a fit but keeping it.
+local function learn(self, ds)
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
@@ -318,7 +323,20 @@ local function fit(self, ds)
     self:training_options(ds))
   local result = core.solve(training, solver:instance())[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
-  return self:keep(ds, prepared, solver, result)
+  return prepared, solver, result
+end
+
+local function fit(self, ds, watching)
+  if self:is_searched() then
+    error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
+  end
+  if not self.solver then
+    self.fitted, self.data = progress.watched(watching, learn_rows, self, ds), nil
+    width_note(ds, self.fitted, self.features)
+    return self
+  end
+  check_data(ds, "pipeline:fit")
+  return self:keep(ds, progress.watched(watching, learn, self, ds))
 end
 
 -- Rows without targets, for pipelines without a solver.
@@ -329,10 +347,18 @@ end
 
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or
 --- infinity is an error that names row and column. p:fit(X) where there is no solver.
+--- p:fit(ds, { progress = f }), and with the options of X and y: f{ stage =, done =, total =,
+--- loss =, iteration =, rows =, seconds = } is called as the work goes on. stage: "learning" (a walk:
+--- done of total rows), "solving", "descending" and the like (a solver: done is a share, total 1,
+--- iteration counts its reports, loss is its own where it knows it); rows: gone through in this
+--- stage; seconds: since the stage began. Where f returns false the fit stops with an error, as by
+--- Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
+  local watching
+  y, given, watching = progress.split(data, y, given)
   local ds = not self.solver and y == nil and rows_alone(data) or guarded("pipeline:fit",
     dataset.coerce, data, y, given)
-  return guarded("pipeline:fit", fit, self, ds)
+  return guarded("pipeline:fit", fit, self, ds, watching)
 end
 
 -- ------------------------------------------------------------ using

@@ -31,11 +31,19 @@
     SCL_AT(type, seed), SCL_WITHIN(0, 9007199254740992)                                            \
   }
 
-/* The host reads it by its role. */
+/* The host reads it by its role: in solvers whose penalty is about the whole function, and in those
+ * that penalise weights. */
 #define SOLVER_INTERCEPT                                                                           \
   {                                                                                                \
     .name = "intercept", .help = "fit an unpenalised constant", .fallback = "false",               \
     .forms = SCL_FORM_BOOLEAN, .role = SCL_ROLE_INTERCEPT                                          \
+  }
+#define SOLVER_INTERCEPT_AUTO                                                                      \
+  {                                                                                                \
+    .name = "intercept",                                                                           \
+    .help = "fit an unpenalised constant; auto: where the penalty is of single weights (l2, l1)",  \
+    .words = "auto", .fallback = "auto", .forms = SCL_FORM_BOOLEAN | SCL_FORM_WORD,                \
+    .role = SCL_ROLE_INTERCEPT                                                                     \
   }
 
 /* For least squares with either penalty; member: int32_t penalty. */

@@ -50,7 +50,7 @@ static const scl_option options[] = {
             "rank >= D), at least lambda (rkhs: lambda)",
             SCL_POSITIVE),
     SOLVER_SEED(cg, "seed for the sample"),
-    SOLVER_INTERCEPT};
+    SOLVER_INTERCEPT_AUTO};
 
 static scl_status create(void *instance, scl_error *error) {
   const cg *self = instance;

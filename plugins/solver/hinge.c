@@ -10,9 +10,11 @@
  * Newton step on the duals strictly inside their bounds speeds up what single coordinates do slowly
  * where K is badly conditioned. Then a += B' change, and on to the next chunk. Every move raises D.
  * Classes are solved side by side, rows in an order drawn by (seed, chunk, pass). The duality gap
- * P(a) - D(b) is measured on all rows at one a; relative to P(a) it is what `tolerance` bounds. */
+ * P(a) - D(b) is measured on all rows at one a; relative to P(a) it is what `tolerance` bounds.
+ * With an intercept (hinge_constant.h) the gap is between P at the best constant for a, and D of
+ * duals that keep the constraint. */
+#include "hinge_constant.h"
 #include "shared/minibatch.h"
-#include "shared/risk.h"
 #include "shared/solver_options.h"
 #include <stdio.h>
 
@@ -28,7 +30,7 @@ static const scl_option options[] = {
                   SCL_POSITIVE),
     SOLVER_TOLERANCE(hinge, "1e-3", "duality gap relative to the objective"),
     SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
-    SOLVER_SEED(hinge, "seed for the order of rows")};
+    SOLVER_SEED(hinge, "seed for the order of rows"), SOLVER_INTERCEPT_AUTO};
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;
@@ -57,6 +59,10 @@ typedef struct machine {
   double *phi, *kernel;    /* size x D; K of one chunk, or of all: n x size */
   double *scores, *change; /* size x c */
   double *all_scores;      /* n x c, for the gap */
+  double *b, *centre;      /* c each: the constants (0 without an intercept), and b0 */
+  double *earlier, *sums;  /* c each: the b0 before, and s there */
+  double spread, longest;  /* r, 0 without an intercept; the largest ||phi_i||^2 */
+  hinge_kink *kinks;       /* n, with an intercept */
   bool *done;              /* c: the gap is small enough */
   double loss;             /* mean over all rows when the gap was measured; NaN before */
   bool keeps_kernel, has_kernel;
@@ -70,6 +76,7 @@ static void close_machine(machine *m) {
   m->host->release(m->kernel);
   m->host->release(m->order);
   m->host->release(m->done);
+  m->host->release(m->kinks);
   risk_close(&m->risk);
 }
 
@@ -82,6 +89,18 @@ static size_t kernel_rows(machine *m) {
   return m->keeps_kernel ? n : m->size;
 }
 
+/* With an intercept and rows of one side alone a = 0 and b = -1 or 1 leave no loss: the duals stay
+ * 0. */
+static void skip_one_sided(machine *m) {
+  const size_t n = m->problem->rows, c = m->problem->targets;
+  for (size_t j = 0; m->risk.intercept && j < c; j++) {
+    double positive = 0;
+    for (size_t i = 0; i < n; i++)
+      positive += m->risk.targets[i * c + j] > 0 ? m->risk.weights[i] : 0;
+    m->done[j] = positive == 0 || positive == m->risk.total;
+  }
+}
+
 static scl_status open_machine(machine *m, const hinge *self, const scl_problem *problem,
                                scl_solution *out, scl_error *error) {
   const scl_host *host = problem->host;
@@ -92,13 +111,14 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   const scl_status status =
       risk_open(&m->risk, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
-  m->duals = host->allocate((2 * n * c + n + 2 * m->size * c) * sizeof *m->duals);
+  m->duals = host->allocate((2 * n * c + n + 2 * m->size * c + 4 * c) * sizeof *m->duals);
   m->phi = host->allocate(m->size * problem->features * sizeof *m->phi);
   m->kernel = host->allocate(kernel_rows(m) * m->size * sizeof *m->kernel);
   m->order = host->allocate(ROUNDS * m->size * sizeof *m->order);
   m->done = host->allocate(c * sizeof *m->done);
+  m->kinks = host->allocate((m->risk.intercept ? n : 1) * sizeof *m->kinks);
   if (m->duals == NULL || m->phi == NULL || m->kernel == NULL || m->order == NULL ||
-      m->done == NULL) {
+      m->done == NULL || m->kinks == NULL) {
     close_machine(m);
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the duals of %zu rows",
                       n);
@@ -107,11 +127,17 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   m->upper = m->all_scores + n * c;
   m->scores = m->upper + n;
   m->change = m->scores + m->size * c;
+  m->b = m->change + m->size * c;
+  m->centre = m->b + c;
+  m->earlier = m->centre + c;
+  m->sums = m->earlier + c;
   memset(m->a, 0, problem->features * c * sizeof *m->a);
   memset(m->duals, 0, n * c * sizeof *m->duals);
   memset(m->done, 0, c * sizeof *m->done);
+  memset(m->b, 0, 4 * c * sizeof *m->b);
   for (size_t i = 0; i < n; i++)
     m->upper[i] = m->risk.weights[i] / (self->risk.lambda * m->risk.total);
+  skip_one_sided(m);
   return SCL_STATUS_OK;
 }
 
@@ -296,10 +322,35 @@ static scl_status score_stripe(void *context, size_t index, scl_error *error) {
   (void)error;
   m->host->dense->gemm(0, 0, rows, c, d, 1, phi, (ptrdiff_t)d, m->a, (ptrdiff_t)c, 0,
                        m->scores + from * c, (ptrdiff_t)c);
+  for (size_t i = from * c; i < (from + rows) * c; i++)
+    m->scores[i] += m->b[i % c];
   if (k->make_kernel)
     m->host->dense->gemm(0, 1, rows, k->count, d, 1, phi, (ptrdiff_t)d, m->phi, (ptrdiff_t)d, 0,
                          k->kernel + from * k->count, (ptrdiff_t)k->count);
   return SCL_STATUS_OK;
+}
+
+/* K, just made, becomes K + r. */
+static void lift_kernel(const chunk *k) {
+  machine *m = k->m;
+  double trace = 0;
+  for (size_t i = 0; i < k->count; i++) {
+    const double square = k->kernel[i * k->count + i];
+    m->longest = fmax(m->longest, square);
+    trace += square;
+  }
+  if (!m->risk.intercept) return;
+  if (m->spread == 0) m->spread = trace > 0 ? trace / (4 * (double)k->count) : 1;
+  for (size_t i = 0; i < k->count * k->count; i++)
+    k->kernel[i] += m->spread;
+}
+
+/* b = b0 + r s */
+static void update_constants(const chunk *k) {
+  const machine *m = k->m;
+  const size_t c = m->problem->targets;
+  for (size_t i = 0; m->risk.intercept && i < k->count * c; i++)
+    m->b[i % c] += m->spread * m->change[i];
 }
 
 /* A task: a += B' change, a stripe of features. */
@@ -343,9 +394,11 @@ static scl_status solve_chunk(machine *m, size_t first, size_t count, scl_error 
   draw_orders(&k);
   scl_status status =
       host->parallel((count + STRIPE_ROWS - 1) / STRIPE_ROWS, score_stripe, &k, error);
+  if (status == SCL_STATUS_OK && k.make_kernel) lift_kernel(&k);
   if (status == SCL_STATUS_OK) status = host->parallel(c, descend, &k, error);
   if (status == SCL_STATUS_OK)
     status = host->parallel((d + STRIPE_COLUMNS - 1) / STRIPE_COLUMNS, update_stripe, &k, error);
+  if (status == SCL_STATUS_OK) update_constants(&k);
   return status;
 }
 
@@ -369,36 +422,66 @@ static scl_status gather(void *context, const scl_rows *rows, scl_error *error) 
 
 /* ------------------------------------------------------------ the gap */
 
-/* Column j of the loss, its mean over all rows, and the relative gap. */
-static double column_gap(const machine *m, size_t j, double *loss) {
-  const size_t n = m->problem->rows, d = m->problem->features, c = m->problem->targets;
-  double sum = 0, duals = 0, square = 0, slope;
-  for (size_t i = 0; i < n; i++) {
-    const size_t at = i * c + j;
-    sum += m->risk.weights[i] *
-           loss_column(&m->self->risk.loss, m->all_scores[at], m->risk.targets[at], &slope);
-    duals += m->duals[at];
-  }
-  for (size_t t = 0; t < d; t++)
+/* ||a||^2 of class j */
+static double square_of(const machine *m, size_t j) {
+  const size_t c = m->problem->targets;
+  double square = 0;
+  for (size_t t = 0; t < m->problem->features; t++)
     square += m->a[t * c + j] * m->a[t * c + j];
-  *loss = sum / m->risk.total;
-  const double primal = *loss + m->self->risk.lambda / 2 * square,
-               dual = m->self->risk.lambda * (duals - square / 2);
-  return primal > 0 ? (primal - dual) / primal : 0;
+  return square;
 }
 
-/* The relative gap of each class at a, over all rows; *worst: the largest. */
-static scl_status measure_gap(machine *m, double *worst, scl_error *error) {
+/* b0 moves once the inner problem is solved far enough: its gap is
+ *
+ *   P(a, b) + lambda (||a||^2/2 + b s - sum_i b_i)  <=  a share of (lambda/2) r s^2 */
+static void move_centre(machine *m, size_t j, const hinge_column *col, const hinge_sides *sides,
+                        double square, double primal) {
+  const double lambda = m->self->risk.lambda, s = sides->positive - sides->negative;
+  const double gap = hinge_mean_loss(col, m->b[j], m->risk.total) +
+                     lambda * (square + m->b[j] * s - sides->positive - sides->negative);
+  if (gap > lambda / 8 * m->spread * s * s && gap > m->self->tolerance / 10 * primal) return;
+  const double step = hinge_step(m->spread, s, m->centre[j] - m->earlier[j], m->sums[j] - s);
+  m->earlier[j] = m->centre[j];
+  m->sums[j] = s;
+  m->centre[j] += step;
+  m->b[j] = m->centre[j] + m->spread * s;
+}
+
+/* Column j of the loss, its mean over all rows, and the relative gap; *constant: the best for a. */
+static double column_gap(machine *m, size_t j, double *loss, double *constant) {
+  const double lambda = m->self->risk.lambda, square = square_of(m, j);
+  const hinge_column col = {.count = m->problem->rows,
+                            .stride = m->problem->targets,
+                            .f = m->all_scores + j,
+                            .y = m->risk.targets + j,
+                            .duals = m->duals + j,
+                            .weights = m->risk.weights};
+  const hinge_sides sides = hinge_sides_of(&col);
+  const bool intercept = m->risk.intercept;
+  *constant = intercept ? hinge_best_constant(&col, m->kinks) : 0;
+  *loss = hinge_mean_loss(&col, *constant, m->risk.total);
+  const double primal = *loss + lambda / 2 * square;
+  const double dual = intercept ? hinge_balanced_dual(&sides, square, m->longest)
+                                : sides.positive + sides.negative - square / 2;
+  const double gap = primal > 0 ? (primal - lambda * dual) / primal : 0;
+  if (intercept && gap > m->self->tolerance) move_centre(m, j, &col, &sides, square, primal);
+  return gap;
+}
+
+/* The relative gap of each class at a, over all rows, of which the largest is told, and the
+ * constants. */
+static scl_status measure_gap(machine *m, scl_solution *out, scl_error *error) {
   const size_t c = m->problem->targets;
   const scl_status status = m->problem->product(m->problem, m->a, c, m->all_scores, error);
   if (status != SCL_STATUS_OK) return status;
-  *worst = m->loss = 0;
+  out->gap = m->loss = 0;
   for (size_t j = 0; j < c; j++) {
-    double loss;
-    const double gap = column_gap(m, j, &loss);
+    double loss, constant;
+    const double gap = column_gap(m, j, &loss, &constant);
     m->done[j] = gap <= m->self->tolerance;
     m->loss += loss;
-    *worst = fmax(*worst, gap);
+    out->gap = fmax(out->gap, gap);
+    if (out->intercept != NULL) out->intercept[j] = constant;
   }
   return SCL_STATUS_OK;
 }
@@ -414,7 +497,7 @@ static scl_status iterate(machine *m, scl_solution *out, scl_error *error) {
     m->has_kernel = true;
     out->iterations = ++m->iteration;
     if (status == SCL_STATUS_OK && (m->iteration % CHECK_EVERY == 0 || m->iteration == most))
-      status = measure_gap(m, &out->gap, error);
+      status = measure_gap(m, out, error);
     if (status != SCL_STATUS_OK) return status;
     if (out->gap <= m->self->tolerance) break;
   }
@@ -445,12 +528,13 @@ const scl_plugin scullery_plugin = {
     .name = "hinge",
     .summary = "The linear support vector machine by dual coordinate descent",
     .doc =
-        "min_a (1/n) sum_i max(0, 1 - y_i phi_i a) + (lambda/2) ||a||^2, one column against all\n"
+        "min (1/n) sum_i max(0, 1 - y_i (phi_i a + b)) + (lambda/2) ||a||^2, one column against "
+        "all\n"
         "others for several classes. Dual coordinate descent (Hsieh et al. 2008) on chunks of 256\n"
         "rows through their own Gram matrix, in a seeded order. It ends when the duality gap,\n"
         "measured on all rows, is `tolerance` of the objective (of each class); info().gap is the\n"
-        "worst. It has no intercept: add_bias() before the features, or features with a constant,\n"
-        "serve as one.",
+        "worst. The constant b is not penalised (proximal steps around the descent); the gap is\n"
+        "that of the problem with b.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(

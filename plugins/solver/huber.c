@@ -41,7 +41,7 @@ static const scl_option options[] = {
              "the target's own units"),
     SOLVER_TOLERANCE(huber, "1e-6", "gradient norm relative to the one at a = 0"),
     SOLVER_MAX_ITERATIONS(huber, "100", "Newton steps at most, for each target"),
-    SOLVER_INTERCEPT};
+    SOLVER_INTERCEPT_AUTO};
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;

@@ -44,7 +44,7 @@ static const scl_option options[] = {
     SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, in multiples of their number",
                SCL_ABOVE(0, 1e9)),
     SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
-    SOLVER_INTERCEPT};
+    SOLVER_INTERCEPT_AUTO};
 
 static scl_status create(void *self, scl_error *error) {
   (void)error;

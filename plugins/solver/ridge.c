@@ -27,7 +27,7 @@ enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
-    SOLVER_PENALTY(ridge), SOLVER_INTERCEPT,
+    SOLVER_PENALTY(ridge), SOLVER_INTERCEPT_AUTO,
     SCL_WORD(
         ridge, form, "auto|primal|dual", "auto",
         "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can "

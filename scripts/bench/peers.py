@@ -85,7 +85,7 @@ def mnist_sinks():
     sampler = RBFSampler(gamma=0.025, n_components=5000, random_state=0).fit(x)
     sampler.random_weights_ = sampler.random_weights_.astype(np.float32)
     sampler.random_offset_ = sampler.random_offset_.astype(np.float32)
-    model = Ridge(alpha=60000 * 1e-6, solver="cholesky", fit_intercept=False).fit(sampler.transform(x), targets)
+    model = Ridge(alpha=60000 * 1e-6, solver="cholesky").fit(sampler.transform(x), targets)
     took = time.perf_counter() - began
     error = np.mean(model.predict(sampler.transform(xt)).argmax(1) != yt)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

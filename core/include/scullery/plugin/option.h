@@ -39,11 +39,14 @@ enum {
   SCL_ROLE_NONE = 0,
   SCL_ROLE_REGULARISATION, /* solver: a larger value gives a simpler model (lambda) */
   SCL_ROLE_CAPACITY,       /* solver: a smaller value gives a simpler model (C, B) */
-  SCL_ROLE_INTERCEPT, /* solver: true asks for an unpenalised constant (scl_problem.intercept) */
-  SCL_ROLE_ESTIMATE,  /* solver: asks for its own estimate of the risk in scl_solution.score.
+  /* solver: true asks for an unpenalised constant (scl_problem.intercept), false for none; a word
+   * "auto" for one where the instance penalises ||a||^2 or ||a||_1 (SCL_ABILITY_PENALTY). The host
+   * decides before `solve`. */
+  SCL_ROLE_INTERCEPT,
+  SCL_ROLE_ESTIMATE, /* solver: asks for its own estimate of the risk in scl_solution.score.
                               Words: "none", and those of "loo" (leave-one-out squared error),
                               "loo_error" (share of wrong classes), "gcv" that it knows */
-  SCL_ROLE_BIAS       /* sampler: the law of the bias in z = <w, x> + b, which the host then draws
+  SCL_ROLE_BIAS      /* sampler: the law of the bias in z = <w, x> + b, which the host then draws
                               and declares: use SCL_OPTION_BIAS */
 };
 typedef int32_t scl_role;

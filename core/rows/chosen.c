@@ -1,0 +1,129 @@
+#include "rows/chosen.h"
+
+#include "base/random.h"
+#include <string.h>
+
+/* ------------------------------------------------------------ as a source */
+
+static scl_matrix row_of(scl_matrix *m, size_t i) {
+  scl_matrix one = *m;
+  one.data = scl_matrix_row(m, i);
+  one.rows = 1;
+  return one;
+}
+
+static scl_status read_chosen(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                              scl_matrix *y, scl_error *error) {
+  const scl_chosen *self = (const scl_chosen *)source;
+  for (size_t i = 0; i < count; i++) {
+    scl_matrix one_x = row_of(x, i), one_y = {0};
+    if (y != NULL) one_y = row_of(y, i);
+    SCL_TRY(self->from->class->read(self->from, self->rows[first + i], 1, &one_x,
+                                    y == NULL ? NULL : &one_y, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count) {
+  static const scl_source_class chosen_class = {read_chosen, NULL};
+  return (scl_chosen){.base = {.class = &chosen_class,
+                               .rows = count,
+                               .cols = from->cols,
+                               .targets = from->targets,
+                               .random_access = true,
+                               .parallel = from->parallel},
+                      .from = from,
+                      .rows = rows};
+}
+
+/* ------------------------------------------------------------ staged */
+
+typedef struct picking {
+  const size_t *places;
+  size_t count, taken;
+  scl_matrix *x, *y; /* y may be NULL */
+} picking;
+
+static scl_status pick_rows(void *context, const scl_flow_block *block, scl_error *error) {
+  picking *p = context;
+  (void)error;
+  for (; p->taken < p->count && p->places[p->taken] < block->first + block->count; p->taken++) {
+    const size_t row = p->places[p->taken] - block->first;
+    memcpy(scl_matrix_row(p->x, p->taken),
+           (const double *)block->x + (ptrdiff_t)row * block->x_stride,
+           p->x->cols * sizeof(double));
+    if (p->y != NULL)
+      memcpy(scl_matrix_row(p->y, p->taken), block->y + row * p->y->cols,
+             p->y->cols * sizeof(double));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t count, scl_matrix *x,
+                         scl_matrix *y, scl_error *error) {
+  scl_flow rows = scl_flow_of_rows(flow);
+  picking p = {places, count, 0, x, y};
+  rows.weights = NULL;
+  SCL_TRY(scl_matrix_create_raw(count, scl_flow_cols(flow), SCL_DTYPE_FLOAT64, x, error));
+  if (y != NULL)
+    SCL_TRY(scl_matrix_create_raw(count, flow->source->targets, SCL_DTYPE_FLOAT64, y, error));
+  return scl_flow_walk(&rows, false, pick_rows, &p, error);
+}
+
+/* ------------------------------------------------------------ a sample */
+
+enum { FIRST_ROWS = 2048 };
+
+/* The first rows of a stream as a source of their own. */
+typedef struct beginning {
+  scl_source base;
+  scl_source *from;
+} beginning;
+
+static scl_status read_beginning(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                 scl_matrix *y, scl_error *error) {
+  scl_source *from = ((const beginning *)source)->from;
+  return from->class->read(from, first, count, x, y, error);
+}
+
+/* places: ascending, one in each of `count` equal stretches. */
+static void draw_places(size_t rows, size_t count, uint64_t seed, size_t *places) {
+  for (size_t i = 0; i < count; i++) {
+    const size_t from = i * rows / count, to = (i + 1) * rows / count;
+    double u;
+    scl_random_uniform(seed, SCL_STREAM_SAMPLE, i, 0, 1, &u);
+    places[i] = from + scl_min((size_t)(u * (double)(to - from)), to - from - 1);
+  }
+}
+
+static scl_status sample_anywhere(scl_flow flow, const size_t *places, size_t count, size_t *order,
+                                  scl_matrix *out, scl_error *error) {
+  scl_chosen chosen = scl_source_choose(flow.source, places, count);
+  flow.source = &chosen.base;
+  for (size_t i = 0; i < count; i++)
+    order[i] = i;
+  return scl_flow_pick(&flow, order, count, out, NULL, error);
+}
+
+scl_status scl_flow_sample(const scl_flow *flow, size_t count, uint64_t seed, scl_matrix *out,
+                           scl_error *error) {
+  static const scl_source_class class = {read_beginning, NULL};
+  const bool stream = !flow->source->random_access;
+  const size_t rows = stream ? scl_min(flow->source->rows, FIRST_ROWS) : flow->source->rows;
+  size_t *places;
+  count = scl_min(count, rows);
+  places = scl_allocate_array(2 * count + 1, sizeof *places);
+  if (places == NULL) return scl_fail_memory(error, count * sizeof *places, "a sample of rows");
+  draw_places(rows, count, seed, places);
+  scl_flow sampled = *flow;
+  sampled.doing = NULL;
+  beginning first = {*flow->source, flow->source};
+  first.base.class = &class;
+  first.base.rows = rows;
+  if (stream) sampled.source = &first.base;
+  const scl_status status =
+      stream ? scl_flow_pick(&sampled, places, count, out, NULL, error)
+             : sample_anywhere(sampled, places, count, places + count, out, error);
+  scl_release(places);
+  return status;
+}

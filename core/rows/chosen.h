@@ -1,0 +1,25 @@
+/* Some rows of a source. */
+#ifndef SCULLERY_CHOSEN_H
+#define SCULLERY_CHOSEN_H
+
+#include "rows/flow.h"
+
+/* Rows rows[0 .. count-1] of a source that can be read anywhere, in that order; both are borrowed. */
+typedef struct scl_chosen {
+  scl_source base;
+  scl_source *from;
+  const size_t *rows;
+} scl_chosen;
+scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count);
+
+/* Staged rows at `places` (ascending) of any source, in one walk: x is count x columns, y count x
+ * targets where the source has them and y is not NULL. Both are made here. */
+scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t count, scl_matrix *x,
+                         scl_matrix *y, scl_error *error);
+
+/* Staged rows of a seeded sample of at most `count` rows: of all rows where the source can be read
+ * anywhere, of the first ones where it streams. Cheap: only these are read. */
+scl_status scl_flow_sample(const scl_flow *flow, size_t count, uint64_t seed, scl_matrix *out,
+                           scl_error *error);
+
+#endif
