@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
+#include "base/environment.h"
 #include "base/progress.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
@@ -61,6 +62,8 @@ static int now(lua_State *L) {
 int luaopen_scullery_core(lua_State *L);
 
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
+  scl_error error = {0};
+  scl_lua_check(L, scl_environment_check(&error), &error);
   lua_newtable(L);
   scl_lua_open_matrix(L);
   scl_lua_open_random(L);
