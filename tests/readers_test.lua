@@ -624,6 +624,17 @@ function TestWriting:test_csv_comes_back_the_same()
   refuses("2 names, and the matrix has 3 columns", core.write_csv, X, { "a", "b" }, path)
 end
 
+function TestWriting:test_save_goes_by_the_name()
+  local X = core.matrix { { 1, 2.5 }, { 3, 4 } }
+  local path = file ""
+  made[#made + 1], made[#made + 2] = path .. ".csv", path .. ".npy"
+  X:save(path .. ".csv")
+  lu.assertEquals(slurp(path .. ".csv"), "1,2.5\n3,4\n")
+  X:save(path .. ".npy")
+  lu.assertTrue(core.read_npy(path .. ".npy") == X)
+  refuses({ "matrix:save: ", ".txt", ".npy or .csv" }, X.save, X, path .. ".txt")
+end
+
 function TestWriting:test_nothing_is_left_where_it_cannot_be_written()
   local X = core.matrix { { 1 } }
   refuses("no such folder", core.write_npy, X, "/nowhere/at/all.npy")

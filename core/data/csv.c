@@ -84,6 +84,38 @@ size_t csv_count_lines(const char *from, const char *to) {
   return count;
 }
 
+/* The bytes of the UTF-8 sequence at `at`, 0 where it is none: overlong ones, surrogates and what
+ * is beyond U+10FFFF are left to the levels' bytes. */
+static size_t sequence_length(const char *at, const char *end) {
+  const unsigned char first = (unsigned char)*at;
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first >= 0xe0 && first < 0xf0 ? 3
+                        : first >= 0xf0 && first < 0xf5 ? 4
+                                                        : 0;
+  if (length > (size_t)(end - at)) return 0;
+  for (size_t i = 1; i < length; i++)
+    if (((unsigned char)at[i] & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+const char *csv_find_odd_byte(const char *at, const char *end) {
+  while (at < end) {
+    uint64_t words[4];
+    if (end - at >= (ptrdiff_t)sizeof words) {
+      memcpy(words, at, sizeof words);
+      if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) == 0) {
+        at += sizeof words;
+        continue;
+      }
+    }
+    const size_t length = sequence_length(at, end);
+    if (length == 0) return at;
+    at += length;
+  }
+  return NULL;
+}
+
 void csv_missing_prepare(csv_missing *missing, const char *const *words) {
   memset(missing, 0, sizeof *missing);
   missing->words = words;

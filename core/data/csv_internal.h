@@ -1,6 +1,8 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries;
- * csv_schema.c: header, names, what each column becomes; csv_scan.c: the first pass, types and
- * levels; csv_parse.c: the second, numbers; csv_read.c and csv_stream.c: whole files and blocks. */
+ * csv_schema.c: header, names; csv_like.c: columns by a schema; csv_types.c: what each column
+ * becomes; csv_scan.c: the first pass, types and levels; csv_parse.c: the second, numbers;
+ * csv_fill.c: missing numbers; csv_lines.c: lines of a file, a buffer at a time; csv_read.c,
+ * csv_stream.c and csv_blocks.c: whole files, streams, and rows that are read once. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
@@ -28,6 +30,8 @@ csv_field csv_unescape(csv_field field, char *scratch);
 const char *csv_line_end(const char *at, const char *end, char separator);
 /* Is the line at `at` empty? Then *next is after it. */
 bool csv_blank_line(const char *at, const char *end, char separator, const char **next);
+/* The first byte that no UTF-8 text has at its place, or NULL. */
+const char *csv_find_odd_byte(const char *at, const char *end);
 /* Line breaks in a text. */
 size_t csv_count_lines(const char *from, const char *to);
 
@@ -107,15 +111,28 @@ typedef struct csv_chunk {
 
 typedef struct csv_column {
   char *name;
-  bool skipped, target, categorical;
+  const scl_column *like; /* of the schema, where there is one */
+  bool skipped, target, categorical, date, loose;
+  bool extra; /* the schema does not know it */
   bool forced_levels, forced_numbers;
-  size_t numbers, texts, missing;        /* fields of each sort */
-  double sum;                            /* of its numbers, for streams */
+  bool missing_level;             /* a category has a last column for missing fields */
+  size_t numbers, texts, missing; /* fields of each sort */
+  size_t dates, formatted;        /* of the texts: dates, and numbers such as "$5" and "1,000.50" */
+  size_t large;                   /* of the numbers: whole ones beyond 2^53 */
+  double fill;                    /* what a missing number becomes; NaN: not known */
+  double sum;                     /* of its numbers, for streams */
   size_t text_file, text_row, text_line; /* where the first text stood */
   char sample[41];                       /* and what it was */
   csv_levels levels;      /* of its texts; of all its fields once it is known to be a category */
   size_t first_out, outs; /* columns of X */
 } csv_column;
+
+/* Fields of a category that the schema does not know. */
+typedef struct csv_unknown {
+  size_t count;
+  size_t chunk; /* of the first one */
+  char example[41];
+} csv_unknown;
 
 typedef struct csv_schema {
   const scl_csv_options *options;
@@ -125,7 +142,8 @@ typedef struct csv_schema {
   bool header, sums;
   size_t columns, cols_out;
   csv_column *column;
-  long target; /* its place, -1: none */
+  csv_unknown *unknown; /* one a column, where options->like is given */
+  long target;          /* its place, -1: none */
 } csv_schema;
 
 /* From the first lines of the first file: separator, header, names, target. *body: where the rows
@@ -136,6 +154,20 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
  * file's. */
 scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
                                   const char *end, const char **body, scl_error *error);
+/* The columns of options->like in the file's columns: which is which, what is extra. */
+scl_status csv_like_match(csv_schema *schema, scl_error *error);
+/* Whether the first line has any of the names of a schema. */
+bool csv_like_header(const csv_schema *schema, const char *text, const char *end);
+/* The name of column j of a file without a header, by its place; NULL where it has none. */
+const char *csv_like_name(const csv_schema *schema, size_t j);
+/* Kinds, levels and places in X as the schema says. */
+scl_status csv_like_lay_out(csv_schema *schema, scl_error *error);
+
+/* Must the column hold numbers, in plain or in loose form? */
+static inline bool csv_declared_numeric(const csv_schema *schema, const csv_column *column) {
+  return column->forced_numbers || (schema->options->all_numeric && !column->target);
+}
+
 /* What each column becomes, once all chunks are scanned. *again: some categories hold numbers too
  * and want csv_collect. */
 scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error);
@@ -144,6 +176,11 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error);
 void csv_schema_close(csv_schema *schema);
 /* Names, classes, target of the table from a finished schema. */
 scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *error);
+/* A target of numbers that is called as classes are, where nobody said what it is. */
+bool csv_may_be_labels(const csv_schema *schema);
+/* The schema by which another file can be read alike, and notes, once all was read. */
+scl_status csv_export(const csv_schema *schema, scl_table *out, scl_error *error);
+scl_status csv_notes(const csv_schema *schema, scl_note **notes, size_t *count, scl_error *error);
 
 /* "file: row 17, column 3 (age), line 18" */
 typedef struct csv_place {
@@ -163,12 +200,59 @@ scl_status csv_scan(csv_schema *schema, csv_chunk *chunks, size_t count, scl_err
 /* All fields of categories that hold numbers as well become levels. */
 scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_error *error);
 /* Numbers of the chunks into x (not set before) and y (ignored without a target), row to[k] on for
- * chunk k. A missing number becomes NaN. */
-scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to,
-                     size_t count, scl_matrix *x, scl_matrix *y, scl_error *error);
+ * chunk k. A missing number becomes NaN. Unknown categories are counted in schema->unknown. */
+scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
+                     scl_matrix *x, scl_matrix *y, scl_error *error);
+
+/* ---------------------------------------------------------------- missing numbers (csv_fill.c) */
+
+/* Whether missing fields of the column are NaN in X. */
+bool csv_column_has_gaps(const csv_column *column);
+/* Medians of all columns of numbers into column->fill: of the first rows of X (of all where those
+ * hold none); exact where a number is missing, of at most 1024 evenly spaced rows elsewhere. */
+scl_status csv_find_medians(csv_schema *schema, const scl_matrix *x, size_t first_rows,
+                            scl_error *error);
+/* Missing numbers in rows first .. first+rows-1 of x become column->fill. Where they are refused,
+ * or nothing is known to fill them with, an error names the row; row `first` is row `row` of the
+ * file, both from 0. */
+scl_status csv_fill(const csv_schema *schema, scl_matrix *x, size_t first, size_t rows, size_t file,
+                    size_t row, scl_error *error);
 /* Leave out the rows of x and y, in [first, first + rows), where a number is missing; returns how
  * many stay. */
 size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
                      size_t rows, size_t to);
+
+/* ---------------------------------------------------------------- lines of a file, a buffer at a
+ * time (csv_lines.c) */
+
+enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
+
+typedef struct scl_input scl_input;
+
+typedef struct csv_lines {
+  const char *path;
+  char separator; /* 0: not known yet */
+  scl_input *input;
+  char *buffer;
+  size_t used, room, taken; /* bytes in the buffer, its size, bytes that the chunks covered */
+  size_t rows, line;        /* rows before the buffer, line it begins with */
+  bool ended;
+  csv_chunk chunks[CSV_MOST_CHUNKS];
+  size_t count;
+} csv_lines;
+
+scl_status csv_lines_open(csv_lines *l, const char *path, char separator, scl_error *error);
+/* Fill the buffer with as many lines as the schema looks at, however long they are. */
+scl_status csv_lines_look(csv_lines *l, scl_error *error);
+/* The first chunks, past the header; the schema is open. */
+scl_status csv_lines_first(csv_lines *l, const csv_schema *schema, scl_error *error);
+/* The next chunks of whole lines; none at the end of the file. */
+scl_status csv_lines_next(csv_lines *l, scl_error *error);
+void csv_lines_close(csv_lines *l);
+
+/* The chunks' rows, parsed and filled, into *x and *y (empty before; *y unless it is NULL); rows
+ * with a missing number may be left out. */
+scl_status csv_lines_parse(const csv_lines *l, csv_schema *schema, scl_matrix *x, scl_matrix *y,
+                           scl_error *error);
 
 #endif

@@ -1,12 +1,13 @@
 /* The second pass over the text: lines to numbers, by a finished schema. */
 #include "base/pool.h"
 #include "data/csv_internal.h"
+#include "data/date.h"
 #include "data/number.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
-typedef enum kind { PASSED = 0, NUMBER, LEVEL, TARGET_NUMBER, TARGET_LEVEL } kind;
+typedef enum kind { PASSED = 0, NUMBER, DATE, LEVEL, TARGET_NUMBER, TARGET_LEVEL } kind;
 
 /* What to do with a column, and the level of the row before: columns often repeat themselves. */
 typedef struct plan {
@@ -14,10 +15,13 @@ typedef struct plan {
   size_t out;
   const char *last;
   size_t last_length, last_level;
+  csv_unknown unknown;
 } plan;
 
+enum { NO_LEVEL = -1 };
+
 typedef struct parsing {
-  const csv_schema *schema;
+  csv_schema *schema;
   const csv_chunk *chunks;
   const size_t *to;
   scl_matrix *x, *y;
@@ -30,7 +34,8 @@ typedef struct parsing {
 typedef struct row_place {
   const csv_schema *schema;
   const csv_chunk *chunk;
-  size_t row; /* of the chunk */
+  size_t index; /* of the chunk */
+  size_t row;   /* in the chunk */
   double *wide;
   float *narrow; /* one of the two */
   double *y;
@@ -58,23 +63,35 @@ static scl_status find_level(const csv_column *column, csv_field field, long *pl
   return SCL_STATUS_OK;
 }
 
+/* A category that the schema does not know: its columns stay 0. */
+static void note_unknown(const row_place *r, csv_field field, plan *p) {
+  csv_unknown *u = &p->unknown;
+  if (u->count++ > 0 && r->index >= u->chunk) return;
+  const size_t length = scl_min(field.length, sizeof u->example - 1);
+  memcpy(u->example, field.text, length);
+  u->example[length] = 0;
+  u->chunk = r->index;
+}
+
 static scl_status parse_level(const row_place *r, size_t j, const char *at, csv_field field,
-                              plan *p, size_t *level, scl_error *error) {
+                              plan *p, long *level, scl_error *error) {
   const csv_column *column = &r->schema->column[j];
-  long place = -1;
+  long place = NO_LEVEL;
   if (csv_is_missing(&r->schema->missing, field)) {
     if (p->kind == TARGET_LEVEL) return refuse(r, j, at, field, "is a missing label", error);
-    place = column->missing > 0 ? (long)column->levels.count : -1;
+    place = column->missing_level ? (long)column->levels.count : NO_LEVEL;
   } else {
     SCL_TRY(find_level(column, field, &place, error));
   }
-  if (place < 0)
+  *level = place;
+  if (place < 0 && column->like == NULL)
     return refuse(r, j, at, field, "was not there when the file was first read: it changed", error);
-  *level = (size_t)place;
-  if (!field.quoted) {
+  if (place < 0) {
+    note_unknown(r, field, p);
+  } else if (!field.quoted) {
     p->last = field.text;
     p->last_length = field.length;
-    p->last_level = *level;
+    p->last_level = (size_t)place;
   }
   return SCL_STATUS_OK;
 }
@@ -83,12 +100,23 @@ static scl_status parse_number(const row_place *r, size_t j, const char *at, csv
                                const plan *p, double *value, scl_error *error) {
   if (csv_is_missing(&r->schema->missing, field)) {
     *value = NAN;
-    return p->kind == NUMBER ? SCL_STATUS_OK : refuse(r, j, at, field, "is a missing label", error);
+    return p->kind != TARGET_NUMBER ? SCL_STATUS_OK
+                                    : refuse(r, j, at, field, "is a missing label", error);
   }
-  if (field.escaped || !scl_parse_number(field.text, field.length, value))
-    return refuse(r, j, at, field, "is not a number", error);
+  if (p->kind == DATE) {
+    if (scl_parse_date(field.text, field.length, value)) return SCL_STATUS_OK;
+    return refuse(r, j, at, field, "is not a date as YYYY-MM-DD", error);
+  }
+  if (field.escaped ||
+      (!scl_parse_number(field.text, field.length, value) &&
+       !(r->schema->column[j].loose && scl_parse_loose_number(field.text, field.length, value))))
+    return refuse(r, j, at, field,
+                  r->schema->column[j].like == NULL
+                      ? "is not a number"
+                      : "is not a number, and the schema's column holds numbers",
+                  error);
   if (!isfinite(*value)) return refuse(r, j, at, field, "is not finite", error);
-  if (p->kind == NUMBER && r->narrow != NULL && !isfinite((float)*value))
+  if (p->kind != TARGET_NUMBER && r->narrow != NULL && !isfinite((float)*value))
     return refuse(r, j, at, field, "is too large for float32", error);
   return SCL_STATUS_OK;
 }
@@ -121,7 +149,7 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   unsigned places;
   bool negative;
   double value;
-  if (!r->schema->missing.first[(unsigned char)*at]) {
+  if (p->kind != DATE && !r->schema->missing.first[(unsigned char)*at]) {
     *stop = csv_plain_number(at, r->schema->separator, &digits, &places, &negative);
     if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
       value = places == 0 ? (double)digits : (double)digits / powers[places];
@@ -145,10 +173,10 @@ static scl_status take_level(const row_place *r, size_t j, const char *at, const
       return SCL_STATUS_OK;
     }
   }
-  size_t level = 0;
+  long level = NO_LEVEL;
   const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
   SCL_TRY(parse_level(r, j, at, field, p, &level, error));
-  store_level(r, p, level);
+  if (level >= 0) store_level(r, p, (size_t)level);
   return SCL_STATUS_OK;
 }
 
@@ -157,7 +185,7 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
   *stop = at;
   for (size_t j = 0; j < r->schema->columns; j++, at = *stop + 1) {
     plan *p = &plans[j];
-    if (p->kind == NUMBER || p->kind == TARGET_NUMBER)
+    if (p->kind == NUMBER || p->kind == DATE || p->kind == TARGET_NUMBER)
       SCL_TRY(take_number(r, j, at, end, p, stop, error));
     else if (p->kind != PASSED)
       SCL_TRY(take_level(r, j, at, end, p, stop, error));
@@ -178,7 +206,7 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
 static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
   const csv_chunk *chunk = &job->chunks[index];
   const csv_schema *schema = job->schema;
-  row_place r = {.schema = schema, .chunk = chunk};
+  row_place r = {.schema = schema, .chunk = chunk, .index = index};
   const char *at = chunk->text, *next = at;
   const size_t row_bytes = job->x->cols * scl_dtype_size(job->x->dtype);
   while (at < chunk->end) {
@@ -218,11 +246,31 @@ static void parse_task(void *context, size_t index) {
 static plan plan_of(const csv_column *column) {
   if (column->skipped || (column->outs == 0 && !column->target)) return (plan){.kind = PASSED};
   if (column->target) return (plan){.kind = column->categorical ? TARGET_LEVEL : TARGET_NUMBER};
-  return (plan){.kind = column->categorical ? LEVEL : NUMBER, .out = column->first_out};
+  return (plan){.kind = column->categorical ? LEVEL
+                        : column->date      ? DATE
+                                            : NUMBER,
+                .out = column->first_out};
 }
 
-scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const size_t *to,
-                     size_t count, scl_matrix *x, scl_matrix *y, scl_error *error) {
+/* The threads' unknown categories; the example of the first chunk, whatever the threads. */
+static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
+  for (size_t j = 0; schema->unknown != NULL && j < schema->columns; j++) {
+    csv_unknown *to = &schema->unknown[j];
+    const bool first = to->count == 0;
+    for (size_t w = 0; w < threads; w++) {
+      const csv_unknown *from = &plans[w * schema->columns + j].unknown;
+      if (from->count == 0) continue;
+      if (to->count == 0 || (first && from->chunk < to->chunk)) {
+        memcpy(to->example, from->example, sizeof to->example);
+        to->chunk = from->chunk;
+      }
+      to->count += from->count;
+    }
+  }
+}
+
+scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
+                     scl_matrix *x, scl_matrix *y, scl_error *error) {
   const size_t threads = scl_pool_threads();
   parsing job = {.schema = schema, .chunks = chunks, .to = to, .x = x, .y = y};
   scl_status status = SCL_STATUS_OK;
@@ -236,6 +284,7 @@ scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const si
       job.plans[k] = plan_of(&schema->column[k % schema->columns]);
     scl_pool_run(count, parse_task, &job);
     const size_t failed = atomic_load(&job.failed);
+    add_unknown(schema, job.plans, threads);
     if (failed != SIZE_MAX) {
       status = job.errors[failed].status;
       if (error != NULL) *error = job.errors[failed];
@@ -244,30 +293,4 @@ scl_status csv_parse(const csv_schema *schema, const csv_chunk *chunks, const si
   scl_release(job.plans);
   scl_release(job.errors);
   return status;
-}
-
-/* ---------------------------------------------------------------- rows with missing numbers */
-
-static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
-  for (size_t j = 0; j < schema->columns; j++) {
-    const csv_column *column = &schema->column[j];
-    if (!column->categorical && column->missing > 0 && column->outs > 0 &&
-        isnan(scl_matrix_get(x, row, column->first_out)))
-      return false;
-  }
-  return true;
-}
-
-size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, size_t first,
-                     size_t rows, size_t to) {
-  const size_t bytes = x->cols * scl_dtype_size(x->dtype), start = to;
-  for (size_t i = first; i < first + rows; i++) {
-    if (!row_is_whole(schema, x, i)) continue;
-    if (i != to) {
-      memmove((char *)x->data + to * bytes, (const char *)x->data + i * bytes, bytes);
-      if (schema->target >= 0) scl_matrix_set(y, to, 0, scl_matrix_get(y, i, 0));
-    }
-    to++;
-  }
-  return to - start;
 }

@@ -3,9 +3,6 @@
 #include "data/csv_internal.h"
 #include "data/input.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { CHUNK_BYTES = 1 << 18 };
 
 typedef struct reading {
@@ -61,41 +58,6 @@ static scl_status load(reading *r, scl_error *error) {
 
 /* ---------------------------------------------------------------- missing numbers */
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median_of(const scl_matrix *x, size_t column, size_t rows, double *values) {
-  size_t count = 0;
-  for (size_t i = 0; i < rows; i++) {
-    const double value = scl_matrix_get(x, i, column);
-    if (!isnan(value)) values[count++] = value;
-  }
-  if (count == 0) return NAN;
-  qsort(values, count, sizeof *values, ascending);
-  return count % 2 == 1 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
-}
-
-/* The median of the column in the first file (the training part), or of all files where the first
- * has none of its numbers. */
-static scl_status fill_medians(const csv_schema *schema, scl_table *table, scl_error *error) {
-  double *values = NULL;
-  for (size_t j = 0; j < schema->columns; j++) {
-    const csv_column *column = &schema->column[j];
-    if (column->categorical || column->missing == 0 || column->outs == 0) continue;
-    if (values == NULL && (values = scl_allocate_array(table->rows + 1, sizeof *values)) == NULL)
-      return scl_fail_memory(error, table->rows * sizeof *values, "medians");
-    double median = median_of(&table->x, column->first_out, table->part_rows[0], values);
-    if (isnan(median)) median = median_of(&table->x, column->first_out, table->rows, values);
-    for (size_t i = 0; i < table->rows; i++)
-      if (isnan(scl_matrix_get(&table->x, i, column->first_out)))
-        scl_matrix_set(&table->x, i, column->first_out, median);
-  }
-  scl_release(values);
-  return SCL_STATUS_OK;
-}
-
 static scl_status drop_rows(const csv_schema *schema, scl_table *table, scl_error *error) {
   size_t first = 0, to = 0;
   for (size_t k = 0; k < table->parts; k++) {
@@ -114,34 +76,16 @@ static scl_status drop_rows(const csv_schema *schema, scl_table *table, scl_erro
   return SCL_STATUS_OK;
 }
 
-static scl_status refuse_missing(const csv_schema *schema, const scl_table *table,
-                                 scl_error *error) {
-  for (size_t i = 0, file = 0, row = 0; i < table->rows; i++, row++) {
-    for (; row == table->part_rows[file]; file++)
-      row = 0;
-    for (size_t j = 0; j < schema->columns; j++) {
-      const csv_column *column = &schema->column[j];
-      if (column->categorical || column->missing == 0 || column->outs == 0 ||
-          !isnan(scl_matrix_get(&table->x, i, column->first_out)))
-        continue;
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "%s: row %zu, column %zu (%s): the value is missing (missing_values = "
-                      "\"median\" fills it)",
-                      schema->paths[file], row + 1, j + 1, column->name);
-    }
-  }
+/* Medians come from the first file, the training part. */
+static scl_status settle_missing(csv_schema *schema, scl_table *table, scl_error *error) {
+  size_t first = 0;
+  if (schema->options->fill == SCL_MISSING_ROW) SCL_TRY(drop_rows(schema, table, error));
+  if (schema->options->like == NULL && schema->options->fill != SCL_MISSING_ERROR)
+    SCL_TRY(csv_find_medians(schema, &table->x, table->part_rows[0], error));
+  for (size_t k = 0; k < table->parts && schema->options->fill != SCL_MISSING_ROW;
+       first += table->part_rows[k++])
+    SCL_TRY(csv_fill(schema, &table->x, first, table->part_rows[k], k, 0, error));
   return SCL_STATUS_OK;
-}
-
-static scl_status settle_missing(const csv_schema *schema, scl_table *table, scl_error *error) {
-  bool any = false;
-  for (size_t j = 0; j < schema->columns; j++)
-    any = any || (!schema->column[j].categorical && schema->column[j].missing > 0 &&
-                  schema->column[j].outs > 0);
-  if (!any) return SCL_STATUS_OK;
-  if (schema->options->fill == SCL_MISSING_ERROR) return refuse_missing(schema, table, error);
-  return schema->options->fill == SCL_MISSING_ROW ? drop_rows(schema, table, error)
-                                                  : fill_medians(schema, table, error);
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -172,9 +116,15 @@ static scl_status make_table(reading *r, scl_error *error) {
   SCL_TRY(scl_table_make(table, r->schema.options->dtype, r->schema.target >= 0, error));
   SCL_TRY(csv_parse(&r->schema, r->chunks, r->to, r->count, &table->x, &table->y, error));
   SCL_TRY(settle_missing(&r->schema, table, error));
-  return table->classification && table->class_names == NULL
-             ? scl_table_number_classes(table, error)
-             : SCL_STATUS_OK;
+  if (csv_may_be_labels(&r->schema)) {
+    scl_labels labels = {0};
+    SCL_TRY(scl_table_labels(table, &labels, error));
+    table->classification = scl_labels_look_like_classes(&labels, table->rows);
+    scl_release(labels.values);
+  }
+  if (table->classification && table->class_names == NULL)
+    SCL_TRY(scl_table_number_classes(table, error));
+  return csv_export(&r->schema, table, error);
 }
 
 static scl_status read_all(reading *r, scl_error *error) {

@@ -2,20 +2,21 @@
  * thread and column; what comes out does not depend on which thread saw which chunk. */
 #include "base/pool.h"
 #include "data/csv_internal.h"
+#include "data/date.h"
 #include "data/number.h"
 
 #include <math.h>
 
 /* What a thread has seen of a column. */
 typedef struct tally {
-  size_t numbers, texts, missing;
+  size_t numbers, texts, missing, dates, formatted, large;
   size_t chunk, row; /* of its first text in the order of the file */
   csv_field first;
   csv_levels levels;
   csv_field last; /* the text of the row before: columns often repeat themselves */
 } tally;
 
-typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, ZERO_BYTE, FULL } problem;
+typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, ZERO_BYTE, NOT_UTF8, FULL } problem;
 
 /* Why a chunk could not be read. */
 typedef struct trouble {
@@ -49,6 +50,7 @@ static bool note_level(tally *t, csv_field field) {
 }
 
 static bool wants_levels(const csv_schema *schema, const csv_column *column) {
+  if (schema->options->like != NULL) return column->target; /* the schema has the others' levels */
   return !column->skipped && (column->target || !schema->options->drop_categorical);
 }
 
@@ -61,29 +63,73 @@ static void note_text(size_t chunk, size_t row, csv_field field, tally *t) {
   t->texts++;
 }
 
+/* A whole number that double has no room for. */
+static bool is_large(csv_field field, double number) {
+  if (!(fabs(number) > 9007199254740992.0)) return false;
+  for (size_t i = 0; i < field.length; i++)
+    if (field.text[i] == '.' || field.text[i] == 'e' || field.text[i] == 'E') return false;
+  return isfinite(number);
+}
+
+/* "3,14" */
+static bool has_decimal_comma(csv_field field) {
+  char plain[32];
+  double number;
+  const char *comma = memchr(field.text, ',', field.length);
+  if (comma == NULL || field.length >= sizeof plain || memchr(field.text, '.', field.length))
+    return false;
+  memcpy(plain, field.text, field.length);
+  plain[comma - field.text] = '.';
+  return scl_parse_number(plain, field.length, &number);
+}
+
+/* A text that is no number: is it a date, or a number in another form? Declared numeric, the latter
+ * is read. */
+static bool scan_text(const csv_schema *schema, const csv_column *column, csv_field field, tally *t,
+                      double *number) {
+  double days;
+  if (field.escaped) return false;
+  if (scl_parse_loose_number(field.text, field.length, number)) {
+    t->formatted++;
+    return column->loose || csv_declared_numeric(schema, column);
+  }
+  if (scl_parse_date(field.text, field.length, &days)) {
+    t->dates++;
+    *number = days;
+  } else {
+    t->formatted += has_decimal_comma(field);
+  }
+  return false;
+}
+
 /* A field that is no plain number. */
 static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t j, csv_field field,
                           tally *t) {
   const csv_schema *schema = job->schema;
-  double number;
+  const csv_column *column = &schema->column[j];
+  double number = 0;
   if (field.unclosed) return UNCLOSED;
   if (field.stray) return STRAY;
-  if (schema->column[j].skipped) return FINE;
+  if (column->skipped) return FINE;
   const bool missing = csv_is_missing(&schema->missing, field);
   if (job->collect) {
-    const bool wanted = schema->column[j].categorical && wants_levels(schema, &schema->column[j]);
+    const bool wanted = column->categorical && wants_levels(schema, column);
     return missing || !wanted || note_level(t, field) ? FINE : FULL;
   }
   if (missing) {
     t->missing++;
-  } else if (!field.escaped && scl_parse_number(field.text, field.length, &number)) {
-    t->numbers++;
-    if (job->sums != NULL && isfinite(number)) job->sums[chunk * schema->columns + j] += number;
-  } else {
-    note_text(chunk, row, field, t);
-    return !wants_levels(schema, &schema->column[j]) || note_level(t, field) ? FINE : FULL;
+    return FINE;
   }
-  return FINE;
+  const bool plain = !field.escaped && scl_parse_number(field.text, field.length, &number);
+  const bool taken = plain || scan_text(schema, column, field, t, &number);
+  if (job->sums != NULL && isfinite(number)) job->sums[chunk * schema->columns + j] += number;
+  if (taken) {
+    t->numbers++;
+    t->large += plain && is_large(field, number);
+    return FINE;
+  }
+  note_text(chunk, row, field, t);
+  return !wants_levels(schema, column) || note_level(t, field) ? FINE : FULL;
 }
 
 /* One line; *stop is its line break or the end. */
@@ -103,6 +149,7 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
       *stop = csv_plain_number(at, separator, &digits, &places, &negative);
     if (*stop != NULL) {
       tallies[j].numbers++;
+      if (digits > (uint64_t)1 << 53 && places == 0) tallies[j].large++;
     } else {
       const csv_field field = csv_read_field(at, end, separator, stop);
       if (j < schema->columns)
@@ -132,7 +179,11 @@ static void scan_chunk(void *context, size_t index) {
     tallies[j].last.text = NULL;
   const char *zero = memchr(at, 0, (size_t)(chunk->end - at));
   if (zero != NULL) *found = (trouble){ZERO_BYTE, 0, schema->columns, 0, zero};
-  while (zero == NULL && at < chunk->end) {
+  if (zero == NULL) {
+    const char *odd = csv_find_odd_byte(at, chunk->end);
+    if (odd != NULL) *found = (trouble){NOT_UTF8, 0, schema->columns, 0, odd};
+  }
+  while (found->problem == FINE && at < chunk->end) {
     if (csv_blank_line(at, chunk->end, schema->separator, &next)) {
       at = next;
       continue;
@@ -165,6 +216,12 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line %zu holds a zero byte: this is no text, or text in UTF-16",
                     schema->paths[chunk->file], csv_line_of(chunk, t->at));
+  case NOT_UTF8:
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: line %zu holds the byte %02x, which is no UTF-8: is the text in Latin-1 "
+                    "or Windows-1252? (iconv -f WINDOWS-1252 -t UTF-8 converts it)",
+                    schema->paths[chunk->file], csv_line_of(chunk, t->at),
+                    (unsigned)(unsigned char)*t->at);
   default:
     return scl_fail_memory(error, 0, "the levels of categories");
   }
@@ -205,6 +262,9 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
       column->numbers += t->numbers;
       column->texts += t->texts;
       column->missing += t->missing;
+      column->dates += t->dates;
+      column->formatted += t->formatted;
+      column->large += t->large;
       for (size_t i = 0; enough && i < t->levels.count; i++)
         enough = csv_levels_add(&column->levels, t->levels.list[i].text, t->levels.list[i].length);
       column->levels.overflow = column->levels.overflow || t->levels.overflow;

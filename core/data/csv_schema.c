@@ -4,6 +4,7 @@
 #include "data/csv_internal.h"
 #include "data/number.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { LINES_LOOKED_AT = 50 };
@@ -36,9 +37,10 @@ static size_t count_fields(const char *text, const char *end, char separator) {
   }
 }
 
-/* The one that cuts the first lines into most fields, all alike. */
-static char find_separator(const char *text, const char *end) {
-  static const char candidates[] = ",;\t";
+/* The one that cuts the first lines into most fields, all alike. `usual`: that of the schema, if
+ * any. */
+static char find_separator(const char *text, const char *end, char usual) {
+  const char candidates[] = {',', ';', '\t', usual, 0};
   char chosen = ',';
   size_t best = 1;
   for (const char *c = candidates; *c != 0; c++) {
@@ -129,13 +131,16 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
     csv_column *column = &schema->column[j];
     const csv_field field =
         schema->header ? csv_read_field(at, end, schema->separator, &stop) : (csv_field){0};
+    const char *known = o->like != NULL && !schema->header ? csv_like_name(schema, j) : NULL;
     if (schema->header) at = stop + 1;
     (void)snprintf(made, sizeof made, "x%zu", j + 1);
-    column->name =
-        given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given)) : name_of(field, made);
+    column->fill = NAN;
+    column->name = given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given))
+                                 : name_of(field, known != NULL ? known : made);
     if (given != NULL && *given == NULL) break;
     if (column->name == NULL) return scl_fail_memory(error, field.length, "column names");
     if (given != NULL) given++;
+    if (o->like != NULL) continue;
     column->skipped = listed(o->skip, column->name);
     column->forced_levels = listed(o->levels, column->name);
     column->forced_numbers = listed(o->numeric, column->name);
@@ -193,6 +198,15 @@ static scl_status find_named_target(csv_schema *schema, const char *name, scl_er
   return schema->target < 0 ? refuse_name(schema, "target", name, error) : SCL_STATUS_OK;
 }
 
+/* The schema's target, where the file has it and the user said nothing. */
+static void find_usual_target(csv_schema *schema) {
+  const scl_schema *like = schema->options->like;
+  schema->target = -1;
+  for (size_t j = 0; like->target != NULL && j < schema->columns && schema->target < 0; j++)
+    if (strcmp(schema->column[j].name, like->target) == 0) schema->target = (long)j;
+  if (schema->target >= 0) schema->column[schema->target].target = true;
+}
+
 static scl_status find_target(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
   const long columns = (long)schema->columns;
@@ -216,6 +230,37 @@ static scl_status find_target(csv_schema *schema, scl_error *error) {
                          : SCL_STATUS_OK;
 }
 
+static scl_status match_columns(csv_schema *schema, scl_error *error) {
+  const scl_csv_options *o = schema->options;
+  if (o->like == NULL) {
+    SCL_TRY(check_listed(schema, o->skip, "skip", error));
+    SCL_TRY(check_listed(schema, o->levels, "levels", error));
+    SCL_TRY(check_listed(schema, o->numeric, "numeric", error));
+    return find_target(schema, error);
+  }
+  if (!schema->header && o->names == NULL && csv_like_name(schema, 0) == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: it has %zu columns and no header, and the schema has %zu columns%s; "
+                    "option 'columns' names them",
+                    schema->paths[0], schema->columns, o->like->n_columns,
+                    o->like->target != NULL ? " and a target" : "");
+  if (o->target_said)
+    SCL_TRY(find_target(schema, error));
+  else
+    find_usual_target(schema);
+  if (schema->target >= 0 && o->like->target != NULL &&
+      strcmp(schema->column[schema->target].name, o->like->target) == 0)
+    schema->column[schema->target].forced_levels = o->like->target_is_category;
+  return csv_like_match(schema, error);
+}
+
+static bool find_header(const csv_schema *schema, const char *text, const char *end) {
+  const scl_csv_options *o = schema->options;
+  if (o->header != SCL_AUTO) return o->header == SCL_YES;
+  return o->like == NULL ? first_line_is_header(schema, text, end)
+                         : o->like->header || csv_like_header(schema, text, end);
+}
+
 /* Past a byte order mark and empty lines. */
 static const char *first_line(const char *text, const char *end) {
   const char *next = text;
@@ -236,20 +281,18 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line 1 holds a zero byte: this is no text, or text in UTF-16",
                     schema->paths[0]);
-  schema->separator = o->separator != 0 ? o->separator : find_separator(text, end);
-  schema->header =
-      o->header == SCL_AUTO ? first_line_is_header(schema, text, end) : o->header == SCL_YES;
+  schema->separator = o->separator != 0
+                          ? o->separator
+                          : find_separator(text, end, o->like == NULL ? 0 : o->like->separator);
+  schema->header = find_header(schema, text, end);
   const size_t columns = count_fields(text, end, schema->separator);
   schema->column = scl_allocate_zero(columns * sizeof *schema->column);
   if (schema->column == NULL)
     return scl_fail_memory(error, columns * sizeof *schema->column, "columns");
   schema->columns = columns;
   SCL_TRY(name_columns(schema, text, end, error));
-  SCL_TRY(check_listed(schema, o->skip, "skip", error));
-  SCL_TRY(check_listed(schema, o->levels, "levels", error));
-  SCL_TRY(check_listed(schema, o->numeric, "numeric", error));
   *body = schema->header ? csv_line_end(text, end, schema->separator) : text;
-  return find_target(schema, error);
+  return match_columns(schema, error);
 }
 
 scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
@@ -280,6 +323,7 @@ void csv_schema_close(csv_schema *schema) {
     scl_release(schema->column[j].name);
     csv_levels_release(&schema->column[j].levels);
   }
-  scl_release(schema->column);
+  SCL_RELEASE(schema->column, schema->unknown);
   schema->column = NULL;
+  schema->unknown = NULL;
 }

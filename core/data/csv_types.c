@@ -1,19 +1,46 @@
-/* Once all fields were looked at: what each column is, its columns of X, and what they are
- * called. */
-#include "base/text.h"
+/* Once all fields were looked at: what each column is, and its columns of X. */
 #include "data/csv_internal.h"
-
-#include <stdio.h>
 
 static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
   return csv_say_place(schema, column->text_file, column->text_row,
                        (size_t)(column - schema->column), column->text_line);
 }
 
+/* "5%" and "1,000.50" are numbers to a reader, and texts to a program. */
+static scl_status refuse_formatted(const csv_schema *schema, const csv_column *column,
+                                   scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: '%s' is not a plain number, and column '%s' has %zu such fields; numeric = "
+                  "{\"%s\"} reads $1,000.50 as 1000.5 and 5%% as 5 (a decimal comma is not read), "
+                  "skip = {\"%s\"} leaves the column out, levels = {\"%s\"} takes it as categories",
+                  place_of_text(schema, column).text, column->sample, column->name,
+                  column->formatted, column->name, column->name, column->name);
+}
+
+/* Dates alone become numbers of days. */
+static bool becomes_date(const csv_column *column) {
+  return !column->target && column->dates == column->texts && column->numbers == 0;
+}
+
+static void make_date(csv_column *column) {
+  csv_levels_release(&column->levels);
+  column->date = true;
+  column->categorical = false;
+  column->numbers = column->texts;
+  column->texts = 0;
+}
+
 static scl_status decide_column(const csv_schema *schema, csv_column *column, scl_error *error) {
-  const bool declared = column->forced_numbers || (schema->options->all_numeric && !column->target);
+  const bool declared = csv_declared_numeric(schema, column);
   column->categorical = column->forced_levels || column->texts > 0;
+  column->loose = declared && column->formatted > 0;
   if (column->texts == 0 || column->forced_levels) return SCL_STATUS_OK;
+  if (becomes_date(column) && !declared) {
+    make_date(column);
+    return SCL_STATUS_OK;
+  }
+  if (!declared && 2 * column->formatted > column->texts)
+    return refuse_formatted(schema, column, error);
   if (declared || (column->numbers >= 20 && column->numbers > 99 * column->texts))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: '%s' is not a number (%zu of the others are); levels = {\"%s\"} takes the "
@@ -51,7 +78,9 @@ scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) 
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
     if (column->skipped) continue;
-    SCL_TRY(decide_column(schema, column, error));
+    if (schema->options->like == NULL || column->target)
+      SCL_TRY(decide_column(schema, column, error));
+    if (schema->options->like != NULL && !column->target) continue;
     if (column->target) SCL_TRY(decide_target(schema, column, error));
     SCL_TRY(decide_missing(schema, column, error));
     const bool used = column->target || !schema->options->drop_categorical;
@@ -60,23 +89,56 @@ scl_status csv_schema_decide(csv_schema *schema, bool *again, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
+/* One column a text is no category where nearly every row has a text of its own. */
+static scl_status refuse_unique(const csv_schema *schema, const csv_column *column,
+                                scl_error *error) {
+  const size_t fields = column->numbers + column->texts, levels = column->levels.count;
+  const char *name = column->name;
+  if (column->forced_levels || levels < 20 || 2 * levels <= fields) return SCL_STATUS_OK;
+  if (column->target)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: the target '%s' has %zu different texts in %zu rows, which are no "
+                    "classes: option 'target' names another column, levels = {\"%s\"} takes it as "
+                    "it is",
+                    schema->paths[0], name, levels, fields, name);
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: column %zu (%s) has %zu different texts in %zu rows, such as '%s': too many "
+      "for one column of X each; skip = {\"%s\"} leaves it out, levels = {\"%s\"} takes "
+      "it as categories, numeric = {\"%s\"} wants numbers",
+      schema->paths[0], (size_t)(column - schema->column) + 1, name, levels, fields, column->sample,
+      name, name, name);
+}
+
+static scl_status lay_out_target(csv_schema *schema, scl_error *error) {
+  csv_column *column = &schema->column[schema->target];
+  if (!column->categorical) return SCL_STATUS_OK;
+  if (column->levels.overflow)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: column %ld (%s) has more than %d different texts: is it the target?",
+                    schema->paths[0], schema->target + 1, column->name, CSV_MOST_LEVELS);
+  csv_levels_sort(&column->levels);
+  return schema->options->like == NULL ? refuse_unique(schema, column, error) : SCL_STATUS_OK;
+}
+
 scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
+  if (schema->target >= 0) SCL_TRY(lay_out_target(schema, error));
+  if (schema->options->like != NULL) return csv_like_lay_out(schema, error);
   schema->cols_out = 0;
   for (size_t j = 0; j < schema->columns; j++) {
     csv_column *column = &schema->column[j];
-    const bool dropped =
-        column->categorical && !column->target && schema->options->drop_categorical;
-    if (column->skipped || dropped) continue;
+    const bool dropped = column->categorical && schema->options->drop_categorical;
+    if (column->skipped || column->target || dropped) continue;
     if (column->categorical && column->levels.overflow)
-      return scl_fail(
-          error, SCL_STATUS_BAD_DATA,
-          "%s: column %zu (%s) has more than %d different texts: that is no category; %s",
-          schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS,
-          column->target ? "is it the target?" : "option 'skip' leaves it out");
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: column %zu (%s) has more than %d different texts: that is no category; "
+                      "option 'skip' leaves it out",
+                      schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS);
     csv_levels_sort(&column->levels);
-    if (column->target) continue;
+    SCL_TRY(refuse_unique(schema, column, error));
+    column->missing_level = column->categorical && column->missing > 0;
     column->first_out = schema->cols_out;
-    column->outs = column->categorical ? column->levels.count + (column->missing > 0) : 1;
+    column->outs = column->categorical ? column->levels.count + column->missing_level : 1;
     schema->cols_out += column->outs;
   }
   if (schema->cols_out > 0) return SCL_STATUS_OK;
@@ -85,51 +147,4 @@ scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {
       schema->paths[0], schema->columns,
       schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
       schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "");
-}
-
-/* ---------------------------------------------------------------- names and classes */
-
-static char *joined(const char *a, const char *b) {
-  const size_t left = strlen(a), right = strlen(b);
-  char *text = scl_allocate(left + right + 2);
-  if (text == NULL) return NULL;
-  memcpy(text, a, left);
-  text[left] = '=';
-  memcpy(text + left + 1, b, right + 1);
-  return text;
-}
-
-static bool describe_column(const csv_column *column, char **names) {
-  if (!column->categorical) return (names[column->first_out] = scl_copy_text(column->name)) != NULL;
-  for (size_t i = 0; i < column->outs; i++) {
-    names[column->first_out + i] =
-        joined(column->name, i < column->levels.count ? column->levels.list[i].text : "?");
-    if (names[column->first_out + i] == NULL) return false;
-  }
-  return true;
-}
-
-static bool describe_target(const csv_schema *schema, scl_table *out) {
-  const csv_column *column = &schema->column[schema->target];
-  out->target = scl_copy_text(column->name);
-  out->classification = column->categorical || schema->options->classification == SCL_YES;
-  if (out->target == NULL) return false;
-  if (!column->categorical) return true; /* numeric labels are listed once they are read */
-  out->class_names = scl_allocate_zero((column->levels.count + 1) * sizeof *out->class_names);
-  for (size_t i = 0; out->class_names != NULL && i < column->levels.count; i++) {
-    out->class_names[i] = scl_copy_text(column->levels.list[i].text);
-    if (out->class_names[i] == NULL) return false;
-    out->classes = i + 1;
-  }
-  return out->class_names != NULL;
-}
-
-scl_status csv_describe(const csv_schema *schema, scl_table *out, scl_error *error) {
-  out->cols = schema->cols_out;
-  out->names = scl_allocate_zero((schema->cols_out + 1) * sizeof *out->names);
-  bool enough = out->names != NULL;
-  for (size_t j = 0; enough && j < schema->columns; j++)
-    if (schema->column[j].outs > 0) enough = describe_column(&schema->column[j], out->names);
-  if (enough && schema->target >= 0) enough = describe_target(schema, out);
-  return enough ? SCL_STATUS_OK : scl_fail_memory(error, schema->cols_out * 32, "column names");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 struct scl_input {
@@ -13,8 +14,11 @@ struct scl_input {
   char *path;
 };
 
+static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0; }
+
 static scl_status check_path(const char *path, struct stat *file, scl_error *error) {
-  if (stat(path, file) != 0)
+  const int found = is_standard_input(path) ? fstat(STDIN_FILENO, file) : stat(path, file);
+  if (found != 0)
     return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
                     errno == ENOENT ? "no such file" : strerror(errno));
   if (S_ISDIR(file->st_mode))
@@ -30,7 +34,7 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
     scl_release(input);
     return scl_fail_memory(error, sizeof *input, "a file");
   }
-  input->file = gzopen(path, "rb");
+  input->file = is_standard_input(path) ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path, "rb");
   if (input->file == NULL) {
     (void)scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", path, strerror(errno));
     scl_input_close(input);
@@ -82,7 +86,7 @@ void scl_input_close(scl_input *input) {
 static size_t guess_size(const char *path, const struct stat *there) {
   const size_t packed = (size_t)there->st_size;
   unsigned char ends[4] = {0}, magic[2] = {0};
-  FILE *file = fopen(path, "rbe");
+  FILE *file = is_standard_input(path) ? NULL : fopen(path, "rbe");
   size_t guess = packed;
   if (file == NULL) return packed;
   if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b &&

@@ -6,8 +6,8 @@
 
 typedef struct scl_input scl_input;
 
-/* Open for reading; gzip is known by its first bytes. A missing file, a folder or what cannot be
- * read: SCL_STATUS_IO. */
+/* Open for reading, "-" for the standard input; gzip is known by its first bytes. A missing file, a
+ * folder or what cannot be read: SCL_STATUS_IO. */
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error);
 /* Up to `size` bytes; *got = 0 at the end. A truncated or damaged gzip file:
  * SCL_STATUS_BAD_DATA. */

@@ -107,6 +107,55 @@ bool scl_parse_number(const char *text, size_t length, double *out) {
   return true;
 }
 
+/* Past a currency sign. */
+static const char *skip_currency(const char *at, const char *end) {
+  static const char *const signs[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5"};
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+    const size_t length = strlen(signs[i]);
+    if ((size_t)(end - at) > length && memcmp(at, signs[i], length) == 0) return at + length;
+  }
+  return at;
+}
+
+/* Commas left out, each of which stands before three digits and after one to three. */
+static bool drop_commas(const char *at, const char *end, char *to, size_t *used) {
+  size_t group = 0;
+  bool commas = false;
+  for (; at < end && (*at == ',' || (*at >= '0' && *at <= '9')); at++) {
+    if (*at != ',') {
+      to[(*used)++] = *at;
+      group++;
+    } else if (group == 0 || group > 3 || (commas && group != 3)) {
+      return false;
+    } else {
+      commas = true;
+      group = 0;
+    }
+  }
+  if (commas && group != 3) return false;
+  for (; at < end; at++) {
+    if (*at == ',') return false;
+    to[(*used)++] = *at;
+  }
+  return true;
+}
+
+bool scl_parse_loose_number(const char *text, size_t length, double *out) {
+  enum { LONGEST_LOOSE = 64 };
+  char plain[LONGEST_LOOSE];
+  const char *at = text, *end = text + length;
+  size_t used = 0;
+  if (length == 0 || length >= LONGEST_LOOSE) return false;
+  if (*at == '-' || *at == '+') plain[used++] = *at++;
+  at = skip_currency(at, end);
+  if (at < end && (*at == '-' || *at == '+') && used == 0) plain[used++] = *at++;
+  if (at < end && end[-1] == '%') end--;
+  while (at < end && end[-1] == ' ')
+    end--;
+  if (at >= end || (*at != '.' && (*at < '0' || *at > '9'))) return false;
+  return drop_commas(at, end, plain, &used) && scl_parse_number(plain, used, out);
+}
+
 size_t scl_format_number(double value, bool float32, char text[32]) {
   (void)pthread_once(&once, make_locale);
   if (isnan(value)) return (size_t)snprintf(text, 32, "nan");

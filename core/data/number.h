@@ -9,6 +9,11 @@
  * rounded; false when it is none (blanks around it, hexadecimal). */
 bool scl_parse_number(const char *text, size_t length, double *out);
 
+/* The same for numbers as people write them: a currency sign ($, or the euro, pound or yen sign in
+ * UTF-8) before, thousands in groups of three after commas, a percent sign after: "$1,000.50" is
+ * 1000.5 and "5%" is 5. */
+bool scl_parse_loose_number(const char *text, size_t length, double *out);
+
 /* The shortest decimal of 15 to 17 digits (6 to 9 for a float32) that reads back as the same
  * number. Returns its length. */
 size_t scl_format_number(double value, bool float32, char text[32]);

@@ -2,21 +2,17 @@
 #include "data/table.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-static void release_texts(char **list, size_t count) {
-  for (size_t i = 0; list != NULL && i < count; i++)
-    scl_release(list[i]);
-  scl_release(list);
-}
 
 void scl_table_destroy(scl_table *table) {
   scl_matrix_release(&table->x);
   scl_matrix_release(&table->y);
-  release_texts(table->names, table->cols);
-  release_texts(table->class_names, table->class_names == NULL ? 0 : table->classes);
-  SCL_RELEASE(table->class_values, table->part_rows, table->target);
+  scl_release_texts(table->names, table->cols);
+  scl_release_texts(table->class_names, table->class_names == NULL ? 0 : table->classes);
+  scl_schema_destroy(table->schema);
+  SCL_RELEASE(table->class_values, table->part_rows, table->target, table->notes);
   memset(table, 0, sizeof *table);
 }
 
@@ -70,27 +66,56 @@ bool scl_labels_add(scl_labels *labels, double value) {
   return true;
 }
 
-scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error) {
-  if (labels->overflow) {
-    scl_release(labels->values);
-    *labels = (scl_labels){0};
+static const double *first_decimal(const scl_labels *labels) {
+  for (size_t i = 0; i < labels->count; i++)
+    if (labels->values[i] != floor(labels->values[i])) return &labels->values[i];
+  return NULL;
+}
+
+bool scl_labels_look_like_classes(const scl_labels *labels, size_t rows) {
+  enum { FEW = 30 };
+  return !labels->overflow && labels->count <= FEW && first_decimal(labels) == NULL &&
+         (labels->count <= 2 || 2 * labels->count <= rows);
+}
+
+static scl_status refuse_labels(scl_labels *labels, const double *decimal, scl_error *error) {
+  const size_t count = labels->count;
+  const double sample = decimal == NULL ? 0 : *decimal;
+  scl_release(labels->values);
+  *labels = (scl_labels){0};
+  if (decimal == NULL)
     return scl_fail(
         error, SCL_STATUS_BAD_DATA,
         "the target has more than %d different labels; task = \"regression\" takes them as values",
         SCL_MOST_LABELS);
-  }
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "the target has %zu different values, and some are no whole numbers (%.6g): task "
+                  "= \"regression\" takes them as values, and a classification has few labels",
+                  count, sample);
+}
+
+scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error) {
+  enum { MOST_DECIMALS = 50 };
+  const double *decimal = labels->count > MOST_DECIMALS ? first_decimal(labels) : NULL;
+  if (labels->overflow || decimal != NULL)
+    return refuse_labels(labels, labels->overflow ? NULL : decimal, error);
   table->classes = labels->count;
   table->class_values = labels->values;
   *labels = (scl_labels){0};
   return SCL_STATUS_OK;
 }
 
+scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error) {
+  for (size_t i = 0; i < table->y.rows; i++) {
+    if (scl_labels_add(labels, scl_matrix_get(&table->y, i, 0))) continue;
+    scl_release(labels->values);
+    return scl_fail_memory(error, labels->count * sizeof *labels->values, "labels");
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_table_number_classes(scl_table *table, scl_error *error) {
   scl_labels labels = {0};
-  for (size_t i = 0; i < table->y.rows; i++) {
-    if (scl_labels_add(&labels, scl_matrix_get(&table->y, i, 0))) continue;
-    scl_release(labels.values);
-    return scl_fail_memory(error, labels.count * sizeof *labels.values, "labels");
-  }
+  SCL_TRY(scl_table_labels(table, &labels, error));
   return scl_table_take_labels(table, &labels, error);
 }

@@ -3,6 +3,7 @@
 #define SCULLERY_TABLE_H
 
 #include "algebra/matrix.h"
+#include "data/schema.h"
 
 typedef struct scl_table {
   scl_matrix x, y; /* y empty without a target; labels: 1-based places in class_names, or the
@@ -17,6 +18,9 @@ typedef struct scl_table {
   size_t parts, *part_rows;
   size_t rows;
   char *target;
+  scl_schema *schema; /* of a CSV file; else NULL */
+  scl_note *notes;
+  size_t n_notes;
 } scl_table;
 
 void scl_table_destroy(scl_table *table);
@@ -36,10 +40,15 @@ typedef struct scl_labels {
 /* False when there is no memory. */
 bool scl_labels_add(scl_labels *labels, double value);
 
-/* The distinct numbers of column y into class_values. */
+/* Whether numbers are classes rather than values: few whole ones, most of them more than once. */
+bool scl_labels_look_like_classes(const scl_labels *labels, size_t rows);
+
+/* The distinct numbers of column y, which the caller releases. */
+scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error);
+/* The same into class_values. */
 scl_status scl_table_number_classes(scl_table *table, scl_error *error);
 /* The labels of a set become class_values, which takes them over; SCL_STATUS_BAD_DATA when they
- * overflowed. */
+ * overflowed, or are many and no whole numbers: a regression. */
 scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "data/npy.h"
 #include "lua/data_options.h"
 #include "lua/handle.h"
+#include "lua/schema.h"
 
 #include <errno.h>
 #include <math.h>
@@ -61,7 +62,8 @@ static void push_classes(lua_State *L, const scl_table *table) {
   }
 }
 
-/* {X, y, names, classes, task, parts, target} on the stack; the table is empty afterwards. */
+/* {X, y, names, classes, task, parts, target, schema, notes} on the stack; the table is empty
+ * afterwards. */
 static void push_table(lua_State *L, scl_table *table) {
   lua_newtable(L);
   if (table->x.storage != NULL) scl_lua_set_matrix(L, "X", &table->x);
@@ -82,13 +84,18 @@ static void push_table(lua_State *L, scl_table *table) {
   lua_setfield(L, -2, "parts");
   lua_pushstring(L, table->target); /* nil where there is none */
   lua_setfield(L, -2, "target");
+  if (table->schema == NULL) return;
+  scl_lua_push_schema(L, table->schema);
+  lua_setfield(L, -2, "schema");
+  scl_lua_push_notes(L, table->notes, table->n_notes);
+  lua_setfield(L, -2, "notes");
 }
 
 /* ------------------------------------------------------------ text */
 
-/* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =}.
- * paths: a text or a list of them, stacked, with one schema. Options: see
- * scl_lua_check_csv_options. */
+/* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =, schema
+ * =, notes =}; see lua/schema.h for the last two. paths: a text or a list of them, stacked, with
+ * one schema. Options: see scl_lua_check_csv_options. */
 static int read_csv(lua_State *L) {
   static const char title[] = "data.csv";
   size_t count;
@@ -110,20 +117,21 @@ static int stream_csv(lua_State *L) {
   static const char title[] = "data.csv";
   scl_error error = {0};
   size_t count;
-  int words;
+  int kept;
   luaL_checkstack(L, 40, title);
   lua_settop(L, 2);
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   if (count != 1)
     return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
-  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &words);
+  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, &kept);
   scl_table *table = new_table(L, title);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
   check(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), &error);
   *slot = source;
-  if (words != 0) { /* the words for a missing value must live as long as the source */
-    lua_pushvalue(L, words);
+  if (kept !=
+      0) { /* the words for a missing value and the schema must live as long as the source */
+    lua_pushvalue(L, kept);
     lua_setiuservalue(L, -2, 1);
   }
   push_table(L, table);
@@ -133,6 +141,70 @@ static int stream_csv(lua_State *L) {
   lua_setfield(L, -2, "cols");
   scl_table_destroy(table);
   return 2;
+}
+
+#define BLOCKS "scullery.csv_blocks"
+
+static void close_blocks(void *pointer) { scl_csv_blocks_close(pointer); }
+
+/* core.csv_blocks(path, options, id column or nil) -> blocks for core.next_block: rows by the
+ * schema options.like, each read once; "-" is the standard input */
+static int csv_blocks(lua_State *L) {
+  static const char title[] = "data.csv_blocks";
+  scl_error error = {0};
+  luaL_checkstack(L, 40, title);
+  lua_settop(L, 3);
+  const char *path = luaL_checkstring(L, 1), *id = luaL_optstring(L, 3, NULL);
+  const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
+  if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", title);
+  const int top = lua_gettop(L);
+  void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks, 1);
+  lua_createtable(L, top, 0); /* what the options point to lives as long as the blocks */
+  for (int i = 1; i <= top; i++) {
+    lua_pushvalue(L, i);
+    lua_rawseti(L, -2, i);
+  }
+  lua_setiuservalue(L, -2, 1);
+  scl_csv_blocks *blocks = NULL;
+  check(L, title, scl_csv_blocks_open(path, &options, id, &blocks, &error), &error);
+  *slot = blocks;
+  return 1;
+}
+
+/* core.next_block(blocks, with ids) -> X, list of ids or nil; nothing at the end */
+static int next_block(lua_State *L) {
+  scl_error error = {0};
+  scl_csv_blocks *blocks = scl_lua_check_handle(L, 1, BLOCKS);
+  const bool ids = lua_toboolean(L, 2);
+  scl_matrix *x = scl_lua_new_matrix(L);
+  check(L, "data.csv_blocks", scl_csv_blocks_next(blocks, x, &error), &error);
+  if (x->storage == NULL) return 0;
+  scl_lua_account(L, scl_matrix_bytes(x));
+  if (!ids) return 1;
+  lua_createtable(L, (int)x->rows, 0);
+  for (size_t i = 0; i < x->rows; i++) {
+    size_t length;
+    const char *id = scl_csv_blocks_id(blocks, i, &length);
+    lua_pushlstring(L, id, length);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 2;
+}
+
+static void release_notes(void *notes) { scl_release(notes); }
+
+/* core.block_notes(blocks) -> notes so far, as read_csv has them */
+static int block_notes(lua_State *L) {
+  scl_error error = {0};
+  scl_note *notes = NULL;
+  size_t count;
+  const scl_csv_blocks *blocks = scl_lua_check_handle(L, 1, BLOCKS);
+  void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes, 0);
+  const scl_status status = scl_csv_blocks_notes(blocks, &notes, &count, &error);
+  *slot = notes;
+  scl_lua_check(L, status, &error);
+  scl_lua_push_notes(L, notes, count);
+  return 1;
 }
 
 /* core.write_csv(matrix, names or nil, path) */
@@ -253,8 +325,11 @@ static int make_folder(lua_State *L) {
 }
 
 void scl_lua_open_data(lua_State *L) {
+  scl_lua_open_data_options(L);
   SCL_LUA_FUNCTIONS(L, {"read_csv", read_csv}, {"stream_csv", stream_csv},
-                    {"read_libsvm", read_libsvm}, {"read_idx", read_idx}, {"read_npy", read_npy},
-                    {"write_npy", write_npy}, {"write_csv", write_csv}, {"stream_npy", stream_npy},
-                    {"fetch", fetch}, {"sha256", sha256}, {"make_folder", make_folder});
+                    {"csv_blocks", csv_blocks}, {"next_block", next_block},
+                    {"block_notes", block_notes}, {"read_libsvm", read_libsvm},
+                    {"read_idx", read_idx}, {"read_npy", read_npy}, {"write_npy", write_npy},
+                    {"write_csv", write_csv}, {"stream_npy", stream_npy}, {"fetch", fetch},
+                    {"sha256", sha256}, {"make_folder", make_folder});
 }

@@ -1,4 +1,5 @@
 #include "lua/data_options.h"
+#include "lua/schema.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,12 +27,21 @@ static const char *push_text(lua_State *L, int place, size_t i, const char *titl
   return lua_tostring(L, -1);
 }
 
+/* A list has no names: what stands under one would be overlooked. */
+static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    if (lua_type(L, -2) != LUA_TNUMBER)
+      luaL_error(L, "%s: '%s' got a table with the key '%s'; it takes a text or a list of texts",
+                 title, what, luaL_tolstring(L, -2, NULL));
+}
+
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count) {
   const bool single = lua_type(L, place) == LUA_TSTRING;
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
   *count = single ? 1 : (size_t)lua_rawlen(L, place);
+  if (!single) refuse_keys(L, place, title, what);
   size_t bytes = (*count + 1) * sizeof(char *);
   for (size_t i = 1; i <= *count; i++) {
     bytes += strlen(push_text(L, place, i, title, what)) + 1;
@@ -61,7 +71,9 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   }
 #define TASK                                                                                       \
   {                                                                                                \
-    .name = "task", .help = "what the target is; default: classification where it is text",        \
+    .name = "task",                                                                                \
+    .help = "what the target is; default: classification where it is text or few "                 \
+            "whole numbers named class, label or target",                                          \
     .words = "regression|classification", .forms = SCL_FORM_WORD                                   \
   }
 
@@ -156,12 +168,17 @@ static const scl_option csv_rows[] = {
      .help = "whether the first line holds names; default: found",
      .forms = SCL_FORM_BOOLEAN},
     {.name = "levels",
-     .help = "columns to take as categories whatever they hold",
+     .help = "columns to take as categories whatever they hold, nearly unique text among them",
      .words = TEXTS,
      .forms = SCL_FORM_OPAQUE},
+    {.name = "like",
+     .help = "columns by name, and encoded, as there: other order, other categories and extra "
+             "columns do no harm",
+     .words = "a data set, a fitted pipeline or a schema",
+     .forms = SCL_FORM_OPAQUE},
     {.name = "missing",
-     .help = "texts that mean a missing value; default \"?\", \"NA\", \"NaN\", \"nan\"; an empty "
-             "field always does",
+     .help = "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
+             "\"NaN\", \"nan\"",
      .words = TEXTS,
      .forms = SCL_FORM_OPAQUE},
     {.name = "missing_values",
@@ -170,9 +187,13 @@ static const scl_option csv_rows[] = {
      .words = "median|error|row",
      .forms = SCL_FORM_WORD},
     {.name = "numeric",
-     .help = "columns that must hold numbers; true: all but the target",
+     .help =
+         "columns that must hold numbers, $1,000.50 and 5% among them; true: all but the target",
      .words = "true, or a list of columns that must hold numbers",
      .forms = SCL_FORM_OPAQUE},
+    {.name = "quiet",
+     .help = "no line on the standard error about what was guessed and done",
+     .forms = SCL_FORM_BOOLEAN},
     {.name = "separator",
      .help = "default: comma, semicolon or tab, found from the first lines",
      .words = "one character: a comma, semicolon, tab, bar or the like",
@@ -182,7 +203,8 @@ static const scl_option csv_rows[] = {
      .help = "read block by block from disk, in flat memory",
      .forms = SCL_FORM_BOOLEAN},
     {.name = "target",
-     .help = "the column of targets; default: the last",
+     .help = "the column of targets; default: the last (with like: the one of that name, if it is "
+             "there)",
      .words = "a column's name, its number (from 1, negative from the end), or false for none",
      .forms = SCL_FORM_OPAQUE},
     TASK};
@@ -195,12 +217,15 @@ static void read_target(option_table *t, scl_csv_options *o) {
   if (type == LUA_TSTRING) {
     check_text(L, -1, t->title, "target");
     o->target = lua_tostring(L, -1); /* the table keeps it while we read */
+    o->target_said = true;
   } else if (type == LUA_TBOOLEAN && !lua_toboolean(L, -1)) {
     o->target_place = 0;
+    o->target_said = true;
   } else if (type != LUA_TNIL) {
     if (type != LUA_TNUMBER || !whole || number == 0 || number > INT32_MAX || number < -INT32_MAX)
       refuse_value(t, "target");
     o->target_place = (long)number;
+    o->target_said = true;
   }
   lua_pop(L, 1);
 }
@@ -226,7 +251,50 @@ static void read_numeric(option_table *t, scl_csv_options *o) {
   if (type == LUA_TTABLE || type == LUA_TSTRING) o->numeric = texts_of(t, "numeric");
 }
 
-scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *words) {
+/* The schema says what these would. */
+static void refuse_beside_like(option_table *t) {
+  static const char *const names[] = {"skip", "levels", "numeric", "categorical"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (lua_getfield(t->L, t->place, names[i]) == LUA_TNIL)
+      lua_pop(t->L, 1);
+    else
+      luaL_error(t->L,
+                 "%s: options '%s' and 'like' were both given; the schema says how columns "
+                 "are read",
+                 t->title, names[i]);
+}
+
+/* The schema stays on the stack; what it says holds where the user said nothing else. */
+static void read_like(option_table *t, scl_csv_options *o) {
+  lua_State *L = t->L;
+  if (lua_getfield(L, t->place, "like") == LUA_TNIL) {
+    lua_pop(L, 1);
+    return;
+  }
+  refuse_beside_like(t);
+  const scl_schema *like = o->like = scl_lua_check_schema(L, lua_gettop(L), t->title);
+  lua_remove(L, -2);
+  const bool same_target = like->target != NULL && o->target_place != 0 &&
+                           (o->target == NULL || strcmp(o->target, like->target) == 0);
+  if (o->classification == SCL_AUTO && same_target)
+    o->classification = like->classification ? SCL_YES : SCL_NO;
+  o->missing = (const char *const *)like->missing;
+}
+
+/* A table of the values from place `first` to the top takes their place. */
+static int keep_values(lua_State *L, int first) {
+  const int count = lua_gettop(L) - first + 1;
+  if (count == 0) return 0;
+  lua_createtable(L, count, 0);
+  lua_insert(L, first);
+  for (int i = 1; i <= count; i++) {
+    lua_pushvalue(L, first + i);
+    lua_rawseti(L, first, i);
+  }
+  return first;
+}
+
+scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept) {
   scl_csv_options o;
   scl_csv_defaults(&o);
   luaL_checkstack(L, 40, title);
@@ -235,7 +303,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   const scl_value *header = value_of(&t, "header");
   o.header = header->form == 0 ? SCL_AUTO : header->number != 0 ? SCL_YES : SCL_NO;
   o.drop_categorical = word_of(&t, "categorical", 0) == 1;
-  o.fill = (scl_missing)word_of(&t, "missing_values", word_of(&t, "fill", SCL_MISSING_MEDIAN));
+  const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
   o.dtype = dtype_of(&t);
   scl_settings_destroy(&t.settings); /* what follows may raise */
   read_target(&t, &o);
@@ -244,9 +312,15 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   o.skip = texts_of(&t, "skip");
   o.levels = texts_of(&t, "levels");
   o.names = texts_of(&t, "columns");
+  const int first = lua_gettop(L) + 1;
+  read_like(&t, &o);
+  o.fill = fill >= 0        ? (scl_missing)fill
+           : o.like != NULL ? o.like->missing_values
+                            : SCL_MISSING_MEDIAN;
   const char *const *missing = texts_of(&t, "missing");
   if (missing != NULL) o.missing = missing;
-  if (words != NULL) *words = missing == NULL ? 0 : lua_gettop(L);
+  const int place_kept = keep_values(L, first);
+  if (kept != NULL) *kept = place_kept;
   return o;
 }
 
@@ -281,4 +355,33 @@ scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *t
   const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t)};
   scl_settings_destroy(&t.settings);
   return o;
+}
+
+/* ------------------------------------------------------------ for help and completion */
+
+/* core.reader_options(reader) -> list of {name, takes, default, help, words}; nil: no such
+ * reader */
+static int reader_options(lua_State *L) {
+  static const struct {
+    const char *reader;
+    const scl_option *rows;
+    size_t count;
+  } tables[] = {{"csv", csv_rows, sizeof csv_rows / sizeof *csv_rows},
+                {"libsvm", libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows},
+                {"idx", idx_rows, sizeof idx_rows / sizeof *idx_rows}};
+  const char *reader = luaL_checkstring(L, 1);
+  for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+    if (strcmp(tables[k].reader, reader) != 0) continue;
+    lua_createtable(L, (int)tables[k].count, 0);
+    for (size_t i = 0; i < tables[k].count; i++) {
+      scl_lua_push_option(L, &tables[k].rows[i]);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+  }
+  return 0;
+}
+
+void scl_lua_open_data_options(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options});
 }

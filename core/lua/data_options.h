@@ -11,9 +11,9 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
                                        size_t *count);
 
 /* Options of read_csv and stream_csv: the rows of csv_rows in data_options.c. The lists lie in
- * userdata left on the stack; *words (may be NULL) gets the place of that of `missing`, 0 for the
- * defaults. */
-scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *words);
+ * userdata left on the stack; *kept (may be NULL) gets the place of a value that keeps those of
+ * `missing` and `like`, 0 where neither was given. */
+scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept);
 
 typedef struct scl_libsvm_options {
   size_t features; /* 0: found */
@@ -27,5 +27,7 @@ typedef struct scl_idx_options {
   scl_dtype dtype;
 } scl_idx_options;
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);
+
+void scl_lua_open_data_options(lua_State *L);
 
 #endif

@@ -302,17 +302,29 @@ static int astype(lua_State *L) {
   return copy_as(L, scl_lua_check_dtype(L, 2));
 }
 
-/* X:save("x.npy"), through the writer of scullery.core */
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), more = strlen(end);
+  return length > more && strcmp(text + length - more, end) == 0;
+}
+
+/* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
-  luaL_checkstring(L, 2);
+  const char *path = luaL_checkstring(L, 2);
+  const bool csv = ends_with(path, ".csv");
   lua_settop(L, 2);
+  if (!csv && !ends_with(path, ".npy"))
+    return luaL_error(L,
+                      "matrix:save: \"%s\" is no name of a .npy or .csv file: the name says the "
+                      "format",
+                      path);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, "scullery.core");
-  lua_getfield(L, -1, "write_npy");
+  lua_getfield(L, -1, csv ? "write_csv" : "write_npy");
   lua_pushvalue(L, 1);
+  if (csv) lua_pushnil(L);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 0);
+  lua_call(L, csv ? 3 : 2, 0);
   return 0;
 }
 

@@ -211,6 +211,34 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
   return settings;
 }
 
+/* ------------------------------------------------------------ declared rows, to Lua */
+
+static void push_words(lua_State *L, const char *words) {
+  lua_newtable(L);
+  lua_Integer count = 0;
+  while (words != NULL && *words != 0) {
+    const size_t length = strcspn(words, "|");
+    lua_pushlstring(L, words, length);
+    lua_rawseti(L, -2, ++count);
+    words += length + (words[length] == '|');
+  }
+}
+
+void scl_lua_push_option(lua_State *L, const scl_option *option) {
+  static const char *const roles[] = {NULL,        "regularisation", "capacity",
+                                      "intercept", "estimate",       "bias"};
+  char takes[300];
+  lua_newtable(L);
+  scl_lua_set_text(L, "name", option->name);
+  scl_lua_set_text(L, "takes", scl_option_takes(option, takes, sizeof takes));
+  scl_lua_set_text(L, "default", option->fallback);
+  scl_lua_set_text(L, "help", option->help);
+  if ((unsigned)option->role < sizeof roles / sizeof *roles)
+    scl_lua_set_text(L, "role", roles[option->role]);
+  push_words(L, option->words);
+  lua_setfield(L, -2, "words");
+}
+
 /* ------------------------------------------------------------ rows that Lua declares */
 
 #define SCL_LUA_ROWS "scullery.option_rows"

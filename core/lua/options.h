@@ -11,4 +11,7 @@
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
                                     const scl_option *options, size_t n_options);
 
+/* {name =, takes =, default =, help =, role =, words =} on the stack. */
+void scl_lua_push_option(lua_State *L, const scl_option *option);
+
 #endif

@@ -140,32 +140,6 @@ static int plugin_wants_intercept(lua_State *L) {
 
 /* ------------------------------------------------------------ declarations */
 
-static void push_words(lua_State *L, const char *words) {
-  lua_newtable(L);
-  lua_Integer count = 0;
-  while (words != NULL && *words != 0) {
-    const size_t length = strcspn(words, "|");
-    lua_pushlstring(L, words, length);
-    lua_rawseti(L, -2, ++count);
-    words += length + (words[length] == '|');
-  }
-}
-
-static void push_option(lua_State *L, const scl_option *option) {
-  static const char *const roles[] = {NULL,        "regularisation", "capacity",
-                                      "intercept", "estimate",       "bias"};
-  char takes[300];
-  lua_newtable(L);
-  scl_lua_set_text(L, "name", option->name);
-  scl_lua_set_text(L, "takes", scl_option_takes(option, takes, sizeof takes));
-  scl_lua_set_text(L, "default", option->fallback);
-  scl_lua_set_text(L, "help", option->help);
-  if ((unsigned)option->role < sizeof roles / sizeof *roles)
-    scl_lua_set_text(L, "role", roles[option->role]);
-  push_words(L, option->words);
-  lua_setfield(L, -2, "words");
-}
-
 static void push_component(lua_State *L, const scl_component *component) {
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
@@ -178,7 +152,7 @@ static void push_component(lua_State *L, const scl_component *component) {
   scl_lua_set_text(L, "path", component->path);
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
-    push_option(L, &component->options[i]);
+    scl_lua_push_option(L, &component->options[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "options");

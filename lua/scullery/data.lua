@@ -2,13 +2,24 @@
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
+local schema = require "scullery.schema"
 
 local data = {}
 
 local dtype = { choices = { "float64", "float32" } }
 local task = { choices = { "classification", "regression" } }
 
+local function refuse_options_in_path(path)
+  for key in pairs(path) do
+    if type(key) ~= "number" then
+      error(("option %s stands among the paths; options come after them: (path, { %s = ... })")
+        :format(options.show(key), tostring(key)), 0)
+    end
+  end
+end
+
 local function check_path(path)
+  if type(path) == "table" then refuse_options_in_path(path) end
   local ok = type(path) == "string" and path ~= "" or type(path) == "table" and #path > 0
   for _, one in ipairs(type(path) == "table" and path or {}) do
     ok = ok and type(one) == "string"
@@ -24,46 +35,100 @@ end
 
 -- ---------------------------------------------------------------- files
 
-local function read_csv(path, given)
+local function plain(format, result)
+  result.schema = schema.plain(format, #result.names, result.names)
+  return dataset.from_table(result)
+end
+
+-- brief: what was guessed is not told, as somebody wrote it down.
+local function read_csv(path, given, brief)
   check_path(path)
   if given ~= nil and type(given) ~= "table" then
     error("takes a table of named options, and got " .. options.show(given), 0)
   end
   local o = {}
   for name, value in pairs(given or {}) do o[name] = value end
+  if o.like ~= nil then o.like = schema.like(o.like) end
   local stream = o.stream
   o.stream = nil
   if stream ~= nil and type(stream) ~= "boolean" then
     error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
   end
-  if not stream then return dataset.from_table(core.read_csv(path, o)) end
-  if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
-  local source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
-  return dataset.from_table(result, source)
+  local source, result
+  if stream then
+    if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
+    source, result = core.stream_csv(type(path) == "table" and path[1] or path, o)
+  else
+    result = core.read_csv(path, o)
+  end
+  local lines, done = schema.report(result, o)
+  if not o.quiet then schema.tell(path, brief and done or lines) end
+  return dataset.from_table(result, source, lines)
 end
 
---- sc.data.csv(path[, { target =, task =, header =, categorical = "onehot" | "drop", missing =,
---- missing_values = "median" | "error" | "row", numeric =, separator =, dtype =, skip =, levels =,
---- columns =, stream = }]): a data set from comma-separated text, gzip or plain. Columns of text
---- become one 0/1 column a level (levels sorted; a missing one is a level "?"). missing: texts that
---- stand for a missing value; missing_values: what a missing number becomes, the column's median
---- (its mean in a stream), an error, or its row is left out. target: the last column unless said (a
---- name, or a number, negative from the end); false for none. numeric: columns that must hold
---- numbers (true: all); skip: columns to leave out; levels: columns to take as categories whatever
---- they hold;
---- columns: names where the file has none. stream = true reads blocks from disk at each pass. A
---- list of paths stacks files of one schema, encoded alike.
+--- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, gzip or plain; "-"
+--- is the standard input; a list of paths stacks files of one schema. Columns of text become one
+--- 0/1 column a level (levels sorted; a missing one is a level "?"), columns of dates (2024-02-29,
+--- with a time or without) days since 1970-01-01. Text that is nearly unique, and numbers such as
+--- "$5" and "1,000.50", are refused with the options that take them. The target is the last column
+--- unless said. It is a classification where it is text, or few whole numbers under the name class,
+--- label or target. One line on the standard error says what was guessed and done (quiet = true:
+--- none); ds:describe() says it always. ds.schema has how each column was read; like = ds (or a
+--- fitted pipeline) reads another file the same way: columns are matched by name, missing ones
+--- refused, others left out, unknown categories have 0 in all columns of X, missing numbers become
+--- what they became there, and the target may be absent.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
+
+local function next_rows(state)
+  local X, ids = core.next_block(state.blocks, state.id)
+  if X then return X, ids end
+  if not state.quiet then
+    schema.tell(state.path, schema.notes(core.block_notes(state.blocks)))
+  end
+end
+
+local function csv_blocks(path, given)
+  check_one_path(path)
+  if type(given) ~= "table" or given.like == nil then
+    error("takes a table of options with 'like': a data set, a fitted pipeline or a schema", 0)
+  end
+  local o = {}
+  for name, value in pairs(given) do o[name] = value end
+  o.like, o.id = schema.like(o.like), nil
+  if given.id ~= nil and type(given.id) ~= "string" then
+    error("option 'id' takes a column's name, and got " .. options.show(given.id), 0)
+  end
+  for _, name in ipairs{ "target", "task", "stream" } do
+    if o[name] ~= nil then
+      error(("option '%s' has no meaning here: no target is read"):format(name), 0)
+    end
+  end
+  return next_rows, { blocks = core.csv_blocks(path, o, given.id), id = given.id ~= nil,
+    quiet = o.quiet, path = path }
+end
+
+--- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: rows of a CSV file
+--- (plain or gzip), of a pipe, or of the standard input ("-"), by the schema of a data set or a
+--- fitted pipeline: matrices of consecutive rows in the file's order, in flat memory. The file is
+--- read once. A target column is passed over. id: a column whose texts come along, as a list beside
+--- each X. The other options are those of sc.data.csv; no row is left out (missing_values = "row"
+--- of the schema refuses a missing number). At the end, one line tells what was unknown or filled
+--- in, unless quiet = true.
+function data.csv_blocks(path, given)
+  return options.guard("data.csv_blocks", 1, csv_blocks, path, given)
+end
 
 local function read_libsvm(path, given)
   check_path(path)
   local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 },
-    task = task, dtype = dtype }, 0)
-  return dataset.from_table(core.read_libsvm(path, o))
+    task = task, dtype = dtype, like = { type = "any" } }, 0)
+  if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
+  return plain("libsvm", core.read_libsvm(path, o))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype = }]): label index:value ... text. features:
---- columns (the largest index otherwise). A list of paths stacks.
+--- sc.data.libsvm(path[, { features =, task =, dtype =, like = }]): label index:value ... text.
+--- features: columns (the largest index otherwise); like: as many as a data set or a fitted
+--- pipeline has. A list of paths stacks.
 function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
@@ -73,7 +138,7 @@ local function read_idx(images, labels, given)
   if type(labels) == "table" and #labels == 0 and given == nil then labels, given = nil, labels end
   if labels ~= nil then check_path(labels) end
   local o = options.check("data.idx", given, { scale = { type = "number" }, dtype = dtype }, 0)
-  return dataset.from_table(core.read_idx(images, labels, o))
+  return plain("idx", core.read_idx(images, labels, o))
 end
 
 --- sc.data.idx(images[, labels][, { scale =, dtype = }]): the format of MNIST; several parts as
@@ -207,14 +272,14 @@ function data.path(name) return locate(options.guard("data.path", 2, entry_of, n
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
     return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
-      stream = o.stream })
+      stream = o.stream }, true)
   end
   if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
   if entry.format == "libsvm" then
-    return dataset.from_table(core.read_libsvm(paths, { task = entry.task, dtype = o.dtype }))
+    return plain("libsvm", core.read_libsvm(paths, { task = entry.task, dtype = o.dtype }))
   end
   local half = #paths // 2
-  return dataset.from_table(core.read_idx({ table.unpack(paths, 1, half) },
+  return plain("idx", core.read_idx({ table.unpack(paths, 1, half) },
     { table.unpack(paths, half + 1) }, { scale = entry.scale, dtype = o.dtype }))
 end
 

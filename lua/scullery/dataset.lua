@@ -1,6 +1,7 @@
 --- Data sets: rows, labels, and how they are split.
 local core = require "scullery.core"
 local options = require "scullery.options"
+local schema = require "scullery.schema"
 
 local Dataset = { __name = "dataset" }
 Dataset.__index = Dataset
@@ -11,6 +12,9 @@ local dataset = { class = Dataset }
 -- holds.
 local labels_of = setmetatable({}, { __mode = "k" })
 dataset.labels_of = labels_of
+
+-- How a data set was read, as lines for describe().
+local said_of = setmetatable({}, { __mode = "k" })
 
 local function remember(self)
   if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
@@ -70,10 +74,19 @@ local function from_texts(list, classes)
   return core.matrix(codes), classes
 end
 
+local MOST_DECIMALS = 50 -- classes that may be no whole numbers
+
 local function distinct(y)
   local list = {}
   for i = 1, y:rows() do list[i] = math.tointeger(y:get(i, 1)) or y:get(i, 1) end
-  return sorted_labels(list)
+  local classes = sorted_labels(list)
+  for _, label in ipairs(#classes > MOST_DECIMALS and classes or {}) do
+    if math.type(label) == "float" then
+      fail("y has %d different values, and some are no whole numbers (%s): that is a regression, \z
+        and a classification has few labels", #classes, options.show(label))
+    end
+  end
+  return classes
 end
 
 local function check_codes(y, classes)
@@ -194,6 +207,7 @@ local function make(given)
     end
   end
   self.task = self.task or "regression"
+  self.schema = schema.plain("matrix", X:cols(), self.names)
   if o.weights ~= nil then self.weights = read_weights(o.weights, X:rows()) end
   return remember(setmetatable(self, Dataset))
 end
@@ -205,11 +219,12 @@ end
 --- +1 for the solvers. weights: one number a row, how much it counts in learning.
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
---- From a reader's result, or a stream's.
-function dataset.from_table(t, source)
+--- From a reader's result, or a stream's; said: a list of lines about how it was read.
+function dataset.from_table(t, source, said)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts,
-                              source = source }, Dataset)
+                              source = source, schema = t.schema }, Dataset)
+  said_of[self] = said
   for k, label in ipairs(self.classes or {}) do
     if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
   end
@@ -337,9 +352,10 @@ end
 -- ---------------------------------------------------------------- parts
 
 local function part(self, X, y, weights)
-  return remember(setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
-    task = self.task, target = self.target, weights = weights },
-    Dataset))
+  local made = setmetatable({ X = X, y = y, names = self.names, classes = self.classes,
+    task = self.task, target = self.target, weights = weights, schema = self.schema }, Dataset)
+  said_of[made] = said_of[self]
+  return remember(made)
 end
 
 local function select(self, rows)
@@ -580,12 +596,13 @@ local function describe_columns(self, lines)
     finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
 end
 
---- ds:describe(): a readable summary: size, class counts or the target's range, and each column's
---- smallest, mean and largest value.
+--- ds:describe(): a readable summary: size, how the file was read, class counts or the target's
+--- range, and each column's smallest, mean and largest value.
 function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }
-  if #self == 0 then return lines[1] end
+  for _, line in ipairs(said_of[self] or {}) do lines[#lines + 1] = "  " .. line end
+  if #self == 0 then return table.concat(lines, "\n") end
   lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
   describe_labels(self, lines)
   describe_columns(self, lines)

@@ -110,10 +110,10 @@ end
 
 -- ---------------------------------------------------------------- plugins
 
-local function option_lines(info)
-  if #info.options == 0 then return "Options: none." end
+local function option_lines(list)
+  if #list == 0 then return "Options: none." end
   local lines = { "Options:" }
-  for _, o in ipairs(info.options) do
+  for _, o in ipairs(list) do
     local default = o.default and o.default ~= "" and ("; default " .. o.default) or ""
     lines[#lines + 1] = ("  %-12s %s%s"):format(o.name, o.takes or "", default)
     if o.help and o.help ~= "" then lines[#lines + 1] = "  " .. (" "):rep(13) .. o.help end
@@ -126,7 +126,7 @@ function help.plugin(kind, name)
   local info = core.plugin_info(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
-  parts[#parts + 1] = option_lines(info)
+  parts[#parts + 1] = option_lines(info.options)
   parts[#parts + 1] = ("Version %s%s, %s"):format(info.version, info.author
     and info.author ~= "" and (" by " .. info.author) or "", info.path)
   return table.concat(parts, "\n\n")
@@ -242,6 +242,8 @@ local function function_text(f)
   if made then return help.plugin(made.kind, made.name) end
   local path = path_of(f)
   local text = comment_of(f) or (path and (home_text(path) or c_texts()[path]))
+  local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
+  if text and reader then return text .. "\n\n" .. option_lines(reader) end
   if text then return text end
   for name, method in pairs(core.matrix_methods or {}) do
     if method == f then text = c_texts()["matrix:" .. name] end

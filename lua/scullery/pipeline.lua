@@ -257,7 +257,7 @@ end
 function Pipeline:keep(ds, prepared, solver, fit)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
     intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
-    task = ds.task, classes = ds.classes, names = ds.names,
+    task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights })
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))

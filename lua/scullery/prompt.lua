@@ -71,6 +71,33 @@ local function in_columns(list)
   return table.concat(lines)
 end
 
+-- The text before the brace that is still open at the end, or nil.
+local function before_brace(text)
+  local depth = 0
+  for at = #text, 1, -1 do
+    local c = text:sub(at, at)
+    if c == "}" then depth = depth + 1 end
+    if c == "{" then
+      if depth == 0 then return text:sub(1, at - 1) end
+      depth = depth - 1
+    end
+  end
+end
+
+-- Options of the reader or plugin whose braces the cursor is in, where a name may stand: a list of
+-- rows, or nil.
+local function options_at(text)
+  if not text:find("[{,]%s*$") then return nil end
+  local before = before_brace(text)
+  local path = before and (before:match("([%w_.]+)%s*%([^()]*$") or before:match("([%w_.]+)%s*$"))
+  local kind, name = (path or ""):match("^sc%.([%w_]+)%.([%w_]+)$")
+  if not kind then return nil end
+  local core = require "scullery.core"
+  if kind == "data" then return core.reader_options(name) end
+  local ok, info = pcall(core.plugin_info, kind, name)
+  return ok and info.options or nil
+end
+
 --- prompt.complete(text): the text before the cursor -> what to add to it ("" for nothing), and the
 --- candidates in columns where there are several.
 function prompt.complete(text)
@@ -83,9 +110,13 @@ function prompt.complete(text)
   local names = {}
   if not base then
     partial = word
-    collect(_G, names, 0)
-    for _, name in ipairs(keywords) do names[name] = true end
-    names.sc, names.help = true, true
+    local rows = options_at(text:sub(1, #text - #word))
+    for _, row in ipairs(rows or {}) do names[row.name] = true end
+    if not rows then
+      collect(_G, names, 0)
+      for _, name in ipairs(keywords) do names[name] = true end
+      names.sc, names.help = true, true
+    end
   else
     local path = {}
     for name in base:gmatch("[^.:]+") do path[#path + 1] = name end

@@ -50,7 +50,9 @@ help["matrix:select"] = [=[X:select(places) -> a new matrix of these rows in thi
 help["matrix:copy"] = [=[X:copy() -> a matrix of its own storage, whatever X is a view of.]=]
 help["matrix:astype"] = [=[X:astype("float32") -> a copy in that dtype ("float64" or "float32").]=]
 help["matrix:totable"] = [=[X:totable() -> a list of rows, each a list of numbers.]=]
-help["matrix:save"] = [=[X:save("file.npy") writes a NumPy file, whole or not at all.]=]
+help["matrix:save"] = [=[
+X:save("file.npy") writes a NumPy file, X:save("file.csv") comma-separated text without a header;
+whole or not at all. Other names are refused.]=]
 help["matrix:isfinite"] =
   [=[X:isfinite() -> true, or false, row, column of the first number that is NaN or infinite.]=]
 

@@ -1,0 +1,74 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/environment.h"
+#include "base/loops.h"
+#include "base/numbers.h"
+#include "base/pool.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The value, NULL where it is unset or empty. */
+static const char *value_of(const char *name) {
+  const char *value = getenv(name);
+  return value == NULL || *value == 0 ? NULL : value;
+}
+
+static scl_status check_threads(const char *value, scl_error *error) {
+  char *end;
+  const long count = value == NULL ? 1 : strtol(value, &end, 10);
+  if (value == NULL || (end != value && *end == 0 && count >= 1 && count <= SCL_POOL_MAX))
+    return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_OPTION,
+      "the environment variable SCULLERY_THREADS got \"%.60s\"; it takes a whole number "
+      "from 1 to %d",
+      value, SCL_POOL_MAX);
+}
+
+static scl_status check_isa(const char *value, scl_error *error) {
+  char names[120] = "";
+  size_t used = 0;
+  if (value == NULL) return SCL_STATUS_OK;
+  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
+    if (strcmp((*table)->name, value) == 0) return SCL_STATUS_OK;
+    used = scl_append(names, sizeof names, used, used > 0 ? ", " : "");
+    used = scl_append(names, sizeof names, used, (*table)->name);
+  }
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "the environment variable SCULLERY_ISA got \"%.60s\"; on this machine it takes "
+                  "one of %s",
+                  value, names);
+}
+
+static scl_status check_folder(const char *name, const char *path, size_t length,
+                               scl_error *error) {
+  char folder[PATH_MAX];
+  struct stat file;
+  if (length == 0) return SCL_STATUS_OK;
+  (void)snprintf(folder, sizeof folder, "%.*s", (int)scl_min(length, sizeof folder - 1), path);
+  if (stat(folder, &file) == 0 && S_ISDIR(file.st_mode)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "the environment variable %s names \"%.200s\", which is no folder", name, folder);
+}
+
+static scl_status check_folders(const char *name, const char *value, scl_error *error) {
+  while (value != NULL && *value != 0) {
+    const size_t length = strcspn(value, ":");
+    SCL_TRY(check_folder(name, value, length, error));
+    value += length + (value[length] == ':');
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_environment_check(scl_error *error) {
+  const char *data = value_of("SCULLERY_DATA");
+  SCL_TRY(check_threads(value_of("SCULLERY_THREADS"), error));
+  SCL_TRY(check_isa(value_of("SCULLERY_ISA"), error));
+  SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", value_of("SCULLERY_PLUGIN_PATH"), error));
+  return check_folder("SCULLERY_DATA", data == NULL ? "" : data, data == NULL ? 0 : strlen(data),
+                      error);
+}

@@ -1,0 +1,64 @@
+#include "data/date.h"
+
+/* `count` digits at *at; false where there are fewer. */
+static bool digits(const char **at, const char *end, int count, int *out) {
+  *out = 0;
+  for (; count > 0; count--, (*at)++) {
+    if (*at >= end || **at < '0' || **at > '9') return false;
+    *out = 10 * *out + (**at - '0');
+  }
+  return true;
+}
+
+static bool sign(const char **at, const char *end, char wanted) {
+  if (*at >= end || **at != wanted) return false;
+  (*at)++;
+  return true;
+}
+
+static int days_of_month(int year, int month) {
+  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Days since 1970-01-01 in the Gregorian calendar. The year begins in March here, so that the leap
+ * day is its last: its months have (153 m + 2) / 5 days before month m. */
+static long days_of_date(int year, int month, int day) {
+  const long y = year - (month <= 2), m = (month + 9) % 12;
+  const long before = (153 * m + 2) / 5 + day - 1;
+  return 365 * y + y / 4 - y / 100 + y / 400 + before - 719468;
+}
+
+/* "12:30", "12:30:00", "12:30:00.5" and a Z, as a share of a day. */
+static bool parse_time(const char *at, const char *end, double *share) {
+  int hour, minute, second = 0;
+  double part = 0, unit = 0.1;
+  if (!digits(&at, end, 2, &hour) || !sign(&at, end, ':') || !digits(&at, end, 2, &minute))
+    return false;
+  if (sign(&at, end, ':')) {
+    if (!digits(&at, end, 2, &second)) return false;
+    if (sign(&at, end, '.'))
+      for (; at < end && *at >= '0' && *at <= '9'; at++, unit /= 10)
+        part += unit * (*at - '0');
+  }
+  (void)sign(&at, end, 'Z');
+  *share = (hour * 3600 + minute * 60 + second + part) / 86400;
+  return at == end && hour < 24 && minute < 60 && second < 61;
+}
+
+bool scl_parse_date(const char *text, size_t length, double *days) {
+  const char *at = text, *end = text + length;
+  int year, month, day;
+  double share = 0;
+  if (length < 10 || (text[4] != '-' && text[4] != '/')) return false;
+  if (!digits(&at, end, 4, &year) || !sign(&at, end, text[4]) || !digits(&at, end, 2, &month) ||
+      !sign(&at, end, text[4]) || !digits(&at, end, 2, &day))
+    return false;
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+    return false;
+  if (at < end && !sign(&at, end, 'T') && !sign(&at, end, ' ')) return false;
+  if (length > 10 && !parse_time(at, end, &share)) return false;
+  *days = (double)days_of_date(year, month, day) + share;
+  return true;
+}

@@ -1,0 +1,67 @@
+/* How a file becomes columns of X: what another file must hold to be read alike. */
+#ifndef SCULLERY_SCHEMA_H
+#define SCULLERY_SCHEMA_H
+
+#include "base/memory.h"
+
+typedef enum scl_choice { SCL_AUTO = -1, SCL_NO = 0, SCL_YES = 1 } scl_choice;
+typedef enum scl_missing { SCL_MISSING_MEDIAN = 0, SCL_MISSING_ERROR, SCL_MISSING_ROW } scl_missing;
+
+typedef enum scl_column_kind {
+  SCL_COLUMN_NUMBER = 0,
+  SCL_COLUMN_CATEGORY, /* one 0/1 column a level, and a last one where training missed some */
+  SCL_COLUMN_DATE,     /* days since 1970-01-01 */
+  SCL_COLUMN_SKIPPED   /* no column of X */
+} scl_column_kind;
+
+typedef struct scl_column {
+  char *name;
+  scl_column_kind kind;
+  bool loose;     /* numbers may come as "$1,000.50" or "5%" */
+  double fill;    /* what a missing number becomes; NaN: nothing, it is refused */
+  size_t missing; /* missing fields in training */
+  char **levels;  /* n_levels texts, in the order of the columns of X */
+  size_t n_levels;
+} scl_column;
+
+typedef struct scl_schema {
+  scl_column *columns; /* in the file's order, without the target */
+  size_t n_columns;
+  char separator;
+  bool header, drop_categorical;
+  scl_missing missing_values;
+  char **missing; /* n_missing texts that mean a missing value */
+  size_t n_missing;
+  char *target;        /* its name; NULL: none */
+  size_t target_place; /* in the file, from 1 */
+  bool target_is_category, classification;
+} scl_schema;
+
+/* Columns of X that a column becomes, and that all become. */
+size_t scl_column_width(const scl_column *column);
+size_t scl_schema_cols(const scl_schema *schema);
+/* schema may be NULL. */
+void scl_schema_destroy(scl_schema *schema);
+void scl_release_texts(char **list, size_t count);
+/* A copy of `count` texts; NULL: no memory. */
+char **scl_copy_texts(const char *const *list, size_t count);
+/* A deep copy; NULL: no memory. */
+scl_schema *scl_schema_copy(const scl_schema *schema);
+
+/* What was done with the fields of a column that the user may not expect. */
+typedef enum scl_note_kind {
+  SCL_NOTE_EXTRA = 0, /* a column that the schema does not know was passed over */
+  SCL_NOTE_UNKNOWN,   /* categories that the schema does not know: all columns of X are 0 */
+  SCL_NOTE_FILLED,    /* missing numbers that were filled in */
+  SCL_NOTE_LARGE      /* whole numbers beyond 2^53, which are rounded */
+} scl_note_kind;
+
+typedef struct scl_note {
+  scl_note_kind kind;
+  size_t count;
+  double value;     /* what was filled in */
+  char column[101]; /* cut where it is longer */
+  char example[41];
+} scl_note;
+
+#endif

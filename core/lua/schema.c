@@ -1,0 +1,237 @@
+/* Schemas and notes of readers, to and from Lua. */
+#include "lua/schema.h"
+#include "base/text.h"
+#include "lua/handle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kinds[] = {"number", "category", "date", "skipped", NULL};
+static const char *const rules[] = {"median", "error", "row", NULL};
+
+/* ------------------------------------------------------------ to Lua */
+
+static void set_texts(lua_State *L, const char *key, char *const *list, size_t count) {
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushstring(L, list[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void push_column(lua_State *L, const scl_column *column) {
+  lua_createtable(L, 0, 6);
+  scl_lua_set_text(L, "name", column->name);
+  scl_lua_set_text(L, "kind", kinds[column->kind]);
+  if (column->kind == SCL_COLUMN_SKIPPED) return;
+  scl_lua_set_integer(L, "missing", column->missing);
+  if (column->kind == SCL_COLUMN_CATEGORY) set_texts(L, "levels", column->levels, column->n_levels);
+  if (column->loose) scl_lua_set_boolean(L, "loose", true);
+  scl_lua_set_number(L, "fill", column->fill);
+}
+
+void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
+  lua_createtable(L, 0, 9);
+  scl_lua_set_text(L, "format", "csv");
+  scl_lua_set_text(L, "separator", (char[]){schema->separator, 0});
+  scl_lua_set_boolean(L, "header", schema->header);
+  set_texts(L, "missing", schema->missing, schema->n_missing);
+  scl_lua_set_text(L, "missing_values", rules[schema->missing_values]);
+  scl_lua_set_text(L, "categorical", schema->drop_categorical ? "drop" : "onehot");
+  lua_createtable(L, (int)schema->n_columns, 0);
+  for (size_t j = 0; j < schema->n_columns; j++) {
+    push_column(L, &schema->columns[j]);
+    lua_rawseti(L, -2, (lua_Integer)j + 1);
+  }
+  lua_setfield(L, -2, "columns");
+  scl_lua_set_integer(L, "cols", scl_schema_cols(schema));
+  if (schema->target == NULL) return;
+  lua_createtable(L, 0, 4);
+  scl_lua_set_text(L, "name", schema->target);
+  scl_lua_set_text(L, "kind", schema->target_is_category ? "category" : "number");
+  scl_lua_set_text(L, "task", schema->classification ? "classification" : "regression");
+  scl_lua_set_integer(L, "place", schema->target_place);
+  lua_setfield(L, -2, "target");
+}
+
+void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
+  static const char *const whats[] = {"extra", "unknown", "filled", "large"};
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    const scl_note *note = &notes[i];
+    lua_createtable(L, 0, 5);
+    scl_lua_set_text(L, "what", whats[note->kind]);
+    scl_lua_set_text(L, "column", note->column);
+    scl_lua_set_integer(L, "count", note->count);
+    if (note->kind == SCL_NOTE_UNKNOWN) scl_lua_set_text(L, "example", note->example);
+    if (note->kind == SCL_NOTE_FILLED) scl_lua_set_number(L, "value", note->value);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* ------------------------------------------------------------ from Lua; a table may be anything */
+
+typedef struct reading {
+  lua_State *L;
+  const char *title;
+  char where[160]; /* what is read, for sentences */
+} reading;
+
+static int refuse(const reading *r, const char *key, const char *takes) {
+  return luaL_error(r->L, "%s: option 'like' has %s whose '%s' is not %s", r->title, r->where, key,
+                    takes);
+}
+
+static const char *copy_text(const reading *r, const char *key, char **to) {
+  lua_State *L = r->L;
+  size_t length;
+  if (lua_getfield(L, -1, key) != LUA_TSTRING) refuse(r, key, "a text");
+  const char *text = lua_tolstring(L, -1, &length);
+  if (strlen(text) != length) refuse(r, key, "a text without zero bytes");
+  *to = scl_copy_text(text);
+  if (*to == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
+  lua_pop(L, 1);
+  return *to;
+}
+
+static int word_field(const reading *r, const char *key, const char *const *words, int absent) {
+  lua_State *L = r->L;
+  int place = 0;
+  if (lua_getfield(L, -1, key) == LUA_TNIL && absent >= 0) {
+    lua_pop(L, 1);
+    return absent;
+  }
+  const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+  while (words[place] != NULL && strcmp(words[place], word) != 0)
+    place++;
+  if (words[place] == NULL) refuse(r, key, "one that is known");
+  lua_pop(L, 1);
+  return place;
+}
+
+static size_t count_field(const reading *r, const char *key, size_t absent) {
+  lua_State *L = r->L;
+  int whole = 1;
+  const bool none = lua_getfield(L, -1, key) == LUA_TNIL;
+  const lua_Integer count = none ? (lua_Integer)absent : lua_tointegerx(L, -1, &whole);
+  if (!whole || count < 0 || count > (lua_Integer)1 << 53) refuse(r, key, "a whole number");
+  lua_pop(L, 1);
+  return (size_t)count;
+}
+
+static bool flag_field(const reading *r, const char *key) {
+  lua_getfield(r->L, -1, key);
+  const bool flag = lua_toboolean(r->L, -1);
+  lua_pop(r->L, 1);
+  return flag;
+}
+
+static double fill_field(const reading *r) {
+  lua_State *L = r->L;
+  int number = 1;
+  const bool none = lua_getfield(L, -1, "fill") == LUA_TNIL;
+  const double fill = none ? NAN : lua_tonumberx(L, -1, &number);
+  if (!number || isinf(fill)) refuse(r, "fill", "a finite number");
+  lua_pop(L, 1);
+  return fill;
+}
+
+/* The list of texts under `key`; *count grows with it, so that what was copied is released. */
+static void read_texts(const reading *r, const char *key, char ***list, size_t *count) {
+  lua_State *L = r->L;
+  const int type = lua_getfield(L, -1, key);
+  if (type != LUA_TTABLE && type != LUA_TNIL) refuse(r, key, "a list of texts");
+  const size_t length = type == LUA_TNIL ? 0 : (size_t)lua_rawlen(L, -1);
+  *list = scl_allocate_zero((length + 1) * sizeof **list);
+  if (*list == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
+  for (size_t i = 0; i < length; i++) {
+    size_t bytes;
+    if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TSTRING) refuse(r, key, "a list of texts");
+    const char *text = lua_tolstring(L, -1, &bytes);
+    if (strlen(text) != bytes) refuse(r, key, "a list of texts without zero bytes");
+    (*list)[i] = scl_copy_text(text);
+    *count = i + 1;
+    if ((*list)[i] == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_column(reading *r, scl_column *column) {
+  if (!lua_istable(r->L, -1)) refuse(r, "columns", "a list of tables");
+  column->fill = NAN;
+  copy_text(r, "name", &column->name);
+  column->kind = (scl_column_kind)word_field(r, "kind", kinds, -1);
+  column->missing = count_field(r, "missing", 0);
+  column->loose = flag_field(r, "loose");
+  if (column->kind == SCL_COLUMN_NUMBER || column->kind == SCL_COLUMN_DATE)
+    column->fill = fill_field(r);
+  if (column->kind == SCL_COLUMN_CATEGORY)
+    read_texts(r, "levels", &column->levels, &column->n_levels);
+}
+
+static void read_columns(reading *r, scl_schema *schema) {
+  lua_State *L = r->L;
+  if (lua_getfield(L, -1, "columns") != LUA_TTABLE) refuse(r, "columns", "a list");
+  const size_t count = (size_t)lua_rawlen(L, -1);
+  schema->columns = scl_allocate_zero((count + 1) * sizeof *schema->columns);
+  if (schema->columns == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
+  for (size_t j = 0; j < count; j++) {
+    lua_rawgeti(L, -1, (lua_Integer)j + 1);
+    schema->n_columns = j + 1;
+    (void)snprintf(r->where, sizeof r->where, "a schema with a column %zu", j + 1);
+    read_column(r, &schema->columns[j]);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_target(reading *r, scl_schema *schema) {
+  static const char *const tasks[] = {"regression", "classification", NULL};
+  lua_State *L = r->L;
+  (void)snprintf(r->where, sizeof r->where, "a schema with a target");
+  const int type = lua_getfield(L, -1, "target");
+  if (type != LUA_TNIL && type != LUA_TTABLE) refuse(r, "target", "a table");
+  if (type == LUA_TTABLE) {
+    copy_text(r, "name", &schema->target);
+    schema->target_is_category = word_field(r, "kind", kinds, -1) == SCL_COLUMN_CATEGORY;
+    schema->classification = word_field(r, "task", tasks, schema->target_is_category) == 1;
+    schema->target_place = count_field(r, "place", schema->n_columns + 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void release_schema(void *schema) { scl_schema_destroy(schema); }
+
+const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *title) {
+  static const char *const categorical[] = {"onehot", "drop", NULL};
+  reading r = {L, title, "a schema"};
+  luaL_checkstack(L, 20, title);
+  place = lua_absindex(L, place);
+  if (!lua_istable(L, place))
+    luaL_error(L, "%s: option 'like' takes a data set, a fitted pipeline or a schema", title);
+  void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema, 0);
+  scl_schema *schema = *slot = scl_allocate_zero(sizeof *schema);
+  if (schema == NULL) luaL_error(L, "%s: not enough memory for a schema", title);
+  lua_pushvalue(L, place);
+  if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)
+    luaL_error(L,
+               "%s: option 'like' has the schema of no CSV file, so that columns have no names "
+               "to go by",
+               title);
+  lua_pop(L, 1);
+  read_columns(&r, schema);
+  read_target(&r, schema);
+  (void)snprintf(r.where, sizeof r.where, "a schema");
+  read_texts(&r, "missing", &schema->missing, &schema->n_missing);
+  schema->missing_values = (scl_missing)word_field(&r, "missing_values", rules, 0);
+  schema->drop_categorical = word_field(&r, "categorical", categorical, 0) == 1;
+  schema->header = flag_field(&r, "header");
+  lua_getfield(L, -1, "separator");
+  const char *separator = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+  schema->separator = separator[0] == 0 ? ',' : separator[0];
+  lua_pop(L, 2);
+  return schema;
+}

@@ -1,0 +1,568 @@
+--- Schemas: a second file is read as the first was, columns by name; what is guessed is said, and
+--- what cannot be meant is refused.
+-- luacheck: globals TestSchema TestLike TestBlocks TestDates TestGuesses TestRefusals TestTelling
+-- TestEnvironment luacheck: ignore 212/self
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+
+local made = {}
+
+local function file(bytes)
+  local path = os.tmpname()
+  local f = assert(io.open(path, "wb"))
+  f:write(bytes)
+  f:close()
+  made[#made + 1] = path
+  return path
+end
+
+local function rows(X)
+  local list = {}
+  for i = 1, X:rows() do
+    list[i] = {}
+    for j = 1, X:cols() do list[i][j] = X:get(i, j) end
+  end
+  return list
+end
+
+--- A data set of a text, read without a word.
+local function read(text, options)
+  local o = { quiet = true }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return sc.data.csv(file(text), o)
+end
+
+local function refuses(texts, f, ...)
+  local fine, message = pcall(f, ...)
+  lu.assertFalse(fine)
+  for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
+    lu.assertStrContains(tostring(message), text)
+  end
+end
+
+--- Standard output and error of a command, and its status.
+local function run(command)
+  local pipe = assert(io.popen("(" .. command .. ") 2>&1; echo status $?"))
+  local said = pipe:read("a")
+  pipe:close()
+  return said
+end
+
+local program = arg[-1] or "scullery"
+
+local function run_script(text) return run(("'%s' %s"):format(program, file(text))) end
+
+local train = "u,v,shape,colour\n1,2,round,red\n3,,square,blue\n5,6,round,red\n,8,round,blue\n"
+
+-- ---------------------------------------------------------------- what a schema holds
+
+TestSchema = {}
+
+function TestSchema:test_a_schema_says_how_each_column_was_read()
+  local s = read("id,u,shape,when,colour\nx7,1,round,1970-01-02,red\nx8,,?,1970-01-04,blue\n",
+    { skip = "id" }).schema
+  lu.assertEquals({ s.format, s.separator, s.header, s.missing_values, s.categorical, s.cols },
+    { "csv", ",", true, "median", "onehot", 4 })
+  lu.assertEquals(s.missing, { "?", "NA", "NaN", "nan" })
+  lu.assertEquals(s.columns, { { name = "id", kind = "skipped" },
+    { name = "u", kind = "number", fill = 1, missing = 1 },
+    { name = "shape", kind = "category", levels = { "round" }, missing = 1 },
+    { name = "when", kind = "date", fill = 2, missing = 0 } })
+  lu.assertEquals(s.target, { name = "colour", kind = "category", task = "classification",
+    place = 5 })
+end
+
+function TestSchema:test_parts_and_fits_keep_it()
+  local ds = read("a,y\n1,2\n3,4\n5,7\n8,9\n")
+  local a, b = ds:split{ test = 0.5 }
+  lu.assertIs(a.schema, ds.schema)
+  lu.assertIs(b.schema, ds.schema)
+  lu.assertIs(ds:subset(1, 2).schema, ds.schema)
+  lu.assertEquals(sc.dataset{ X = { { 1, 2 } }, names = { "a", "b" } }.schema,
+    { format = "matrix", cols = 2, names = { "a", "b" } })
+  lu.assertEquals(sc.data.libsvm(file "1 1:1 3:2\n2 2:1\n").schema.cols, 3)
+end
+
+function TestSchema:test_medians_are_exact_where_a_number_is_missing()
+  local lines, values, state = { "a,b,y" }, {}, 11
+  for i = 1, 5001 do
+    state = (state * 1103515245 + 12345) % 2147483648
+    values[i] = state // 65536 % 1000
+    lines[#lines + 1] = values[i] .. "," .. values[i] .. ",0"
+  end
+  lines[#lines + 1] = ",1,0"
+  table.sort(values)
+  local columns = read(table.concat(lines, "\n")).schema.columns
+  lu.assertEquals(columns[1].fill, values[2501])
+  -- elsewhere of 1001 rows: the standard error of their median is 0.5 / sqrt(1001) of the range
+  lu.assertAlmostEquals(columns[2].fill, values[2501], 5 * 0.5 * 1000 / math.sqrt(1001))
+end
+
+-- ---------------------------------------------------------------- reading alike
+
+TestLike = {}
+
+function TestLike:test_columns_are_matched_by_name_and_put_in_order()
+  local ds = read(train)
+  local new = read("shape,note,v,colour,u\nsquare,n1,7,blue,9\nround,n2,6,red,5\n", { like = ds })
+  lu.assertEquals(new.names, ds.names)
+  lu.assertEquals(rows(new.X), { { 9, 7, 0, 1 }, { 5, 6, 1, 0 } })
+  lu.assertEquals({ new.classes, new:labels() }, { { "blue", "red" }, { "blue", "red" } })
+  lu.assertEquals(new.schema.columns, ds.schema.columns)
+end
+
+function TestLike:test_a_missing_column_is_named()
+  local ds = read(train)
+  refuses({ "data.csv: ", "the column 'v' is missing", "'shape', 'u'" }, read, "shape,u\nround,1\n",
+    { like = ds, target = false })
+  refuses("the columns 'u', 'v' are missing", read, "shape,colour\nround,red\n", { like = ds })
+end
+
+function TestLike:test_unknown_categories_are_zero_in_all_columns()
+  local ds = read(train)
+  lu.assertEquals(rows(read("u,v,shape\n1,2,oval\n3,4,round\n", { like = ds }).X),
+    { { 1, 2, 0, 0 }, { 3, 4, 1, 0 } })
+  lu.assertEquals(rows(read("u,v,shape\n1,2,\n", { like = ds }).X), { { 1, 2, 0, 0 } })
+  local gaps = read("s,y\na,1\n?,2\n")
+  lu.assertEquals(rows(read("s,t\n?,1\nb,1\n", { like = gaps }).X), { { 0, 1 }, { 0, 0 } })
+end
+
+function TestLike:test_missing_numbers_become_what_they_became_in_training()
+  local ds = read(train)
+  lu.assertEquals(ds.schema.columns[1].fill, 3)
+  lu.assertEquals(rows(read("u,v,shape\n100,200,round\n,,round\n", { like = ds }).X),
+    { { 100, 200, 1, 0 }, { 3, 6, 1, 0 } })
+  refuses({ "row 2, column 1 (u)", "missing" }, read, "u,v,shape\n1,2,round\n,2,round\n",
+    { like = ds, missing_values = "error" })
+  local strict = read("a,y\n1,2\n", { missing_values = "error" })
+  refuses("the value is missing", read, "a\n?\n", { like = strict })
+end
+
+function TestLike:test_number_columns_hold_numbers()
+  refuses({ "row 2, column 1 (u), line 3", "'many' is not a number" }, read,
+    "u,v,shape\n1,2,round\nmany,2,round\n", { like = read(train) })
+end
+
+function TestLike:test_categories_may_look_like_numbers()
+  local ds = read("k,y\n1,1\nx,2\n2,3\n")
+  lu.assertEquals(rows(read("k\n2\n1\n7\n", { like = ds }).X),
+    { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 } })
+end
+
+function TestLike:test_the_target_may_be_absent_or_another()
+  local ds = read(train)
+  lu.assertNil(read("u,v,shape\n1,2,round\n", { like = ds }).y)
+  lu.assertNil(read(train, { like = ds, target = false }).y)
+  local other = read("u,v,shape,hue\n1,2,round,green\n", { like = ds, target = "hue" })
+  lu.assertEquals({ other.classes, other.target, other.schema.target.name },
+    { { "green" }, "hue", "hue" })
+  refuses("'target' names 'colour'", read, "u,v,shape\n1,2,round\n",
+    { like = ds, target = "colour" })
+end
+
+function TestLike:test_labels_keep_their_task_and_kind()
+  local texts = read("a,y\n1,x\n2,7\n")
+  lu.assertEquals(read("a,y\n1,7\n2,7\n", { like = texts }).classes, { "7" })
+  local numbers = read("a,y\n1,3\n2,4\n", { task = "classification" })
+  local new = read("a,y\n1,4\n2,4\n", { like = numbers })
+  lu.assertEquals({ new.task, new.classes }, { "classification", { 4 } })
+  lu.assertEquals(read("a,class\n1,4\n2,4\n", { like = read("a,class\n1,0.5\n2,4\n") }).task,
+    "regression")
+end
+
+function TestLike:test_files_without_a_header_go_by_place()
+  local ds = read("1,a,5\n2,b,6\n3,a,7\n")
+  lu.assertEquals(rows(read("4,b,8\n", { like = ds }).X), { { 4, 0, 1 } })
+  lu.assertEquals(rows(read("4,b\n", { like = ds }).X), { { 4, 0, 1 } })
+  refuses({ "4 columns and no header", "2 columns and a target" }, read, "4,b,8,9\n", { like = ds })
+  lu.assertEquals(rows(read("b,4\n", { like = ds, columns = { "x2", "x1" } }).X), { { 4, 0, 1 } })
+  refuses("missing", read, "1,2,round\n", { like = read(train) })
+  lu.assertEquals(rows(read("1,2,round\n", { like = read(train), header = false }).X),
+    { { 1, 2, 1, 0 } })
+end
+
+function TestLike:test_dropped_columns_and_equal_names_stay_as_they_were()
+  local ds = read("a,a,b,y\n1,2,x,3\n4,5,y,6\n", { categorical = "drop" })
+  lu.assertEquals(rows(read("a,y,a\n7,0,8\n", { like = ds }).X), { { 7, 8 } })
+end
+
+function TestLike:test_separator_and_words_for_missing_come_along()
+  local ds = read("a|b|y\n1|-9|3\n4|5|6\n7|8|9\n", { separator = "|", missing = "-9" })
+  lu.assertEquals(rows(read("b|a\n-9|2\n", { like = ds }).X), { { 2, 6.5 } })
+  lu.assertEquals(rows(read("b;a\n1;2\n", { like = ds }).X), { { 2, 1 } })
+end
+
+function TestLike:test_a_fitted_pipeline_and_a_table_are_schemas_too()
+  local ds = read(train)
+  local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+  local text = "v,u,shape\n1,2,round\n"
+  lu.assertEquals(rows(read(text, { like = p }).X), { { 2, 1, 1, 0 } })
+  lu.assertEquals(rows(read(text, { like = ds.schema }).X), { { 2, 1, 1, 0 } })
+  refuses({ "option 'like'", "and got 7" }, read, text, { like = 7 })
+  refuses("the schema of no CSV file", read, text, { like = sc.dataset{ X = { { 1 } } } })
+  refuses("options 'levels' and 'like' were both given", read, text, { like = ds, levels = "u" })
+end
+
+local function copy_of(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, inner in pairs(value) do copy[key] = copy_of(inner) end
+  return copy
+end
+
+function TestLike:test_a_damaged_schema_is_refused()
+  local good = read(train).schema
+  for _, change in ipairs{ function(s) s.columns = 5 end, function(s) s.columns[1] = "u" end,
+    function(s) s.columns[1].name = nil end, function(s) s.columns[1].kind = "colour" end,
+    function(s) s.columns[1].fill = 1 / 0 end, function(s) s.columns[1].fill = {} end,
+    function(s) s.columns[3].levels = { {} } end, function(s) s.columns[3].levels = "x" end,
+    function(s) s.columns[3].levels = { "a", "a" } end, function(s) s.columns[3].missing = -1 end,
+    function(s) s.columns[3].missing = 0.5 end, function(s) s.missing = { {} } end,
+    function(s) s.missing_values = 3 end, function(s) s.target = "y" end,
+    function(s) s.target = { name = 3 } end, function(s) s.format = "xml" end } do
+    local bad = copy_of(good)
+    change(bad)
+    refuses("option 'like'", read, train, { like = bad })
+  end
+end
+
+function TestLike:test_lists_gz_and_streams_read_the_same()
+  local ds = read(train)
+  local a = file "v,u,shape,colour\n1,2,oval,red\n,3,round,blue\n"
+  local b = file "v,u,shape,colour\n5,6,square,red\n"
+  local both = sc.data.csv({ a, b }, { like = ds, quiet = true })
+  lu.assertEquals(rows(both.X), { { 2, 1, 0, 0 }, { 3, 6, 1, 0 }, { 6, 5, 0, 1 } })
+  os.execute(("gzip -k '%s'"):format(a))
+  made[#made + 1] = a .. ".gz"
+  lu.assertEquals(rows(sc.data.csv(a .. ".gz", { like = ds, quiet = true }).X),
+    { { 2, 1, 0, 0 }, { 3, 6, 1, 0 } })
+  local source, s = core.stream_csv(a, { like = ds.schema })
+  lu.assertEquals({ s.rows, s.cols, s.classes }, { 2, 4, { "blue", "red" } })
+  lu.assertEquals({ s.notes[1].what, s.notes[2].what, s.notes[2].count },
+    { "filled", "unknown", 1 })
+  collectgarbage()
+  for _ = 1, 2 do
+    lu.assertEquals(rows((core.read_rows(source, 1, 2))), { { 2, 1, 0, 0 }, { 3, 6, 1, 0 } })
+  end
+end
+
+function TestLike:test_threads_do_not_change_what_is_told()
+  local ds = read("k,y\na,1\nb,2\na,3\n")
+  local lines = { "k,y" }
+  for i = 1, 200000 do lines[#lines + 1] = (i % 5 == 0 and "n" .. i or "a") .. ",1" end
+  local path, before = file(table.concat(lines, "\n")), core.threads()
+  for _, threads in ipairs{ 1, 3 } do
+    core.threads(threads)
+    local note = core.read_csv(path, { like = ds.schema }).notes[1]
+    lu.assertEquals({ note.what, note.column, note.count, note.example },
+      { "unknown", "k", 40000, "n5" })
+  end
+  core.threads(before)
+end
+
+-- ---------------------------------------------------------------- rows that are read once
+
+TestBlocks = {}
+
+local function blocks(path, options)
+  local X, ids = {}, {}
+  for block, texts in sc.data.csv_blocks(path, options) do
+    for _, row in ipairs(rows(block)) do X[#X + 1] = row end
+    for _, id in ipairs(texts or {}) do ids[#ids + 1] = id end
+  end
+  return X, ids
+end
+
+function TestBlocks:test_rows_come_in_order_with_their_ids()
+  local ds = read(train)
+  local path = file "name,v,shape,u,colour\nx 1,1,round,2,?\n\"a \"\"b\"\"\",,oval,4,red\n"
+  local X, ids = blocks(path, { like = ds, id = "name", quiet = true })
+  lu.assertEquals(X, { { 2, 1, 1, 0 }, { 4, 6, 0, 0 } })
+  lu.assertEquals(ids, { "x 1", 'a "b"' })
+  lu.assertEquals(select(2, blocks(path, { like = ds, id = "u", quiet = true })), { "2", "4" })
+end
+
+function TestBlocks:test_many_blocks_are_the_rows_of_reading_at_once()
+  local ds = read("a,k,y\n1,s0,1\n2,s1,2\n3,s2,3\n")
+  local lines = { "k,id,a" }
+  for i = 1, 200000 do lines[#lines + 1] = ("s%d,row %d,%d.5"):format(i % 3, i, i % 97) end
+  local path = file(table.concat(lines, "\r\n"))
+  local whole = sc.data.csv(path, { like = ds, quiet = true })
+  local n, count, longest = 0, 0, 0
+  for X, ids in sc.data.csv_blocks(path, { like = ds, id = "id", quiet = true }) do
+    lu.assertTrue(X == whole.X:slice(n + 1, n + X:rows()))
+    for i = 1, #ids, 999 do lu.assertEquals(ids[i], "row " .. n + i) end
+    n, count, longest = n + X:rows(), count + 1, math.max(longest, X:rows())
+  end
+  lu.assertEquals({ n, count > 1, longest < 200000 }, { 200000, true, true })
+end
+
+local reading_blocks = [[
+  local ds = sc.data.csv("%s", { quiet = true })
+  for X, ids in sc.data.csv_blocks("%s", { like = ds, id = "v" }) do
+    print(X:rows(), X:sum(), ids[2])
+  end
+]]
+
+function TestBlocks:test_pipes_and_the_standard_input_are_read_once()
+  local ds, new = file(train), file "v,u,shape\n1,2,round\n3,4,square\n"
+  local script = "local sc = require 'scullery'\n" .. reading_blocks
+  lu.assertStrContains(run(("cat %s | '%s' %s"):format(new, program,
+    file(script:format(ds, "-")))), "2\t12.0\t3")
+  local fifo = os.tmpname()
+  os.remove(fifo)
+  made[#made + 1] = fifo
+  if not os.execute(("mkfifo '%s' 2>/dev/null"):format(fifo)) then return end
+  lu.assertStrContains(run(("cat %s > %s & '%s' %s"):format(new, fifo, program,
+    file(script:format(ds, fifo)))), "2\t12.0\t3")
+end
+
+function TestBlocks:test_what_is_wrong_is_said_with_its_place()
+  local ds = read(train)
+  refuses({ "data.csv_blocks: ", "the column 'v' is missing" }, blocks, file "u,shape\n1,round\n",
+    { like = ds })
+  refuses("row 2, line 3: it has 2 fields", blocks, file "u,v,shape\n1,2,round\n1,2\n",
+    { like = ds, quiet = true })
+  refuses("row 1, column 2 (v), line 2", blocks, file "u,v,shape\n1,x,round\n", { like = ds })
+  refuses("option 'id' names 'name', which is no column", blocks, file "u,v,shape\n1,2,round\n",
+    { like = ds, id = "name" })
+  refuses("option 'target' has no meaning here", blocks, file(train), { like = ds, target = "u" })
+  refuses("with 'like'", blocks, file(train), {})
+  refuses("the file is empty", blocks, file "", { like = ds })
+  refuses("no such file", blocks, "/nowhere.csv", { like = ds })
+  local left_out = read(train, { missing_values = "row" })
+  refuses("the value is missing", blocks, file "u,v,shape\n,2,round\n", { like = left_out })
+end
+
+function TestBlocks:test_a_file_of_a_header_alone_has_no_rows()
+  lu.assertEquals((blocks(file "u,v,shape\n", { like = read(train) })), {})
+end
+
+-- ---------------------------------------------------------------- dates
+
+TestDates = {}
+
+function TestDates:test_dates_are_days_since_1970()
+  local days = { ["1970-01-01"] = 0, ["1969-12-31"] = -1, ["2000-03-01"] = 11017,
+    ["2024-02-29"] = 19782, ["2024/02/29"] = 19782, ["1900-03-01"] = -25508,
+    ["2024-02-29T12:00"] = 19782.5, ["2024-02-29 06:00:00.0Z"] = 19782.25 }
+  for text, value in pairs(days) do
+    lu.assertEquals(read("d,y\n" .. text .. ",1\n").X:get(1, 1), value)
+  end
+end
+
+function TestDates:test_what_is_no_date_stays_a_category()
+  for _, text in ipairs{ "2023-02-29", "2024-13-01", "2024-1-1", "2024-01-01 25:00", "24-01-01",
+    "2024-01/01", "2024-01-01T10:00+02:00", "2024-01-01x" } do
+    lu.assertEquals(read("d,y\n" .. text .. ",1\n2024-01-01,2\n").names[1]:sub(1, 2), "d=")
+  end
+end
+
+function TestDates:test_dates_fill_and_match()
+  local text = "d,y\n2024-01-01,1\n?,2\n2024-01-03,3\n"
+  local ds = read(text)
+  lu.assertEquals(rows(ds.X), { { 19723 }, { 19724 }, { 19725 } })
+  lu.assertEquals(rows(read("d\n2024-01-05\n?\n", { like = ds }).X), { { 19727 }, { 19724 } })
+  refuses("'soon' is not a date", read, "d\nsoon\n", { like = ds })
+  local _, s = core.stream_csv(file(text), {})
+  lu.assertEquals(s.schema.columns[1].fill, 19724)
+end
+
+-- ---------------------------------------------------------------- guesses about the target
+
+TestGuesses = {}
+
+function TestGuesses:test_few_whole_numbers_called_class_are_classes()
+  local text = "a,%s\n1,0\n2,1\n3,0\n4,2\n5,2\n6,1\n"
+  for _, name in ipairs{ "class", "label", "target", "Class", "LABEL" } do
+    local ds = read(text:format(name))
+    lu.assertEquals({ ds.task, ds.classes }, { "classification", { 0, 1, 2 } })
+    lu.assertEquals(read(text:format(name), { stream = true }).classes, { 0, 1, 2 })
+    lu.assertEquals(read(text:format(name), { task = "regression" }).task, "regression")
+  end
+  lu.assertEquals(read(text:format "y").task, "regression")
+  lu.assertEquals(read("a,class\n1,0.5\n2,1\n3,0.5\n4,1\n").task, "regression")
+  local lines = { "a,target" }
+  for i = 1, 100 do lines[#lines + 1] = i .. "," .. i % 60 end
+  lu.assertEquals(read(table.concat(lines, "\n")).task, "regression")
+end
+
+function TestGuesses:test_a_hundred_decimals_are_no_classes()
+  local lines, X, y = { "a,y" }, {}, {}
+  for i = 1, 100 do
+    lines[#lines + 1] = i .. "," .. i + 0.5
+    X[i], y[i] = { i }, i + 0.5
+  end
+  local text = table.concat(lines, "\n")
+  refuses({ "100 different values", "no whole numbers", "regression" }, read, text,
+    { task = "classification" })
+  refuses("100 different values", read, text, { task = "classification", stream = true })
+  refuses({ "dataset: y has 100 different values", "regression" }, sc.dataset,
+    { X = X, y = y, task = "classification" })
+  lu.assertEquals(read(text).task, "regression")
+end
+
+-- ---------------------------------------------------------------- what cannot be meant
+
+TestRefusals = {}
+
+local function column_of(make, count)
+  local lines = { "a;k;y" }
+  for i = 1, count do lines[#lines + 1] = i .. ";" .. make(i) .. ";" .. i % 7 + 0.5 end
+  return table.concat(lines, "\n")
+end
+
+function TestRefusals:test_nearly_unique_text_is_no_category()
+  local text = column_of(function(i) return "name " .. i end, 40)
+  refuses({ "column 2 (k) has 40 different texts in 40 rows", "'name 1'", 'skip = {"k"}',
+    'levels = {"k"}', 'numeric = {"k"}' }, read, text)
+  refuses("40 different texts", read, text, { stream = true })
+  lu.assertEquals(read(text, { skip = "k" }).X:cols(), 1)
+  lu.assertEquals(read(text, { levels = "k" }).X:cols(), 41)
+  lu.assertEquals(read(column_of(function(i) return "name " .. i // 3 end, 60)).X:cols(), 22)
+  refuses({ "the target 'k' has 40 different texts" }, read, text, { target = "k" })
+end
+
+function TestRefusals:test_formatted_numbers_are_refused_with_the_way_out()
+  for _, make in ipairs{ function(i) return "$" .. i end, function(i) return i .. "%" end,
+    function(i) return "1,00" .. i % 10 .. ".50" end, function(i) return "€" .. i end } do
+    local text = column_of(make, 12)
+    refuses({ "row 1, column 2 (k), line 2", "is not a plain number", 'numeric = {"k"}', "skip" },
+      read, text)
+    lu.assertEquals(read(text, { numeric = "k" }).X:cols(), 2)
+    lu.assertTrue(read(text, { levels = "k" }).X:cols() > 2)
+  end
+  refuses("a decimal comma is not read", read, column_of(function(i) return i .. ",5" end, 12))
+end
+
+function TestRefusals:test_numeric_reads_formatted_numbers()
+  local text = 'k,y\n"$1,000.50",1\n-$5,2\n5%,3\n"1,234,567",4\n7,5\n?,6\n'
+  local ds = read(text, { numeric = "k" })
+  lu.assertEquals(rows(ds.X), { { 1000.5 }, { -5 }, { 5 }, { 1234567 }, { 7 }, { 7 } })
+  lu.assertEquals(rows(read("k\n$8\n9\n", { like = ds }).X), { { 8 }, { 9 } })
+  for _, wrong in ipairs{ "1,00", ",100", "1,0000", "$", "%", "1,000,0", "$x" } do
+    refuses("is not a number", read, ('k,y\n"%s",1\n'):format(wrong), { numeric = true })
+  end
+end
+
+function TestRefusals:test_options_among_the_paths()
+  refuses({ "data.csv: option \"target\" stands among the paths", "(path, { target = ... })" },
+    sc.data.csv, { file(train), target = "u" })
+  refuses("stands among the paths", sc.data.libsvm, { file "1 1:1\n", task = "regression" })
+  refuses("'levels' got a table with the key 'k'", read, train, { levels = { k = { "a" } } })
+  refuses("'skip' got a table with the key 'u'", read, train, { skip = { u = true } })
+end
+
+function TestRefusals:test_other_encodings_have_a_sentence()
+  refuses({ "line 3 holds the byte e9", "Latin-1" }, read, "k,y\na,1\ncaf\xe9,2\n")
+  refuses("UTF-16", read, "\xff\xfek\0,\0y\0\n\0001\0,\0002\0\n\0")
+  lu.assertEquals(read("\xef\xbb\xbfk,y\ncaf\xc3\xa9,1\nt\xc3\xa9,2\n").names[1], "k=caf\xc3\xa9")
+end
+
+-- ---------------------------------------------------------------- one line about it
+
+TestTelling = {}
+
+local function says(statement)
+  return run_script("local sc = require 'scullery'\n" .. statement)
+end
+
+function TestTelling:test_reading_says_what_was_guessed_and_done()
+  local path = file "u,shape,day,n,y\n1,a,2024-01-01,9007199254740993,no\n,b,2024-01-02,1,yes\n"
+  local said = says(("sc.data.csv(%q)"):format(path))
+  for _, text in ipairs{ "scullery: " .. path .. ": target 'y' (the last column), classification \z
+    of 2 classes", "one column a level: shape (2)", "missing numbers filled in: u (1 row, by 1)",
+    "dates as days since 1970-01-01: day", "whole numbers beyond 2^53, rounded: n (1 row)" } do
+    lu.assertStrContains(said, text)
+  end
+  lu.assertEquals(select(2, said:gsub("\n", "")), 2) -- one line, and the status
+  lu.assertEquals(says(("sc.data.csv(%q, { quiet = true })"):format(path)), "status 0\n")
+  local described = read("u,y\n1,2\n,3\n"):describe()
+  lu.assertStrContains(described, "target 'y' (the last column), regression")
+  lu.assertStrContains(described, "missing numbers filled in: u (1 row, by 1)")
+end
+
+function TestTelling:test_nothing_is_said_where_nothing_was_guessed()
+  lu.assertEquals(says(("sc.data.csv(%q, { target = \"y\", task = \"regression\" })"):format(
+    file "a,y\n1,2\n")), "status 0\n")
+  lu.assertEquals(says('sc.data.load("wdbc")'), "status 0\n")
+end
+
+function TestTelling:test_reading_alike_says_what_differs()
+  local path = file "u,v,shape,note\n1,2,oval,n\n,3,round,n\n2,3,long,n\n"
+  local said = says(([[
+    local ds = sc.data.csv(%q, { quiet = true })
+    sc.data.csv(%q, { like = ds })
+    for _ in sc.data.csv_blocks(%q, { like = ds }) do end
+  ]]):format(file(train), path, path))
+  local line = "scullery: " .. path .. ": columns left out, as the schema has none of them: note; \z
+    unknown categories, whose columns of X are all 0: shape (2 rows, such as 'oval'); missing \z
+    numbers filled in: u (1 row, by 3)\n"
+  lu.assertEquals(said, line .. line .. "status 0\n")
+end
+
+-- ---------------------------------------------------------------- the environment and help
+
+TestEnvironment = {}
+
+local function with_variable(name, value)
+  return run(("%s=%s '%s' -e 'print(sc.threads())'"):format(name, value, program))
+end
+
+function TestEnvironment:test_wrong_values_are_refused_with_a_sentence()
+  for name, value in pairs{ SCULLERY_THREADS = "abc", SCULLERY_ISA = "sse",
+    SCULLERY_PLUGIN_PATH = "/nowhere", SCULLERY_DATA = "/nowhere" } do
+    local said = with_variable(name, value)
+    for _, text in ipairs{ "the environment variable " .. name, value, "status 1" } do
+      lu.assertStrContains(said, text)
+    end
+  end
+  for _, value in ipairs{ "0", "-1", "2x", "257" } do
+    lu.assertStrContains(with_variable("SCULLERY_THREADS", value), "a whole number from 1 to 256")
+  end
+  lu.assertStrContains(with_variable("SCULLERY_THREADS", 3), "3\nstatus 0")
+end
+
+function TestEnvironment:test_every_reader_has_its_options_in_one_table()
+  for _, reader in ipairs{ "csv", "libsvm", "idx" } do
+    for _, option in ipairs(core.reader_options(reader)) do
+      lu.assertTrue(#option.help > 0 and #option.takes > 0)
+    end
+  end
+  lu.assertNil(core.reader_options("xml"))
+  local help = require("scullery.help").text(sc.data.csv)
+  for _, text in ipairs{ "like", "quiet", "missing_values" } do lu.assertStrContains(help, text) end
+end
+
+function TestEnvironment:test_options_are_completed_inside_the_braces()
+  local complete = require("scullery.prompt").complete
+  lu.assertEquals(complete('sc.data.csv("a.csv", { targ'), "et")
+  lu.assertEquals(complete('sc.data.csv("a.csv", { target = "y", qui'), "et")
+  lu.assertEquals(complete('sc.data.libsvm("a", {\n  feat'), "ures")
+  lu.assertStrContains(select(2, complete 'sc.data.csv("a.csv", { missing'), "missing_values")
+  lu.assertEquals(complete('sc.data.csv("a.csv", { target = table.conc'), "at")
+  lu.assertEquals(complete('sc.data.csv("a.csv", { target = "y" }); targ'), "")
+  lu.assertEquals(complete('local t = { targ'), "")
+end
+
+local function slurp(path)
+  local f = assert(io.open(path, "rb"))
+  local text = f:read("a")
+  f:close()
+  return text
+end
+
+function TestEnvironment:test_the_page_on_data_lists_every_option()
+  local page = slurp((os.getenv "SCULLERY_SOURCE" or ".") .. "/docs/data.md")
+  for _, reader in ipairs{ "csv", "libsvm", "idx" } do
+    for _, option in ipairs(core.reader_options(reader)) do
+      lu.assertStrContains(page, ("| `%s` | %s | %s |"):format(option.name,
+        (option.takes:gsub("|", "\\|")), option.help))
+    end
+  end
+end
+
+local code = lu.LuaUnit.run()
+for _, path in ipairs(made) do os.remove(path) end
+os.exit(code, true)
