@@ -80,6 +80,8 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_probabilities(L);
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
+  scl_lua_open_json(L);
+  scl_lua_open_saving(L);
   lua_pushcfunction(L, now);
   lua_setfield(L, -2, "now");
   lua_pushcfunction(L, progress_label);
