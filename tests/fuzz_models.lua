@@ -35,6 +35,7 @@ local function corpus(path)
   local ds = models.classes(30, 3)
   local p = sc.pipeline{ sc.choose{ sc.standardize(), sc.minmax() },
     sc.solver.ridge{ lambda = sc.choose.log{ 1e-4, 1, count = 3 } } }
+  add(sc.pipeline{ sc.normalize(), sc.add_bias(), sc.solver.ridge() }:fit(ds), ds.X)
   add(p)
   add(p:search(ds, { folds = 3 }):calibrate{ folds = 3 }, ds.X)
   add(sc.pipeline{ sc.pca{ k = 2 }, sc.features{ p = sc.sampler.gaussian(),

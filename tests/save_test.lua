@@ -263,6 +263,54 @@ test("a model that was loaded goes on", function()
   same(again:fit(ds):weights(), p:weights())
 end)
 
+-- ---------------------------------------------------------------- other processes
+
+local softplus = support.build .. "/tests/plugins/softplus.so"
+
+-- What a script prints in another process.
+local function elsewhere(script, threads)
+  local file = support.write(nil, script)
+  local status, out, err = support.shell(("SCULLERY_THREADS=%d %s %s"):format(threads or 2,
+    support.quote(support.binary), file))
+  os.remove(file)
+  return status, out, err
+end
+
+local print_decision = [[
+local sc, core = require "scullery", require "scullery.core"
+%s
+local p = sc.load(%q)
+print(core.fingerprint(p:decision(sc.randn{ 50, 3, seed = 9 })))]]
+
+test("the same bits in another process, with any number of threads", function()
+  for _, make in ipairs(models.all()) do
+    if make.name:find("two") and make.name:find("sinks") or make.name:find("cells, three") then
+      local model = make.fit()
+      model:save(path)
+      local wanted = core.fingerprint(model:decision(sc.randn{ 50, 3, seed = 9 }))
+      for _, threads in ipairs{ 1, 3 } do
+        local status, out, err = elsewhere(print_decision:format("", path), threads)
+        lu.assertEquals({ status, out, err }, { 0, wanted .. "\n", "" }, make.name)
+      end
+    end
+  end
+end)
+
+test("a third party's plugin is asked for by name", function()
+  sc.plugin.load(softplus)
+  local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), T = 5,
+    phi = sc.nonlinearity.softplus() }, sc.solver.ridge() }:fit(models.classes(30, 2))
+  equal_models(model, saved_and_loaded(model), sc.randn{ 50, 3, seed = 9 })
+  local status, _, err = elsewhere(print_decision:format("", path))
+  lu.assertEquals(status, 1)
+  for _, word in ipairs{ path, "nonlinearity.softplus", "sc.plugin.load" } do
+    lu.assertStrContains(err, word)
+  end
+  local load = ("sc.plugin.load(%q)"):format(softplus)
+  local _, out = elsewhere(print_decision:format(load, path))
+  lu.assertEquals(out, core.fingerprint(model:decision(sc.randn{ 50, 3, seed = 9 })) .. "\n")
+end)
+
 -- ---------------------------------------------------------------- what cannot be
 
 test("what cannot be saved or found is told", function()
