@@ -7,7 +7,8 @@ local description = require "scullery.description"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 
-local restoring = { FORMAT = "scullery", VERSION = 1 }
+-- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+local restoring = { FORMAT = "scullery", VERSION = 1, STREAM = 0 }
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -201,7 +202,8 @@ local function check_sizes(origin, saved, file)
   end
 end
 
-local map_form = { origin = "table", check = "string", features = "integer", one_hot = "boolean" }
+local map_form = { origin = "table", check = "string", features = "integer", stream = "integer",
+  one_hot = "boolean" }
 local origin_form = { dim = "integer", T = "integer?", seed = "integer", samples = "integer?",
   whiten = "boolean?", dtype = "string", method = "string?", widths = "table?", kept = "table?" }
 
@@ -227,6 +229,7 @@ end
 --- restoring.map(features, saved, file): the map again, and what it was made from.
 function restoring.map(features, saved, file)
   check_form(saved, map_form, "map")
+  expect(saved.stream, restoring.STREAM, "the stream of the parameters")
   local origin = decode_origin(saved, file)
   check_sizes(origin, saved, file)
   local map = keep(features:map_from(origin), origin)

@@ -75,7 +75,7 @@ local function encode_map(map, origin, arrays, o)
   local rows, numbers, check = restoring.probe(map)
   arrays["features.rows"], arrays["features.check"] = rows, numbers
   return { origin = how, check = check, features = info.features, method = info.method,
-    log_scale = info.log_scale, one_hot = info.entries > 0 }
+    stream = restoring.STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
 end
 
 local function encode_learnt(learnt, arrays)
