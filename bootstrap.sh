@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 
 # What is needed, in one place.
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-dev librandom123-dev libsleef-dev libedit-dev
-  libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
+  libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
 test_packages=(lua-unit lua-check clang-format valgrind)
 
 usage() {

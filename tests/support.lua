@@ -21,6 +21,18 @@ function support.write(path, text)
   return path
 end
 
+--- support.memory_path(): a new file's path, in memory where the system has such a folder: for
+--- thousands of files that are written to the disk's end each.
+function support.memory_path()
+  local path = os.tmpname()
+  local memory = "/dev/shm/" .. path:match("[^/]+$")
+  local file = io.open(memory, "wb")
+  if not file then return path end
+  file:close()
+  os.remove(path)
+  return memory
+end
+
 --- support.quote(text): the text as one word of a shell line.
 function support.quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 

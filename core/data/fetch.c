@@ -3,11 +3,11 @@
 
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "data/digest.h"
 #include "data/output.h"
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static scl_status load(library *curl, scl_error *error) {
 
 typedef struct transfer {
   scl_output *output;
-  SHA2_CTX hash;
+  scl_digest digest;
   curl_off_t taken;
   char why[CURL_ERROR_SIZE]; /* libcurl's own words on what went wrong */
   scl_progress progress;
@@ -59,7 +59,7 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
   t->taken += (curl_off_t)(size * count);
   if (t->taken > MOST_BYTES) return 0;
   scl_output_write(t->output, bytes, size * count);
-  SHA256Update(&t->hash, (const unsigned char *)bytes, size * count);
+  scl_digest_add(&t->digest, bytes, size * count);
   return size * count;
 }
 
@@ -71,11 +71,6 @@ static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up
   t->progress.total = (double)total;
   if (total > 0) scl_progress_report(&t->progress, (double)done);
   return scl_interrupted();
-}
-
-static void to_text(const unsigned char digest[SHA256_DIGEST_LENGTH], char text[65]) {
-  for (int i = 0; i < SHA256_DIGEST_LENGTH; i++)
-    (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
 /* http and https alone, redirects included: an address must not reach the files of this machine. */
@@ -131,11 +126,10 @@ static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
   library curl = {0};
   transfer t = {.progress = scl_progress_begin("fetching", "bytes", 0)};
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  char text[65];
+  char text[SCL_DIGEST_TEXT + 1];
   SCL_TRY(load(&curl, error));
   SCL_TRY(scl_output_open(path, &t.output, error));
-  SHA256Init(&t.hash);
+  scl_digest_open(&t.digest);
   CURL *handle = curl.init();
   if (handle == NULL) {
     scl_output_abandon(t.output);
@@ -146,8 +140,7 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
   scl_status status =
       code == CURLE_OK ? SCL_STATUS_OK : refuse(&curl, handle, code, url, path, &t, error);
   curl.cleanup(handle);
-  SHA256Final(digest, &t.hash);
-  to_text(digest, text);
+  scl_digest_text(&t.digest, text);
   if (status == SCL_STATUS_OK && sha256 != NULL && strcmp(text, sha256) != 0)
     status = scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: the file that came has sha256 %s where %s is expected; nothing was kept",
@@ -158,16 +151,15 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
 }
 
 scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) {
-  unsigned char buffer[65536], bytes[SHA256_DIGEST_LENGTH];
-  SHA2_CTX hash;
+  unsigned char buffer[65536];
+  scl_digest sum;
   FILE *file = fopen(path, "rb");
   if (file == NULL) return scl_fail(error, SCL_STATUS_IO, "%s: %s", path, strerror(errno));
-  SHA256Init(&hash);
+  scl_digest_open(&sum);
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-    SHA256Update(&hash, buffer, got);
+    scl_digest_add(&sum, buffer, got);
   const bool failed = ferror(file) != 0;
   (void)fclose(file);
-  SHA256Final(bytes, &hash);
-  to_text(bytes, digest);
+  scl_digest_text(&sum, digest);
   return failed ? scl_fail(error, SCL_STATUS_IO, "%s: cannot be read", path) : SCL_STATUS_OK;
 }

@@ -28,6 +28,8 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   scl_lua_open_progress(L);
+  scl_lua_open_json(L);
+  scl_lua_open_saving(L);
   lua_pushstring(L, SCULLERY_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

@@ -86,5 +86,7 @@ void scl_lua_open_rows(lua_State *L);
 void scl_lua_open_machine(lua_State *L);
 void scl_lua_open_labels(lua_State *L);
 void scl_lua_open_codes(lua_State *L);
+void scl_lua_open_json(lua_State *L);
+void scl_lua_open_saving(lua_State *L);
 
 #endif

@@ -26,9 +26,10 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
 /* An instance of that kind; a sentence where it is of another. */
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
 
-/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_map and a scl_source, which may
- * keep one Lua value. */
+/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_stage, a scl_map and a scl_source,
+ * which may keep one Lua value. */
 void **scl_lua_new_model(lua_State *L);
+void **scl_lua_new_stage(lua_State *L);
 void **scl_lua_new_map(lua_State *L);
 void **scl_lua_new_source(lua_State *L);
 

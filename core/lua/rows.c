@@ -10,7 +10,7 @@
 
 static void release_stage(void *stage) { scl_stage_destroy(stage); }
 
-static void **new_stage(lua_State *L) {
+void **scl_lua_new_stage(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
 }
 
@@ -27,7 +27,7 @@ static int fit_stage(lua_State *L) {
   const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 1, NULL, kinds);
   scl_error error = {0};
   scl_stage *stage;
-  void **slot = new_stage(L);
+  void **slot = scl_lua_new_stage(L);
   const int made = lua_gettop(L);
   const scl_flow flow = scl_lua_flow(L, 2, 3, 0);
   scl_lua_check(L, scl_flow_fit_stage(&flow, kind, &stage, &error), &error);
@@ -69,7 +69,7 @@ static int projection_stage(lua_State *L) {
   if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
       mean->cols != vectors->cols)
     return luaL_error(L, "a projection takes k x d vectors and a 1 x d mean, in float64");
-  void **slot = new_stage(L);
+  void **slot = scl_lua_new_stage(L);
   scl_lua_check(L, scl_stage_create_projection(vectors, scl_matrix_row(mean, 0), &stage, &error),
                 &error);
   *slot = stage;

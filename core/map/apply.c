@@ -449,6 +449,18 @@ scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error) {
   return scl_cells_settle(cells, error);
 }
 
+const scl_cells *scl_map_cells(const scl_map *map) { return map->cells; }
+
+scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
+                                 size_t rows, scl_error *error) {
+  scl_cells *cells;
+  SCL_TRY(scl_map_open_cells(map, &cells, error));
+  const scl_status status = scl_cells_import(cells, counts, words, rows, error);
+  if (status == SCL_STATUS_OK) return scl_map_settle(map, cells, error);
+  scl_cells_destroy(cells);
+  return status;
+}
+
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                                int32_t *columns, scl_error *error) {
   return scl_cells_find(map->cells, map->dtype, x, x_stride, rows, columns, error);

@@ -422,6 +422,44 @@ scl_status scl_cells_merge(scl_cells *into, const scl_cells *from, scl_error *er
   return run(&job, merge_task, 1, error);
 }
 
+size_t scl_cells_words(const scl_cells *cells) { return cells->words; }
+
+void scl_cells_export(const scl_cells *cells, int64_t *counts, int32_t *words) {
+  for (size_t t = 0; t < cells->grids; t++) {
+    const grid *g = &cells->grid[t];
+    counts[t] = (int64_t)g->count;
+    for (size_t e = 0; e < g->count; e++, words += cells->words)
+      unpack(cells->words, g->keys + e * cells->words * g->width, g->width, words);
+  }
+}
+
+scl_status scl_cells_import(scl_cells *cells, const int64_t *counts, const int32_t *words,
+                            size_t rows, scl_error *error) {
+  const size_t each = cells->words;
+  void *memory = scl_allocate(tile_bytes(cells));
+  if (memory == NULL) return scl_fail_memory(error, tile_bytes(cells), "a tile of cells");
+  tile t = tile_in(cells, memory, 0, 0);
+  scl_status status = SCL_STATUS_OK;
+  size_t left = rows;
+  start_widths(cells);
+  for (size_t k = 0; status == SCL_STATUS_OK && k < cells->grids; k++) {
+    const bool fits = counts[k] >= 0 && (size_t)counts[k] <= left;
+    for (int64_t e = 0; status == SCL_STATUS_OK && fits && e < counts[k]; e++, words += each) {
+      const uint32_t tag = tag_of(scl_loops_get()->hash_i32(each, words, cells->odd));
+      status = learn_cell(&t, &cells->grid[k], words, tag, error);
+    }
+    if (status == SCL_STATUS_OK && (!fits || cells->grid[k].count != (size_t)counts[k]))
+      status = scl_fail(error, SCL_STATUS_BAD_DATA,
+                        "the saved cells of grid %zu are more than there are, or not all different",
+                        k + 1);
+    left -= fits ? (size_t)counts[k] : 0;
+  }
+  if (status == SCL_STATUS_OK && left > 0)
+    status = scl_fail(error, SCL_STATUS_BAD_DATA, "%zu saved cells are of no grid", left);
+  scl_release(memory);
+  return status;
+}
+
 scl_status scl_cells_settle(scl_cells *cells, scl_error *error) {
   for (size_t t = 0; t < cells->grids; t++)
     cells->start[t + 1] = cells->start[t] + cells->grid[t].count;

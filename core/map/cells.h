@@ -18,6 +18,14 @@ void scl_cells_destroy(scl_cells *cells);
 
 size_t scl_cells_count(const scl_cells *cells); /* features once settled, else 0 */
 size_t scl_cells_bytes(const scl_cells *cells);
+size_t scl_cells_words(const scl_cells *cells); /* whole numbers that name a cell */
+
+/* What was learnt, for a file: counts[t] = cells of grid t; words = the names of the cells, grid
+ * after grid (scl_cells_count rows of scl_cells_words). And back, into an empty dictionary of the
+ * same grids, `rows` cells in all; nothing is trusted: SCL_STATUS_BAD_DATA. */
+void scl_cells_export(const scl_cells *cells, int64_t *counts, int32_t *words);
+scl_status scl_cells_import(scl_cells *cells, const int64_t *counts, const int32_t *words,
+                            size_t rows, scl_error *error);
 
 /* Learn the cells of x (rows x d at stride): a grid's cells are numbered in the order in which rows
  * brought them. After the last rows, settle their columns. See scl_map_apply_cells for `find`. */

@@ -88,6 +88,10 @@ double scl_map_entry_value(const scl_map *map);
  * rows brought them. Before that the map has no features. */
 scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error);
 scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error);
+/* The dictionary, NULL where features are dense; and one that was exported (cells.h) in its place. */
+const scl_cells *scl_map_cells(const scl_map *map);
+scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
+                                 size_t rows, scl_error *error);
 /* columns (rows x T) = the feature of each row's cell in each grid, -1 where it is none of those
  * learnt. */
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,

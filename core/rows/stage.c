@@ -99,23 +99,39 @@ static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) 
   stage->constant += constant;
 }
 
-scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
-                            scl_stage **out, scl_error *error) {
+/* Room for what the kind learns, contents not set. */
+static scl_status create(scl_stage_kind kind, size_t cols, scl_stage **out, scl_error *error) {
   scl_stage *stage = scl_allocate_zero(sizeof *stage);
   if (stage == NULL) return scl_fail_memory(error, sizeof *stage, "a stage");
   *stage =
       (scl_stage){.kind = kind, .cols_in = cols, .cols_out = cols + (kind == SCL_ADD_BIAS ? 1 : 0)};
-  if (scl_stage_needs_moments(kind)) {
-    stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
-    if (stage->shift == NULL) {
-      scl_release(stage);
-      return scl_fail_memory(error, 2 * cols * sizeof(double), "a stage");
-    }
-    stage->factor = stage->shift + cols;
-    for (size_t j = 0; j < cols; j++)
-      set_column(stage, moments, j);
-  }
   *out = stage;
+  if (!scl_stage_needs_moments(kind)) return SCL_STATUS_OK;
+  stage->shift = scl_allocate_zero((2 * cols + 1) * sizeof(double));
+  if (stage->shift == NULL) {
+    scl_release(stage);
+    return scl_fail_memory(error, 2 * cols * sizeof(double), "a stage");
+  }
+  stage->factor = stage->shift + cols;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
+                            scl_stage **out, scl_error *error) {
+  SCL_TRY(create(kind, cols, out, error));
+  for (size_t j = 0; scl_stage_needs_moments(kind) && j < cols; j++)
+    set_column(*out, moments, j);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shift,
+                             const double *factor, size_t constant, scl_stage **out,
+                             scl_error *error) {
+  SCL_TRY(create(kind, cols, out, error));
+  (*out)->constant = constant;
+  if (!scl_stage_needs_moments(kind)) return SCL_STATUS_OK;
+  memcpy((*out)->shift, shift, cols * sizeof *shift);
+  memcpy((*out)->factor, factor, cols * sizeof *factor);
   return SCL_STATUS_OK;
 }
 

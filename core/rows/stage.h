@@ -37,6 +37,11 @@ bool scl_stage_needs_moments(scl_stage_kind kind);
 /* moments may be NULL for kinds that need none. */
 scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,
                             scl_stage **out, scl_error *error);
+/* As it was fitted: shift and factor cols numbers each, NULL for kinds that learn none; not for
+ * SCL_PROJECT. */
+scl_status scl_stage_restore(scl_stage_kind kind, size_t cols, const double *shift,
+                             const double *factor, size_t constant, scl_stage **out,
+                             scl_error *error);
 /* SCL_PROJECT: vectors k x cols, mean cols numbers. */
 scl_status scl_stage_create_projection(const scl_matrix *vectors, const double *mean,
                                        scl_stage **out, scl_error *error);

@@ -27,8 +27,8 @@ local function check(f, data)
   end
   if f.task == "classification" then return end
   if not (data and data.X) then
-    error("the guarantees are for targets in [-1, 1], and those of a data set that streams are \z
-      not known", 0)
+    error("the guarantees are for targets in [-1, 1], and those of a data set that streams, or of \z
+      a model that was loaded, are not known", 0)
   end
   local largest = data:targets():abs():max()
   if largest > 1 then
@@ -148,7 +148,8 @@ end
 local function radius_of(f, data, o)
   if o.radius then return o.radius end
   if not (data and data.X) then
-    error("the longest row of a data set that streams is not known: give radius =", 0)
+    error("the longest row of a data set that streams, or of a model that was loaded, is not \z
+      known: give radius =", 0)
   end
   local X, longest = #f.stages > 0 and core.transform(core.source(data.X), f.stages)
     or data.X, 0

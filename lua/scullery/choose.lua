@@ -59,7 +59,7 @@ local function range(law, given, from, to)
     seen[value] = true
   end
   return setmetatable({ values = values, law = law, low = low, high = high, at = at,
-    counted = given.count ~= nil }, Choose)
+    counted = given.count ~= nil, count = given.count }, Choose)
 end
 
 local function check_range(title, given, test, takes)

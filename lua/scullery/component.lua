@@ -177,6 +177,7 @@ function Component:settled(widths)
   local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
   copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
     widths[2], widths[3])
+  copy.widths = widths
   return copy
 end
 

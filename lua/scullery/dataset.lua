@@ -278,6 +278,12 @@ local function need_memory(self, what, level)
   end
 end
 
+--- ds:save_schema(path): write the schema of the data (names, kinds, categories, what missing
+--- values become) to a file that sc.load reads; a fitted pipeline keeps and saves it too.
+function Dataset:save_schema(path)
+  return options.guard("dataset:save_schema", 1, require("scullery.saving").save, self, path)
+end
+
 --- ds:size(): rows, columns.
 function Dataset:size()
   if self.X then return self.X:rows(), self.X:cols() end

@@ -18,6 +18,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.features    random features                sc.features{ p = ..., phi = ..., T = 500 }
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
+  sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
   sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes

@@ -15,6 +15,7 @@ local sc = {
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, pca = stages.pca,
   pipeline = require "scullery.pipeline".new,
+  load = require "scullery.saving".load,
   dataset = require "scullery.dataset".new,
   metrics = require "scullery.metrics",
   codes = require "scullery.codes",

@@ -53,6 +53,16 @@ local feature_rules = {
 
 -- The features' own options, in the order in which they are shown and searched.
 local own = { "T", "seed", "dtype", "samples", "method" }
+instantiation.own_options = own
+
+-- What a map is made from besides its parts.
+local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
+
+local function origin_of(spec)
+  local origin = {}
+  for _, name in ipairs(from_spec) do origin[name] = spec[name] end
+  return origin
+end
 
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
@@ -96,7 +106,7 @@ function Features:resolved(choices)
   for _, name in ipairs(own) do
     copy[name] = choose.pick(self[name], "features." .. name, choices)
   end
-  copy.fitted = nil
+  copy.fitted, copy.origin = nil, nil
   return copy
 end
 
@@ -111,12 +121,14 @@ local function instances(inst, choices, widths)
     found = found or { widths() }
     return part:instance(choices, found)
   end
-  return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K) }
+  return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
 end
 
 --- The map for the rows of a source after stages: parameters drawn, or learnt from the rows where
 --- the sampler learns; kernels bound; widths that come from the data worked out. whiten: kernel
---- sections as L^-1 k(W, x).
+--- sections as L^-1 k(W, x). Second result: what the map was made from, besides the parts: dim,
+--- whiten, widths (found in the data), state (what the sampler learnt), and the values of T, seed,
+--- dtype, samples and method.
 function Features:map(source, stages, choices, whiten)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
@@ -133,7 +145,19 @@ function Features:map(source, stages, choices, whiten)
   self.inst.last_dim = spec.dim
   local map = core.map(spec)
   core.learn(source, stages, map)
-  return map
+  return map, origin_of(spec)
+end
+
+--- The map that was made from `origin`, as features:map told it; one-hot features without their
+--- cells.
+function Features:map_from(origin)
+  local spec = instances(self.inst, {}, function()
+    if not origin.widths then error("a width came from data, and is not known any more", 0) end
+    return table.unpack(origin.widths, 1, 3)
+  end)
+  for _, name in ipairs(from_spec) do spec[name] = origin[name] end
+  self.inst.last_dim = spec.dim
+  return core.map(spec)
 end
 
 --- Whether the parameters are learnt from rows, so that folds must not share them.
@@ -156,7 +180,7 @@ function Features:fit(X)
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   return options.guard("features:fit", 1, function()
-    self.fitted = self:map(core.source(X), {})
+    self.fitted, self.origin = self:map(core.source(X), {})
     return self
   end)
 end
@@ -210,6 +234,12 @@ function Features:parameters() return core.map_parameters(fitted(self, "features
 --- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K, and of a kernel as
 --- phi.
 function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
+
+--- feats:save(path[, { parameters = true }]): write the features, fitted or not, to a file that
+--- sc.load reads; see pipeline:save.
+function Features:save(path, given)
+  return options.guard("features:save", 1, require("scullery.saving").save, self, path, given)
+end
 
 --- feats:info(): T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the kernel's
 --- width, dtype.

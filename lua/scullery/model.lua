@@ -2,12 +2,14 @@
 --- model predicts, and holds no training data.
 ---
 --- Fields: stages (fitted row stages), map (the engine's features, nil without), map_info (what
---- they are), features, solver (the recipe's, with the choices of a search put in), weights (D x c)
---- and intercept (1 x c), or learnt (a model that is not linear in the features); targets (c),
---- task, classes, names, n and dim (of the rows learnt from), dtype, block, weighted (whether rows
---- counted differently), class_weights (as given), report (status, iterations, gap, residual,
---- tolerance, jitter, loss, score, note), seconds (a list of {stage, seconds}), components (of
---- sc.pca), calibration.
+--- they are), origin (what the map was made from: see Features:map; kept = a list of lists of
+--- parameters where it was pruned), features, solver (the recipe's, with the choices of a search
+--- put in), weights (D x c) and intercept (1 x c), or learnt (a model that is not linear in the
+--- features); targets (c), task, classes, names, schema (of the data, where it has one), n and dim
+--- (of the rows learnt from), dtype, block, weighted (whether rows counted differently),
+--- class_weights (as given), report (status, iterations, gap, residual, tolerance, jitter, loss,
+--- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
+--- that are plain values are saved by themselves (scullery.saving).
 local core = require "scullery.core"
 
 local Model = { __name = "model" }

@@ -18,6 +18,7 @@ Pipeline.__index = Pipeline
 local pipeline = { class = Pipeline }
 
 local own_options = { block = true, allowance = true, class_weights = true }
+pipeline.own_options = own_options
 
 local function check_own(given)
   for name in pairs(given) do
@@ -186,13 +187,13 @@ function Pipeline:prepare(source, choices)
     components = found or components
     seconds[#seconds + 1] = { tostring(stage), core.now() - began }
   end
-  local map
+  local map, origin
   if self.features then
     local began = core.now()
-    map = self.features:map(source, made, choices, whitens(self, choices))
+    map, origin = self.features:map(source, made, choices, whitens(self, choices))
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
-  return { stages = made, map = map, seconds = seconds, components = components }
+  return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
 end
 
 --- Whether something before the solver is learnt from rows in a way that folds must not share.
@@ -224,7 +225,8 @@ end
 -- What every fitted model of this recipe has.
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
-  return model.new{ stages = prepared.stages, map = prepared.map, seconds = prepared.seconds,
+  return model.new{ stages = prepared.stages, map = prepared.map, origin = prepared.origin,
+    seconds = prepared.seconds,
     components = prepared.components, features = self.features,
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
     block = self.block }:with(fields)
@@ -646,6 +648,17 @@ end
 --- model learnt from. Works after any solver on features with a K.
 function Pipeline:prune(given)
   return guarded("pipeline:prune", require("scullery.prune").run, self, given)
+end
+
+--- p:save(path[, { parameters = true }]): write the pipeline, fitted or not, to a file of the
+--- format safetensors, whole or not at all; sc.load(path) reads it. Saved are the recipe with every
+--- option (sc.choose{...} too), and of a fitted one what it learnt: stages, coefficients or the
+--- solver's own model, classes, schema, calibration, reports, the choice and table of a search.
+--- Parameters of features are not written but drawn again from their seed; parameters = true writes
+--- them too, as the array features.parameters, for other programs (docs/models.md). Training rows
+--- are not saved, but those that a model consists of.
+function Pipeline:save(path, given)
+  return guarded("pipeline:save", require("scullery.saving").save, self, path, given)
 end
 
 --- pipeline.is(value)

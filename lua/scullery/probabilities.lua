@@ -24,6 +24,7 @@ end
 -- print
 
 local Calibration = { __name = "calibration" }
+probabilities.class = Calibration
 
 function Calibration:__tostring()
   if self.method == "loss" then return "the solver's own, from its loss" end

@@ -102,7 +102,10 @@ local function shrink(f, weights, kept)
   local map, places = core.map_select(f.map, kept), {}
   for k = 0, outputs - 1 do for _, t in ipairs(kept) do places[#places + 1] = k * T + t end end
   local info = core.map_info(map)
-  local smaller = f:with{ map = map, map_info = info, pruned = true, report = {
+  local origin = { kept = { table.unpack(f.origin.kept or {}) } }
+  for name, value in pairs(f.origin) do origin[name] = origin[name] or value end
+  table.insert(origin.kept, kept)
+  local smaller = f:with{ map = map, map_info = info, origin = origin, pruned = true, report = {
     status = f.report.status, iterations = f.report.iterations,
     note = ("pruned to %d of %d parameters"):format(#kept, T) },
     weights = weights:select(places) * math.exp(info.log_scale - f.map_info.log_scale) }

@@ -185,6 +185,7 @@ local function count_unconverged(candidates, c)
 end
 
 local Table = { __name = "search table" }
+search.table_class = Table
 
 -- A table of results prints as one: a line a cell, the best marked.
 function Table:__tostring()

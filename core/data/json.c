@@ -1,0 +1,168 @@
+#include "data/json.h"
+
+#include "data/number.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ UTF-8 */
+
+/* Bytes of the character at `at`, 0 where it is none: shortest form, no surrogates, no 0. */
+static size_t character(const unsigned char *at, const unsigned char *end) {
+  static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000};
+  const size_t size = *at < 0x80 ? 1 : *at < 0xC0 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+  if (size == 0 || *at > 0xF4 || (size_t)(end - at) < size) return 0;
+  uint32_t code = size == 1 ? *at : *at & (0x7Fu >> size);
+  for (size_t i = 1; i < size; i++) {
+    if ((at[i] & 0xC0) != 0x80) return 0;
+    code = code << 6 | (at[i] & 0x3Fu);
+  }
+  return code < least[size] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : size;
+}
+
+bool scl_json_is_text(const char *text, size_t length) {
+  const unsigned char *at = (const unsigned char *)text, *end = at + length;
+  for (size_t size; at < end; at += size)
+    if ((size = character(at, end)) == 0) return false;
+  return true;
+}
+
+/* ------------------------------------------------------------ what is checked before parsing */
+
+typedef struct scan {
+  const char *at, *end, *what;
+  size_t depth, values;
+  scl_json *out;
+} scan;
+
+static scl_status refuse(const scan *s, const char *why, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its JSON %s", s->what, why);
+}
+
+/* libcjson takes control characters in texts, and \u0000 as their end. */
+static scl_status scan_text(scan *s, scl_error *error) {
+  for (s->at++; s->at < s->end && *s->at != '"'; s->at++) {
+    if ((unsigned char)*s->at < 0x20) return refuse(s, "has a control character", error);
+    if (*s->at != '\\') continue;
+    if (s->end - s->at >= 6 && strncmp(s->at, "\\u0000", 6) == 0)
+      return refuse(s, "has a zero character", error);
+    s->at++;
+  }
+  if (s->at >= s->end) return refuse(s, "ends inside a text", error);
+  s->at++;
+  return SCL_STATUS_OK;
+}
+
+static size_t digits(const char *text) { return strspn(text, "0123456789"); }
+
+/* -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?: its length, 0 where it is none. */
+static size_t number_length(const char *text, bool *whole) {
+  const char *at = text + (*text == '-');
+  size_t count = digits(at);
+  if (count == 0 || (*at == '0' && count > 1)) return 0;
+  at += count;
+  *whole = *at != '.' && *at != 'e' && *at != 'E';
+  if (*at == '.') {
+    if ((count = digits(at + 1)) == 0) return 0;
+    at += 1 + count;
+  }
+  if (*at == 'e' || *at == 'E') {
+    at += 1 + (at[1] == '+' || at[1] == '-');
+    if ((count = digits(at)) == 0) return 0;
+    at += count;
+  }
+  return (size_t)(at - text);
+}
+
+enum { LONGEST_NUMBER = 60 }; /* libcjson reads 63 characters of one */
+
+static scl_status scan_number(scan *s, scl_error *error) {
+  scl_json_number number = {0};
+  const size_t length = number_length(s->at, &number.is_whole);
+  if (length == 0 || length > LONGEST_NUMBER || !scl_parse_number(s->at, length, &number.value) ||
+      !isfinite(number.value))
+    return refuse(s, "has a number that is none, or that no double holds", error);
+  if (number.is_whole) {
+    errno = 0;
+    number.whole = strtoll(s->at, NULL, 10);
+    number.is_whole = errno == 0;
+  }
+  scl_json_number *numbers = scl_grow(s->out->numbers, s->out->count, &s->out->room, sizeof number);
+  if (numbers == NULL)
+    return scl_fail_memory(error, 2 * s->out->room * sizeof number, "the numbers of a JSON text");
+  s->out->numbers = numbers;
+  numbers[s->out->count++] = number;
+  s->at += length;
+  return SCL_STATUS_OK;
+}
+
+static scl_status scan_one(scan *s, scl_error *error) {
+  const char c = *s->at;
+  if (c == '"') return scan_text(s, error);
+  if (c == '-' || (c >= '0' && c <= '9')) return scan_number(s, error);
+  s->depth += c == '[' || c == '{';
+  s->depth -= (c == ']' || c == '}') && s->depth > 0;
+  s->values += c == '[' || c == '{' || c == ',';
+  if (s->depth > SCL_JSON_DEPTH) return refuse(s, "is nested too deeply", error);
+  if (s->values > SCL_JSON_VALUES) return refuse(s, "has too many values", error);
+  s->at++;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ names */
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static scl_status check_object(const cJSON *object, const char *what, scl_error *error) {
+  size_t count = 0;
+  for (const cJSON *item = object->child; item != NULL; item = item->next)
+    count++;
+  const char **names = scl_allocate_array(count + 1, sizeof *names);
+  if (names == NULL) return scl_fail_memory(error, count * sizeof *names, "the names of an object");
+  scl_status status = SCL_STATUS_OK;
+  count = 0;
+  for (const cJSON *item = object->child; item != NULL; item = item->next)
+    names[count++] = item->string;
+  qsort(names, count, sizeof *names, compare_names);
+  for (size_t i = 1; status == SCL_STATUS_OK && i < count; i++)
+    if (strcmp(names[i - 1], names[i]) == 0)
+      status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its JSON names \"%.60s\" twice", what,
+                        names[i]);
+  scl_release(names);
+  return status;
+}
+
+static scl_status check_names(const cJSON *value, const char *what, scl_error *error) {
+  if (cJSON_IsObject(value)) SCL_TRY(check_object(value, what, error));
+  for (const cJSON *item = value->child; item != NULL; item = item->next)
+    SCL_TRY(check_names(item, what, error));
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ parsing */
+
+scl_status scl_json_parse(const char *text, size_t length, const char *what, scl_json *out,
+                          scl_error *error) {
+  scan s = {.at = text, .end = text + length, .what = what, .out = out};
+  *out = (scl_json){0};
+  scl_status status = scl_json_is_text(text, length)
+                          ? SCL_STATUS_OK
+                          : refuse(&s, "is not UTF-8 without zero bytes", error);
+  while (status == SCL_STATUS_OK && s.at < s.end)
+    status = scan_one(&s, error);
+  if (status == SCL_STATUS_OK) {
+    out->root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
+    status =
+        out->root == NULL ? refuse(&s, "is damaged", error) : check_names(out->root, what, error);
+  }
+  if (status != SCL_STATUS_OK) scl_json_release(out);
+  return status;
+}
+
+void scl_json_release(scl_json *json) {
+  cJSON_Delete(json->root);
+  scl_release(json->numbers);
+  *json = (scl_json){0};
+}

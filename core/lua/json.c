@@ -1,0 +1,226 @@
+/* scullery.core: JSON texts from Lua tables and back (data/json.h), for the descriptions of saved
+ * models.
+ *
+ *   boolean, text (UTF-8)       as in JSON
+ *   whole number, other number  1, 1.5: each comes back as what it was, to the bit (1.0 as 1.0)
+ *   table with 1 .. n alone     a list
+ *   table with texts alone      an object, its names in order of their bytes; empty: {}
+ *
+ * All else is refused: infinities and NaN, which JSON has not; other keys; functions; more than
+ * SCL_JSON_DEPTH levels. null is refused when it is read. */
+#include "data/json.h"
+#include "data/number.h"
+#include "lua/handle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCL_LUA_JSON "scullery.json"
+
+/* ------------------------------------------------------------ writing */
+
+static void delete_tree(void *tree) { cJSON_Delete(tree); }
+
+static cJSON *check_made(lua_State *L, cJSON *made) {
+  if (made == NULL) luaL_error(L, "not enough memory for a JSON text");
+  return made;
+}
+
+static cJSON *encode(lua_State *L, int place, int depth);
+
+/* A value's tree, owned by `into` at once, so that an error leaves nothing behind. */
+static void put(lua_State *L, cJSON *into, const char *name, cJSON *value) {
+  const bool done =
+      name == NULL ? cJSON_AddItemToArray(into, value) : cJSON_AddItemToObject(into, name, value);
+  if (done) return;
+  cJSON_Delete(value);
+  luaL_error(L, "not enough memory for a JSON text");
+}
+
+static cJSON *encode_number(lua_State *L, int place) {
+  char text[40];
+  if (lua_isinteger(L, place)) {
+    (void)snprintf(text, sizeof text, "%lld", (long long)lua_tointeger(L, place));
+    return check_made(L, cJSON_CreateRaw(text));
+  }
+  const double value = lua_tonumber(L, place);
+  if (!isfinite(value)) luaL_error(L, "JSON has no %s", isnan(value) ? "nan" : "inf");
+  const size_t length = scl_format_number(value, false, text);
+  if (strpbrk(text, ".e") == NULL) memcpy(text + length, ".0", 3);
+  return check_made(L, cJSON_CreateRaw(text));
+}
+
+static const char *check_text(lua_State *L, int place) {
+  size_t length;
+  const char *text = lua_tolstring(L, place, &length);
+  if (!scl_json_is_text(text, length))
+    luaL_error(L, "a text of JSON is UTF-8 without zero bytes, and got bytes that are not");
+  return text;
+}
+
+/* Whether the table has 1 .. n alone (n > 0), or texts alone. */
+static bool is_list(lua_State *L, int place) {
+  lua_Unsigned texts = 0, numbers = 0;
+  const lua_Unsigned length = lua_rawlen(L, place);
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1)) {
+    texts += lua_type(L, -2) == LUA_TSTRING;
+    const lua_Integer key = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+    if (lua_type(L, -2) != LUA_TSTRING && (key < 1 || (lua_Unsigned)key > length))
+      luaL_error(L,
+                 "JSON has lists of 1 to n and objects with texts as names, and a table has the "
+                 "key %s",
+                 luaL_tolstring(L, -2, NULL));
+    numbers += key > 0;
+  }
+  if (texts > 0 && numbers > 0) luaL_error(L, "JSON has lists or objects, and a table is both");
+  return numbers > 0;
+}
+
+/* `into` lies in a handle already, or in a tree that does. */
+static void encode_list(lua_State *L, int place, cJSON *into, int depth) {
+  const lua_Integer length = (lua_Integer)lua_rawlen(L, place);
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_rawgeti(L, place, i);
+    put(L, into, NULL, encode(L, lua_gettop(L), depth));
+    lua_pop(L, 1);
+  }
+}
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
+  size_t count = 0, i = 0;
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    count++;
+  const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    names[i++] = check_text(L, -2); /* the table holds the text */
+  qsort(names, count, sizeof *names, compare_texts);
+  for (i = 0; i < count; i++) {
+    lua_getfield(L, place, names[i]);
+    put(L, into, names[i], encode(L, lua_gettop(L), depth));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+/* A table's own tree lies in a handle while it is filled, as what is in it may raise. */
+static cJSON *encode_table(lua_State *L, int place, int depth) {
+  if (depth > SCL_JSON_DEPTH)
+    luaL_error(L, "a table for JSON is nested too deeply, or holds itself");
+  luaL_checkstack(L, 12, "JSON");
+  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON, delete_tree, 0);
+  const bool list = is_list(L, place);
+  cJSON *tree = check_made(L, list ? cJSON_CreateArray() : cJSON_CreateObject());
+  *slot = tree;
+  if (list)
+    encode_list(L, place, tree, depth + 1);
+  else
+    encode_object(L, place, tree, depth + 1);
+  *slot = NULL; /* now the caller's */
+  lua_pop(L, 1);
+  return tree;
+}
+
+static cJSON *encode(lua_State *L, int place, int depth) {
+  switch (lua_type(L, place)) {
+  case LUA_TBOOLEAN:
+    return check_made(L, cJSON_CreateBool(lua_toboolean(L, place)));
+  case LUA_TNUMBER:
+    return encode_number(L, place);
+  case LUA_TSTRING:
+    return check_made(L, cJSON_CreateString(check_text(L, place)));
+  case LUA_TTABLE:
+    return encode_table(L, place, depth);
+  default:
+    luaL_error(L, "JSON has no %s", luaL_typename(L, place));
+    return NULL;
+  }
+}
+
+/* core.json_encode(value) -> text */
+static int json_encode(lua_State *L) {
+  lua_settop(L, 1);
+  cJSON *tree = encode(L, 1, 1);
+  char *text = cJSON_PrintUnformatted(tree);
+  cJSON_Delete(tree);
+  if (text == NULL) return luaL_error(L, "not enough memory for a JSON text");
+  lua_pushstring(L, text);
+  cJSON_free(text);
+  return 1;
+}
+
+/* ------------------------------------------------------------ reading */
+
+typedef struct decoder {
+  const scl_json *json;
+  const char *what; /* for sentences */
+  size_t next;      /* number */
+} decoder;
+
+static void release_json(void *json) {
+  scl_json_release(json);
+  scl_release(json);
+}
+
+static void decode(lua_State *L, decoder *d, const cJSON *value);
+
+static void decode_number(lua_State *L, decoder *d, const cJSON *value) {
+  if (d->next >= d->json->count)
+    luaL_error(L, "%s: its JSON has more numbers than it should", d->what);
+  const scl_json_number *number = &d->json->numbers[d->next++];
+  if (fabs(number->value - value->valuedouble) > 1e-9 * fabs(number->value))
+    luaL_error(L, "%s: its JSON has a number that reads in two ways", d->what);
+  if (number->is_whole)
+    lua_pushinteger(L, (lua_Integer)number->whole);
+  else
+    lua_pushnumber(L, number->value);
+}
+
+static void decode_members(lua_State *L, decoder *d, const cJSON *value) {
+  lua_Integer place = 0;
+  luaL_checkstack(L, 6, "JSON");
+  lua_newtable(L);
+  for (const cJSON *item = value->child; item != NULL; item = item->next) {
+    decode(L, d, item);
+    if (cJSON_IsObject(value))
+      lua_setfield(L, -2, item->string);
+    else
+      lua_rawseti(L, -2, ++place);
+  }
+}
+
+static void decode(lua_State *L, decoder *d, const cJSON *value) {
+  if (cJSON_IsBool(value))
+    lua_pushboolean(L, cJSON_IsTrue(value));
+  else if (cJSON_IsNumber(value))
+    decode_number(L, d, value);
+  else if (cJSON_IsString(value))
+    lua_pushstring(L, value->valuestring);
+  else if (cJSON_IsArray(value) || cJSON_IsObject(value))
+    decode_members(L, d, value);
+  else
+    luaL_error(L, "%s: its JSON holds null, which no table can", d->what);
+}
+
+/* core.json_decode(text[, what it is of, for sentences]) -> value */
+static int json_decode(lua_State *L) {
+  size_t length;
+  const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
+  scl_error error = {0};
+  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json, 0);
+  scl_json *json = scl_allocate_zero(sizeof *json);
+  if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
+  *slot = json;
+  scl_lua_check(L, scl_json_parse(text, length, what, json, &error), &error);
+  decoder d = {.json = json, .what = what};
+  decode(L, &d, json->root);
+  return 1;
+}
+
+void scl_lua_open_json(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"json_encode", json_encode}, {"json_decode", json_decode});
+}
