@@ -1,9 +1,10 @@
 --- Data sets: rows, labels, and how they are split.
 local core = require "scullery.core"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Dataset = { __name = "dataset" }
-Dataset.__index = Dataset
+local Dataset = objects.class("dataset", { example = "ds", fields = "X y names classes task target \z
+  weights source part_rows part_first schema columns strangers" })
 
 local dataset = { class = Dataset }
 
@@ -351,7 +352,7 @@ end
 --- allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
-  return options.guard("dataset:select", 1, select, self, rows)
+  return select(self, rows)
 end
 
 --- ds:subset(i1, i2): rows i1 to i2, both included (a view).
@@ -490,7 +491,7 @@ end
 --- the sizes allow.
 function Dataset:split(given)
   need_memory(self, "split")
-  return options.guard("dataset:split", 1, split, self, given)
+  return split(self, given)
 end
 
 local fold_rules = { k = { type = "integer", low = 2, default = 5 },
@@ -519,14 +520,14 @@ end
 --- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one
 --- row at most, in each class as well.
 function Dataset:fold_ids(given)
-  return options.guard("dataset:fold_ids", 1, fold_ids, self, given)
+  return fold_ids(self, given)
 end
 
 --- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each
 --- row is in one test part.
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids = options.guard("dataset:folds", 2, fold_ids, self, given)
+  local ids = fold_ids(self, given)
   local inside, result = {}, {}
   for i, fold in ipairs(ids) do
     inside[fold] = inside[fold] or {}

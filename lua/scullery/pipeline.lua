@@ -6,12 +6,18 @@ local dataset = require "scullery.dataset"
 local instantiation = require "scullery.instantiation"
 local metrics = require "scullery.metrics"
 local model = require "scullery.model"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
 
-local Pipeline = { __name = "pipeline" }
-Pipeline.__index = Pipeline
+local Pipeline = objects.class("pipeline", { example = "p",
+  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
+    classes dtype choice table schema",
+  hint = function()
+    return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy with \z
+      other ones"
+  end })
 
 local pipeline = { class = Pipeline }
 
@@ -259,34 +265,7 @@ function Pipeline:keep(ds, prepared, solver, fit)
   return self
 end
 
-local function strip(message) return (tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")) end
-
--- "script.lua:7: " for the line outside this library that called, whatever lies between.
-local own_folder = debug.getinfo(1, "S").source:match("^(@.*/)[^/]*$") or "@?"
-local function caller()
-  for level = 3, 30 do
-    local info = debug.getinfo(level, "Sl")
-    if not info then return "" end
-    if info.currentline > 0 and info.source:sub(1, #own_folder) ~= own_folder then
-      return ("%s:%d: "):format(info.short_src, info.currentline)
-    end
-  end
-  return ""
-end
-
--- Run f and raise its sentence at the line that called the library.
-local function guarded(title, f, ...)
-  local result = table.pack(pcall(f, ...))
-  if result[1] then return table.unpack(result, 2, result.n) end
-  local raised = result[2]
-  local message = strip(type(raised) == "table" and raised.message or raised)
-  if not message:find(title, 1, true) then message = title .. ": " .. message end
-  message = caller() .. message
-  if type(raised) ~= "table" then error(message, 0) end
-  raised.message = message -- an error that carries what was finished
-  error(raised, 0)
-end
-pipeline.guarded = guarded
+local guarded = objects.call
 
 -- Components of the features: scores with their vectors as weights.
 local function fit_components(self, source, made)

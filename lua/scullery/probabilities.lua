@@ -3,6 +3,7 @@
 --- are kept.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local probabilities = {}
@@ -23,7 +24,8 @@ end
 -- ------------------------------------------------------------ how it was done, for info() and
 -- print
 
-local Calibration = { __name = "calibration" }
+local Calibration = objects.class("calibration", {
+  fields = "method sigmoids slopes offsets folds seed rows note" })
 
 function Calibration:__tostring()
   if self.method == "loss" then return "the solver's own, from its loss" end

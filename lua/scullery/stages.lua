@@ -1,12 +1,15 @@
 --- Stages that map rows to rows.
 local core = require "scullery.core"
 local choose = require "scullery.choose"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local stages = {}
 
-local Stage = { __name = "stage" }
-Stage.__index = Stage
+local Stage = objects.class("stage", { fields = "kind given", hint = function(self, field)
+  return ("options of a stage are given when it is made, as in sc.%s{ %s = ... }"):format(self.kind,
+    tostring(field))
+end })
 
 function Stage:__tostring()
   local parts = {}
