@@ -90,7 +90,7 @@ function TestMetrics:test_log_loss_refuses_what_is_no_probability()
     sc.matrix{ { 0.5, 0.5 }, { 1, 0 } }, { 1 })
   lu.assertErrorMsgContains("2 columns of probabilities and 3 classes", m.log_loss,
     sc.matrix{ { 0.5, 0.5 } }, { 1 }, { 1, 2, 3 })
-  lu.assertErrorMsgContains("need the classes", m.log_loss, sc.matrix{ { 0.5, 0.5 } }, { "a" })
+  lu.assertErrorMsgContains("labels need the classes", m.log_loss, sc.matrix{ { 0.5, 0.5 } }, { "a" })
 end
 
 function TestMetrics:test_confusion_counts_truth_by_row_and_prediction_by_column()

@@ -45,6 +45,13 @@ function Component:__tostring()
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
 end
 
+--- component:label([with_options]): its name, with the options that were given where they are asked
+--- for.
+function Component:label(with_options)
+  local text = with_options and options.show(self.given):match("^{(.+)}$")
+  return text and ("%s{%s}"):format(self.name, text) or self.name
+end
+
 -- The parts of an option's value: the component itself, or the components of a list; nil where it
 -- is something else.
 local function parts_of(value)

@@ -3,8 +3,9 @@ local core = require "scullery.core"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Dataset = objects.class("dataset", { example = "ds", fields = "X y names classes task target \z
-  weights source part_rows part_first schema columns strangers" })
+local Dataset = objects.class("dataset", { example = "ds",
+  fields = "X y names classes task target weights source part_rows part_first schema \z
+    columns codes strangers" })
 
 local dataset = { class = Dataset }
 
@@ -217,24 +218,6 @@ function dataset.from_table(t, source)
   return remember(self)
 end
 
-local function same_classes(a, b)
-  if #a ~= #b then return false end
-  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
-  return true
-end
-
---- dataset.expect_columns(columns, f) and dataset.expect_classes(ds, f): an error unless rows fit the
---- fitted model f.
-function dataset.expect_columns(columns, f)
-  if columns == f.dim then return end
-  error(("X has %d columns where the pipeline was fitted on %d"):format(columns, f.dim), 0)
-end
-function dataset.expect_classes(ds, f)
-  if same_classes(ds.classes, f.classes) then return end
-  error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
-    options.show(ds.classes), options.show(f.classes)), 0)
-end
-
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
@@ -252,7 +235,11 @@ function dataset.coerce(data, y, given, model)
   if y == nil then fail("takes a data set, or X and y; y is missing") end
   local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
   if model and not o.task and not labels_of[y] then
-    o.task, o.classes = model.task, model.classes
+    o.task = model.task
+    -- numbers where the model has texts are places in its classes
+    local texts = model.classes and type(model.classes[1]) == "string"
+    local numbers = core.is_matrix(y) or type(y) == "table" and type(y[1]) == "number"
+    if texts and numbers then o.classes = o.classes or model.classes end
   end
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
@@ -271,6 +258,14 @@ function Dataset:size()
   return rows, cols
 end
 
+--- The data set with other fields.
+function Dataset:with(fields)
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(fields) do copy[key] = value end
+  return setmetatable(copy, Dataset)
+end
+
 function Dataset:__len() return (self:size()) end
 
 --- ds:targets(): the numeric coding that solvers see: -1 and +1 for two classes (+1 the second of
@@ -279,7 +274,7 @@ function Dataset:targets()
   need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
   if self.task ~= "classification" then return self.y end
-  return core.code_targets(self.y, self.classes)
+  return core.code_targets(self.y, self.classes, self.strangers)
 end
 
 local function need_labels(self, what)
@@ -297,6 +292,16 @@ local function label_at(self, i)
   return self.classes and type(self.classes[1]) == "string" and self.classes[whole] or whole or v
 end
 
+--- dataset.texts_of(y, classes): a column of codes as a list of labels, texts or numbers.
+function dataset.texts_of(y, classes)
+  local list, texts = {}, type(classes[1]) == "string"
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    list[i] = texts and classes[math.tointeger(v)] or math.tointeger(v) or v
+  end
+  return list
+end
+
 --- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a
 --- row).
 function Dataset:labels()
@@ -308,13 +313,20 @@ end
 
 --- Rows and targets for the engine.
 function Dataset:source_of_targets()
-  if self.X then return core.source(self.X, self:targets()) end
-  if self.task == "classification" then return core.coded_source(self.source, self.classes) end
-  return self.source
+  local source = self.source
+  if self.X then
+    source = core.source(self.X, self:targets())
+  elseif self.task == "classification" then
+    source = core.coded_source(source, self.codes or self.classes, self.strangers)
+  end
+  return self.columns and core.source_columns(source, self.columns) or source
 end
 
 --- Rows alone for the engine.
-function Dataset:source_of_rows() return self.X and core.source(self.X) or self.source end
+function Dataset:source_of_rows()
+  local source = self.X and core.source(self.X) or self.source
+  return self.columns and core.source_columns(source, self.columns) or source
+end
 
 --- ds:class_counts(): rows of each class, in the order of ds.classes.
 function Dataset:class_counts()

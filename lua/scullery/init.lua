@@ -25,8 +25,8 @@ local sc = {
   threads = core.threads,
 }
 
-for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize", "add_bias",
-  "pca", "pipeline", "dataset", "kernel_error" } do
+for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plugin" } do

@@ -42,8 +42,8 @@ instantiation.space = setmetatable({}, {
 
 local Features = objects.class("features", { example = "feats",
   fields = "T seed dtype samples method inst fitted", hint = function(_, field)
-    return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } is \z
-      a pipeline with another value"):format(tostring(field))
+    return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
+      is a pipeline with another value"):format(tostring(field))
   end })
 
 local feature_rules = {
@@ -56,6 +56,7 @@ local feature_rules = {
 
 -- The features' own options, in the order in which they are shown and searched.
 local own = { "T", "seed", "dtype", "samples", "method" }
+instantiation.own = own
 
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)
@@ -71,6 +72,15 @@ function Features:__tostring()
   parts[#parts + 1] = "seed = " .. tostring(self.seed)
   if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
   return "features{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- feats:label([with_options]): the names of sampler, nonlinearity and kernel; with their options
+--- and T where they are asked for.
+function Features:label(with_options)
+  local i = self.inst
+  local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
+  if i.K then text = text .. "/" .. i.K:label(with_options) end
+  return with_options and self.T and text .. ", T = " .. tostring(self.T) or text
 end
 
 --- The searched options of the features: a list of {path, values}.

@@ -14,10 +14,12 @@ local verbose = (os.getenv "SCULLERY_TRACEBACK" or "") ~= ""
 -- ---------------------------------------------------------------- places in front of messages
 
 -- Whether a file, as messages name it ("...lua/5.4/scullery/x.lua" where it is long), is ours.
+local own_end = own_folder:match("[^/]*/[^/]*/$") or own_folder
 local function is_own(file)
   local cut = file:match("^%.%.%.(.*)$")
-  local path = own_folder .. file:match("[^/]*$")
-  return cut and path:sub(-#cut) == cut and cut:find("/", 1, true) ~= nil or path == file
+  if not cut then return file:sub(1, #own_folder) == own_folder end
+  local first, last = cut:find(own_end, 1, true)
+  return first ~= nil and own_folder:sub(-last) == cut:sub(1, last)
 end
 
 -- A message without the places of ours in front of it; second: whether it begins with a line of
@@ -102,6 +104,14 @@ end
 function objects.call(title, f, ...)
   if verbose then return f(...) end
   return finish(title, pcall(f, ...))
+end
+
+--- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil).
+function objects.titled(title, f, ...)
+  if not title then return f(...) end
+  local result = table.pack(pcall(f, ...))
+  if result[1] then return table.unpack(result, 2, result.n) end
+  error(title .. ": " .. without_place(tostring(result[2]), ""), 0)
 end
 
 -- A method of a class: self must be one of its objects.

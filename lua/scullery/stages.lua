@@ -20,6 +20,9 @@ function Stage:__tostring()
   return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
 end
 
+--- stage:label([with_options]): its kind, with its options where they are asked for.
+function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
+
 --- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
 function Stage:searched()
   return choose.searched(self.kind, self.given)
@@ -49,7 +52,17 @@ function stages.explained(found)
     and found.variances:sum() / found.total or 1 }
 end
 
+local rules_of = {}
+
+--- stages.option_names(kind): the names of a stage's options.
+function stages.option_names(kind)
+  local names = {}
+  for name in pairs(rules_of[kind]) do names[#names + 1] = name end
+  return names
+end
+
 local function maker(kind, rules)
+  rules_of[kind] = rules
   return function(given)
     return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
   end
