@@ -342,6 +342,7 @@ static int copy_as(lua_State *L, scl_dtype dtype) {
 static int copy(lua_State *L) { return copy_as(L, scl_lua_check_matrix(L, 1)->dtype); }
 
 static int astype(lua_State *L) {
+  scl_lua_check_matrix(L, 1);
   check_text(L, 2, "astype takes \"float64\" or \"float32\"");
   return copy_as(L, scl_lua_check_dtype(L, 2));
 }

@@ -14,11 +14,6 @@ local codes = {}
 
 local Codes = objects.class("codes", { fields = "packed levels" })
 
-local function shown(value)
-  return core.is_matrix(value) and ("a %d x %d matrix"):format(value:rows(), value:cols())
-    or options.show(value)
-end
-
 local function wrap(packed)
   local _, _, levels = core.codes_info(packed)
   return setmetatable({ packed = packed, levels = levels }, Codes)
@@ -30,14 +25,14 @@ end
 
 local function check_levels(levels)
   if levels == nil or is_whole(levels, 1, 65536) then return end
-  error(("codes: 'levels' got %s; it takes a whole number from 1 to 65536"):format(
+  error(("'levels' got %s; it takes a whole number from 1 to 65536"):format(
     options.show(levels)), 0)
 end
 
 local function pack(numbers, levels)
   if type(numbers) == "table" and not getmetatable(numbers) then numbers = core.matrix(numbers) end
   if not core.is_matrix(numbers) then
-    error("codes: takes an n x T matrix of whole numbers, and got " .. shown(numbers), 0)
+    error("takes an n x T matrix of whole numbers, and got " .. options.show(numbers), 0)
   end
   check_levels(levels)
   return wrap(core.codes_pack(numbers, levels))
@@ -57,7 +52,7 @@ end
 local function check(value, what)
   if getmetatable(value) == Codes then return value end
   error(("%s codes, as sc.codes(matrix) or feats:codes(X) makes them, and got %s"):format(what,
-    shown(value)), 0)
+    options.show(value)), 0)
 end
 
 local function size(self) return core.codes_info(self.packed) end
@@ -103,7 +98,7 @@ function Codes:select(places)
     places = #places == 0 and core.zeros(0, 1) or core.matrix(places)
   end
   if not core.is_matrix(places) then
-    error("takes a list or an n x 1 matrix of row numbers, and got " .. shown(places), 0)
+    error("takes a list or an n x 1 matrix of row numbers, and got " .. options.show(places), 0)
   end
   return wrap(core.codes_select(self.packed, places))
 end

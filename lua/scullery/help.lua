@@ -167,6 +167,7 @@ local types = {
   instantiation = { "scullery.instantiation", "Instantiation" },
     codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
+  ["search table"] = { "scullery.search_table", "Table" },
 }
 
 local function library() return (require "scullery") end
