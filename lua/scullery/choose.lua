@@ -2,7 +2,7 @@
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Choose = objects.class("choose", { fields = "values law low high at counted" })
+local Choose = objects.class("choose", { fields = "values law low high at counted count" })
 
 function Choose:__tostring()
   if not self.at then return "choose" .. options.show(self.values) end

@@ -12,8 +12,6 @@ local stages = require "scullery.stages"
 
 local clone = {}
 
-local own = { block = true, allowance = true, class_weights = true }
-
 -- What the walk over a recipe has seen: the changes asked for, those used, and all paths there are.
 local function walk_of(changes) return { changes = changes, used = {}, known = {} } end
 
@@ -53,7 +51,7 @@ local function features_with(walk, features)
   given.p, given.phi = with_changes(walk, inst.p, "sampler"), with_changes(walk, inst.phi,
     inst.phi.kind)
   given.K = inst.K and with_changes(walk, inst.K, "kernel")
-  for _, name in ipairs(instantiation.own) do
+  for _, name in ipairs(instantiation.own_options) do
     given[name] = changed(walk, "features." .. name, features[name])
   end
   return instantiation.features(given)
@@ -83,7 +81,7 @@ local function copy_of(walk, p)
     given[i] = stage_with(walk, stage)
     new[stage] = given[i]
   end
-  for name in pairs(own) do given[name] = changed(walk, name, p[name]) end
+  for name in pairs(pipeline.own_options) do given[name] = changed(walk, name, p[name]) end
   local copy = pipeline.new(given)
   copy.dtype = p.dtype
   return copy, new

@@ -5,7 +5,7 @@ local choose = require "scullery.choose"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Component = objects.class("component", { fields = "kind name given made",
+local Component = objects.class("component", { fields = "kind name given made widths",
   hint = function(self, field)
     return ("options of a component are given when it is made, as in sc.%s.%s{ %s = ... }; \z
       p:clone{ [\"%s.%s\"] = ... } is a pipeline with another value"):format(self.kind, self.name,

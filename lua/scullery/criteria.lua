@@ -103,15 +103,6 @@ function criteria.of(score, task)
   return self
 end
 
---- criterion:better(a, b): whether a is better than b.
-function Criterion:better(a, b)
-  if self.larger then return a > b end
-  return a < b
-end
-
---- criterion:worst(): what nothing is worse than.
-function Criterion:worst() return self.larger and -math.huge or math.huge end
-
 -- Labels of decisions or of targets, which know their classes.
 local function labels(decisions, list)
   local y = core.labels_of(decisions, list)

@@ -41,7 +41,7 @@ instantiation.space = setmetatable({}, {
 -- ------------------------------------------------------------ features
 
 local Features = objects.class("features", { example = "feats",
-  fields = "T seed dtype samples method inst fitted", hint = function(_, field)
+  fields = "T seed dtype samples method inst fitted origin", hint = function(_, field)
     return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
       is a pipeline with another value"):format(tostring(field))
   end })
@@ -56,7 +56,7 @@ local feature_rules = {
 
 -- The features' own options, in the order in which they are shown and searched.
 local own = { "T", "seed", "dtype", "samples", "method" }
-instantiation.own = own
+instantiation.own_options = own
 
 local function new_features(inst, given, title)
   local self = options.check(title, given, feature_rules, 3)

@@ -157,26 +157,29 @@ local function names_of(class)
   return names
 end
 
---- objects.class(name, { example = "ds", fields = "X y ...", hint =, list = }): a metatable for
---- objects of that name. Functions set in it are methods, which check their self; names that begin
---- with __ are Lua's own. fields: those that an object may have or lack; others can be neither read
---- nor set. hint(object, field): what to do in place of setting. list: whether places 1, 2, ... can
---- be set as well.
+--- objects.class(name, { example = "ds", fields = "X y ...", computed =, hint =, list = }): a
+--- metatable for objects of that name. Functions set in it are methods, which check their self;
+--- names that begin with __ are Lua's own. fields: those that an object may have or lack; others can
+--- be neither read nor set. computed: name -> function(object), read like a field. hint(object,
+--- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {}, fields = {} }
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
+  local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list
+  for key in pairs(computed) do fields[key] = true end
 
-  function class.__index(_, key)
+  function class.__index(object, key)
     local method = methods[key]
     if method ~= nil then return method end
+    if computed[key] then return computed[key](object) end
     if fields[key] or type(key) ~= "string" then return nil end
     refuse("%s: there is no method or field %s%s", name, shown(key),
       suggestion(key, names_of(class)))
   end
 
   function class.__newindex(object, key, value)
-    if fields[key] or list and math.type(key) == "integer" then
+    if fields[key] and not computed[key] or list and math.type(key) == "integer" then
       rawset(object, key, value)
       return
     end

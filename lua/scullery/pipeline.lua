@@ -14,7 +14,7 @@ local weights = require "scullery.weights"
 
 local Pipeline = objects.class("pipeline", { example = "p",
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
-    classes dtype choice table schema",
+    classes dtype choice table schema data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"
@@ -23,6 +23,7 @@ local Pipeline = objects.class("pipeline", { example = "p",
 local pipeline = { class = Pipeline }
 
 local own_options = { block = true, allowance = true, class_weights = true }
+pipeline.own_options = own_options
 
 local function check_own(given)
   for name in pairs(given) do
@@ -344,7 +345,9 @@ function Pipeline:decision(X)
 end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
---- texts), or n x c values of a regression.
+--- texts), or n x c values of a regression. Columns of a data set go by name, where it and the data
+--- learnt from have names: another order is put in order, missing ones are refused, extra ones left
+--- out and told. Those of a matrix go by position.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   local said = f:decide(scores(f, X))
@@ -409,7 +412,9 @@ local function judge(self, title, data, y, given)
   return nil, tally
 end
 
---- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression.
+--- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
+--- compared by what they say, whatever the order of the classes; one that was never seen in training
+--- counts as wrong and is told on stderr.
 function Pipeline:score(data, y, given)
   local said, truth = judge(self, "pipeline:score", data, y, given)
   local classes = self.fitted.task == "classification"

@@ -27,6 +27,7 @@ end
 
 local Calibration = objects.class("calibration", {
   fields = "method sigmoids slopes offsets folds seed rows note" })
+probabilities.class = Calibration
 
 function Calibration:__tostring()
   if self.method == "loss" then return "the solver's own, from its loss" end

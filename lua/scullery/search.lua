@@ -11,7 +11,7 @@ local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
 local search_table = require "scullery.search_table"
 
-local search = {}
+local search = { table_class = search_table.class }
 
 local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
 
@@ -151,24 +151,24 @@ local function is_simpler(order, a, b)
   return false
 end
 
--- The cell of the best mean.
-local function best_cell(cells)
-  local best = cells[1]
-  for _, cell in ipairs(cells) do
-    if cells.criterion:better(cell.mean, best.mean) then best = cell end
+-- The place of the best mean.
+local function best_place(cells)
+  local best = 1
+  for i, cell in ipairs(cells) do
+    if cells:better(cell.mean, cells[best].mean) then best = i end
   end
   return best
 end
 
-local function choose_cell(cells, rule, order)
-  local best = best_cell(cells)
-  if rule ~= "one_se" then return best end
-  local criterion, chosen = cells.criterion, best
-  local limit = best.mean + (criterion.larger and -1 or 1) * best.stderr
-  for _, cell in ipairs(cells) do
-    if not criterion:better(limit, cell.mean) and comparable(cells.names, order, cell, best)
-      and is_simpler(order, cell, chosen) then
-      chosen = cell
+local function choose_place(cells, rule, order)
+  local chosen = best_place(cells)
+  if rule ~= "one_se" then return chosen end
+  local best = cells[chosen]
+  local limit = best.mean + (cells.larger and -1 or 1) * best.stderr
+  for i, cell in ipairs(cells) do
+    if not cells:better(limit, cell.mean) and comparable(cells.names, order, cell, best)
+      and is_simpler(order, cell, cells[chosen]) then
+      chosen = i
     end
   end
   return chosen
@@ -212,7 +212,7 @@ end
 -- cells = how many there were to be }.
 local function stop(message, cells, planned)
   if #cells == 0 then error(message, 0) end
-  cells.best = choose_cell(cells, "best")
+  cells.place = best_place(cells)
   error(setmetatable({ message = options.plain(message), table = cells,
     choice = cells.best.choice, cells = planned }, Stopped), 0)
 end
@@ -232,23 +232,23 @@ local function add_cells(cells, run, result)
     if run.path then choice[run.path.path] = run.path.values[c] end
     local mean, stderr, values = summarise(result, c)
     -- no number is never the best
-    if not mean or mean ~= mean then mean = cells.criterion:worst() end
+    if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
     local unconverged = judging.unconverged(result.candidates, c)
     cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
       unconverged = unconverged, run = run }
   end
 end
 
-local function run_all(ds, source, folds, runs, cells, o)
+local function run_all(ds, source, folds, runs, cells, o, criterion)
   local kept, best
   for i, run in ipairs(runs) do
     core.progress_label(#runs > 1 and ("search %d of %d: "):format(i, #runs) or nil)
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
-      or judging.run(run, ds, source, folds, o.folds, cells.criterion, o.stages)
+      or judging.run(run, ds, source, folds, o.folds, criterion, o.stages)
     local first = #cells + 1
     add_cells(cells, run, result)
     for c = first, #cells do
-      if not best or cells.criterion:better(cells[c].mean, best) then
+      if not best or cells:better(cells[c].mean, best) then
         best, kept = cells[c].mean, { run = run, made = result.made }
       end
     end
@@ -324,11 +324,11 @@ function search.run(self, data, given)
   local source = ds:source_of_targets()
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
-  local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o)
+  local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
   core.progress_label(nil)
   if not ok then stop(kept, cells, planned) end
-  cells.best, cells.rule = choose_cell(cells, o.rule, simplicity(runs)), o.rule
-  if not o.draws then search_table.find_edge(cells, best_cell(cells)) end
+  cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
+  if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
   local done, result = pcall(refit, ds, source, cells, kept)
   if not done then stop(result, cells, planned) end
   local choice = cells.best.choice

@@ -9,7 +9,9 @@ local stages = require "scullery.stages"
 local search_table = {}
 
 local Table = objects.class("search table", { example = "table", list = true,
-  fields = "names score best rule outer edge criterion" })
+  fields = "names score larger place rule outer edge",
+  computed = { best = function(self) return self[self.place] end } })
+search_table.class = Table
 
 -- ------------------------------------------------------------ labels of choices
 
@@ -104,6 +106,12 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
+--- table:better(a, b): whether the score a is better than b.
+function Table:better(a, b)
+  if self.larger then return a > b end
+  return a < b
+end
+
 --- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
 --- largest that was tried.
 function Table:notes()
@@ -169,7 +177,7 @@ local function tried(self, best, name)
     end
     if same and type(value) == "number" then
       if mean[value] == nil then values[#values + 1] = value end
-      if mean[value] == nil or self.criterion:better(row.mean, mean[value]) then
+      if mean[value] == nil or self:better(row.mean, mean[value]) then
         mean[value] = row.mean
       end
     end
@@ -197,8 +205,8 @@ end
 
 --- search_table.new(runs, criterion): an empty table with the columns of these runs.
 function search_table.new(runs, criterion)
-  local cells, seen = setmetatable({ names = {}, score = criterion.name, criterion = criterion },
-    Table), {}
+  local cells, seen = setmetatable({ names = {}, score = criterion.name,
+    larger = criterion.larger or false }, Table), {}
   local function add(name)
     if not seen[name] then cells.names[#cells.names + 1] = name end
     seen[name] = true
