@@ -290,7 +290,7 @@ function TestBadInputIsRefusedWithASentence()
     { "whole numbers from 1 to 5, and got 6", codes.slice, codes, 2, 6 },
     { "whole numbers from 1 to 5, and got \"nothing\"", codes.slice, codes, 2 },
     { "the end lies before the beginning", codes.slice, codes, 3, 2 },
-    { "codes:rows: is a method of codes", codes.rows, 7 },
+    { "codes:rows: call it with a colon", codes.rows, 7 },
     { "takes the path of a file", codes.save, codes },
   }
   for _, case in ipairs(cases) do lu.assertStrContains(refusal(table.unpack(case, 2)), case[1]) end

@@ -264,7 +264,9 @@ function TestArithmetic:test_errors_name_the_operation_and_both_shapes()
     fails("the right side is " .. type(bad), function() return A + bad end)
     fails("the left side is " .. type(bad), function() return bad * A end)
   end
-  fails("matrix expected, got number", A.rows, 3)
+  fails("matrix:rows: call it with a colon, as in X:rows(...)", A.rows, 3)
+  fails("did you mean 'column'?", function() return A:colum(1) end)
+  fails("a matrix has no method 'nothing_like_it'", function() return A.nothing_like_it end)
 end
 
 function TestArithmetic:test_map_checks_what_the_function_returns()

@@ -368,7 +368,7 @@ function TestWrongUseIsASentence()
   refused({ "data", "data set" }, prune, full, { data = X })
   refused({ "1 columns", "fitted on " .. X:cols() }, prune, full,
     { data = sc.dataset{ X = sc.randn{ 4, 1 }, y = { "a", "b", "a", "b" } } })
-  refused({ "classes", "in that order" }, prune, full,
+  refused({ "no row has a label that was seen in training" }, prune, full,
     { data = sc.dataset{ X = X:select{ 1, 2, 3 }, y = { "p", "q", "r" } } })
   refused({ "regression", "classification" }, prune, full, { data = regression })
   refused({ "targets" }, prune, model(thresholds(), rkhs(), regression),

@@ -236,7 +236,7 @@ function TestStagesAndTheirOptionsAreSearched()
   lu.assertTrue(best:score(test) > 0.85)
   local least = math.huge
   for _, cell in ipairs(best.table) do least = math.min(least, cell.mean) end
-  lu.assertEquals(best.table[best.table.best].mean, least)
+  lu.assertEquals(best.table.best.mean, least)
 end
 
 function TestChoicesOfLateStagesAreNamed()
@@ -263,7 +263,7 @@ function TestOneStandardErrorRule()
     sc.solver.ridge{ lambda = sc.choose.log{ 1e-6, 1e-1, count = 6 } } }
   local best, simple = p:search(train, { folds = 5 }),
     p:search(train, { folds = 5, rule = "one_se" })
-  local b, s = best.table[best.table.best], simple.table[simple.table.best]
+  local b, s = best.table.best, simple.table.best
   lu.assertTrue(s.mean <= b.mean + b.stderr)
   local function simpler(cell, than)
     if cell.choice["features.T"] ~= than.choice["features.T"] then

@@ -113,4 +113,18 @@ function support.check_blocks(cases, fit, test, tolerance)
   core.threads(before)
 end
 
+--- support.stderr_of(f): what f() writes to io.stderr.
+function support.stderr_of(f)
+  local path, stream = os.tmpname(), io.stderr
+  local file = assert(io.open(path, "w"))
+  io.stderr = file -- luacheck: ignore 122
+  local ok, message = pcall(f)
+  io.stderr = stream -- luacheck: ignore 122
+  file:close()
+  local text = support.read(path)
+  os.remove(path)
+  if not ok then error(message, 0) end
+  return text
+end
+
 return support

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -85,22 +86,27 @@ static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A line of a traceback that tells the reader nothing: Lua's own functions, and the line with which
- * the prompt or the command line called. */
+/* Where the library's own Lua files stand, wherever they are installed. */
+static const char own_files[] = "share/lua/5.4/scullery/";
+
+/* Whether SCULLERY_TRACEBACK asks for the whole of it. */
+static bool wants_all(void) {
+  const char *asked = getenv("SCULLERY_TRACEBACK");
+  return asked != NULL && *asked != 0;
+}
+
+/* A line of a traceback that tells the reader nothing: functions in C, those of the library, and
+ * the line with which the prompt or the command line called. */
 static bool is_dull(const char *line) {
-  static const char *const dull[] = {"\t[C]: in ?",
-                                     "\t[C]: in function 'error'",
-                                     "\t[C]: in function 'pcall'",
-                                     "\t[C]: in function 'xpcall'",
-                                     "\t[C]: in function 'assert'",
-                                     "\t[C]: in function 'require'",
-                                     "\t(...tail calls...)",
+  static const char *const dull[] = {"\t[C]: in ", "\t(...tail calls...)",
                                      "\t(command line):1: in main chunk"};
+  if (wants_all()) return false;
   for (size_t i = 0; i < sizeof dull / sizeof *dull; i++) {
     if (starts(line, dull[i])) return true;
   }
   static const char chunk[] = ": in main chunk";
-  const char *end = strchrnul(line, '\n');
+  const char *end = strchrnul(line, '\n'), *own = strstr(line, own_files);
+  if (own != NULL && own < end) return true;
   return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk &&
          starts(end - (sizeof chunk - 1), chunk);
 }

@@ -12,11 +12,11 @@ static scl_status code_row(const scl_classes *classes, double label, scl_matrix 
   size_t k = 0;
   while (k < classes->count && classes->values[k] != label)
     k++;
-  if (k == classes->count)
+  if (k == classes->count && !classes->strangers)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the label %g is none of the %zu classes", label,
                     classes->count);
   if (classes->count == 2) {
-    scl_matrix_set(y, row, 0, k == 1 ? 1 : -1);
+    scl_matrix_set(y, row, 0, k == 2 ? 0 : k == 1 ? 1 : -1);
     return SCL_STATUS_OK;
   }
   for (size_t j = 0; j < classes->count; j++)
@@ -44,6 +44,12 @@ scl_status scl_code_labels(const scl_matrix *labels, const scl_classes *classes,
   const scl_status status = code_rows(classes, labels, 0, out, error);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
+}
+
+bool scl_is_stranger(const double *y, size_t targets) {
+  for (size_t j = 0; targets > 1 && j < targets; j++)
+    if (y[j] > 0) return false;
+  return targets > 1 || y[0] == 0;
 }
 
 static size_t decide(const scl_matrix *decisions, size_t row, size_t classes) {
@@ -117,7 +123,7 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
                                   .random_access = from->random_access,
                                   .parallel = from->parallel},
                          .from = from,
-                         .classes = {values, classes->count},
+                         .classes = {values, classes->count, classes->strangers},
                          .values = values};
   *out = &self->base;
   return SCL_STATUS_OK;

@@ -9,12 +9,14 @@
 typedef struct scl_classes {
   const double *values;
   size_t count;
+  bool strangers; /* whether other labels may occur: rows of no class */
 } scl_classes;
 
 /* 1 for two classes, else their number. */
 size_t scl_classes_targets(const scl_classes *classes);
-/* targets (n x c, made here) of labels (n x 1); SCL_STATUS_BAD_DATA names the row of a label that
- * is none of the classes. */
+/* targets (n x c, made here) of labels (n x 1). A label that is none of the classes: 0 of one
+ * column, -1 in each of several, where strangers may occur; otherwise SCL_STATUS_BAD_DATA names its
+ * row. */
 scl_status scl_code_labels(const scl_matrix *labels, const scl_classes *classes, scl_matrix *out,
                            scl_error *error);
 /* labels (n x 1, made here) of decisions (n x c): the class of the largest, of one column by its
@@ -26,5 +28,8 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
                             scl_error *error);
 /* What a coded source reads from; NULL for any other source. */
 scl_source *scl_source_coded_from(const scl_source *source);
+
+/* Whether the targets of a row are those of a label that is none of the classes. */
+bool scl_is_stranger(const double *y, size_t targets);
 
 #endif

@@ -1,6 +1,7 @@
 #include "learn/score.h"
 
 #include "algebra/thin.h"
+#include "learn/labels.h"
 #include "plugin/solver.h"
 #include "rows/reduce.h"
 #include <math.h>
@@ -236,16 +237,20 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
       tally->target_square += y[j] * y[j];
     }
     tally->rows += 1;
-    tally->wrong += is_wrong(used, y, job->c);
+    const bool stranger = scl_is_stranger(y, job->c);
+    tally->strangers += stranger;
+    tally->wrong += stranger || is_wrong(used, y, job->c);
   }
 }
 
 static void keep_row(const judging *job, size_t group, size_t row, const double *decision,
                      const double *y) {
-  for (size_t j = 0; j < job->c; j++) {
-    scl_matrix_row(job->decisions, row)[j] = decision[j] + intercept_of(job, group, 0, j);
+  double *out = scl_matrix_row(job->decisions, row);
+  for (size_t k = 0; k < job->count; k++)
+    for (size_t j = 0; j < job->c; j++)
+      out[k * job->c + j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
+  for (size_t j = 0; j < job->c; j++)
     scl_matrix_row(job->targets, row)[j] = y[j];
-  }
 }
 
 /* out (rows x count c) = the decisions of a group's candidates on its rows. */
@@ -330,6 +335,7 @@ static scl_status merge_tallies(void *context, void *into, void *from, scl_error
   for (size_t i = 0; i < *(const size_t *)context; i++) {
     to[i].rows += other[i].rows;
     to[i].wrong += other[i].wrong;
+    to[i].strangers += other[i].strangers;
     to[i].square += other[i].square;
     to[i].target_sum += other[i].target_sum;
     to[i].target_square += other[i].target_square;
@@ -361,13 +367,14 @@ scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size
   return SCL_STATUS_OK;
 }
 
-scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates,
+scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                                scl_matrix *decisions, scl_matrix *targets, scl_error *error) {
-  judging job = judging_of(flow, candidates, 1);
+  judging job = judging_of(flow, candidates, count);
   job.row = keep_row;
   job.decisions = decisions;
   job.targets = targets;
-  SCL_TRY(scl_matrix_create(flow->source->rows, job.c, SCL_DTYPE_FLOAT64, decisions, error));
+  SCL_TRY(
+      scl_matrix_create(flow->source->rows, count * job.c, SCL_DTYPE_FLOAT64, decisions, error));
   scl_status status =
       scl_matrix_create(flow->source->rows, job.c, SCL_DTYPE_FLOAT64, targets, error);
   if (status == SCL_STATUS_OK) status = judge_all(&job, error);

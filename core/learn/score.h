@@ -30,7 +30,8 @@ typedef struct scl_candidate {
 } scl_candidate;
 typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
-  double square;      /* sum over rows and targets of (decision - y)^2 */
+  double strangers; /* those among the wrong whose label is none of the classes (learn/labels.h) */
+  double square;    /* sum over rows and targets of (decision - y)^2 */
   double target_sum, target_square; /* sums of y and y^2, over targets too: with one target the
                                        spread of the truth */
 } scl_tally;
@@ -38,10 +39,10 @@ typedef struct scl_tally {
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error);
 
-/* decisions and targets (n x c, float64, made here), row i of the source in row i: each row is
- * decided by its own group's candidate, one a group: out of fold where that has not seen the
- * group. */
-scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates,
+/* decisions (n x (count c)) and targets (n x c), float64, made here, row i of the source in row i:
+ * each row is decided by its own group's candidates, side by side: out of fold where those have not
+ * seen the group. candidates: groups x count. */
+scl_status scl_decisions_apart(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                                scl_matrix *decisions, scl_matrix *targets, scl_error *error);
 
 #endif

@@ -179,6 +179,7 @@ static int source_generator(lua_State *L) {
 void scl_lua_prepare_source(lua_State *L, scl_source *source) {
   if (source->class == &generator_class) ((generator *)source)->L = L;
   scl_source *from = scl_source_coded_from(source);
+  if (from == NULL) from = scl_source_columns_from(source);
   if (from != NULL) scl_lua_prepare_source(L, from);
 }
 
@@ -196,6 +197,28 @@ static int source_rows(lua_State *L) {
       L, source->class->read(source, first, count, x, source->targets > 0 ? y : NULL, &error),
       &error);
   return 2;
+}
+
+/* core.source_columns(source, places) -> a source of those columns (from 1), in that order */
+static int source_columns(lua_State *L) {
+  lua_settop(L, 2);
+  scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
+  scl_error error = {0};
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const size_t count = (size_t)luaL_len(L, 2);
+  void **slot = scl_lua_new_source(L);
+  size_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
+  for (size_t j = 0; j < count; j++) {
+    lua_geti(L, 2, (lua_Integer)j + 1);
+    places[j] = scl_lua_check_size(L, lua_gettop(L), 1, from->cols, "column") - 1;
+    lua_pop(L, 1);
+  }
+  scl_lua_check(L, scl_source_columns(from, places, count, &source, &error), &error);
+  *slot = source;
+  lua_pushvalue(L, 1); /* what it reads from */
+  lua_setiuservalue(L, 3, 1);
+  lua_settop(L, 3);
+  return 1;
 }
 
 /* ------------------------------------------------------------ flows */
@@ -222,5 +245,6 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 
 void scl_lua_open_source(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"source", source_matrix}, {"source_size", source_size},
-                    {"generator", source_generator}, {"read_rows", source_rows});
+                    {"generator", source_generator}, {"read_rows", source_rows},
+                    {"source_columns", source_columns});
 }

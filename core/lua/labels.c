@@ -3,8 +3,9 @@
 #include "lua/handle.h"
 
 /* Classes at `place`: numbers stand for themselves, other labels for their place in the list. The
- * numbers lie in a userdata left on the stack. */
+ * numbers lie in a userdata left on the stack. Whether strangers may occur is at place + 1. */
 static scl_classes check_classes(lua_State *L, int place) {
+  const bool strangers = lua_toboolean(L, place + 1);
   luaL_checktype(L, place, LUA_TTABLE);
   const size_t count = (size_t)luaL_len(L, place);
   double *values = lua_newuserdatauv(L, (count + 1) * sizeof *values, 0);
@@ -13,11 +14,13 @@ static scl_classes check_classes(lua_State *L, int place) {
     values[k] = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)k + 1;
     lua_pop(L, 1);
   }
-  return (scl_classes){values, count};
+  return (scl_classes){values, count, strangers};
 }
 
-/* core.code_targets(y, classes) -> n x 1 of -1 (first class) and +1, or n x c one against all */
+/* core.code_targets(y, classes[, strangers]) -> n x 1 of -1 (first class) and +1, or n x c one
+ * against all; with strangers 0, or -1 in each column, of a label that is none of the classes */
 static int code_targets(lua_State *L) {
+  lua_settop(L, 3);
   const scl_matrix *y = scl_lua_check_matrix(L, 1);
   const scl_classes classes = check_classes(L, 2);
   SCL_LUA_PUSH_MATRIX(L, scl_code_labels(y, &classes, out, &error));
@@ -27,14 +30,17 @@ static int code_targets(lua_State *L) {
 /* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places
  * of text labels) */
 static int labels_of(lua_State *L) {
+  lua_settop(L, 2);
   const scl_matrix *decisions = scl_lua_check_matrix(L, 1);
   const scl_classes classes = check_classes(L, 2);
   SCL_LUA_PUSH_MATRIX(L, scl_decide_labels(decisions, &classes, out, &error));
   return 1;
 }
 
-/* core.coded_source(source, classes) -> a source whose labels come as targets */
+/* core.coded_source(source, classes[, strangers]) -> a source whose labels come as targets, as
+ * core.code_targets gives them */
 static int coded_source(lua_State *L) {
+  lua_settop(L, 3);
   scl_error error = {0};
   scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
   void **slot = scl_lua_new_source(L);

@@ -1,5 +1,6 @@
 /* The Lua matrix: making, reading, writing, views. */
 #include "lua/matrix.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,11 +27,40 @@ scl_matrix *scl_lua_test_matrix(lua_State *L, int place) {
   return a == NULL || a->storage == NULL ? NULL : a;
 }
 
+/* The name of the running function among the methods of matrices; NULL where it is none. */
+static const char *own_method(lua_State *L) {
+  lua_Debug here;
+  if (!lua_getstack(L, 0, &here) || !lua_getinfo(L, "f", &here)) return NULL;
+  if (luaL_getmetatable(L, SCL_LUA_MATRIX) != LUA_TTABLE) return NULL;
+  lua_getfield(L, -1, "methods");
+  for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
+    if (lua_rawequal(L, -1, -5)) return lua_tostring(L, -2);
+  return NULL;
+}
+
+/* What stands at `place` is no matrix. */
+static void refuse_argument(lua_State *L, int place) {
+  const char *got = lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
+  const char *name = own_method(L);
+  if (name != NULL && place == 1)
+    luaL_error(L, "matrix:%s: call it with a colon, as in X:%s(...)", name, name);
+  if (name != NULL) luaL_error(L, "matrix:%s: takes a matrix, and got %s", name, got);
+  luaL_error(L, "takes a matrix, and got %s", got);
+}
+
 scl_matrix *scl_lua_check_matrix(lua_State *L, int place) {
   scl_matrix *a = luaL_testudata(L, place, SCL_LUA_MATRIX);
-  if (a == NULL) luaL_typeerror(L, place, "matrix");
-  if (a->storage == NULL) luaL_argerror(L, place, "this matrix was released");
+  if (a == NULL) refuse_argument(L, place);
+  if (a->storage == NULL) luaL_error(L, "this matrix was released");
   return a;
+}
+
+/* The text at `place`; `what` says what is taken. */
+static const char *check_text(lua_State *L, int place, const char *what) {
+  if (lua_type(L, place) != LUA_TSTRING)
+    luaL_error(L, "%s, and got %s", what,
+               lua_isnone(L, place) ? "nothing" : luaL_typename(L, place));
+  return lua_tostring(L, place);
 }
 
 scl_matrix *scl_lua_make_matrix(lua_State *L, size_t rows, size_t cols, scl_dtype dtype) {
@@ -136,11 +166,25 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
+/* The sentence for X.name where there is no such method; the methods are upvalue 1. */
+static int no_method(lua_State *L, const char *name) {
+  enum { MOST = 128 };
+  const char *names[MOST];
+  size_t count = 0;
+  for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
+    names[count++] = lua_tostring(L, -2); /* the table keeps it */
+  const char *near = scl_nearest(name, names, count);
+  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", name);
+  return luaL_error(L, "a matrix has no method '%s' (did you mean '%s'?)", name, near);
+}
+
 /* X[i]: row i as a view, a number when there is one column; X.name: a method (upvalue 1) */
 static int index(lua_State *L) {
   if (lua_type(L, 2) != LUA_TNUMBER) {
     lua_settop(L, 2);
+    lua_pushvalue(L, 2);
     lua_gettable(L, lua_upvalueindex(1));
+    if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING) return no_method(L, lua_tostring(L, 2));
     return 1;
   }
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
@@ -298,7 +342,8 @@ static int copy_as(lua_State *L, scl_dtype dtype) {
 static int copy(lua_State *L) { return copy_as(L, scl_lua_check_matrix(L, 1)->dtype); }
 
 static int astype(lua_State *L) {
-  luaL_checkstring(L, 2);
+  scl_lua_check_matrix(L, 1);
+  check_text(L, 2, "astype takes \"float64\" or \"float32\"");
   return copy_as(L, scl_lua_check_dtype(L, 2));
 }
 
@@ -310,7 +355,8 @@ static bool ends_with(const char *text, const char *end) {
 /* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
-  const char *path = luaL_checkstring(L, 2);
+  check_text(L, 2, "save takes the path of a file");
+  const char *path = lua_tostring(L, 2);
   const bool csv = ends_with(path, ".csv");
   lua_settop(L, 2);
   if (!csv && !ends_with(path, ".npy"))
@@ -345,7 +391,8 @@ static void add_corner(luaL_Buffer *b, const scl_matrix *a) {
 }
 
 static int tostring(lua_State *L) {
-  const scl_matrix *a = luaL_checkudata(L, 1, SCL_LUA_MATRIX);
+  const scl_matrix *a = luaL_testudata(L, 1, SCL_LUA_MATRIX);
+  if (a == NULL) refuse_argument(L, 1);
   luaL_Buffer b;
   char text[80];
   luaL_buffinit(L, &b);

@@ -45,8 +45,14 @@ static int operate(lua_State *L, scl_operation operation, const char *what) {
 
 static int add(lua_State *L) { return operate(L, SCL_PLUS, "A + B"); }
 static int subtract(lua_State *L) { return operate(L, SCL_MINUS, "A - B"); }
-static int multiply_elements(lua_State *L) { return operate(L, SCL_TIMES, "A:mul(B)"); }
-static int divide_elements(lua_State *L) { return operate(L, SCL_OVER, "A:div(B)"); }
+static int multiply_elements(lua_State *L) {
+  scl_lua_check_matrix(L, 1);
+  return operate(L, SCL_TIMES, "A:mul(B)");
+}
+static int divide_elements(lua_State *L) {
+  scl_lua_check_matrix(L, 1);
+  return operate(L, SCL_OVER, "A:div(B)");
+}
 
 static int divide(lua_State *L) {
   if (scl_lua_test_matrix(L, 2) != NULL)

@@ -291,7 +291,8 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
 }
 
 /* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or
- * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, square} */
+ * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
+ * target_sum, target_square} */
 static int score(lua_State *L) {
   training *t = check_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
@@ -306,7 +307,8 @@ static int score(lua_State *L) {
     for (size_t k = 0; k < count; k++) {
       const scl_tally *tally = &tallies[g * count + k];
       lua_createtable(L, 0, 3);
-      SCL_LUA_NUMBERS(L, {"rows", tally->rows}, {"wrong", tally->wrong}, {"square", tally->square},
+      SCL_LUA_NUMBERS(L, {"rows", tally->rows}, {"wrong", tally->wrong},
+                      {"strangers", tally->strangers}, {"square", tally->square},
                       {"target_sum", tally->target_sum}, {"target_square", tally->target_square});
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
@@ -315,17 +317,17 @@ static int score(lua_State *L) {
   return 1;
 }
 
-/* core.decisions_apart(training, candidates) -> decisions, targets, n x c: every row by the one
- * candidate of its fold, candidates[fold][1] */
+/* core.decisions_apart(training, candidates) -> decisions (n x (count c)), targets (n x c): every
+ * row by the candidates of its fold, candidates[fold][1 .. count], side by side */
 static int decisions_apart(lua_State *L) {
   training *t = check_training(L, 1);
   size_t count;
   scl_error error = {0};
   const scl_candidate *candidates =
       check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
-  if (count != 1) return luaL_error(L, "one candidate a fold, and there are %d", (int)count);
   scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, decisions, targets, &error), &error);
+  scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, count, decisions, targets, &error),
+                &error);
   scl_lua_account(L, scl_matrix_bytes(decisions) + scl_matrix_bytes(targets));
   return 2;
 }

@@ -26,6 +26,12 @@ struct scl_source {
 /* Rows of x (and of y, which may be NULL), sharing their storage. */
 scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_source **out,
                              scl_error *error);
+/* The columns places[0 .. count-1] (from 0) of another source's rows, in that order; y as it is.
+ * `from` is borrowed. */
+scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
+                              scl_source **out, scl_error *error);
+/* What such a source reads from; NULL for any other source. */
+scl_source *scl_source_columns_from(const scl_source *source);
 /* source may be NULL. */
 void scl_source_destroy(scl_source *source);
 

@@ -1,8 +1,8 @@
 --- sc.choose: values to search, anywhere an option stands.
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Choose = { __name = "choose" }
-Choose.__index = Choose
+local Choose = objects.class("choose", { fields = "values law low high at counted count" })
 
 function Choose:__tostring()
   if not self.at then return "choose" .. options.show(self.values) end

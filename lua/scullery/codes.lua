@@ -7,17 +7,12 @@
 --- A number takes ceil(log2 levels) bits, each in a plane of its own: distance = popcount(OR over
 --- planes of (a XOR b)) / T.
 local core = require "scullery.core"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local codes = {}
 
-local Codes = { __name = "codes" }
-Codes.__index = Codes
-
-local function shown(value)
-  return core.is_matrix(value) and ("a %d x %d matrix"):format(value:rows(), value:cols())
-    or options.show(value)
-end
+local Codes = objects.class("codes", { fields = "packed levels" })
 
 local function wrap(packed)
   local _, _, levels = core.codes_info(packed)
@@ -30,78 +25,86 @@ end
 
 local function check_levels(levels)
   if levels == nil or is_whole(levels, 1, 65536) then return end
-  error(("codes: 'levels' got %s; it takes a whole number from 1 to 65536"):format(
+  error(("'levels' got %s; it takes a whole number from 1 to 65536"):format(
     options.show(levels)), 0)
 end
 
 local function pack(numbers, levels)
   if type(numbers) == "table" and not getmetatable(numbers) then numbers = core.matrix(numbers) end
   if not core.is_matrix(numbers) then
-    error("codes: takes an n x T matrix of whole numbers, and got " .. shown(numbers), 0)
+    error("takes an n x T matrix of whole numbers, and got " .. options.show(numbers), 0)
   end
   check_levels(levels)
   return wrap(core.codes_pack(numbers, levels))
 end
 
 --- codes.new(matrix[, levels]): what sc.codes(matrix[, levels]) is.
-function codes.new(numbers, levels) return options.guard("codes", 1, pack, numbers, levels) end
+function codes.new(numbers, levels) return pack(numbers, levels) end
 
 --- sc.codes.load(path): the codes that codes:save wrote.
 function codes.load(path)
-  return options.guard("codes.load", 1, function()
-    if type(path) ~= "string" then
-      error("takes the path of a file, and got " .. options.show(path), 0)
-    end
-    return wrap(core.codes_read(path))
-  end)
+  if type(path) ~= "string" then
+    error("takes the path of a file, and got " .. options.show(path), 0)
+  end
+  return wrap(core.codes_read(path))
 end
 
 local function check(value, what)
   if getmetatable(value) == Codes then return value end
   error(("%s codes, as sc.codes(matrix) or feats:codes(X) makes them, and got %s"):format(what,
-    shown(value)), 0)
-end
-
--- Codes:name(...) as method(self, ...), its errors under its name.
-local function method(name, f)
-  return function(self, ...)
-    return options.guard("codes:" .. name, 1, function(...)
-      return f(check(self, "is a method of"), ...)
-    end, ...)
-  end
+    options.show(value)), 0)
 end
 
 local function size(self) return core.codes_info(self.packed) end
 
-local rows = method("rows", function(self) return (size(self)) end)
-local cols = method("cols", function(self) return select(2, size(self)) end)
-local bits = method("bits", function(self) return select(2, size(self)) * select(4, size(self)) end)
-local bytes = method("bytes", function(self) return select(5, size(self)) end)
-local unpack = method("unpack", function(self) return core.codes_unpack(self.packed) end)
-
-local function compare(name, agree)
-  return method(name, function(self, other)
-    return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed,
-      agree)
-  end)
+local function compare(self, other, agree)
+  return core.codes_compare(self.packed, check(other == nil and self or other, "takes").packed,
+    agree)
 end
-local hamming, kernel = compare("hamming", false), compare("kernel", true)
 
-local nearest = method("nearest", function(self, queries, k)
+--- codes:rows() or #codes: the number of codes.
+function Codes:rows() return (size(self)) end
+
+--- codes:cols(): T, the numbers of a code.
+function Codes:cols() return select(2, size(self)) end
+
+--- codes:bits(): bits of a code, T times ceil(log2 levels).
+function Codes:bits() return select(2, size(self)) * select(4, size(self)) end
+
+--- codes:bytes(): bytes of memory that all codes take: rows go up to a multiple of 8, the bits of a
+--- plane to a multiple of 64.
+function Codes:bytes() return select(5, size(self)) end
+
+--- codes:unpack(): the n x T matrix of numbers.
+function Codes:unpack() return core.codes_unpack(self.packed) end
+
+--- codes:hamming([other]): the share of numbers that differ, a row for each code and a column for
+--- each of the other's (of its own where none is given): in [0, 1], estimates 1 - kappa_q.
+function Codes:hamming(other) return compare(self, other, false) end
+
+--- codes:kernel([other]): 1 - hamming, the share of numbers that agree: estimates kappa_q.
+function Codes:kernel(other) return compare(self, other, true) end
+
+--- codes:nearest(queries[, k]): for each code of queries the k nearest of these codes (k: 1): two
+--- matrices, #queries x k, of their rows (from 1) and of the mean Hamming distances, nearest first,
+--- the earlier row first where two are equally near. An exact scan, on all threads.
+function Codes:nearest(queries, k)
   return core.codes_nearest(self.packed, check(queries, "takes").packed, k == nil and 1 or k)
-end)
+end
 
-local select_rows = method("select", function(self, places)
+--- codes:select(places): the codes of those rows, a list or an n x 1 matrix, in that order.
+function Codes:select(places)
   if type(places) == "table" and not getmetatable(places) then
     places = #places == 0 and core.zeros(0, 1) or core.matrix(places)
   end
   if not core.is_matrix(places) then
-    error("takes a list or an n x 1 matrix of row numbers, and got " .. shown(places), 0)
+    error("takes a list or an n x 1 matrix of row numbers, and got " .. options.show(places), 0)
   end
   return wrap(core.codes_select(self.packed, places))
-end)
+end
 
-local slice = method("slice", function(self, first, last)
+--- codes:slice(i1, i2): the codes of rows i1 to i2, both included (a copy).
+function Codes:slice(first, last)
   local n = size(self)
   for _, row in ipairs{ first or "nothing", last or "nothing" } do
     if not is_whole(row, 1, n) then
@@ -113,51 +116,15 @@ local slice = method("slice", function(self, first, last)
   local places = core.zeros(last - first + 1, 1)
   for i = 1, places:rows() do places:set(i, 1, first + i - 1) end
   return wrap(core.codes_select(self.packed, places))
-end)
+end
 
-local save = method("save", function(self, path)
+--- codes:save(path): write them to a file, whole or not at all; sc.codes.load(path) reads it.
+function Codes:save(path)
   if type(path) ~= "string" then
     error("takes the path of a file, and got " .. options.show(path), 0)
   end
   core.codes_write(self.packed, path)
-end)
-
---- codes:rows() or #codes: the number of codes.
-function Codes:rows() return rows(self) end
-
---- codes:cols(): T, the numbers of a code.
-function Codes:cols() return cols(self) end
-
---- codes:bits(): bits of a code, T times ceil(log2 levels).
-function Codes:bits() return bits(self) end
-
---- codes:bytes(): bytes of memory that all codes take: rows go up to a multiple of 8, the bits of a
---- plane to a multiple of 64.
-function Codes:bytes() return bytes(self) end
-
---- codes:unpack(): the n x T matrix of numbers.
-function Codes:unpack() return unpack(self) end
-
---- codes:hamming([other]): the share of numbers that differ, a row for each code and a column for
---- each of the other's (of its own where none is given): in [0, 1], estimates 1 - kappa_q.
-function Codes:hamming(other) return hamming(self, other) end
-
---- codes:kernel([other]): 1 - hamming, the share of numbers that agree: estimates kappa_q.
-function Codes:kernel(other) return kernel(self, other) end
-
---- codes:nearest(queries[, k]): for each code of queries the k nearest of these codes (k: 1): two
---- matrices, #queries x k, of their rows (from 1) and of the mean Hamming distances, nearest first,
---- the earlier row first where two are equally near. An exact scan, on all threads.
-function Codes:nearest(queries, k) return nearest(self, queries, k) end
-
---- codes:select(places): the codes of those rows, a list or an n x 1 matrix, in that order.
-function Codes:select(places) return select_rows(self, places) end
-
---- codes:slice(i1, i2): the codes of rows i1 to i2, both included (a copy).
-function Codes:slice(first, last) return slice(self, first, last) end
-
---- codes:save(path): write them to a file, whole or not at all; sc.codes.load(path) reads it.
-function Codes:save(path) return save(self, path) end
+end
 
 Codes.__len = Codes.rows
 
@@ -174,4 +141,4 @@ function Codes:__tostring()
     self:bits())
 end
 
-return setmetatable(codes, { __call = function(_, ...) return codes.new(...) end })
+return setmetatable(codes, { __call = function(_, ...) return pack(...) end })

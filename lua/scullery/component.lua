@@ -2,10 +2,15 @@
 --- once, made when the data are known.
 local core = require "scullery.core"
 local choose = require "scullery.choose"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
-local Component = { __name = "component" }
-Component.__index = Component
+local Component = objects.class("component", { fields = "kind name given made widths",
+  hint = function(self, field)
+    return ("options of a component are given when it is made, as in sc.%s.%s{ %s = ... }; \z
+      p:clone{ [\"%s.%s\"] = ... } is a pipeline with another value"):format(self.kind, self.name,
+      tostring(field), self.kind, tostring(field))
+  end })
 
 local component = { constructors = setmetatable({}, { __mode = "k" }) }
 
@@ -47,6 +52,13 @@ function Component:__tostring()
   end
   table.sort(parts)
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
+end
+
+--- component:label([with_options]): its name, with the options that were given where they are asked
+--- for.
+function Component:label(with_options)
+  local text = with_options and options.show(self.given):match("^{(.+)}$")
+  return text and ("%s{%s}"):format(self.name, text) or self.name
 end
 
 -- The parts of an option's value: the component itself, or the components of a list; nil where it
@@ -192,18 +204,8 @@ function Component:gram(X, Y)
   if self.kind ~= "kernel" then
     error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
   end
-  local function run()
-    local widths = self:waiting() and { core.widths(core.source(X), {}) }
-    return core.gram(self:instance({}, widths or nil), X, Y)
-  end
-  local ok, result = pcall(run)
-  if not ok then error(tostring(result):gsub("^[^:]*%.lua:%d+: ", ""), 2) end
-  return result
-end
-
-local function reraise(f, ...)
-  local ok, message = pcall(f, ...)
-  if not ok then error(tostring(message):gsub("^[^:]*%.lua:%d+: ", ""), 4) end
+  local widths = self:waiting() and { core.widths(core.source(X), {}) }
+  return core.gram(self:instance({}, widths or nil), X, Y)
 end
 
 -- Every searched value is checked with the first values of the others.
@@ -211,24 +213,23 @@ local function check(self)
   local function try(choices)
     if not self:waiting(choices) then self:instance(choices) end
   end
-  reraise(try, {})
+  try{}
   for _, one in ipairs(self:searched()) do
-    for _, value in ipairs(one.values) do reraise(try, { [one.path] = value }) end
+    for _, value in ipairs(one.values) do try{ [one.path] = value } end
   end
 end
 
 local function constructor(kind, name)
-  local function make(given)
+  local make = objects.guarded(("%s.%s"):format(kind, name), function(given)
     if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
-      error(("%s.%s: takes a table of named options, and got %s"):format(kind, name, type(given)),
-        2)
+      error("takes a table of named options, and got " .. options.show(given), 0)
     end
     local copy = {}
     for key, value in pairs(given or {}) do copy[key] = value end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
     check(self)
     return self
-  end
+  end)
   component.constructors[make] = { kind = kind, name = name }
   return make
 end

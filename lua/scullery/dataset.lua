@@ -1,10 +1,12 @@
 --- Data sets: rows, labels, and how they are split.
 local core = require "scullery.core"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
 
-local Dataset = { __name = "dataset" }
-Dataset.__index = Dataset
+local Dataset = objects.class("dataset", { example = "ds",
+  fields = "X y names classes task target weights source part_rows part_first schema \z
+    columns codes strangers" })
 
 local dataset = { class = Dataset }
 
@@ -231,24 +233,6 @@ function dataset.from_table(t, source, said)
   return remember(self)
 end
 
-local function same_classes(a, b)
-  if #a ~= #b then return false end
-  for k in ipairs(a) do if a[k] ~= b[k] then return false end end
-  return true
-end
-
---- dataset.expect_columns(columns, f) and dataset.expect_classes(ds, f): an error unless rows fit
---- the fitted model f.
-function dataset.expect_columns(columns, f)
-  if columns == f.dim then return end
-  error(("X has %d columns where the pipeline was fitted on %d"):format(columns, f.dim), 0)
-end
-function dataset.expect_classes(ds, f)
-  if same_classes(ds.classes, f.classes) then return end
-  error(("option 'data' got rows of the classes %s where the model has %s, in that order"):format(
-    options.show(ds.classes), options.show(f.classes)), 0)
-end
-
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
@@ -266,7 +250,11 @@ function dataset.coerce(data, y, given, model)
   if y == nil then fail("takes a data set, or X and y; y is missing") end
   local o = options.check("X, y", given, { task = rules.task, classes = rules.classes }, 0)
   if model and not o.task and not labels_of[y] then
-    o.task, o.classes = model.task, model.classes
+    o.task = model.task
+    -- numbers where the model has texts are places in its classes
+    local texts = model.classes and type(model.classes[1]) == "string"
+    local numbers = core.is_matrix(y) or type(y) == "table" and type(y[1]) == "number"
+    if texts and numbers then o.classes = o.classes or model.classes end
   end
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
@@ -291,6 +279,14 @@ function Dataset:size()
   return rows, cols
 end
 
+--- The data set with other fields.
+function Dataset:with(fields)
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for key, value in pairs(fields) do copy[key] = value end
+  return setmetatable(copy, Dataset)
+end
+
 function Dataset:__len() return (self:size()) end
 
 --- ds:targets(): the numeric coding that solvers see: -1 and +1 for two classes (+1 the second of
@@ -299,7 +295,7 @@ function Dataset:targets()
   need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
   if self.task ~= "classification" then return self.y end
-  return core.code_targets(self.y, self.classes)
+  return core.code_targets(self.y, self.classes, self.strangers)
 end
 
 local function need_labels(self, what)
@@ -317,6 +313,16 @@ local function label_at(self, i)
   return self.classes and type(self.classes[1]) == "string" and self.classes[whole] or whole or v
 end
 
+--- dataset.texts_of(y, classes): a column of codes as a list of labels, texts or numbers.
+function dataset.texts_of(y, classes)
+  local list, texts = {}, type(classes[1]) == "string"
+  for i = 1, y:rows() do
+    local v = y:get(i, 1)
+    list[i] = texts and classes[math.tointeger(v)] or math.tointeger(v) or v
+  end
+  return list
+end
+
 --- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a
 --- row).
 function Dataset:labels()
@@ -328,13 +334,20 @@ end
 
 --- Rows and targets for the engine.
 function Dataset:source_of_targets()
-  if self.X then return core.source(self.X, self:targets()) end
-  if self.task == "classification" then return core.coded_source(self.source, self.classes) end
-  return self.source
+  local source = self.source
+  if self.X then
+    source = core.source(self.X, self:targets())
+  elseif self.task == "classification" then
+    source = core.coded_source(source, self.codes or self.classes, self.strangers)
+  end
+  return self.columns and core.source_columns(source, self.columns) or source
 end
 
 --- Rows alone for the engine.
-function Dataset:source_of_rows() return self.X and core.source(self.X) or self.source end
+function Dataset:source_of_rows()
+  local source = self.X and core.source(self.X) or self.source
+  return self.columns and core.source_columns(source, self.columns) or source
+end
 
 --- ds:class_counts(): rows of each class, in the order of ds.classes.
 function Dataset:class_counts()
@@ -373,7 +386,7 @@ end
 --- allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
-  return options.guard("dataset:select", 1, select, self, rows)
+  return select(self, rows)
 end
 
 --- ds:subset(i1, i2): rows i1 to i2, both included (a view).
@@ -512,7 +525,7 @@ end
 --- the sizes allow.
 function Dataset:split(given)
   need_memory(self, "split")
-  return options.guard("dataset:split", 1, split, self, given)
+  return split(self, given)
 end
 
 local fold_rules = { k = { type = "integer", low = 2, default = 5 },
@@ -541,14 +554,14 @@ end
 --- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one
 --- row at most, in each class as well.
 function Dataset:fold_ids(given)
-  return options.guard("dataset:fold_ids", 1, fold_ids, self, given)
+  return fold_ids(self, given)
 end
 
 --- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each
 --- row is in one test part.
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids = options.guard("dataset:folds", 2, fold_ids, self, given)
+  local ids = fold_ids(self, given)
   local inside, result = {}, {}
   for i, fold in ipairs(ids) do
     inside[fold] = inside[fold] or {}

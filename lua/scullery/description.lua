@@ -16,7 +16,7 @@ local function fail(...) error(string.format(...), 0) end
 
 -- Tables with methods that reports hold, by the name of their metatable.
 local classes = {
-  ["search table"] = function() return require("scullery.search").table_class end,
+  ["search table"] = function() return require("scullery.search_table").class end,
   calibration = function() return require("scullery.probabilities").class end,
 }
 

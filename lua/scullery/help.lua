@@ -4,6 +4,7 @@
 -- declaration, and help/*.lua for functions written in C.
 local core = require "scullery.core"
 local component = require "scullery.component"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local help = {}
@@ -91,7 +92,7 @@ local function index_of_module(name)
 end
 
 local function comment_of(f)
-  local where = debug.getinfo(f, "S")
+  local where = debug.getinfo(objects.original[f] or f, "S")
   if where.what == "C" or where.source:sub(1, 1) ~= "@" then return nil end
   return index_of(where.source:sub(2)).byline[where.linedefined]
 end
@@ -167,6 +168,7 @@ local types = {
   instantiation = { "scullery.instantiation", "Instantiation" },
     codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
+  ["search table"] = { "scullery.search_table", "Table" },
 }
 
 local function library() return (require "scullery") end
@@ -249,7 +251,7 @@ local function function_text(f)
   for name, method in pairs(core.matrix_methods or {}) do
     if method == f then text = c_texts()["matrix:" .. name] end
   end
-  local where = debug.getinfo(f, "S")
+  local where = debug.getinfo(objects.original[f] or f, "S")
   if text then return text end
   if where.what == "C" then
     return (path and "sc." .. path or "a function")

@@ -2,6 +2,7 @@
 local core = require "scullery.core"
 local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
+local objects = require "scullery.objects"
 local stages = require "scullery.stages"
 
 local sc = {
@@ -25,12 +26,18 @@ local sc = {
   threads = core.threads,
 }
 
+for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
+  sc[name] = objects.guarded(name, sc[name])
+end
+for _, name in ipairs{ "choose", "metrics", "codes", "data", "plugin" } do
+  objects.module(name, sc[name])
+end
+
 return setmetatable(sc, {
   __index = function(_, name)
     local names = {}
     for known in pairs(sc) do names[#names + 1] = known end
-    local near = require("scullery.options").nearest(tostring(name), names)
-    error(("sc has no '%s'%s"):format(tostring(name),
-      near and (" (did you mean '%s'?)"):format(near) or ""), 2)
+    error(("sc has no '%s'%s"):format(tostring(name), objects.suggestion(name, names)), 2)
   end,
 })

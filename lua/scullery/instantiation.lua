@@ -2,14 +2,14 @@
 local core = require "scullery.core"
 local choose = require "scullery.choose"
 local component = require "scullery.component"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local instantiation = {}
 
 -- ------------------------------------------------------------ parameter spaces
 
-local Space = { __name = "space" }
-Space.__index = Space
+local Space = objects.class("space", { fields = "name summary" })
 function Space:__tostring() return "space." .. self.name .. "()" end
 
 local spaces, names = {}, {}
@@ -40,8 +40,11 @@ instantiation.space = setmetatable({}, {
 
 -- ------------------------------------------------------------ features
 
-local Features = { __name = "features" }
-Features.__index = Features
+local Features = objects.class("features", { example = "feats",
+  fields = "T seed dtype samples method inst fitted origin", hint = function(_, field)
+    return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
+      is a pipeline with another value"):format(tostring(field))
+  end })
 
 local feature_rules = {
   T = { type = "integer", low = 1, searchable = true },
@@ -78,6 +81,15 @@ function Features:__tostring()
   parts[#parts + 1] = "seed = " .. tostring(self.seed)
   if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
   return "features{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- feats:label([with_options]): the names of sampler, nonlinearity and kernel; with their options
+--- and T where they are asked for.
+function Features:label(with_options)
+  local i = self.inst
+  local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
+  if i.K then text = text .. "/" .. i.K:label(with_options) end
+  return with_options and self.T and text .. ", T = " .. tostring(self.T) or text
 end
 
 --- The searched options of the features: a list of {path, values}.
@@ -250,8 +262,8 @@ function instantiation.is_features(value) return getmetatable(value) == Features
 
 -- ------------------------------------------------------------ instantiations
 
-local Instantiation = { __name = "instantiation" }
-Instantiation.__index = Instantiation
+local Instantiation = objects.class("instantiation", { example = "inst",
+  fields = "W K p phi last_dim" })
 
 function Instantiation:__tostring()
   return ("instantiation{W = %s, K = %s, p = %s, phi = %s}"):format(tostring(self.W or "of p"),

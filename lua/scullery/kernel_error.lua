@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local BLOCK_ROWS = 512  -- rows whose features are held at once
@@ -183,8 +184,8 @@ end
 
 -- ---------------------------------------------------------------- what comes out
 
-local Curve = { __name = "kernel_error curve" }
-Curve.__index = Curve
+local Curve = objects.class("kernel_error curve", {
+  fields = "name p rows scale slope slope_stderr height constant" })
 
 -- T for that rms error by the fitted line; with one size by rms = sqrt(constant / T).
 local function needed(curve, goal)
@@ -213,24 +214,22 @@ local function new_curve(o, name, p)
   return curve
 end
 
-local KernelError = { __name = "kernel_error" }
-KernelError.__index = KernelError
+local KernelError = objects.class("kernel_error", { example = "result",
+  fields = "curves phi seeds target scale points rows slope slope_stderr constant" })
 
 --- result:needed(error[, which]): the number of features T that brings the rms error down to
 --- `error`, by the fitted line; nil and a sentence where the error does not fall with T. which: the
 --- sampler, by name or place (the first).
 function KernelError:needed(goal, which)
-  return options.guard("kernel_error:needed", 1, function()
-    if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
-      fail("takes an error, a number above 0, and got %s", options.show(goal))
-    end
-    for i, curve in ipairs(self.curves) do
-      if which == nil or which == i or which == curve.name then return needed(curve, goal) end
-    end
-    local names = {}
-    for i, curve in ipairs(self.curves) do names[i] = curve.name end
-    fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
-  end)
+  if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
+    fail("takes an error, a number above 0, and got %s", options.show(goal))
+  end
+  for i, curve in ipairs(self.curves) do
+    if which == nil or which == i or which == curve.name then return needed(curve, goal) end
+  end
+  local names = {}
+  for i, curve in ipairs(self.curves) do names[i] = curve.name end
+  fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
 local function with_error(value, stderr, form)
@@ -319,6 +318,6 @@ local kernel_error = {}
 --- (inst:kernel). Two blocks of 512 rows of features are held at once. The result: .rows[i].T .D
 --- .rms .stderr .max .constant, .slope, .slope_stderr, .constant, :needed(error[, which]) -> T;
 --- .curves[k].name .rows .slope ... for each sampler.
-function kernel_error.run(given) return options.guard("kernel_error", 1, measure, given) end
+function kernel_error.run(given) return measure(given) end
 
 return kernel_error

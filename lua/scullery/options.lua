@@ -16,7 +16,14 @@ local function show(value, depth)
     return ("%q"):format(text):gsub("\\\n", "\\n")
   end
   if kind == "number" then return value ~= value and "nan" or ("%.14g"):format(value) end
-  if kind ~= "table" or (getmetatable(value) or {}).__tostring then return tostring(value) end
+  if core.is_matrix(value) then return ("a %d x %d matrix"):format(value:rows(), value:cols()) end
+  if kind == "function" or kind == "userdata" or kind == "thread" then return "a " .. kind end
+  local meta = kind == "table" and getmetatable(value) or {}
+  if kind ~= "table" then return tostring(value) end
+  if meta.__tostring then
+    local text = tostring(value)
+    return text:find("\n", 1, true) and "a " .. (meta.__name or "table") or text
+  end
   if depth == 0 then return "{...}" end
   local parts = {}
   for k, v in pairs(value) do

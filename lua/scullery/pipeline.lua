@@ -4,16 +4,23 @@ local choose = require "scullery.choose"
 local component = require "scullery.component"
 local dataset = require "scullery.dataset"
 local instantiation = require "scullery.instantiation"
+local matching = require "scullery.matching"
 local metrics = require "scullery.metrics"
 local model = require "scullery.model"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
 local width = require "scullery.width"
 
-local Pipeline = { __name = "pipeline" }
-Pipeline.__index = Pipeline
+local Pipeline = objects.class("pipeline", { example = "p",
+  fields = "rows choices features solver after block allowance class_weights variants fitted data \z
+    classes dtype choice table schema data_known",
+  hint = function()
+    return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
+      with other ones"
+  end })
 
 local pipeline = { class = Pipeline }
 
@@ -271,34 +278,7 @@ function Pipeline:keep(ds, prepared, solver, fit)
   return self
 end
 
-local function strip(message) return (tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")) end
-
--- "script.lua:7: " for the line outside this library that called, whatever lies between.
-local own_folder = debug.getinfo(1, "S").source:match("^(@.*/)[^/]*$") or "@?"
-local function caller()
-  for level = 3, 30 do
-    local info = debug.getinfo(level, "Sl")
-    if not info then return "" end
-    if info.currentline > 0 and info.source:sub(1, #own_folder) ~= own_folder then
-      return ("%s:%d: "):format(info.short_src, info.currentline)
-    end
-  end
-  return ""
-end
-
--- Run f and raise its sentence at the line that called the library.
-local function guarded(title, f, ...)
-  local result = table.pack(pcall(f, ...))
-  if result[1] then return table.unpack(result, 2, result.n) end
-  local raised = result[2]
-  local message = strip(type(raised) == "table" and raised.message or raised)
-  if not message:find(title, 1, true) then message = title .. ": " .. message end
-  message = caller() .. message
-  if type(raised) ~= "table" then error(message, 0) end
-  raised.message = message -- an error that carries what was finished
-  error(raised, 0)
-end
-pipeline.guarded = guarded
+local guarded = objects.call
 
 -- Components of the features: scores with their vectors as weights.
 local function fit_components(self, source, made)
@@ -311,7 +291,7 @@ end
 
 local function learn_rows(self, ds)
   local source = ds:source_of_rows()
-  local made = model_of(self, { ds:size() }, self:prepare(source), {})
+  local made = model_of(self, { ds:size() }, self:prepare(source), { names = ds.names })
   if self.after then fit_components(self, source, made) end
   return made
 end
@@ -382,41 +362,33 @@ local function need_weights(self, title)
   return f
 end
 
-local function source_of(data, f, title)
-  local source, cols
-  if type(data) == "table" and data.source_of_rows then
-    source = data:source_of_rows()
-  elseif core.is_matrix(data) then
-    source = core.source(data)
-  elseif type(data) == "table" and not getmetatable(data) then
-    source = core.source(core.matrix(data))
-  else
-    error(("%s: takes a matrix or a data set, and got %s"):format(title, options.show(data)), 0)
-  end
-  cols = select(2, core.source_size(source))
-  if cols ~= f.dim then
-    error(("%s: X has %d columns where the pipeline was fitted on %d"):format(title, cols, f.dim),
-      0)
-  end
-  return source
-end
-
 -- n x c scores.
-local function scores(f, X, title) return f:scores(source_of(X, f, title)) end
+local function scores(f, X) return f:scores(matching.source(X, f)) end
 
 --- p:decision(X): raw scores, n x c (one column for two classes and for one target).
 function Pipeline:decision(X)
   local f = need(self, "pipeline:decision", true)
-  return guarded("pipeline:decision", scores, f, X, "pipeline:decision")
+  return scores(f, X)
 end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
---- texts), or n x c values of a regression.
+--- texts), or n x c values of a regression. Columns of a data set go by name, where it and the data
+--- learnt from have names: another order is put in order, missing ones are refused, extra ones left
+--- out and told. Those of a matrix go by position.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
-  return guarded("pipeline:predict", function()
-    return f:decide(scores(f, X, "pipeline:predict"))
-  end)
+  local said = f:decide(scores(f, X))
+  if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
+  return said
+end
+
+--- p:labels(X): the predicted labels as a Lua list of texts or numbers.
+function Pipeline:labels(X)
+  local f = need(self, "pipeline:labels", true)
+  if f.task ~= "classification" then
+    error("this model is a regression, which has no labels: p:predict(X) gives its values", 0)
+  end
+  return dataset.texts_of(self:predict(X), f.classes)
 end
 
 --- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's
@@ -428,14 +400,11 @@ end
 --- classes the largest need not be where the score is largest, which p:predict goes by.
 function Pipeline:probabilities(X)
   local f = need(self, "pipeline:probabilities", true)
-  return guarded("pipeline:probabilities", function()
-    local probabilities = require "scullery.probabilities"
-    probabilities.check(f)
-    -- a wrong X is told of before folds are made
-    local said = scores(f, X, "pipeline:probabilities")
-    if not probabilities.known(f) then probabilities.calibrate(self) end
-    return probabilities.of(f, said)
-  end)
+  local probabilities = require "scullery.probabilities"
+  probabilities.check(f)
+  local said = scores(f, X) -- a wrong X is told of before folds are made
+  if not probabilities.known(f) then probabilities.calibrate(self) end
+  return probabilities.of(f, said)
 end
 
 --- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that
@@ -453,65 +422,44 @@ end
 --- n x k where sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
-  return guarded("pipeline:transform", function()
-    local source = source_of(X, f, "pipeline:transform")
-    if self.after then return f:scores(source) end
-    return core.transform(source, f.stages, f.map, f.block)
-  end)
+  local source = matching.source(X, f)
+  if self.after then return f:scores(source) end
+  return core.transform(source, f.stages, f.map, f.block)
 end
 
--- Predictions and truth in the same coding.
+-- Predictions and truth in the coding of the model; of a data set that streams nil and what one
+-- walk in flat memory counts: {rows, wrong, strangers, square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
-  need(self, title, true)
-  local ds = dataset.coerce(data, y, given, self.fitted)
-  if ds.task == "classification" and ds.y then return self:predict(ds), ds.y, ds end
-  return self:predict(ds), ds:targets(), ds
-end
-
--- A data set that streams is judged in one walk, in flat memory: {rows, wrong, square, target_sum,
--- target_square}.
-local function judge_stream(self, title, ds)
   local f = need(self, title, true)
-  local n, d = ds:size()
-  if n == 0 then error("the data set has no rows", 0) end
-  dataset.expect_columns(d, f)
-  local coded = setmetatable({ task = f.task, classes = f.classes, source = ds.source },
-    getmetatable(ds))
-  return f:tally(coded)
+  local given_ds = dataset.coerce(data, y, given, f)
+  local ds = matching.judged(given_ds, f)
+  if ds.X then return f:decide(f:scores(ds:source_of_rows())), ds.y end
+  local tally = f:tally(ds)
+  if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
+  return nil, tally
 end
 
-local function streams(data) return dataset.is(data) and not data.X end
-
---- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression.
+--- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
+--- compared by what they say, whatever the order of the classes; one that was never seen in training
+--- counts as wrong and is told on stderr.
 function Pipeline:score(data, y, given)
-  return guarded("pipeline:score", function()
-    if streams(data) then
-      local t = judge_stream(self, "pipeline:score", data)
-      if self.fitted.task == "classification" then return 1 - t.wrong / t.rows end
-      if self.fitted.targets > 1 then
-        error("R2 of a stream is for one target; p:error(ds) takes several", 0)
-      end
-      return 1 - t.square / (t.target_square - t.target_sum ^ 2 / t.rows)
-    end
-    local said, truth = judge(self, "pipeline:score", data, y, given)
-    return self.fitted.task == "classification" and metrics.accuracy(said, truth)
-      or metrics.r2(said, truth)
-  end)
+  local said, truth = judge(self, "pipeline:score", data, y, given)
+  local classes = self.fitted.task == "classification"
+  if said then return (classes and metrics.accuracy or metrics.r2)(said, truth) end
+  if classes then return 1 - truth.wrong / truth.rows end
+  if self.fitted.targets > 1 then
+    error("R2 of a stream is for one target; p:error(ds) takes several", 0)
+  end
+  return 1 - truth.square / (truth.target_square - truth.target_sum ^ 2 / truth.rows)
 end
 
 --- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a
 --- regression.
 function Pipeline:error(data, y, given)
-  return guarded("pipeline:error", function()
-    if streams(data) then
-      local t = judge_stream(self, "pipeline:error", data)
-      return self.fitted.task == "classification" and t.wrong / t.rows
-        or t.square / t.rows / self.fitted.targets
-    end
-    local said, truth = judge(self, "pipeline:error", data, y, given)
-    return self.fitted.task == "classification" and metrics.error_rate(said, truth)
-      or metrics.mse(said, truth)
-  end)
+  local said, truth = judge(self, "pipeline:error", data, y, given)
+  local classes = self.fitted.task == "classification"
+  if said then return (classes and metrics.error_rate or metrics.mse)(said, truth) end
+  return classes and truth.wrong / truth.rows or truth.square / truth.rows / self.fitted.targets
 end
 
 -- ------------------------------------------------------------ reporting
@@ -622,7 +570,11 @@ end
 --- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised
 --- cross-validation) where the solver tells them of its own (ridge does, without fitting anew).
 --- score: "error" (share of wrong labels; the default for classification) or "loss" (squared
---- error); rows count once where they are judged, whatever their weights (gcv alone weighs them).
+--- error), which the walk itself counts; or any of sc.metrics by name ("auc", "f1", "mae", ...), a
+--- list of a name and its options ({ "top_k", k = 3 }), or a function of (predictions, truth,
+--- { scores =, probabilities =, classes =, weights = }), of which more is better unless it stands
+--- in a list with better = "smaller". Rows count once where they are judged, whatever their weights
+--- (gcv alone weighs them).
 --- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and
 --- sc.choose.range without a count then give any point of their range; a list for the solver's path
 --- option (lambda) is still gone through whole, as that costs no pass.
@@ -631,11 +583,30 @@ end
 --- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits
 --- them anew without each fold.
 --- outer: k; the whole search is repeated without each of k outer folds and judged on it:
---- .table.outer = { mean, stderr, folds, choices }, an estimate of the risk that the choosing has
---- not spoilt. Stopped by Ctrl-C or an error, what was finished comes with the error: an object
---- with message, table and choice, which prints as text.
+--- .table.outer = { mean, stderr, folds, choices }, an unbiased estimate of the risk.
+--- .table.best is the best row; .table:save("t.csv") writes all. Where the best value of an option
+--- is the smallest or the largest that was tried, the table and p:info().note say so (.table.edge:
+--- a list of option, value, side).
+--- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message,
+--- table and choice, which prints as text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
+end
+
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
+--- this recipe, which stays as it is: .mean, .stderr, .folds (the score of each fold), .score (its
+--- name), .unconverged; prints as text. repeats: so many times with other folds (seed, seed + 1,
+--- ...); stderr is that of the folds of one time, as all share the rows. score: "accuracy" of a
+--- classification and "r2" of a regression unless said; see p:search. stages as in p:search.
+function Pipeline:cv(data, given)
+  return require("scullery.judging").cv(self, data, given)
+end
+
+--- p:clone{ ["solver.lambda"] = 1e-3 }: the recipe as a new pipeline, not fitted, with options
+--- changed by path: KIND.OPTION of a stage, a sampler, a nonlinearity, a kernel or the solver,
+--- features.T and the like, or block, allowance, class_weights. A value may be sc.choose{...}.
+function Pipeline:clone(changes)
+  return require("scullery.clone").run(self, changes)
 end
 
 --- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" |

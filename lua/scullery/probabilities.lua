@@ -3,6 +3,8 @@
 --- are kept.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
+local matching = require "scullery.matching"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local probabilities = {}
@@ -23,7 +25,8 @@ end
 -- ------------------------------------------------------------ how it was done, for info() and
 -- print
 
-local Calibration = { __name = "calibration" }
+local Calibration = objects.class("calibration", {
+  fields = "method sigmoids slopes offsets folds seed rows note" })
 probabilities.class = Calibration
 
 function Calibration:__tostring()
@@ -119,7 +122,29 @@ local function out_of_fold(self, f, o)
   end
   local scores, targets = core.decisions_apart(training, candidates)
   if not ds.X then check_folds(class_in_targets(targets), f.classes, nil, folds) end
-  return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) }
+  return scores, targets, { folds = k, seed = seed, rows = #ds, note = unconverged(candidates) },
+    ds.weights
+end
+
+-- Whether row i of the targets is that of a label which the model does not know.
+local function is_stranger(targets, i)
+  local c = targets:cols()
+  if c == 1 then return targets:get(i, 1) == 0 end
+  for j = 1, c do if targets:get(i, j) > 0 then return false end end
+  return true
+end
+
+-- Weights of the rows to calibrate on: rows of unknown labels say nothing of the classes.
+local function without_strangers(ds, targets)
+  local w, count = ds.weights, 0
+  for i = 1, targets:rows() do
+    if is_stranger(targets, i) then
+      if count == 0 then w = w and w:astype("float64") or core.ones(targets:rows(), 1) end
+      w:set(i, 1, 0)
+      count = count + 1
+    end
+  end
+  return w, count
 end
 
 local function held_out(_, f, o)
@@ -128,13 +153,11 @@ local function held_out(_, f, o)
   if ds.task ~= "classification" or not (ds.y or ds.source) then
     error("option 'data' takes rows with classes", 0)
   end
-  local n, d = ds:size()
-  if n == 0 then error("option 'data' got a data set without rows", 0) end
-  dataset.expect_columns(d, f)
-  dataset.expect_classes(ds, f)
-  local judging <close> = f:judging(ds)
+  local judging <close> = f:judging(matching.judged(ds, f))
   local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
-  return scores, targets, { rows = n }
+  local weights, count = without_strangers(ds, targets)
+  if not ds.X then matching.tell_strangers(ds, count) end
+  return scores, targets, { rows = #ds - count }, weights
 end
 
 -- Both sides of every sigmoid need rows.
@@ -155,8 +178,8 @@ function probabilities.calibrate(self, given)
   local f = self.fitted
   probabilities.check(f)
   local o = options.check("pipeline:calibrate", given, rules, 0)
-  local scores, targets, how = (o.data and held_out or out_of_fold)(self, f, o)
-  local sigmoids = core.platt(scores, targets, (o.data or self.data).weights)
+  local scores, targets, how, weights = (o.data and held_out or out_of_fold)(self, f, o)
+  local sigmoids = core.platt(scores, targets, weights)
   check_sides(sigmoids, f.classes)
   f.calibration = account(sigmoids, how)
   return self

@@ -4,6 +4,7 @@
 local core = require "scullery.core"
 local component = require "scullery.component"
 local dataset = require "scullery.dataset"
+local matching = require "scullery.matching"
 local options = require "scullery.options"
 
 local prune = {}
@@ -38,25 +39,6 @@ end
 -- ||b|| + ||y||), for one target coded +-1 and no intercept the 2 (B theta + 1) of the paper.
 local function slope(f, theta, reach)
   return 2 * (f:norm() * theta + f.intercept:norm() + math.sqrt(f.targets) * reach)
-end
-
--- Rows to judge on: of the same columns, task and classes as those that were learnt from.
-local function check_rows(data, f)
-  local n, d = data:size()
-  if n == 0 then error("option 'data' got a data set without rows", 0) end
-  dataset.expect_columns(d, f)
-  if not (data.y or data.source) then error("option 'data' takes rows with targets", 0) end
-  if data.task ~= f.task then
-    error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0)
-  end
-  if f.task == "regression" then
-    local targets = data.X and data.y:cols() or f.targets
-    if targets ~= f.targets then
-      error(("option 'data' has %d targets where the model has %d"):format(targets, f.targets), 0)
-    end
-  else
-    dataset.expect_classes(data, f)
-  end
 end
 
 -- What each rule compares with epsilon: (63) to (66) of the paper.
@@ -167,7 +149,14 @@ function prune.run(self, given)
   check_model(f, o, self.solver and self.solver.name)
   local data = o.data or self.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
-  check_rows(data, f)
+  if data.task ~= f.task then
+    error(("option 'data' is a %s, and the model one of %s"):format(data.task, f.task), 0)
+  end
+  local strangers
+  data, strangers = matching.judged(data, f)
+  if strangers > 0 and strangers == #data then
+    error("no row has a label that was seen in training", 0)
+  end
   if o.accept == "zero_one" and f.task ~= "classification" then
     error("accept = \"zero_one\" is for classification", 0)
   end

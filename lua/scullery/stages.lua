@@ -1,12 +1,15 @@
 --- Stages that map rows to rows.
 local core = require "scullery.core"
 local choose = require "scullery.choose"
+local objects = require "scullery.objects"
 local options = require "scullery.options"
 
 local stages = {}
 
-local Stage = { __name = "stage" }
-Stage.__index = Stage
+local Stage = objects.class("stage", { fields = "kind given", hint = function(self, field)
+  return ("options of a stage are given when it is made, as in sc.%s{ %s = ... }"):format(self.kind,
+    tostring(field))
+end })
 
 function Stage:__tostring()
   local parts = {}
@@ -16,6 +19,9 @@ function Stage:__tostring()
   table.sort(parts)
   return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
 end
+
+--- stage:label([with_options]): its kind, with its options where they are asked for.
+function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 
 --- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
 function Stage:searched()
@@ -46,7 +52,17 @@ function stages.explained(found)
     and found.variances:sum() / found.total or 1 }
 end
 
+local rules_of = {}
+
+--- stages.option_names(kind): the names of a stage's options.
+function stages.option_names(kind)
+  local names = {}
+  for name in pairs(rules_of[kind]) do names[#names + 1] = name end
+  return names
+end
+
 local function maker(kind, rules)
+  rules_of[kind] = rules
   return function(given)
     return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
   end

@@ -1,0 +1,196 @@
+--- What metrics are given: matrices, labels, classes, weights.
+local core = require "scullery.core"
+local dataset = require "scullery.dataset"
+local options = require "scullery.options"
+
+local inputs = {}
+
+local function fail(...) error(string.format(...), 0) end
+inputs.fail = fail
+
+local function is_list(value) return type(value) == "table" and not getmetatable(value) end
+
+--- inputs.matrix(value): a matrix, of a list too.
+function inputs.matrix(value)
+  if core.is_matrix(value) then return value end
+  if is_list(value) then return core.matrix(value) end
+  fail("takes matrices or lists, and got %s", options.show(value))
+end
+
+--- inputs.both(said, truth): two matrices of one shape, not empty.
+function inputs.both(said, truth)
+  local a, b = inputs.matrix(said), inputs.matrix(truth)
+  if a:rows() ~= b:rows() or a:cols() ~= b:cols() then
+    fail("predictions are %d x %d and the truth is %d x %d", a:rows(), a:cols(), b:rows(), b:cols())
+  end
+  if a:rows() == 0 or a:cols() == 0 then
+    fail("there is nothing to measure: %d x %d", a:rows(), a:cols())
+  end
+  return a, b
+end
+
+-- ---------------------------------------------------------------- options
+
+local rules = {
+  weights = { type = "any" }, classes = { type = "table" }, positive = { type = "any" },
+  average = { choices = { "macro", "micro" } }, k = { type = "integer", low = 1 },
+  bins = { type = "integer", low = 1 },
+}
+
+--- inputs.options(title, given, names): the options of a metric; a list in their place is that of
+--- the classes.
+function inputs.options(title, given, names)
+  if is_list(given) and #given > 0 then given = { classes = given } end
+  local own = { weights = rules.weights }
+  for _, name in ipairs(names or {}) do own[name] = rules[name] end
+  return options.check("metrics." .. title, given, own, 0)
+end
+
+--- inputs.weights(given, n): n x 1 weights, nil where rows count alike; second: their sum.
+function inputs.weights(given, n)
+  if given == nil then return nil, n end
+  local w = inputs.matrix(given)
+  if w:rows() ~= n or w:cols() ~= 1 then
+    fail("option 'weights' is %d x %d for %d rows", w:rows(), w:cols(), n)
+  end
+  w = w:astype("float64")
+  for i = 1, n do
+    local v = w:get(i, 1)
+    if v ~= v or v < 0 or v == math.huge then
+      fail("weight %d is %s: weights are finite and at least 0", i, options.show(v))
+    end
+  end
+  local total = w:sum()
+  if total == 0 then fail("all weights are 0") end
+  return w, total
+end
+
+-- ---------------------------------------------------------------- labels
+
+local function is_texts(value) return is_list(value) and type(value[1]) == "string" end
+
+-- A column that came from a data set or a prediction knows its classes.
+local function known_classes(value)
+  local known = core.is_matrix(value) and dataset.labels_of[value]
+  return known and known.classes or nil
+end
+
+-- Labels as a list of texts where they are texts, however they are held; nil where they are
+-- numbers.
+local function texts_of(value)
+  if is_texts(value) then
+    for i, label in ipairs(value) do
+      if type(label) ~= "string" then fail("row %d is %s, not a text", i, options.show(label)) end
+    end
+    return value
+  end
+  local classes = known_classes(value)
+  if classes and type(classes[1]) == "string" then return dataset.texts_of(value, classes) end
+  return nil
+end
+
+local function numbers_of(value)
+  local m, list = inputs.matrix(value), {}
+  if m:cols() ~= 1 then fail("labels come as one column, and these are %d", m:cols()) end
+  for i = 1, m:rows() do
+    local v = m:get(i, 1)
+    if v ~= v then fail("row %d is NaN, not a label", i) end
+    list[i] = math.tointeger(v) or v
+  end
+  return list
+end
+
+-- Numbers that stand for places in a list of texts.
+local function by_place(list, classes)
+  local texts = {}
+  for i, k in ipairs(list) do
+    texts[i] = classes[k] or fail("row %d has the label %s, which is none of the classes", i,
+      options.show(k))
+  end
+  return texts
+end
+
+--- inputs.coded_alike(said, truth): whether both are numbers that mean the same: none is of texts,
+--- or they are places in the same classes.
+function inputs.coded_alike(said, truth)
+  if is_texts(said) or is_texts(truth) then return false end
+  local a, b = known_classes(said), known_classes(truth)
+  if not a or not b or a == b then return true end
+  for k = 1, math.max(#a, #b) do if a[k] ~= b[k] then return false end end
+  return true
+end
+
+--- inputs.labels(said, truth[, classes]): both as lists of labels, texts or numbers; numbers beside
+--- texts are places in the classes, given or those of the data set.
+function inputs.labels(said, truth, classes)
+  local a, b = texts_of(said), texts_of(truth)
+  if classes and type(classes[1]) ~= "string" then classes = nil end
+  local places = classes or known_classes(said) or known_classes(truth)
+  if places and type(places[1]) == "string" then
+    a, b = a or by_place(numbers_of(said), places), b or by_place(numbers_of(truth), places)
+  elseif (a == nil) ~= (b == nil) then
+    fail("one side holds texts and the other does not (ds:labels() and p:labels(X) give texts)")
+  end
+  a, b = a or numbers_of(said), b or numbers_of(truth)
+  if #a ~= #b then fail("predictions are %d x 1 and the truth is %d x 1", #a, #b) end
+  if #a == 0 then fail("there is nothing to measure: 0 x 1") end
+  return a, b
+end
+
+--- inputs.truth(truth, classes): labels as a list, and their classes: those given, those of the
+--- data set, or all that occur, sorted.
+function inputs.truth(truth, classes)
+  local list = texts_of(truth)
+  if not list then
+    list = numbers_of(truth)
+    local places = classes or known_classes(truth)
+    if places and type(places[1]) == "string" then list = by_place(list, places) end
+  end
+  if #list == 0 then fail("there is nothing to measure: 0 x 1") end
+  return list, inputs.classes(classes or known_classes(truth), list)
+end
+
+--- inputs.classes(given, ...): the classes given, or all labels of the lists, sorted.
+function inputs.classes(given, ...)
+  if given then return table.move(given, 1, #given, 1, {}) end
+  local seen, list = {}, {}
+  for _, labels in ipairs{ ... } do
+    for _, label in ipairs(labels) do
+      if not seen[label] then seen[label] = true list[#list + 1] = label end
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+--- inputs.known(...): the classes of the first column that knows its own, nil where none does.
+function inputs.known(...)
+  for i = 1, select("#", ...) do
+    local classes = known_classes((select(i, ...)))
+    if classes then return classes end
+  end
+end
+
+--- inputs.place(classes): label -> its place.
+function inputs.place(classes)
+  local place = {}
+  for k, label in ipairs(classes) do place[label] = k end
+  return place
+end
+
+--- inputs.positive(classes, positive): the place of the positive class, the second of two unless
+--- said; nil where there are more and none is said.
+function inputs.positive(classes, positive)
+  if positive ~= nil then
+    return inputs.place(classes)[math.tointeger(positive) or positive]
+      or fail("option 'positive' got %s, and the classes are %s", options.show(positive),
+        options.show(classes))
+  end
+  if #classes == 1 then
+    fail("all labels are %s: option 'positive' or 'classes' says what is looked for",
+      options.show(classes[1]))
+  end
+  return #classes == 2 and 2 or nil
+end
+
+return inputs

@@ -1,0 +1,183 @@
+--- Metrics of labels: (labels, truth[, options]), lists or columns of numbers or texts. Options:
+--- weights = how much each row counts; classes = their list.
+local core = require "scullery.core"
+local inputs = require "scullery.metrics.inputs"
+local objects = require "scullery.objects"
+
+local labels = {}
+
+local fail = inputs.fail
+
+-- ---------------------------------------------------------------- shares of equal labels
+
+-- For each row whether both sides are equal.
+local function equal_rows(said, truth)
+  local list = {}
+  if not inputs.coded_alike(said, truth) then
+    local a, b = inputs.labels(said, truth)
+    for i, label in ipairs(a) do list[i] = label == b[i] end
+    return list
+  end
+  local a, b = inputs.both(said, truth)
+  local cols = a:cols()
+  for i = 1, a:rows() do
+    local equal = true
+    for j = 1, cols do equal = equal and a:get(i, j) == b:get(i, j) end
+    list[i] = equal
+  end
+  return list
+end
+
+local function share_equal(title, said, truth, given)
+  local o = inputs.options(title, given)
+  local equal = equal_rows(said, truth)
+  local w, total = inputs.weights(o.weights, #equal)
+  local same = 0
+  for i, is in ipairs(equal) do if is then same = same + (w and w:get(i, 1) or 1) end end
+  return same / total
+end
+
+--- metrics.accuracy(labels, truth[, { weights = }]): share of equal labels; numbers or texts.
+function labels.accuracy(said, truth, given) return share_equal("accuracy", said, truth, given) end
+
+--- metrics.error_rate(labels, truth[, { weights = }]): share of labels that differ; numbers or
+--- texts.
+function labels.error_rate(said, truth, given)
+  return 1 - share_equal("error_rate", said, truth, given)
+end
+
+-- ---------------------------------------------------------------- confusion
+
+local Confusion = objects.class("confusion", { fields = "counts classes" })
+
+function Confusion:__tostring()
+  local heads, whole = {}, true
+  for _, label in ipairs(self.classes) do
+    heads[#heads + 1] = ("%10s"):format(tostring(label):sub(1, 9))
+  end
+  for i = 1, #self.classes do
+    for j = 1, #self.classes do whole = whole and math.tointeger(self.counts:get(i, j)) ~= nil end
+  end
+  local lines = { ("%-12s"):format("truth \\ said") .. table.concat(heads) }
+  for i, label in ipairs(self.classes) do
+    local cells = {}
+    for j = 1, #self.classes do
+      cells[j] = (whole and "%10.0f" or "%10.4g"):format(self.counts:get(i, j))
+    end
+    lines[#lines + 1] = ("%-12s"):format(tostring(label):sub(1, 12)) .. table.concat(cells)
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Counts of pairs (truth, said), and the classes. Labels that a data set has beyond the classes
+-- come after them.
+local function count_pairs(said, truth, o)
+  local a, b = inputs.labels(said, truth, o.classes)
+  local classes = inputs.classes(o.classes or inputs.known(truth, said), a, b)
+  local place, w = inputs.place(classes), inputs.weights(o.weights, #a)
+  for _, list in ipairs{ b, a } do
+    for i, label in ipairs(list) do
+      if not place[label] then
+        if not inputs.known(truth) then
+          fail("row %d has the label %s, which is none of the classes", i, tostring(label))
+        end
+        classes[#classes + 1] = label
+        place[label] = #classes
+      end
+    end
+  end
+  local counts = core.zeros(#classes, #classes)
+  for i, label in ipairs(b) do
+    local t, s = place[label], place[a[i]]
+    counts:set(t, s, counts:get(t, s) + (w and w:get(i, 1) or 1))
+  end
+  return counts, classes
+end
+
+--- metrics.confusion(labels, truth[, { classes =, weights = }]): .counts (rows: truth, columns:
+--- said), .classes; prints as a table. Labels: numbers or texts, and columns that p:predict or a
+--- data set made, which are compared by what they say. The list of classes alone may stand in place
+--- of the options; a label of a data set that is none of them comes after them.
+function labels.confusion(said, truth, given)
+  local o = inputs.options("confusion", given, { "classes" })
+  local counts, classes = count_pairs(said, truth, o)
+  return setmetatable({ counts = counts, classes = classes }, Confusion)
+end
+
+-- ---------------------------------------------------------------- by class
+
+-- For each class: rows right, said, and true; and the classes.
+local function by_class(said, truth, o)
+  local counts, classes = count_pairs(said, truth, o)
+  local list = {}
+  for k in ipairs(classes) do
+    list[k] = { right = counts:get(k, k), said = counts:column(k):sum(),
+      truth = counts:row(k):sum() }
+  end
+  return list, classes
+end
+
+local function ratio(a, b) return b > 0 and a / b or 0 end
+
+-- One of precision, recall and f1: for the positive class of two, or an average.
+local function measure(title, said, truth, given, of, undefined)
+  local o = inputs.options(title, given, { "classes", "positive", "average" })
+  if o.average and o.positive ~= nil then fail("takes 'positive' or 'average', not both") end
+  local list, classes = by_class(said, truth, o)
+  local k = not o.average and inputs.positive(classes, o.positive)
+  if k then
+    local value, below = of(list[k])
+    if below == 0 then fail(undefined, tostring(classes[k])) end
+    return value
+  end
+  if o.average == "micro" then
+    local all = { right = 0, said = 0, truth = 0 }
+    for _, one in ipairs(list) do
+      for key in pairs(all) do all[key] = all[key] + one[key] end
+    end
+    return (of(all))
+  end
+  local sum, count = 0, 0
+  for _, one in ipairs(list) do
+    if one.said > 0 or one.truth > 0 then sum, count = sum + of(one), count + 1 end
+  end
+  return sum / count
+end
+
+--- metrics.precision(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows
+--- said to be of a class the share that is. Two classes: of the positive one, the second unless
+--- said. More: average = "macro" (the mean over the classes that occur; one that is never said
+--- counts 0) or "micro" (all rows together, which is the accuracy).
+function labels.precision(said, truth, given)
+  return measure("precision", said, truth, given, function(c)
+    return ratio(c.right, c.said), c.said
+  end, "no row is said to be of the class %s: there is no share of them")
+end
+
+--- metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows of
+--- a class the share that is said to be; options as those of metrics.precision.
+function labels.recall(said, truth, given)
+  return measure("recall", said, truth, given, function(c)
+    return ratio(c.right, c.truth), c.truth
+  end, "no row is of the class %s: there is nothing to find")
+end
+
+--- metrics.f1(labels, truth[, { positive =, average =, classes =, weights = }]): 2 right/(said +
+--- true), the harmonic mean of precision and recall; options as those of metrics.precision.
+function labels.f1(said, truth, given)
+  return measure("f1", said, truth, given, function(c)
+    return ratio(2 * c.right, c.said + c.truth), c.said + c.truth
+  end, "no row is of the class %s, nor said to be")
+end
+
+--- metrics.balanced_accuracy(labels, truth[, { weights = }]): the mean over the classes of the
+--- truth of the share of their rows that is right.
+function labels.balanced_accuracy(said, truth, given)
+  local sum, count = 0, 0
+  for _, one in ipairs(by_class(said, truth, inputs.options("balanced_accuracy", given))) do
+    if one.truth > 0 then sum, count = sum + one.right / one.truth, count + 1 end
+  end
+  return sum / count
+end
+
+return labels

@@ -1,0 +1,235 @@
+--- Metrics of scores and of probabilities: (scores, truth[, options]), a row for each label, a
+--- column for each class in the order of the classes, or one column for two classes, which grows
+--- with the second. Options: classes (of a data set's labels: its own; otherwise all that occur,
+--- sorted), weights.
+local inputs = require "scullery.metrics.inputs"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+
+local scores = {}
+
+local fail = inputs.fail
+local show = options.show
+
+-- What a metric is given: s (n x c), place of each row's class, classes, weights, their sum.
+local function read(title, given_scores, truth, given, names, what)
+  what = what or "scores"
+  local o = inputs.options(title, given, names)
+  local s = inputs.matrix(given_scores)
+  local list, classes = inputs.truth(truth, o.classes)
+  local n, c = s:rows(), s:cols()
+  if #list ~= n then fail("%d rows of %s and %d labels", n, what, #list) end
+  local finite, row, col = s:isfinite()
+  if not finite then fail("the score in row %d, column %d is not finite", row, col) end
+  -- labels 1 .. c, where not all of them occur
+  if not o.classes and not inputs.known(truth) and c > 1 and #classes < c
+    and type(classes[1]) == "number" then
+    for k = 1, c do classes[k] = k end
+  end
+  if #classes ~= c and not (c == 1 and #classes <= 2) then
+    fail("%d columns of %s and %d classes%s", c, what, #classes, o.classes and ""
+      or ": labels need the classes, as in ds.classes")
+  end
+  local place, places = inputs.place(classes), {}
+  for i, label in ipairs(list) do
+    places[i] = place[label] or fail("row %d has the label %s, which is none of the %d classes", i,
+      show(label), #classes)
+  end
+  local w, total = inputs.weights(o.weights, n)
+  return { s = s, places = places, classes = classes, w = w, total = total, n = n, o = o }
+end
+
+local function weight(g, i) return g.w and g.w:get(i, 1) or 1 end
+
+-- ---------------------------------------------------------------- rankings
+
+-- Rows by column j, highest first, in groups of equal scores: the weights of class k and of the
+-- others in each.
+local function ranked(g, j, k)
+  local rows, s = {}, g.s
+  for i = 1, g.n do rows[i] = i end
+  local score = {}
+  for i = 1, g.n do score[i] = s:get(i, j) end
+  table.sort(rows, function(a, b) return score[a] > score[b] end)
+  local groups, last = {}, nil
+  for _, i in ipairs(rows) do
+    if score[i] ~= last then groups[#groups + 1] = { 0, 0 } end
+    last = score[i]
+    local group, side = groups[#groups], g.places[i] == k and 1 or 2
+    group[side] = group[side] + weight(g, i)
+  end
+  return groups
+end
+
+local function sums(groups)
+  local inside, outside = 0, 0
+  for _, group in ipairs(groups) do inside, outside = inside + group[1], outside + group[2] end
+  return inside, outside
+end
+
+-- The area under the ROC curve: the chance that a row of the class is above one of the others.
+local function roc_area(groups)
+  local inside, outside = sums(groups)
+  local above, area = 0, 0
+  for _, group in ipairs(groups) do
+    area = area + group[2] * (above + group[1] / 2)
+    above = above + group[1]
+  end
+  return area / (inside * outside)
+end
+
+-- The sum over thresholds of the precision times the gain in recall.
+local function average_precision(groups)
+  local inside = sums(groups)
+  local right, said, area = 0, 0, 0
+  for _, group in ipairs(groups) do
+    right, said = right + group[1], said + group[1] + group[2]
+    if said > 0 then area = area + group[1] / inside * (right / said) end
+  end
+  return area
+end
+
+-- The area for the positive class of two, or the mean over classes, each against the others.
+local function mean_area(title, given_scores, truth, given, area)
+  local g = read(title, given_scores, truth, given, { "classes", "positive" })
+  if #g.classes < 2 then
+    fail("all rows are of the class %s: there is nothing to rank them against", show(g.classes[1]))
+  end
+  local function one(j, k)
+    local groups = ranked(g, j, k)
+    local inside, outside = sums(groups)
+    if inside == 0 then fail("no row is of the class %s", show(g.classes[k])) end
+    if outside == 0 then
+      fail("all rows are of the class %s: there is nothing to rank them against",
+        show(g.classes[k]))
+    end
+    return area(groups)
+  end
+  local positive = inputs.positive(g.classes, g.o.positive)
+  if g.s:cols() == 1 then
+    if positive == 1 then g.s = g.s * -1 end
+    return one(1, positive)
+  end
+  if positive then return one(positive, positive) end
+  local sum = 0
+  for k in ipairs(g.classes) do sum = sum + one(k, k) end
+  return sum / #g.classes
+end
+
+--- metrics.auc(scores, truth[, { positive =, classes =, weights = }]): the area under the ROC
+--- curve: the chance that a row of the positive class (of two the second) has a higher score than
+--- one of the other, ties counting one half. More than two classes: the mean over them, each
+--- against the others. Refused where a class has no row.
+function scores.auc(given_scores, truth, given)
+  return mean_area("auc", given_scores, truth, given, roc_area)
+end
+
+--- metrics.pr_auc(scores, truth[, { positive =, classes =, weights = }]): the average precision:
+--- the sum over thresholds of the precision times the gain in recall, rows of equal scores
+--- together; classes as in metrics.auc.
+function scores.pr_auc(given_scores, truth, given)
+  return mean_area("pr_auc", given_scores, truth, given, average_precision)
+end
+
+--- metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose class
+--- is among the k highest scores; of equal ones the first column is higher.
+function scores.top_k(given_scores, truth, given)
+  local g = read("top_k", given_scores, truth, given, { "classes", "k" })
+  local k, c, right = g.o.k or 2, g.s:cols(), 0
+  if c == 1 then fail("takes a column of scores for each class, and got one column") end
+  if k >= c then fail("the class is among the %d highest of %d scores of every row", k, c) end
+  for i, own in ipairs(g.places) do
+    local score, above = g.s:get(i, own), 0
+    for j = 1, c do
+      local other = g.s:get(i, j)
+      if other > score or other == score and j < own then above = above + 1 end
+    end
+    if above < k then right = right + weight(g, i) end
+  end
+  return right / g.total
+end
+
+-- ---------------------------------------------------------------- probabilities
+
+local LEAST = 1e-15 -- a probability of 0 for what happened would make the mean infinite
+
+local function read_probabilities(title, p, truth, given, names)
+  local m = inputs.matrix(p)
+  local finite, row, col = m:isfinite()
+  if not finite then fail("the probability in row %d, column %d is not finite", row, col) end
+  if m:rows() > 0 and (m:min() < 0 or m:max() > 1) then
+    fail("probabilities lie in [0, 1], and these reach from %g to %g", m:min(), m:max())
+  end
+  return read(title, m, truth, given, names, "probabilities")
+end
+
+-- The probability of class k in row i.
+local function chance(g, i, k)
+  if g.s:cols() > 1 then return g.s:get(i, k) end
+  return k == 2 and g.s:get(i, 1) or 1 - g.s:get(i, 1)
+end
+
+--- metrics.log_loss(probabilities, labels[, { classes =, weights = }]): mean of -log of the
+--- probability of the true class. probabilities: n x c, or n x 1 for two classes (that of the
+--- second); labels: 1 .. c, or as in classes (numbers or texts). A probability of 0 counts as
+--- 1e-15. The list of classes alone may stand in place of the options.
+function scores.log_loss(probabilities, truth, given)
+  local g = read_probabilities("log_loss", probabilities, truth, given, { "classes" })
+  local sum = 0
+  for i, k in ipairs(g.places) do
+    sum = sum - weight(g, i) * math.log(math.max(chance(g, i, k), LEAST))
+  end
+  return sum / g.total
+end
+
+local Calibration = objects.class("calibration table", { fields = "bins error worst what" })
+
+function Calibration:__tostring()
+  local lines = { ("%-14s %10s %10s %10s"):format("probability", "rows", "said", "came true") }
+  for _, bin in ipairs(self.bins) do
+    lines[#lines + 1] = ("%5.3f .. %5.3f %10.6g %10.4f %10.4f"):format(bin.low, bin.high, bin.rows,
+      bin.said, bin.seen)
+  end
+  lines[#lines + 1] = ("of %s: mean gap %.4g, largest %.4g"):format(self.what, self.error,
+    self.worst)
+  return table.concat(lines, "\n")
+end
+
+--- metrics.calibration(probabilities, labels[, { bins = 10, classes =, weights = }]): how often
+--- what was said with a probability comes true, in bins of equal width: of two classes the second,
+--- of more the one said to be the likeliest. .bins[i] = { low, high, rows (their weights), said
+--- (the mean probability), seen (the share that came true) }, empty bins left out; .error: the mean
+--- over rows of |said - seen| (the expected calibration error), .worst the largest. Prints as a
+--- table.
+function scores.calibration(probabilities, truth, given)
+  local g = read_probabilities("calibration", probabilities, truth, given, { "classes", "bins" })
+  local count, all = g.o.bins or 10, {}
+  local two = #g.classes <= 2
+  for i, own in ipairs(g.places) do
+    local k = 2
+    if not two then
+      k = 1
+      for j = 2, #g.classes do if chance(g, i, j) > chance(g, i, k) then k = j end end
+    end
+    local p, w = chance(g, i, k), weight(g, i)
+    local at = math.min(math.floor(p * count), count - 1)
+    all[at] = all[at] or { low = at / count, high = (at + 1) / count, rows = 0, said = 0, seen = 0 }
+    local bin = all[at]
+    bin.rows, bin.said, bin.seen = bin.rows + w, bin.said + w * p, bin.seen
+      + (own == k and w or 0)
+  end
+  local what = two and "the class " .. show(g.classes[2] or g.classes[1]) or "the likeliest class"
+  local self = setmetatable({ bins = {}, error = 0, worst = 0, what = what }, Calibration)
+  for at = 0, count - 1 do
+    local bin = all[at]
+    if bin and bin.rows > 0 then
+      bin.said, bin.seen = bin.said / bin.rows, bin.seen / bin.rows
+      local gap = math.abs(bin.said - bin.seen)
+      self.error, self.worst = self.error + bin.rows * gap / g.total, math.max(self.worst, gap)
+      self.bins[#self.bins + 1] = bin
+    end
+  end
+  return self
+end
+
+return scores

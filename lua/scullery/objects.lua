@@ -1,0 +1,218 @@
+--- Classes, modules and functions of the library, as a script meets them. A name that is not there
+--- is answered with the nearest one, a field that nobody reads cannot be set, a dot where a colon
+--- belongs is told, and an error is one sentence that begins with the line of the script.
+---
+--- SCULLERY_TRACEBACK=1: errors keep the library's own lines and frames.
+local core = require "scullery.core"
+
+local objects = {}
+
+local own_file = debug.getinfo(1, "S").source
+local own_folder = own_file:match("^@(.*/)[^/]*$") or "?"
+local verbose = (os.getenv "SCULLERY_TRACEBACK" or "") ~= ""
+
+-- ---------------------------------------------------------------- places in front of messages
+
+-- Whether a file, as messages name it ("...lua/5.4/scullery/x.lua" where it is long), is ours.
+local own_end = own_folder:match("[^/]*/[^/]*/$") or own_folder
+local function is_own(file)
+  local cut = file:match("^%.%.%.(.*)$")
+  if not cut then return file:sub(1, #own_folder) == own_folder end
+  local first, last = cut:find(own_end, 1, true)
+  return first ~= nil and own_folder:sub(-last) == cut:sub(1, last)
+end
+
+-- A message without the places of ours in front of it; second: whether it begins with a line of
+-- someone else's. where: the place of the script's line.
+local function without_place(message, where)
+  for _ = 1, 10 do
+    local file, rest = message:match("^([^\n:]*%.lua):%d+: (.*)$")
+    if not file then break end
+    if not is_own(file) then return message, true end
+    message = rest
+  end
+  local script = where:match("^(.*):%d+: $")
+  local other = message:find("^%[string .-%]:%d+: ")
+    or script and message:sub(1, #script) == script and message:find("^:%d+: ", #script + 1)
+  return message, other ~= nil and other ~= false
+end
+
+-- What Lua says of a C function's argument, without its number and the function's name.
+local function plain_words(message)
+  local what = message:match("^bad argument #%d+ to '[^\n]-' %((.*)%)$")
+  if what then
+    local wanted, got = what:match("^(.-) expected, got (.*)$")
+    return wanted and ("takes a %s, and got %s"):format(wanted, got) or what
+  end
+  if message:find("^attempt to ") or message:find("^bad argument ") then
+    return message .. " (a fault of the library; SCULLERY_TRACEBACK=1 shows where)"
+  end
+  return message
+end
+
+-- The place of the first Lua function from `level` on, "" where there is none, nil where it is one
+-- of ours.
+local function place_above(level)
+  for at = level + 1, level + 200 do
+    local info = debug.getinfo(at, "Sl")
+    if not info then return "" end
+    if info.currentline > 0 then
+      if info.source:sub(1, #own_folder + 1) == "@" .. own_folder then return nil end
+      return ("%s:%d: "):format(info.short_src, info.currentline)
+    end
+  end
+  return ""
+end
+
+-- Raise what f raised, as a sentence under the title with the line that called the library in
+-- front; errors of a call by the library itself go on to the call that a script made.
+local function raise(title, raised)
+  local message = type(raised) == "table" and raised.message or raised
+  local where = type(message) == "string" and place_above(3)
+  if not where or where ~= "" and message:sub(1, #where) == where then error(raised, 0) end
+  local rest, foreign = without_place(message, where)
+  if foreign then error(raised, 0) end
+  rest = plain_words(rest)
+  if not rest:find(title, 1, true) then rest = title .. ": " .. rest end
+  if type(raised) ~= "table" then error(where .. rest, 0) end
+  raised.message = where .. rest -- an error that carries what was finished
+  error(raised, 0)
+end
+
+local function finish(title, ok, ...)
+  if ok then return ... end
+  raise(title, (...))
+end
+
+-- ---------------------------------------------------------------- functions
+
+--- objects.original: from a function that scripts call to the one that it guards, for help.
+objects.original = setmetatable({}, { __mode = "k" })
+
+local function register(wrapper, f)
+  objects.original[wrapper] = f
+  return wrapper
+end
+
+--- objects.guarded(title, f): f, its errors as sentences under the title.
+function objects.guarded(title, f)
+  if verbose then return f end
+  return register(function(...) return finish(title, pcall(f, ...)) end, f)
+end
+
+--- objects.call(title, f, ...): f(...), its errors as sentences under the title.
+function objects.call(title, f, ...)
+  if verbose then return f(...) end
+  return finish(title, pcall(f, ...))
+end
+
+--- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil).
+function objects.titled(title, f, ...)
+  if not title then return f(...) end
+  local result = table.pack(pcall(f, ...))
+  if result[1] then return table.unpack(result, 2, result.n) end
+  error(title .. ": " .. without_place(tostring(result[2]), ""), 0)
+end
+
+-- A method of a class: self must be one of its objects.
+local function method_of(class, name, f)
+  local title, example = class.__name .. ":" .. name, class.example
+  local wrong = ("%s: call it with a colon, as in %s:%s(...)"):format(title, example, name)
+  if verbose then
+    return register(function(self, ...)
+      if getmetatable(self) ~= class then error(wrong, 2) end
+      return f(self, ...)
+    end, f)
+  end
+  return register(function(self, ...)
+    if getmetatable(self) ~= class then return finish(title, false, wrong) end
+    return finish(title, pcall(f, self, ...))
+  end, f)
+end
+
+-- ---------------------------------------------------------------- names
+
+-- " (did you mean 'x'?)", or what there is where nothing is near.
+local function suggestion(name, names)
+  table.sort(names)
+  local near = type(name) == "string" and core.nearest(name, names)
+  return near and (" (did you mean '%s'?)"):format(near) or ""
+end
+objects.suggestion = suggestion
+
+local function shown(name)
+  return type(name) == "string" and ("'%s'"):format(#name > 60 and name:sub(1, 60) .. "..." or name)
+    or tostring(name)
+end
+
+-- An error at the line that asked; ours is taken off on the way out.
+local function refuse(...) error(string.format(...), 3) end
+
+-- ---------------------------------------------------------------- classes
+
+local function names_of(class)
+  local names = {}
+  for name in pairs(class.methods) do names[#names + 1] = name end
+  for name in pairs(class.fields) do names[#names + 1] = name end
+  return names
+end
+
+--- objects.class(name, { example = "ds", fields = "X y ...", computed =, hint =, list = }): a
+--- metatable for objects of that name. Functions set in it are methods, which check their self;
+--- names that begin with __ are Lua's own. fields: those that an object may have or lack; others can
+--- be neither read nor set. computed: name -> function(object), read like a field. hint(object,
+--- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
+function objects.class(name, given)
+  local class = { __name = name, example = given.example or name, methods = {}, fields = {} }
+  for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
+  local computed = given.computed or {}
+  local methods, fields, list = class.methods, class.fields, given.list
+  for key in pairs(computed) do fields[key] = true end
+
+  function class.__index(object, key)
+    local method = methods[key]
+    if method ~= nil then return method end
+    if computed[key] then return computed[key](object) end
+    if fields[key] or type(key) ~= "string" then return nil end
+    refuse("%s: there is no method or field %s%s", name, shown(key),
+      suggestion(key, names_of(class)))
+  end
+
+  function class.__newindex(object, key, value)
+    if fields[key] and not computed[key] or list and math.type(key) == "integer" then
+      rawset(object, key, value)
+      return
+    end
+    refuse("%s: there is no field %s to set%s%s", name, shown(key),
+      suggestion(key, names_of(class)), given.hint and "; " .. given.hint(object, key) or "")
+  end
+
+  return setmetatable(class, {
+    __index = methods,
+    __newindex = function(_, key, f)
+      if key:sub(1, 2) == "__" then rawset(class, key, f) return end
+      methods[key] = method_of(class, key, f)
+    end,
+  })
+end
+
+-- ---------------------------------------------------------------- modules
+
+--- objects.module(name, module): its functions guarded, and a name that it lacks answered with the
+--- nearest one.
+function objects.module(name, module)
+  for key, f in pairs(module) do
+    if type(f) == "function" then module[key] = objects.guarded(name .. "." .. key, f) end
+  end
+  local meta = getmetatable(module) or {}
+  if meta.__call then meta.__call = objects.guarded(name, meta.__call) end
+  meta.__name = meta.__name or "module"
+  function meta.__index(_, key)
+    local names = {}
+    for known in pairs(module) do names[#names + 1] = tostring(known) end
+    refuse("sc.%s has no %s%s", name, shown(key), suggestion(key, names))
+  end
+  return setmetatable(module, meta)
+end
+
+return objects

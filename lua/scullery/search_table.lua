@@ -1,0 +1,226 @@
+--- The table of a search: a row a cell, printed, saved, and what its best cell says of the grid.
+local component = require "scullery.component"
+local core = require "scullery.core"
+local instantiation = require "scullery.instantiation"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local stages = require "scullery.stages"
+
+local search_table = {}
+
+local Table = objects.class("search table", { example = "table", list = true,
+  fields = "names score larger place rule outer edge",
+  computed = { best = function(self) return self[self.place] end } })
+search_table.class = Table
+
+-- ------------------------------------------------------------ labels of choices
+
+-- How a stage can be called, from the shortest on: its name, with the options given, in full.
+local shortenings = {
+  function(stage) return stage:label() end,
+  function(stage) return stage:label(true) end,
+  tostring,
+}
+
+local function is_stage(value)
+  return component.is(value) or stages.is(value) or instantiation.is_features(value)
+end
+
+local function all_differ(values, text)
+  local seen = {}
+  for _, value in ipairs(values) do
+    local one = text(value)
+    if seen[one] then return false end
+    seen[one] = true
+  end
+  return true
+end
+
+-- value -> text for a column of the table: the shortest that tells its values apart.
+local function labels_of(cells, name)
+  local values, seen, label = {}, {}, {}
+  for _, cell in ipairs(cells) do
+    local value = cell.choice[name]
+    if value ~= nil and not seen[value] then
+      seen[value] = true
+      values[#values + 1] = value
+    end
+  end
+  local of_stages = #values > 0
+  for _, value in ipairs(values) do of_stages = of_stages and is_stage(value) end
+  local text = function(value)
+    return tostring(type(value) == "table" and value or options.show(value))
+  end
+  for _, shorter in ipairs(of_stages and shortenings or {}) do
+    text = shorter
+    if all_differ(values, text) then break end
+  end
+  for _, value in ipairs(values) do label[value] = text(value) end
+  return label
+end
+
+-- texts[i][j]: column j of row i, "-" where the row has no such option.
+local function texts_of(self)
+  local texts = {}
+  for i in ipairs(self) do texts[i] = {} end
+  for j, name in ipairs(self.names) do
+    local label = labels_of(self, name)
+    for i, row in ipairs(self) do
+      local value = row.choice[name]
+      texts[i][j] = value == nil and "-" or label[value]
+    end
+  end
+  return texts
+end
+
+-- ------------------------------------------------------------ printing
+
+-- A table of results prints as one: a line a cell, the best marked.
+function Table:__tostring()
+  local widths, texts = {}, texts_of(self)
+  for j, name in ipairs(self.names) do
+    widths[j] = #name
+    for i in ipairs(self) do widths[j] = math.max(widths[j], #texts[i][j]) end
+  end
+  local function line(cells)
+    local parts = {}
+    for j, text in ipairs(cells) do parts[j] = text .. (" "):rep(widths[j] - #text) end
+    return table.concat(parts, "  ")
+  end
+  local width = math.max(14, #self.score + 2)
+  local lines = { line(self.names) .. ("%" .. width .. "s %12s"):format(self.score, "std. error") }
+  for i, row in ipairs(self) do
+    local stderr = row.stderr and ("%12.2g"):format(row.stderr) or ("%12s"):format("-")
+    local mark = row ~= self.best and "" or self.rule == "one_se" and "  <- simplest near the best"
+      or "  <- best"
+    if row.unconverged > 0 then
+      mark = mark .. ("  (%d fits did not converge)"):format(row.unconverged)
+    end
+    lines[#lines + 1] = line(texts[i]) .. ("%" .. width .. ".6g %s"):format(row.mean, stderr)
+      .. mark
+  end
+  for _, note in ipairs(self:notes()) do lines[#lines + 1] = note end
+  if self.outer then
+    lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- table:better(a, b): whether the score a is better than b.
+function Table:better(a, b)
+  if self.larger then return a > b end
+  return a < b
+end
+
+--- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
+--- largest that was tried.
+function Table:notes()
+  local list = {}
+  for _, one in ipairs(self.edge or {}) do
+    list[#list + 1] = ("the best %s, %s, is the %s tried: a %s one may be better"):format(
+      one.option, options.show(one.value), one.side,
+      one.side == "smallest" and "smaller" or "larger")
+  end
+  return list
+end
+
+-- ------------------------------------------------------------ saving
+
+local function quoted(text)
+  text = tostring(text)
+  if not text:find('[,"\r\n]') then return text end
+  return '"' .. text:gsub('"', '""') .. '"'
+end
+
+--- table:save("t.csv"): the table as CSV, whole or not at all: the options, the score's mean and
+--- standard error, that of each fold, the fits that did not converge, and 1 in the row of the best.
+function Table:save(path)
+  if type(path) ~= "string" or not path:find("%.csv$") then
+    error("takes the path of a .csv file, and got " .. options.show(path), 0)
+  end
+  local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
+  for _, row in ipairs(self) do folds = math.max(folds, row.folds and #row.folds or 0) end
+  table.move({ self.score, "stderr" }, 1, 2, #heads + 1, heads)
+  for f = 1, folds do heads[#heads + 1] = "fold " .. f end
+  table.move({ "unconverged", "best" }, 1, 2, #heads + 1, heads)
+  local lines = { heads }
+  for i, row in ipairs(self) do
+    local line = texts[i]
+    for j, text in ipairs(line) do
+      line[j] = row.choice[self.names[j]] == nil and "" or text:match('^"(.*)"$') or text
+    end
+    line[#line + 1] = ("%.17g"):format(row.mean)
+    line[#line + 1] = row.stderr and ("%.17g"):format(row.stderr) or ""
+    for f = 1, folds do line[#line + 1] = row.folds and ("%.17g"):format(row.folds[f]) or "" end
+    line[#line + 1] = row.unconverged
+    line[#line + 1] = row == self.best and 1 or 0
+    lines[#lines + 1] = line
+  end
+  for i, line in ipairs(lines) do
+    for j, text in ipairs(line) do line[j] = quoted(text) end
+    lines[i] = table.concat(line, ",")
+  end
+  core.write_text(path, table.concat(lines, "\n") .. "\n")
+end
+
+-- ------------------------------------------------------------ the edge of the grid
+
+-- The numbers that were tried for an option in rows that differ from the best in numbers alone, and
+-- the best mean of each.
+local function tried(self, best, name)
+  local mean, values = {}, {}
+  for _, row in ipairs(self) do
+    local value, same = row.choice[name], true
+    for _, other in ipairs(self.names) do
+      local a, b = row.choice[other], best.choice[other]
+      if type(a) ~= "number" or type(b) ~= "number" then same = same and a == b end
+    end
+    if same and type(value) == "number" then
+      if mean[value] == nil then values[#values + 1] = value end
+      if mean[value] == nil or self:better(row.mean, mean[value]) then
+        mean[value] = row.mean
+      end
+    end
+  end
+  table.sort(values)
+  return values, mean
+end
+
+--- search_table.find_edge(cells, best): sets cells.edge, a list of { option, value, side =
+--- "smallest" | "largest" }: options of three values and more whose best lies at an end of them,
+--- and is better there than at any other.
+function search_table.find_edge(cells, best)
+  cells.edge = {}
+  for _, name in ipairs(cells.names) do
+    local value = best.choice[name]
+    local values, mean = tried(cells, best, name)
+    local side = #values >= 3 and (value == values[1] and "smallest" or value == values[#values]
+      and "largest")
+    for _, other in ipairs(side and values or {}) do
+      if other ~= value and mean[other] == mean[value] then side = nil end
+    end
+    if side then cells.edge[#cells.edge + 1] = { option = name, value = value, side = side } end
+  end
+end
+
+--- search_table.new(runs, criterion): an empty table with the columns of these runs.
+function search_table.new(runs, criterion)
+  local cells, seen = setmetatable({ names = {}, score = criterion.name,
+    larger = criterion.larger or false }, Table), {}
+  local function add(name)
+    if not seen[name] then cells.names[#cells.names + 1] = name end
+    seen[name] = true
+  end
+  for _, run in ipairs(runs) do
+    local chosen = {}
+    for name in pairs(run.stages) do chosen[#chosen + 1] = name end
+    table.sort(chosen, function(a, b)
+      return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
+    end)
+    for _, name in ipairs(chosen) do add(name) end
+    for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
+  end
+  return cells
+end
+
+return search_table
