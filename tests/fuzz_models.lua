@@ -23,7 +23,9 @@ local function pick(list) return list[random(#list)] end
 local function corpus(path)
   local list = {}
   local function add(value, X)
-    value:save(path, value.fitted and value.features and { parameters = random(2) == 1 } or nil)
+    local is_pipeline = getmetatable(value).__name == "pipeline"
+    local has_map = is_pipeline and value.fitted and value.features
+    value:save(path, has_map and { parameters = random(2) == 1 } or nil)
     list[#list + 1] = { bytes = support.read(path), X = X }
   end
   local seen = {}
@@ -103,7 +105,7 @@ end
 local function use(value, X)
   tostring(value)
   if not X or not value.fitted then return end
-  if value.transform and not value.rows then value:transform(X) return end
+  if getmetatable(value).__name == "features" then value:transform(X) return end
   value:info()
   if value.solver then
     value:predict(X)

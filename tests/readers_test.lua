@@ -629,7 +629,7 @@ function TestWriting:test_save_goes_by_the_name()
   local path = file ""
   made[#made + 1], made[#made + 2] = path .. ".csv", path .. ".npy"
   X:save(path .. ".csv")
-  lu.assertEquals(slurp(path .. ".csv"), "1,2.5\n3,4\n")
+  lu.assertEquals(support.read(path .. ".csv"), "1,2.5\n3,4\n")
   X:save(path .. ".npy")
   lu.assertTrue(core.read_npy(path .. ".npy") == X)
   refuses({ "matrix:save: ", ".txt", ".npy or .csv" }, X.save, X, path .. ".txt")

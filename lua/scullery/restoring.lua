@@ -4,6 +4,7 @@
 local core = require "scullery.core"
 local component = require "scullery.component"
 local description = require "scullery.description"
+local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 
@@ -232,7 +233,7 @@ function restoring.map(features, saved, file)
   expect(saved.stream, restoring.STREAM, "the stream of the parameters")
   local origin = decode_origin(saved, file)
   check_sizes(origin, saved, file)
-  local map = keep(features:map_from(origin), origin)
+  local map = keep(instantiation.map_from(features, origin), origin)
   if core.map_info(map).entries > 0 then
     core.map_restore_cells(map, file:array("cells.counts"), file:array("cells.words"))
   end
