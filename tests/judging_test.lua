@@ -374,4 +374,4 @@ function TestClones:test_unknown_paths_and_values_are_refused()
   fails({ "takes a table" }, p.clone, p, 5)
 end
 
-os.exit(lu.LuaUnit.run())
+os.exit(lu.LuaUnit.run(), true)

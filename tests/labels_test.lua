@@ -262,4 +262,4 @@ function TestColumns:test_stages_alone_know_their_columns_too()
   lu.assertTrue(p:transform(turned) == p:transform(train))
 end
 
-os.exit(lu.LuaUnit.run())
+os.exit(lu.LuaUnit.run(), true)

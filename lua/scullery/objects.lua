@@ -159,8 +159,8 @@ end
 
 --- objects.class(name, { example = "ds", fields = "X y ...", computed =, hint =, list = }): a
 --- metatable for objects of that name. Functions set in it are methods, which check their self;
---- names that begin with __ are Lua's own. fields: those that an object may have or lack; others can
---- be neither read nor set. computed: name -> function(object), read like a field. hint(object,
+--- names that begin with __ are Lua's own. fields: those that an object may have or lack; others
+--- can be neither read nor set. computed: name -> function(object), read like a field. hint(object,
 --- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {}, fields = {} }

@@ -373,8 +373,8 @@ end
 
 --- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
 --- texts), or n x c values of a regression. Columns of a data set go by name, where it and the data
---- learnt from have names: another order is put in order, missing ones are refused, extra ones left
---- out and told. Those of a matrix go by position.
+--- learnt from have names: another order is put in order, missing ones are refused, extra ones
+--- left out and told. Those of a matrix go by position.
 function Pipeline:predict(X)
   local f = need(self, "pipeline:predict", true)
   local said = f:decide(scores(f, X))
@@ -440,8 +440,8 @@ local function judge(self, title, data, y, given)
 end
 
 --- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
---- compared by what they say, whatever the order of the classes; one that was never seen in training
---- counts as wrong and is told on stderr.
+--- compared by what they say, whatever the order of the classes; one that was never seen in
+--- training counts as wrong and is told on stderr.
 function Pipeline:score(data, y, given)
   local said, truth = judge(self, "pipeline:score", data, y, given)
   local classes = self.fitted.task == "classification"
