@@ -1,5 +1,5 @@
--- How far a fit is, as a script's function is told; stopping by it; early stopping by a part of the
--- rows that is held out; and the line on a terminal, whose clock starts with the work.
+-- How far a fit is, as a script's function is told; stopping by it; early stopping by rows that are
+-- held out; and the line on a terminal, whose clock starts with the work.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -166,6 +166,159 @@ function TestWrongUseIsASentence()
   lu.assertErrorMsgContains("option 'progress' got 1; it takes a function", p.fit, p, ds,
     { progress = 1 })
   lu.assertErrorMsgContains("unknown option 'tasks'", p.fit, p, ds, { tasks = "regression" })
+end
+
+-- ---------------------------------------------------------------- early stopping
+
+local function weighting(T) return sc.instantiation{ K = sc.kernel.gaussian{ width = 1 },
+  p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T,
+    seed = 3 } end
+
+-- Noisy labels, and a solver that overfits them.
+local rough = {}
+for i = 1, 600 do rough[i] = (X:get(i, 1) + 2 * math.cos(31 * i) > 0) and 1 or -1 end
+local noisy = sc.dataset{ X = X:slice(1, 600), y = rough, task = "classification" }
+
+local function cases(given)
+  local function with(t)
+    for k, v in pairs(given) do t[k] = v end
+    return t
+  end
+  return {
+    { sinks(300), s.logistic(with{ method = "sgd", lambda = 1e-7, batch = 10, epochs = 60 }) },
+    { weighting(300), s.sfgd(with{ lambda = 1e-4, batch = 30 }) },
+    { weighting(300), s.sfgd(with{ lambda = 1e-4, batch = 30, loss = "logistic" }), "slow" },
+    { weighting(300), s.optimal_stepsize(with{ lambda = 1e-5, batch = 30 }) } }
+end
+
+-- "stopped early after 40 of 300 steps; kept step 20, with the least mean loss, 0.6, on 61 rows ..."
+local function account(p)
+  local note = p:info().note
+  local steps, most, kept, loss, rows = note:match(
+    "after (%d+) of (%d+) steps; kept step (%d+), with the least mean loss, ([%d.e+-]+), on (%d+) \z
+     rows held out")
+  lu.assertNotNil(steps, note)
+  return { early = note:find("stopped early", 1, true) == 1, steps = tonumber(steps),
+    most = tonumber(most), kept = tonumber(kept), loss = tonumber(loss), rows = tonumber(rows) }
+end
+
+function TestItStopsWhereTheHeldOutLossNoLongerFalls()
+  for _, case in ipairs(cases{ holdout = 0.2, patience = 3, seed = 1 }) do
+    local p = sc.pipeline{ case[1], case[2] }:fit(noisy)
+    local a = account(p)
+    if case[3] ~= "slow" then -- these overfit in so many steps
+      lu.assertTrue(a.early, tostring(case[2]))
+      lu.assertTrue(a.kept < a.steps and a.steps < a.most)
+    end
+    lu.assertTrue(a.rows > 90 and a.rows < 150)
+    lu.assertEquals({ p:info().status, p:info().iterations }, { "stopped", a.steps })
+    -- the same again, and with another seed other rows
+    lu.assertTrue(sc.pipeline{ case[1], case[2] }:fit(noisy):weights() == p:weights())
+    lu.assertNotEquals(account(sc.pipeline{ case[1], case[2]:with("seed", 2) }:fit(noisy)).rows,
+      a.rows)
+  end
+end
+
+-- The rows held out are those that the seed says; the loss that is told is that of the model on
+-- them.
+function TestTheLossIsThatOfTheKeptModelOnTheHeldOutRows()
+  local solver = s.logistic{ method = "sgd", lambda = 1e-7, batch = 10, epochs = 20, holdout = 0.2,
+    patience = 3 }
+  local p = sc.pipeline{ sinks(100), solver }:fit(noisy)
+  local a, f, held = account(p), p:decision(noisy.X), {}
+  for i, u in ipairs(core.holdout_draws(600, 0)) do if u < 0.2 then held[#held + 1] = i end end
+  lu.assertEquals(#held, a.rows)
+  local sum = 0
+  for _, i in ipairs(held) do sum = sum + math.log(1 + math.exp(-rough[i] * f:get(i, 1))) end
+  lu.assertAlmostEquals(sum / #held, a.loss, 1e-4)
+end
+
+-- The steps see none of the rows held out: their labels do not matter to a descent that is not
+-- stopped by them.
+function TestRowsHeldOutAreNotLearntFrom()
+  local changed = {}
+  for i, u in ipairs(core.holdout_draws(600, 0)) do
+    changed[i] = u < 0.2 and -rough[i] or rough[i]
+  end
+  for _, case in ipairs(cases{ holdout = 0.2, patience = 1000 }) do
+    local function steps(labels)
+      local losses, p = {}, sc.pipeline{ case[1], case[2] }
+      p:fit(sc.dataset{ X = noisy.X, y = labels, task = "classification" }, { progress = function(r)
+        if r.stage == "descending" then losses[#losses + 1] = r.loss end
+      end })
+      return losses, account(p)
+    end
+    local one, a = steps(rough)
+    local other, b = steps(changed)
+    lu.assertEquals(one, other)
+    lu.assertNotEquals(a.loss, b.loss)
+    lu.assertFalse(a.early)
+    lu.assertEquals(a.steps, a.most)
+  end
+end
+
+function TestAStreamHoldsOutTheSameRows()
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  for i = 1, 600 do
+    for j = 1, 4 do file:write(("%.17g,"):format(X:get(i, j))) end
+    file:write(rough[i], "\n")
+  end
+  file:close()
+  local stream = sc.data.csv(path, { target = 5, stream = true, header = false,
+    task = "classification" })
+  for _, case in ipairs(cases{ holdout = 0.2, patience = 3 }) do
+    local p = sc.pipeline{ sc.standardize(), case[1], case[2] }:fit(noisy)
+    local q = sc.pipeline{ sc.standardize(), case[1], case[2] }:fit(stream)
+    lu.assertEquals(account(q), account(p))
+    lu.assertTrue((q:weights() - p:weights()):abs():max() <= 1e-9 * p:weights():abs():max())
+  end
+  local big = sc.pipeline{ s.logistic{ method = "sgd", batch = 10, holdout = 0.5 },
+    allowance = 1000 }
+  lu.assertErrorMsgContains("more than the allowance of 1000", big.fit, big, stream)
+  os.remove(path)
+end
+
+function TestWeightsCountAmongRowsHeldOut()
+  local w = {}
+  for i, u in ipairs(core.holdout_draws(600, 0)) do w[i] = u < 0.2 and i % 2 or 1 end
+  local solver = s.logistic{ method = "sgd", lambda = 1e-7, batch = 10, epochs = 20, holdout = 0.2 }
+  local p = sc.pipeline{ sinks(100), solver }:fit(sc.dataset{ X = noisy.X, y = rough,
+    task = "classification", weights = w })
+  local f, sum, total = p:decision(noisy.X), 0, 0
+  for i, u in ipairs(core.holdout_draws(600, 0)) do
+    if u < 0.2 then
+      sum = sum + w[i] * math.log(1 + math.exp(-rough[i] * f:get(i, 1)))
+      total = total + w[i]
+    end
+  end
+  lu.assertAlmostEquals(sum / total, account(p).loss, 1e-4)
+end
+
+function TestFoldsAndSeveralClassesStopEarlyToo()
+  local three = {}
+  for i = 1, 600 do three[i] = rough[i] == 1 and 1 or i % 2 + 2 end
+  local ds3 = sc.dataset{ X = noisy.X, y = three, task = "classification" }
+  for _, case in ipairs(cases{ holdout = 0.2, patience = 2 }) do
+    if tostring(case[2]):find('"logistic"', 1, true) or case[2].name == "logistic" then
+      account(sc.pipeline{ case[1], case[2] }:fit(ds3))
+    end
+  end
+  local p = sc.pipeline{ sinks(50), s.logistic{ method = "sgd", batch = 10, holdout = 0.2,
+    lambda = sc.choose{ 1e-6, 1e-2 } } }:search(noisy, { folds = 3, seed = 0 })
+  account(p)
+end
+
+function TestWhatCannotBeHeldOutIsASentence()
+  lu.assertErrorMsgContains("method", s.logistic, { holdout = 0.1 })
+  for _, wrong in ipairs{ -0.1, 1, "some" } do
+    lu.assertErrorMsgContains("holdout", s.logistic, { method = "sgd", holdout = wrong })
+  end
+  lu.assertErrorMsgContains("patience", s.sfgd, { patience = 0 })
+  local p = sc.pipeline{ s.logistic{ method = "sgd", batch = 2, holdout = 1e-9 } }
+  lu.assertErrorMsgContains("takes 0 of 600 rows", p.fit, p, noisy)
+  local plain = sc.pipeline{ s.logistic{ method = "sgd", batch = 10, seed = 4 } }:fit(noisy)
+  lu.assertNil(plain:info().note) -- nothing is said, nor held out, by default
 end
 
 -- ---------------------------------------------------------------- the line on a terminal

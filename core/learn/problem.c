@@ -104,7 +104,9 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
                        .sweep = scl_problem_sweep,
                        .reweighted = scl_problem_reweighted,
                        .minibatch = scl_problem_minibatch,
-                       .progress = answer_progress};
+                       .progress = answer_progress,
+                       .hold_out = scl_problem_hold_out,
+                       .held = scl_problem_held};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
@@ -134,6 +136,7 @@ void scl_problem_close(solve_context *s) {
   scl_release(s->outer_targets);
   scl_release(s->totals.right);
   scl_window_destroy(s->window);
+  scl_held_destroy(s->held);
 }
 
 scl_solution scl_solution_blank(void) {

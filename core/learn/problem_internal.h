@@ -1,6 +1,6 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
- * problem_normal.c, problem_passes.c, problem_dual.c and problem_minibatch.c answer what a solver
- * may ask. */
+ * problem_normal.c, problem_passes.c, problem_dual.c, problem_minibatch.c and problem_holdout.c
+ * answer what a solver may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
@@ -26,6 +26,8 @@ struct scl_training {
 
 /* Staged rows of the minibatches ahead, of a source that streams. */
 typedef struct scl_window scl_window;
+/* Rows set aside. */
+typedef struct scl_held scl_held;
 
 /* One solve: the rows of all groups but one, with the caches that its verbs fill. */
 typedef struct solve_context {
@@ -40,6 +42,7 @@ typedef struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
+  scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
 } solve_context;
 
@@ -112,5 +115,24 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
                                  size_t size, size_t first, size_t count, int32_t plain,
                                  scl_visit visit, void *context, scl_error *error);
 void scl_window_destroy(scl_window *window);
+/* Rows by place, with features first .. first+count-1 of `map`, in one block. */
+typedef struct scl_chosen_rows {
+  scl_source *source;    /* the data's own, or staged rows */
+  const size_t *places;  /* in the source */
+  const size_t *index;   /* in the data */
+  const double *weights; /* NULL: all 1 */
+  size_t first, count;   /* first: the first one's place among the rows that are shown */
+} scl_chosen_rows;
+scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *map,
+                                   const scl_chosen_rows *rows, size_t first, size_t count,
+                                   scl_visit visit, void *context, scl_error *error);
+
+/* problem_holdout.c */
+scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64_t seed,
+                                size_t *count, scl_error *error);
+scl_status scl_problem_held(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
+                            void *context, scl_error *error);
+bool scl_held_has(const scl_held *held, size_t row);
+void scl_held_destroy(scl_held *held);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places in the data of the rows of one step, drawn by rejection of the group left out. */
+/* Places in the data of the rows of one step, drawn by rejection of the group left out and of the
+ * rows set aside. */
 static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
                       size_t *out) {
   const scl_flow *flow = &s->training->flow;
@@ -16,7 +17,8 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
     double u;
     scl_random_uniform(seed, SCL_STREAM_MINIBATCH, step, offset++, 1, &u);
     const size_t row = scl_min((size_t)(u * (double)flow->source->rows), flow->source->rows - 1);
-    if (s->without < 0 || flow->group[row] != (int32_t)s->without) out[i++] = row;
+    const bool out_of_it = s->without >= 0 && flow->group[row] == (int32_t)s->without;
+    if (!out_of_it && !scl_held_has(s->held, row)) out[i++] = row;
   }
 }
 
@@ -108,7 +110,7 @@ static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, si
 typedef struct narrowing {
   scl_show show;
   size_t skip, count;
-  const size_t *index; /* places in the data of the block's rows */
+  const scl_chosen_rows *rows;
 } narrowing;
 
 /* Make only the parameters (whole blocks of them) that features first .. first+count-1 of one
@@ -129,6 +131,7 @@ static void narrow_flow(scl_flow *flow, size_t first, narrowing *n) {
 static scl_rows narrowed(const narrowing *n, const scl_flow_block *block) {
   const scl_flow *flow = n->show.flow;
   return (scl_rows){.head = SCL_HEAD(scl_rows),
+                    .first = n->rows->first,
                     .count = block->count,
                     .features = {.data = scl_at(block->phi, flow->dtype, (ptrdiff_t)n->skip),
                                  .dtype = flow->dtype,
@@ -138,7 +141,7 @@ static scl_rows narrowed(const narrowing *n, const scl_flow_block *block) {
                                  .row_stride = block->phi_stride},
                     .targets = block->y,
                     .weights = block->weights,
-                    .index = n->index};
+                    .index = n->rows->index};
 }
 
 static scl_status show_dense(narrowing *n, const scl_flow_block *block, scl_error *error) {
@@ -183,23 +186,25 @@ static size_t place_in(const scl_window *w, size_t row) {
   return (size_t)(at - w->places);
 }
 
-/* Walk rows of `source` (at `places`, staged unless it is the data's own) in one block. weights: of
- * these rows, or NULL; rows: their places in the data. */
-static scl_status walk_chosen(scl_flow flow, scl_source *source, const size_t *places, size_t size,
-                              const size_t *rows, const double *weights, size_t first, narrowing *n,
-                              scl_error *error) {
-  scl_chosen chosen = scl_source_choose(source, places, size);
-  if (source != flow.source) flow.n_stages = 0;
+scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *map,
+                                   const scl_chosen_rows *rows, size_t first, size_t count,
+                                   scl_visit visit, void *context, scl_error *error) {
+  scl_flow flow = *flow_of(problem);
+  scl_chosen chosen = scl_source_choose(rows->source, rows->places, rows->count);
+  narrowing n = {.show = {.problem = problem, .flow = &flow, .visit = visit, .context = context},
+                 .count = count,
+                 .rows = rows};
+  if (rows->source != flow.source) flow.n_stages = 0;
   flow.source = &chosen.base;
+  flow.map = map;
   flow.group = NULL;
-  flow.weights = weights;
+  flow.weights = rows->weights;
   flow.whole = true;
   flow.doing = NULL;
-  narrow_flow(&flow, first, n);
-  n->show.flow = &flow;
-  n->index = rows;
-  const scl_status status = scl_flow_walk(&flow, true, show_block, n, error);
-  scl_release(n->show.room);
+  narrow_flow(&flow, first, &n);
+  const scl_status status = scl_flow_walk(&flow, true, show_block, &n, error);
+  scl_release(n.show.room);
+  context_of(problem)->progress.rows += (double)rows->count;
   return status;
 }
 
@@ -212,35 +217,45 @@ static scl_status check(const scl_problem *problem, size_t size, size_t first, s
                   first + count, problem->features);
 }
 
+/* The rows of a step: `size` places in the data, then as many in the source, and weights. */
+static scl_chosen_rows drawn_rows(const solve_context *s, uint64_t seed, uint64_t step, size_t size,
+                                  size_t *rows, double *weights) {
+  const scl_flow *flow = &s->training->flow;
+  const bool stream = !flow->source->random_access;
+  draw_rows(s, seed, step, size, rows);
+  for (size_t i = 0; i < size; i++) {
+    rows[size + i] = stream ? place_in(s->window, rows[i]) : rows[i];
+    if (flow->weights != NULL) weights[i] = flow->weights[rows[i]];
+  }
+  return (scl_chosen_rows){.source = stream ? s->window->source : flow->source,
+                           .places = rows + size,
+                           .index = rows,
+                           .weights = flow->weights == NULL ? NULL : weights,
+                           .count = size};
+}
+
 scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint64_t step,
                                  size_t size, size_t first, size_t count, int32_t plain,
                                  scl_visit visit, void *context, scl_error *error) {
   solve_context *s = context_of(problem);
-  scl_flow flow = s->training->flow;
-  narrowing n = {.show = {.problem = problem, .visit = visit, .context = context}, .count = count};
+  const scl_flow *flow = &s->training->flow;
+  const scl_map *map = flow->map;
   SCL_TRY(check(problem, size, first, count, error));
-  if (plain && flow.map != NULL && scl_flow_entries(&flow) == 0) {
+  if (plain && map != NULL && scl_flow_entries(flow) == 0) {
     SCL_TRY(plain_map(s->training, error));
-    flow.map = s->training->plain;
+    map = s->training->plain;
   }
-  if (!flow.source->random_access) SCL_TRY(find_window(s, seed, step, size, error));
+  if (!flow->source->random_access) SCL_TRY(find_window(s, seed, step, size, error));
   size_t *rows = scl_allocate_array(2 * size + 1, sizeof *rows);
   double *weights = scl_allocate_array(size + 1, sizeof *weights);
   scl_status status = SCL_STATUS_OK;
   if (rows == NULL || weights == NULL)
-    status = scl_fail_memory(error, size * (sizeof *rows + sizeof *weights), "a minibatch");
+    status = scl_fail_memory(error, size * (2 * sizeof *rows + sizeof *weights), "a minibatch");
   if (status == SCL_STATUS_OK) {
-    draw_rows(s, seed, step, size, rows);
-    for (size_t i = 0; flow.weights != NULL && i < size; i++)
-      weights[i] = flow.weights[rows[i]];
-    const bool stream = !flow.source->random_access;
-    for (size_t i = 0; i < size; i++)
-      rows[size + i] = stream ? place_in(s->window, rows[i]) : rows[i];
-    status = walk_chosen(flow, stream ? s->window->source : flow.source, rows + size, size, rows,
-                         flow.weights == NULL ? NULL : weights, first, &n, error);
+    const scl_chosen_rows drawn = drawn_rows(s, seed, step, size, rows, weights);
+    status = scl_problem_show_chosen(problem, map, &drawn, first, count, visit, context, error);
   }
   scl_release(weights);
   scl_release(rows);
-  s->progress.rows += (double)size;
   return status;
 }

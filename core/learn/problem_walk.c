@@ -181,7 +181,9 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
     if (r->targets != NULL)
       memcpy(r->targets + r->seen * c, block->y + start * c, count * c * sizeof(double));
     for (size_t i = 0; r->weights != NULL && i < count; i++)
-      r->weights[r->seen + i] = scl_flow_weight(block, start + i);
+      r->weights[r->seen + i] = scl_held_has(r->solve->held, block->first + block->place[start + i])
+                                    ? 0
+                                    : scl_flow_weight(block, start + i);
     r->seen += count;
   }
   return SCL_STATUS_OK;

@@ -107,7 +107,22 @@ static int normal(lua_State *L) {
   return 1;
 }
 
+/* core.holdout_draws(n, seed) -> list of n numbers in [0, 1): a solver that holds a share of the rows
+ * out takes those whose number is below it */
+static int holdout_draws(lua_State *L) {
+  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
+  const uint64_t seed = check_seed(L, 2);
+  lua_createtable(L, 0, 0);
+  for (size_t i = 0; i < rows; i++) {
+    double u;
+    scl_random_uniform(seed, SCL_STREAM_HOLDOUT, i, 0, 1, &u);
+    lua_pushnumber(L, u);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
 void scl_lua_open_random(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation},
-                    {"normal", normal});
+                    {"normal", normal}, {"holdout_draws", holdout_draws});
 }

@@ -12,8 +12,7 @@
 #ifndef SCULLERY_SHARED_FUNCTIONAL_DESCENT_H
 #define SCULLERY_SHARED_FUNCTIONAL_DESCENT_H
 
-#include "shared/losses.h"
-#include "shared/minibatch.h"
+#include "shared/early_stop.h"
 #include "shared/solver_options.h"
 
 /* The beginning of the instances. */
@@ -21,6 +20,8 @@ typedef struct functional {
   loss_choice loss;
   size_t batch, iterations; /* iterations 0: one a parameter */
   uint64_t seed;
+  double holdout;
+  size_t patience;
 } functional;
 
 /* Their options, after the solver's own. */
@@ -36,7 +37,10 @@ typedef struct functional {
        .forms = SCL_FORM_INTEGER,                                                                  \
        SCL_AT(functional, iterations),                                                             \
        SCL_WITHIN(1, 1e9)},                                                                        \
-      SOLVER_SEED(functional, "seed for the minibatches"), LOSS_OPTIONS
+      SOLVER_SEED(functional, "seed for the minibatches"),                                         \
+      EARLY_STOP_OPTIONS(functional, "judgements without a smaller loss on these rows before it "  \
+                                     "stops; one whenever as many rows were drawn"),               \
+      LOSS_OPTIONS
 
 static inline scl_penalty functional_penalty(const void *self) {
   (void)self;
@@ -62,6 +66,9 @@ typedef struct functional_descent {
   double *between, *at;     /* column t of G (T); alpha(w_t) of each target (c) */
   double *scores, *targets; /* batch x c */
   double *shares, *newest;  /* batch: weight of each row in a mean; the last feature of each row */
+  early_stop early;
+  bool stop;
+  size_t done; /* steps */
 } functional_descent;
 
 static inline scl_status functional_check(const functional *self, const scl_problem *problem,
@@ -85,7 +92,10 @@ static inline scl_status functional_check(const functional *self, const scl_prob
   return status == SCL_STATUS_OK ? batch_check(problem, self->batch, error) : status;
 }
 
-static inline void functional_close(functional_descent *d) { d->host->release(d->between); }
+static inline void functional_close(functional_descent *d) {
+  early_stop_close(&d->early);
+  d->host->release(d->between);
+}
 
 static inline scl_status functional_mean_weight(functional_descent *d, scl_error *error) {
   const size_t n = d->problem->rows;
@@ -95,7 +105,7 @@ static inline scl_status functional_mean_weight(functional_descent *d, scl_error
   const scl_status status = d->problem->responses(d->problem, NULL, weights, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     sum += weights[i];
-  d->mean_row_weight = sum / (double)n;
+  d->mean_row_weight = sum / (double)(n - d->early.rows);
   d->host->release(weights);
   if (status == SCL_STATUS_OK && !(sum > 0))
     return d->host->fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0");
@@ -120,7 +130,9 @@ static inline scl_status functional_open(functional_descent *d, const functional
   d->targets = d->scores + batch * c;
   d->shares = d->targets + batch * c;
   d->newest = d->shares + batch;
-  status = problem->gram(problem, &d->gram, error);
+  status = early_stop_open(&d->early, problem, &self->loss, self->holdout, self->patience,
+                           self->seed, error);
+  if (status == SCL_STATUS_OK) status = problem->gram(problem, &d->gram, error);
   if (status == SCL_STATUS_OK) status = functional_mean_weight(d, error);
   if (status != SCL_STATUS_OK) functional_close(d);
   return status;
@@ -180,6 +192,16 @@ static inline void functional_move(functional_descent *d, size_t t, double shrin
   for (size_t i = 0; i < t * c; i++)
     d->a[i] *= shrink;
   d->known = t + 1;
+}
+
+/* After step t: the model is factor x; judged whenever as many rows were drawn as are held out, and
+ * at the end. */
+static inline scl_status functional_judge(functional_descent *d, size_t t, const double *x,
+                                          double factor, scl_error *error) {
+  const size_t every = d->early.rows / d->self->batch < 2 ? 1 : d->early.rows / d->self->batch;
+  d->done = t + 1;
+  if ((t + 1) % every != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
+  return early_stop_judge(&d->early, x, NULL, factor, d->known, t + 1, &d->stop, error);
 }
 
 #endif

@@ -14,21 +14,21 @@
  *
  * L the curvature of the first batch, `bend` mean ||phi||^2 + lambda, and E the steps of an epoch.
  * The iterates of the last epoch are averaged (Polyak and Juditsky 1992), which removes most of the
- * noise.
+ * noise. With rows held out, the average over each epoch is judged on them.
  *
  * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
  * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
  * minimum: the stated gap. */
 #include "logistic_lbfgs.h"
-#include "shared/minibatch.h"
+#include "shared/early_stop.h"
 #include "shared/solver_options.h"
 #include <stdio.h>
 
 typedef struct logistic {
   risk_solver risk;
-  double tolerance, epochs;
+  double tolerance, epochs, holdout;
   int32_t method;
-  size_t max_iterations, batch;
+  size_t max_iterations, batch, patience;
   uint64_t seed;
 } logistic;
 
@@ -44,12 +44,15 @@ static const scl_option options[] = {
     SCL_NUMBER(logistic, epochs, "10", "sgd: rows drawn, in multiples of their number",
                SCL_ABOVE(0, 1e9)),
     SOLVER_SEED(logistic, "sgd: seed for the minibatches"),
+    EARLY_STOP_OPTIONS(logistic, "epochs without a smaller loss on these rows before it stops"),
     SOLVER_INTERCEPT_AUTO};
 
-static scl_status create(void *self, scl_error *error) {
-  (void)error;
-  ((logistic *)self)->risk.loss.loss = LOSS_LOGISTIC;
-  return SCL_STATUS_OK;
+static scl_status create(void *instance, scl_error *error) {
+  logistic *self = instance;
+  self->risk.loss.loss = LOSS_LOGISTIC;
+  if (self->holdout == 0 || self->method == METHOD_SGD) return SCL_STATUS_OK;
+  return self->risk.loss.base.host->fail(error, SCL_STATUS_BAD_OPTION,
+                                         "holdout goes with method = \"sgd\"");
 }
 
 static void write_solution(const risk *r, const double *x, double gradient_norm,
@@ -170,12 +173,26 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-static scl_status descend(descent *d, uint64_t seed, scl_error *error) {
+/* An epoch is over: its average is judged, where rows are held out. */
+static scl_status judge(const descent *d, early_stop *early, size_t t, bool *stop,
+                        scl_error *error) {
+  const risk *r = d->risk;
+  const size_t features = r->problem->features;
+  if ((t + 1) % d->epoch != 0 && t + 1 < d->steps) return SCL_STATUS_OK;
+  return early_stop_judge(early, d->average,
+                          r->intercept ? d->average + features * r->columns : NULL, 1, features,
+                          t + 1, stop, error);
+}
+
+static scl_status descend(descent *d, early_stop *early, uint64_t seed, size_t *steps,
+                          scl_error *error) {
   const risk *r = d->risk;
   const scl_problem *problem = r->problem;
-  const size_t from = d->steps > d->epoch ? d->steps - d->epoch : 0;
+  bool stop = false;
+  size_t from = early->rows == 0 && d->steps > d->epoch ? d->steps - d->epoch : 0;
   memset(d->average, 0, r->size * sizeof *d->average);
-  for (size_t t = 0; t < d->steps; t++) {
+  for (size_t t = 0; t < d->steps && !stop; t++) {
+    if (early->rows > 0 && t % d->epoch == 0) from = t;
     d->eta = 1 / sqrt(1 + (double)t / (double)d->epoch);
     scl_status status =
         problem->progress(problem, "descending", (double)t / (double)d->steps, d->loss, error);
@@ -185,13 +202,18 @@ static scl_status descend(descent *d, uint64_t seed, scl_error *error) {
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; t >= from && i < r->size; i++)
       d->average[i] += (d->x[i] - d->average[i]) / (double)(t - from + 1);
+    status = judge(d, early, t, &stop, error);
+    if (status != SCL_STATUS_OK) return status;
+    *steps = t + 1;
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status open_descent(descent *d, const logistic *self, const risk *r, scl_error *error) {
+/* held: rows held out */
+static scl_status open_descent(descent *d, const logistic *self, const risk *r, size_t held,
+                               scl_error *error) {
   const scl_host *host = r->problem->host;
-  const size_t n = r->problem->rows, batch = self->batch;
+  const size_t n = r->problem->rows - held, batch = self->batch;
   *d = (descent){.risk = r, .batch = batch, .loss = NAN, .bend = r->columns == 1 ? 0.25 : 0.5};
   scl_status status = batch_check(r->problem, batch, error);
   if (status != SCL_STATUS_OK) return status;
@@ -228,14 +250,16 @@ static scl_status measure(const risk *r, const double *x, double *residual, doub
   return status;
 }
 
-static scl_status by_sgd(const logistic *self, const risk *r, scl_solution *out, scl_error *error) {
+static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early, scl_solution *out,
+                         scl_error *error) {
   descent d;
   double norm = 0;
-  scl_status status = open_descent(&d, self, r, error);
-  if (status == SCL_STATUS_OK) status = descend(&d, self->seed, error);
+  scl_status status = open_descent(&d, self, r, early->rows, error);
+  if (status == SCL_STATUS_OK) status = descend(&d, early, self->seed, &out->iterations, error);
+  if (status == SCL_STATUS_OK)
+    status = early_stop_settle(early, d.average, out->iterations, d.steps, out, error);
   if (status == SCL_STATUS_OK) status = measure(r, d.average, &out->residual, &norm, error);
   if (status == SCL_STATUS_OK) write_solution(r, d.average, norm, out);
-  out->iterations = d.steps;
   out->outcome = SCL_OUTCOME_STOPPED;
   r->problem->host->release(d.x);
   return status;
@@ -246,14 +270,19 @@ static scl_status by_sgd(const logistic *self, const risk *r, scl_solution *out,
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const logistic *self = instance;
-  risk r;
+  early_stop early = {.problem = NULL};
+  risk r = {.problem = NULL};
   scl_status status = loss_check(&self->risk.loss, problem, error);
   if (status == SCL_STATUS_OK)
+    status = early_stop_open(&early, problem, &self->risk.loss, self->holdout, self->patience,
+                             self->seed, error);
+  if (status == SCL_STATUS_OK)
     status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
-  if (status != SCL_STATUS_OK) return status;
-  status =
-      self->method == METHOD_SGD ? by_sgd(self, &r, out, error) : by_lbfgs(self, &r, out, error);
+  if (status == SCL_STATUS_OK)
+    status = self->method == METHOD_SGD ? by_sgd(self, &r, &early, out, error)
+                                        : by_lbfgs(self, &r, out, error);
   risk_close(&r);
+  early_stop_close(&early);
   return status;
 }
 
@@ -267,13 +296,16 @@ static const void *ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
-    .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
-           "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
-           "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
-           "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
-           "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
-           "step, with steps falling as 1/sqrt t, and returns the average over the last epoch.\n"
-           "Probabilities are its own: the logistic function, or softmax.",
+    .doc =
+        "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
+        "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
+        "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
+        "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
+        "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
+        "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; with\n"
+        "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
+        "after `patience` epochs without a smaller one.\n"
+        "Probabilities are its own: the logistic function, or softmax.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(

@@ -96,14 +96,16 @@ static void choose_steps(const choice *s) {
 
 static scl_status descend(functional_descent *d, double lambda, double *slopes, scl_error *error) {
   const size_t c = d->columns;
-  for (size_t t = 0; t < d->steps; t++) {
-    const scl_status status = functional_step(d, t, t + 1, error);
+  for (size_t t = 0; t < d->steps && !d->stop; t++) {
+    scl_status status = functional_step(d, t, t + 1, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t i = 0; i < d->self->batch * c; i++)
       d->scores[i] *= 1 - lambda;
     const choice s = {.d = d, .lambda = lambda, .t = t, .eta = d->a + t * c, .slopes = slopes};
     choose_steps(&s);
     functional_move(d, t, 1 - lambda);
+    status = functional_judge(d, t, d->a, 1, error);
+    if (status != SCL_STATUS_OK) return status;
   }
   return SCL_STATUS_OK;
 }
@@ -121,11 +123,13 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
   scl_status status = functional_open(&d, &self->shared, problem, out->coefficients, error);
   if (status == SCL_STATUS_OK) {
     status = descend(&d, self->lambda, slopes, error);
+    if (status == SCL_STATUS_OK)
+      status = early_stop_settle(&d.early, out->coefficients, d.done, d.steps, out, error);
     functional_close(&d);
   }
   host->release(slopes);
   out->outcome = SCL_OUTCOME_STOPPED;
-  out->iterations = d.steps;
+  out->iterations = d.done;
   return status;
 }
 

@@ -9,7 +9,8 @@
  *   alpha <- (1 - eta_t lambda) alpha - eta_t b_t K(w_t, .)
  *   alpha <- min(1, B/||alpha||) alpha
  *
- * The result is the mean of alpha^(0) .. alpha^(T) (their theorem 11). phi(w_t, x) is the base
+ * The result is the mean of alpha^(0) .. alpha^(T) (their theorem 11); with rows held out, the mean
+ * up to the step after which it was best on them. phi(w_t, x) is the base
  * predictor itself, of which the features are expectations. */
 #include "shared/functional_descent.h"
 #include <stdio.h>
@@ -94,24 +95,29 @@ static scl_status descend(functional_descent *d, const sfgd *self, scl_solution 
                           scl_error *error) {
   const size_t c = d->columns;
   size_t projected = 0;
-  for (size_t t = 0; t < d->steps; t++) {
-    const scl_status status = step(d, self, t, error);
+  for (size_t t = 0; t < d->steps && !d->stop; t++) {
+    scl_status status = step(d, self, t, error);
     if (status != SCL_STATUS_OK) return status;
     projected += sqrt(d->square) >= self->B * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)
       out->coefficients[i] += d->a[i];
+    status = functional_judge(d, t, out->coefficients, 1 / (double)(t + 2), error);
+    if (status != SCL_STATUS_OK) return status;
   }
-  for (size_t i = 0; i < d->steps * c; i++)
-    out->coefficients[i] /= (double)(d->steps + 1);
+  for (size_t i = 0; i < d->done * c; i++)
+    out->coefficients[i] /= (double)(d->done + 1);
   double norm = 0;
-  const scl_status status = settle(d, self, out->coefficients, &norm, error);
-  if (status == SCL_STATUS_OK)
-    (void)snprintf(out->note, sizeof out->note,
-                   "||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound", norm,
-                   self->B, projected, d->steps);
   out->outcome = SCL_OUTCOME_STOPPED;
-  out->iterations = d->steps;
-  return status;
+  out->iterations = d->done;
+  scl_status status =
+      early_stop_settle(&d->early, out->coefficients, d->done, d->steps, out, error);
+  if (status == SCL_STATUS_OK) status = settle(d, self, out->coefficients, &norm, error);
+  if (status != SCL_STATUS_OK) return status;
+  const size_t used = strlen(out->note);
+  (void)snprintf(out->note + used, sizeof out->note - used,
+                 "%s||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound",
+                 used > 0 ? "; " : "", norm, self->B, projected, d->done);
+  return SCL_STATUS_OK;
 }
 
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,

@@ -91,6 +91,16 @@ struct scl_problem {
    * asked to stop. */
   scl_status (*progress)(const scl_problem *problem, const char *doing, double done, double loss,
                          scl_error *error);
+  /* For methods that stop early. Set about `share` of the rows aside, drawn by (seed, row), once and
+   * before anything else is asked: `minibatch` then draws from the others alone, and `responses`
+   * gives weight 0 to those set aside. `rows` counts all. *count: how many are set aside.
+   * SCL_STATUS_BAD_OPTION where either part would have no weight. */
+  scl_status (*hold_out)(const scl_problem *problem, double share, uint64_t seed, size_t *count,
+                         scl_error *error);
+  /* Visit the rows set aside, with features first .. first+count-1 alone, as `minibatch` shows
+   * them. */
+  scl_status (*held)(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
+                     void *context, scl_error *error);
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
