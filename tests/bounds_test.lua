@@ -146,11 +146,11 @@ function TestTheorem11()
   near(b.total, total(b.theta))
   near(b.total_paper, total(b.theta_paper))
   -- lambda of another solver may be given, and B is then its norm
-  local ridge = model(weighting(), s.ridge{ lambda = 0.5, penalty = "rkhs" })
-  local own, given = ridge:bound{ theorem = "rkhsw11" },
-    ridge:bound{ theorem = "rkhsw11", lambda = 0.1 }
+  local weighted = model(weighting(), s.ridge{ lambda = 0.5, penalty = "rkhs" })
+  local own, given = weighted:bound{ theorem = "rkhsw11" },
+    weighted:bound{ theorem = "rkhsw11", lambda = 0.1 }
   lu.assertEquals({ own.lambda, given.lambda }, { 0.5, 0.1 })
-  near(own.B, ridge:norm())
+  near(own.B, weighted:norm())
 end
 
 -- C = T max sum |alpha_t| bound, alpha = a/sqrt T, by hand.
