@@ -13,7 +13,8 @@ typedef struct tally {
   size_t chunk, row; /* of its first text in the order of the file */
   csv_field first;
   csv_levels levels;
-  csv_field last; /* the text of the row before: columns often repeat themselves */
+  csv_field last;    /* the text of the row before: columns often repeat themselves */
+  bool last_is_word; /* no date, no formatted number */
 } tally;
 
 typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, ZERO_BYTE, NOT_UTF8, FULL } problem;
@@ -34,11 +35,14 @@ typedef struct scanning {
   bool collect;      /* only the levels of categories that hold numbers */
 } scanning;
 
+static bool repeats(const tally *t, csv_field field) {
+  return t->last.text != NULL && field.length == t->last.length &&
+         field.escaped == t->last.escaped && memcmp(field.text, t->last.text, field.length) == 0;
+}
+
 /* Into the dictionary, unless the row before had the same text. */
 static bool note_level(tally *t, csv_field field) {
-  if (t->last.text != NULL && field.length == t->last.length && field.escaped == t->last.escaped &&
-      memcmp(field.text, t->last.text, field.length) == 0)
-    return true;
+  if (repeats(t, field)) return true;
   t->last = field;
   if (!field.escaped) return csv_levels_add(&t->levels, field.text, field.length);
   char *scratch = scl_allocate(field.length + 1);
@@ -116,10 +120,13 @@ static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t 
     const bool wanted = column->categorical && wants_levels(schema, column);
     return missing || !wanted || note_level(t, field) ? FINE : FULL;
   }
-  if (missing) {
-    t->missing++;
+  t->missing += missing;
+  if (missing || (column->like != NULL && column->categorical)) return FINE;
+  if (t->last_is_word && repeats(t, field)) {
+    t->texts++;
     return FINE;
   }
+  const size_t before = t->dates + t->formatted;
   const bool plain = !field.escaped && scl_parse_number(field.text, field.length, &number);
   const bool taken = plain || scan_text(schema, column, field, t, &number);
   if (job->sums != NULL && isfinite(number)) job->sums[chunk * schema->columns + j] += number;
@@ -129,6 +136,7 @@ static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t 
     return FINE;
   }
   note_text(chunk, row, field, t);
+  t->last_is_word = t->dates + t->formatted == before;
   return !wants_levels(schema, column) || note_level(t, field) ? FINE : FULL;
 }
 
