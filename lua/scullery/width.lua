@@ -87,8 +87,8 @@ local said_as = {
 }
 
 --- width.note(source, stages, map, features): a sentence where the width of the features does not
---- fit the rows, else nil. Looks at a few rows, and where these are suspicious at 50 (a seeded sample;
---- of a stream, of its first 2048 rows).
+--- fit the rows, else nil. Looks at a few rows, and where these are suspicious at 50 (a seeded
+--- sample; of a stream, of its first 2048 rows).
 function width.note(source, stages, map, features)
   if not map or core.map_info(map).entries > 0 then return nil end
   local X = core.sample(source, stages, ROWS, SEED)
