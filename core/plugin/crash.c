@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static size_t put(char *line, size_t used, size_t size, const char *text) {
@@ -46,11 +47,17 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[SIGNALS];
 
 static void on_crash(int number, siginfo_t *info, void *context) {
-  static volatile sig_atomic_t reported;
+  static atomic_flag taken = ATOMIC_FLAG_INIT;
+  static _Thread_local volatile sig_atomic_t mine;
+  const struct timespec patience = {.tv_sec = 10};
   const scl_call *call = scl_call_current();
   (void)context;
-  if (reported) _exit(128 + number); /* whoever handled it before us came back */
-  reported = 1;
+  if (mine) _exit(128 + number); /* whoever handled it before us came back */
+  mine = 1;
+  if (atomic_flag_test_and_set(&taken)) { /* another thread reports, and ends the process */
+    (void)nanosleep(&patience, NULL);
+    _exit(128 + number);
+  }
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
     if (call != NULL) report(call, signals[i].what);
