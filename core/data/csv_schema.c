@@ -131,12 +131,14 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
     csv_column *column = &schema->column[j];
     const csv_field field =
         schema->header ? csv_read_field(at, end, schema->separator, &stop) : (csv_field){0};
-    const char *known = o->like != NULL && !schema->header ? csv_like_name(schema, j) : NULL;
+    const bool by_place = o->like != NULL && (o->like->by_place || !schema->header);
+    const char *known = by_place ? csv_like_name(schema, j) : NULL;
     if (schema->header) at = stop + 1;
     (void)snprintf(made, sizeof made, "x%zu", j + 1);
     column->fill = NAN;
     column->name = given != NULL ? (*given == NULL ? NULL : scl_copy_text(*given))
-                                 : name_of(field, known != NULL ? known : made);
+                                 : name_of(known != NULL ? (csv_field){0} : field,
+                                           known != NULL ? known : made);
     if (given != NULL && *given == NULL) break;
     if (column->name == NULL) return scl_fail_memory(error, field.length, "column names");
     if (given != NULL) given++;
@@ -238,6 +240,10 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
     SCL_TRY(check_listed(schema, o->numeric, "numeric", error));
     return find_target(schema, error);
   }
+  if (o->like->by_place && schema->columns != o->like->n_columns)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: it has %zu columns, and the model was fitted on %zu, which have no names",
+                    schema->paths[0], schema->columns, o->like->n_columns);
   if (!schema->header && o->names == NULL && csv_like_name(schema, 0) == NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: it has %zu columns and no header, and the schema has %zu columns%s; "
@@ -257,8 +263,9 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
 static bool find_header(const csv_schema *schema, const char *text, const char *end) {
   const scl_csv_options *o = schema->options;
   if (o->header != SCL_AUTO) return o->header == SCL_YES;
-  return o->like == NULL ? first_line_is_header(schema, text, end)
-                         : o->like->header || csv_like_header(schema, text, end);
+  return o->like == NULL || o->like->by_place
+             ? first_line_is_header(schema, text, end)
+             : o->like->header || csv_like_header(schema, text, end);
 }
 
 /* Past a byte order mark and empty lines. */
@@ -302,7 +309,8 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
   if (at >= end)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[file]);
   *body = csv_line_end(at, end, schema->separator);
-  if (schema->options->names != NULL) return SCL_STATUS_OK;
+  const scl_csv_options *o = schema->options;
+  if (o->names != NULL || (o->like != NULL && o->like->by_place)) return SCL_STATUS_OK;
   for (size_t j = 0; j < schema->columns; j++, at = stop + 1) {
     const csv_field field = csv_read_field(at, end, schema->separator, &stop);
     const bool same = field.escaped || field.length == 0 ||

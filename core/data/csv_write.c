@@ -4,19 +4,37 @@
 #include "data/output.h"
 #include <string.h>
 
-/* In quotes where it would read as something else. */
-static void write_name(scl_output *output, const char *name) {
-  const size_t length = strlen(name);
-  const bool blanks = length > 0 && (name[0] == ' ' || name[length - 1] == ' ' || name[0] == '\t' ||
-                                     name[length - 1] == '\t');
-  if (!blanks && strpbrk(name, ",;\"\r\n\t") == NULL) {
-    scl_output_write(output, name, length);
-    return;
+size_t scl_csv_quote(const char *text, size_t length, char *to) {
+  bool plain =
+      length == 0 || (strchr(" \t", text[0]) == NULL && strchr(" \t", text[length - 1]) == NULL);
+  for (size_t i = 0; plain && i < length; i++)
+    plain = text[i] != 0 && strchr(",;\"\r\n\t", text[i]) == NULL;
+  if (plain) {
+    memcpy(to, text, length);
+    return length;
   }
-  scl_output_write(output, "\"", 1);
-  for (size_t i = 0; i < length; i++)
-    scl_output_write(output, name[i] == '"' ? "\"\"" : &name[i], name[i] == '"' ? 2 : 1);
-  scl_output_write(output, "\"", 1);
+  size_t used = 0;
+  to[used++] = '"';
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '"') to[used++] = '"';
+    to[used++] = text[i];
+  }
+  to[used++] = '"';
+  return used;
+}
+
+static scl_status write_names(scl_output *output, const char *const *names, size_t count,
+                              scl_error *error) {
+  for (size_t j = 0; j < count; j++) {
+    const size_t length = strlen(names[j]);
+    char *field = scl_allocate(2 * length + 3);
+    if (field == NULL) return scl_fail_memory(error, 2 * length, "a name");
+    const size_t used = scl_csv_quote(names[j], length, field);
+    field[used] = j + 1 < count ? ',' : '\n';
+    scl_output_write(output, field, used + 1);
+    scl_release(field);
+  }
+  return SCL_STATUS_OK;
 }
 
 static void write_row(scl_output *output, const scl_matrix *a, size_t i, char *line) {
@@ -41,13 +59,13 @@ scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const ch
   if (line == NULL) return scl_fail_memory(error, a->cols * 33, "a line");
   scl_status status = scl_output_open(path, &output, error);
   if (status == SCL_STATUS_OK) {
-    for (size_t j = 0; names != NULL && j < a->cols; j++) {
-      write_name(output, names[j]);
-      scl_output_write(output, j + 1 < a->cols ? "," : "\n", 1);
-    }
-    for (size_t i = 0; i < a->rows; i++)
+    if (names != NULL) status = write_names(output, names, a->cols, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < a->rows; i++)
       write_row(output, a, i, line);
-    status = scl_output_commit(output, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_output_commit(output, error);
+    else
+      scl_output_abandon(output);
   }
   scl_release(line);
   return status;

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/input.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
 /* Why gzread failed, from its code; zlib puts the path before its own words. */
 static scl_status refuse(const scl_input *input, int code, const char *message, scl_error *error) {
   const size_t length = strlen(input->path);
+  if (code == Z_ERRNO && errno == EINTR) SCL_TRY(scl_interrupt_check(error));
   if (code == Z_ERRNO)
     return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", input->path, strerror(errno));
   if (code == Z_MEM_ERROR) return scl_fail_memory(error, 1u << 18, input->path);

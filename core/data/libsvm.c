@@ -1,19 +1,12 @@
 #include "data/libsvm.h"
 
 #include "data/input.h"
+#include "data/libsvm_internal.h"
 #include "data/number.h"
 #include <math.h>
 #include <string.h>
 
 enum { MOST_CLASSES = 1000 };
-
-/* Called for the label (index 0) and each index:value of a row; false where the reader cannot take
- * it, for the reason in `refusal`. */
-typedef struct consumer {
-  bool (*take)(void *context, size_t row, size_t index, double value);
-  void *context;
-  const char *refusal;
-} consumer;
 
 static const char *word_end(const char *at, const char *end) {
   while (at < end && *at != ' ' && *at != '\t' && *at != '\r' && *at != '\n')
@@ -27,21 +20,15 @@ static const char *skip_blanks(const char *at, const char *end) {
   return at;
 }
 
-/* Where in the file a word stands. */
-typedef struct place {
-  const char *path, *line;
-  size_t row, number; /* the row of X and the line of the file, both from 1 */
-} place;
-
-static scl_status refuse(const place *p, const char *word, const char *stop, const char *why,
+static scl_status refuse(const libsvm_place *p, const char *word, const char *stop, const char *why,
                          scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line %zu, column %zu (row %zu): '%.*s' %s",
                   p->path, p->number, (size_t)(word - p->line) + 1, p->row,
                   (int)scl_min((size_t)(stop - word), 40), word, why);
 }
 
-static scl_status take_pair(const place *p, const char *word, const char *stop, size_t *last,
-                            const consumer *c, scl_error *error) {
+static scl_status take_pair(const libsvm_place *p, const char *word, const char *stop, size_t *last,
+                            const libsvm_consumer *c, scl_error *error) {
   const char *colon = memchr(word, ':', (size_t)(stop - word));
   double index, value;
   if (colon == NULL || !scl_parse_number(word, (size_t)(colon - word), &index) ||
@@ -58,8 +45,8 @@ static scl_status take_pair(const place *p, const char *word, const char *stop, 
              : refuse(p, word, stop, c->refusal, error);
 }
 
-static scl_status take_line(const place *p, const char *at, const char *end, const consumer *c,
-                            scl_error *error) {
+static scl_status take_line(const libsvm_place *p, const char *at, const char *end,
+                            const libsvm_consumer *c, scl_error *error) {
   double label;
   size_t last = 0;
   const char *stop = word_end(at, end);
@@ -73,24 +60,22 @@ static scl_status take_line(const place *p, const char *at, const char *end, con
   return SCL_STATUS_OK;
 }
 
-static scl_status scan(const char *path, const char *text, size_t length, size_t *rows,
-                       const consumer *c, scl_error *error) {
+scl_status libsvm_scan(libsvm_place *p, const char *text, size_t length, const libsvm_consumer *c,
+                       scl_error *error) {
   const char *at = text, *end = text + length;
-  place p = {.path = path, .row = 1};
-  for (p.number = 1; at < end; p.number++) {
+  for (; at < end; p->number++) {
     const char *line_break = memchr(at, '\n', (size_t)(end - at)),
                *line_end = line_break == NULL ? end : line_break;
     const char *comment = memchr(at, '#', (size_t)(line_end - at)),
                *data_end = comment == NULL ? line_end : comment;
-    p.line = at;
+    p->line = at;
     at = skip_blanks(at, data_end);
     if (at < data_end) {
-      SCL_TRY(take_line(&p, at, data_end, c, error));
-      p.row++;
+      SCL_TRY(take_line(p, at, data_end, c, error));
+      p->row++;
     }
     at = line_break == NULL ? end : line_break + 1;
   }
-  *rows = p.row - 1;
   return SCL_STATUS_OK;
 }
 
@@ -117,10 +102,12 @@ static bool take(void *context, size_t row, size_t index, double value) {
 
 static scl_status pass(const char *const *paths, size_t n_paths, char **texts,
                        const size_t *lengths, filling *f, scl_error *error) {
-  const consumer c = {take, f, "has an index past the option features"};
+  const libsvm_consumer c = {take, f, "has an index past the option features"};
   f->first = 0;
   for (size_t k = 0; k < n_paths; k++) {
-    SCL_TRY(scan(paths[k], texts[k], lengths[k], &f->table->part_rows[k], &c, error));
+    libsvm_place p = {.path = paths[k], .row = 1, .number = 1};
+    SCL_TRY(libsvm_scan(&p, texts[k], lengths[k], &c, error));
+    f->table->part_rows[k] = p.row - 1;
     f->first += f->table->part_rows[k];
   }
   return SCL_STATUS_OK;

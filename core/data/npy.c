@@ -16,8 +16,7 @@ static scl_status cut_off(const char *path, const npy_layout *l, scl_error *erro
                   l->cols);
 }
 
-static scl_status read_header(scl_input *input, const char *path, npy_layout *out,
-                              scl_error *error) {
+scl_status npy_read_header(scl_input *input, const char *path, npy_layout *out, scl_error *error) {
   char *bytes = scl_allocate(NPY_PREFIX + NPY_LONGEST + 1);
   size_t got = 0, more = 0, size = 0;
   if (bytes == NULL) return scl_fail_memory(error, NPY_LONGEST, "a header");
@@ -37,20 +36,19 @@ static scl_status read_header(scl_input *input, const char *path, npy_layout *ou
   return status;
 }
 
-/* A damaged header must not ask for memory that the file cannot fill: deflate packs at most 1032 to
- * 1. */
-static scl_status check_size(const char *path, const npy_layout *l, scl_error *error) {
+/* Deflate packs at most 1032 to 1. */
+scl_status npy_check_size(const char *path, const npy_layout *l, scl_error *error) {
   struct stat file;
   const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
   if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return SCL_STATUS_OK;
   return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_STATUS_OK;
 }
 
-static scl_status read_numbers(scl_input *input, const char *path, const npy_layout *l,
-                               scl_matrix *out, scl_error *error) {
+scl_status npy_read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
+                         scl_matrix *out, scl_error *error) {
   unsigned char bytes[BLOCK * 8];
   double values[BLOCK];
-  size_t total = l->rows * l->cols, got = 0;
+  size_t total = rows * l->cols, got = 0;
   if (npy_is_native(l, out->dtype) && !l->by_column) {
     SCL_TRY(scl_input_read(input, out->data, total * l->size, &got, error));
     return got == total * l->size ? SCL_STATUS_OK : cut_off(path, l, error);
@@ -71,22 +69,24 @@ static scl_status read_numbers(scl_input *input, const char *path, const npy_lay
   return SCL_STATUS_OK;
 }
 
-static scl_status read_array(scl_input *input, const char *path, scl_matrix *out,
-                             scl_error *error) {
-  npy_layout l = {0};
+scl_status npy_read_end(scl_input *input, const char *path, const npy_layout *l, scl_error *error) {
   char byte;
   size_t got = 0;
-  SCL_TRY(read_header(input, path, &l, error));
-  SCL_TRY(check_size(path, &l, error));
-  SCL_TRY(scl_matrix_create_raw(
-      l.rows, l.cols, l.kind == 'f' && l.size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, out,
-      error));
-  SCL_TRY(read_numbers(input, path, &l, out, error));
   SCL_TRY(scl_input_read(input, &byte, 1, &got, error));
   return got == 0
              ? SCL_STATUS_OK
              : scl_fail(error, SCL_STATUS_BAD_DATA,
-                        "%s: the file goes on after its %zu x %zu numbers", path, l.rows, l.cols);
+                        "%s: the file goes on after its %zu x %zu numbers", path, l->rows, l->cols);
+}
+
+static scl_status read_array(scl_input *input, const char *path, scl_matrix *out,
+                             scl_error *error) {
+  npy_layout l = {0};
+  SCL_TRY(npy_read_header(input, path, &l, error));
+  SCL_TRY(npy_check_size(path, &l, error));
+  SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, npy_dtype(&l), out, error));
+  SCL_TRY(npy_read_rows(input, path, &l, l.rows, out, error));
+  return npy_read_end(input, path, &l, error);
 }
 
 scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
@@ -101,18 +101,20 @@ scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
 
 /* ---------------------------------------------------------------- writing */
 
-static size_t make_header(const scl_matrix *a, char header[192]) {
-  const int used = snprintf(
-      header + 10, 150, "{'descr': '%cf%c', 'fortran_order': False, 'shape': (%zu, %zu), }",
-      npy_big_endian() ? '>' : '<', a->dtype == SCL_DTYPE_FLOAT64 ? '8' : '4', a->rows, a->cols);
-  const size_t total = ((size_t)used + 10 + 1 + 63) / 64 * 64,
-               size = total - 10; /* numbers begin at a multiple of 64 */
-  memcpy(header, "\x93NUMPY\x01\x00", 8);
-  header[8] = (char)(size & 0xff);
-  header[9] = (char)(size >> 8);
-  memset(header + 10 + used, ' ', total - 10 - (size_t)used - 1);
-  header[total - 1] = '\n';
-  return total;
+void npy_make_header(const char *type, size_t rows, size_t cols, bool list,
+                     char header[NPY_HEADER]) {
+  char shape[64], text[NPY_HEADER + 64];
+  if (list)
+    (void)snprintf(shape, sizeof shape, "(%zu,)", rows);
+  else
+    (void)snprintf(shape, sizeof shape, "(%zu, %zu)", rows, cols);
+  const int used =
+      snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+               npy_big_endian() ? '>' : '<', type, shape);
+  memset(header, ' ', NPY_HEADER);                 /* numbers begin at a multiple of 64 */
+  memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10); /* 0x76: what follows these 10 bytes */
+  memcpy(header + 10, text, (size_t)used);
+  header[NPY_HEADER - 1] = '\n';
 }
 
 /* Row by row, packed where the rows are not. */
@@ -130,14 +132,15 @@ static void write_rows(scl_output *output, const scl_matrix *a, char *row) {
 }
 
 scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error) {
-  char header[192];
+  char header[NPY_HEADER];
   scl_output *output;
-  const size_t length = make_header(a, header), size = scl_dtype_size(a->dtype);
+  const size_t size = scl_dtype_size(a->dtype);
   char *row = scl_allocate_array(a->cols + 1, size);
+  npy_make_header(a->dtype == SCL_DTYPE_FLOAT64 ? "f8" : "f4", a->rows, a->cols, false, header);
   if (row == NULL) return scl_fail_memory(error, a->cols * size, "a row");
   scl_status status = scl_output_open(path, &output, error);
   if (status == SCL_STATUS_OK) {
-    scl_output_write(output, header, length);
+    scl_output_write(output, header, NPY_HEADER);
     if (a->col_stride == 1 && a->row_stride == (ptrdiff_t)a->cols)
       scl_output_write(output, a->data, a->rows * a->cols * size);
     else

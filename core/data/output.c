@@ -15,8 +15,8 @@
 
 struct scl_output {
   FILE *file;
-  char *path, *temporary;
-  int failed; /* errno of the first failure */
+  char *path, *temporary; /* temporary: NULL for the standard output */
+  int failed;             /* errno of the first failure */
 };
 
 /* A limit on the size of files comes as a signal that would end the program: held back while we
@@ -43,6 +43,10 @@ static void end_hold(const hold *h) {
     while (sigtimedwait(&h->limit, NULL, &at_once) == SIGXFSZ) {
     }
   (void)pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+}
+
+static void note(scl_output *output, bool worked) {
+  if (!worked && output->failed == 0) output->failed = errno == 0 ? EIO : errno;
 }
 
 static void end(scl_output *output) { SCL_RELEASE(output->path, output->temporary, output); }
@@ -105,13 +109,48 @@ scl_status scl_output_open(const char *path, scl_output **out, scl_error *error)
   return status;
 }
 
+scl_status scl_output_open_standard(scl_output **out, scl_error *error) {
+  scl_output *output = scl_allocate_zero(sizeof *output);
+  if (output == NULL || (output->path = scl_copy_text("standard output")) == NULL) {
+    scl_release(output);
+    return scl_fail_memory(error, sizeof *output, "a file");
+  }
+  const int descriptor = dup(STDOUT_FILENO);
+  output->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+  if (output->file != NULL) {
+    *out = output;
+    return SCL_STATUS_OK;
+  }
+  (void)scl_fail(error, SCL_STATUS_IO, "%s: cannot be written: %s", output->path, strerror(errno));
+  if (descriptor >= 0) (void)close(descriptor);
+  end(output);
+  return SCL_STATUS_IO;
+}
+
+/* The reader of the standard output has gone, and whoever started us has SIGPIPE ignored. */
+static void end_broken_pipe(const scl_output *output) {
+  if (output->temporary != NULL || output->failed != EPIPE) return;
+  (void)signal(SIGPIPE, SIG_DFL);
+  (void)raise(SIGPIPE);
+}
+
 void scl_output_write(scl_output *output, const void *bytes, size_t size) {
   if (output->failed != 0 || size == 0) return;
   const hold h = hold_limit_signal();
   errno = 0;
   if (fwrite(bytes, 1, size, output->file) != size) output->failed = errno == 0 ? EIO : errno;
   end_hold(&h);
+  end_broken_pipe(output);
 }
+
+void scl_output_rewrite(scl_output *output, size_t from, const void *bytes, size_t size) {
+  const long end_of_file = ftell(output->file);
+  note(output, end_of_file >= 0 && fseek(output->file, (long)from, SEEK_SET) == 0);
+  scl_output_write(output, bytes, size);
+  note(output, output->failed != 0 || fseek(output->file, end_of_file, SEEK_SET) == 0);
+}
+
+bool scl_output_failed(const scl_output *output) { return output->failed != 0; }
 
 /* The name in the folder is safe only once the folder is on disk. */
 static void sync_folder(char *path) {
@@ -123,11 +162,20 @@ static void sync_folder(char *path) {
   (void)close(descriptor);
 }
 
-static void note(scl_output *output, bool worked) {
-  if (!worked && output->failed == 0) output->failed = errno == 0 ? EIO : errno;
+static scl_status commit_standard(scl_output *output, scl_error *error) {
+  const hold h = hold_limit_signal();
+  note(output, fclose(output->file) == 0);
+  end_hold(&h);
+  end_broken_pipe(output);
+  const int failed = output->failed;
+  end(output);
+  return failed == 0 ? SCL_STATUS_OK
+                     : scl_fail(error, SCL_STATUS_IO, "standard output: cannot be written: %s",
+                                strerror(failed));
 }
 
 scl_status scl_output_commit(scl_output *output, scl_error *error) {
+  if (output->temporary == NULL) return commit_standard(output, error);
   const hold h = hold_limit_signal();
   note(output, fflush(output->file) == 0);
   note(output, output->failed != 0 || fsync(fileno(output->file)) == 0 ||
@@ -153,6 +201,6 @@ void scl_output_abandon(scl_output *output) {
   const hold h = hold_limit_signal();
   (void)fclose(output->file);
   end_hold(&h);
-  (void)unlink(output->temporary);
+  if (output->temporary != NULL) (void)unlink(output->temporary);
   end(output);
 }

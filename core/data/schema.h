@@ -29,6 +29,7 @@ typedef struct scl_schema {
   size_t n_columns;
   char separator;
   bool header, drop_categorical;
+  bool by_place; /* columns go by place, whatever a header calls them */
   scl_missing missing_values;
   char **missing; /* n_missing texts that mean a missing value */
   size_t n_missing;

@@ -19,6 +19,7 @@ static const char usage[] =
     "usage: scullery [options] [script [args]]\n"
     "       scullery plugin list | info NAME\n"
     "       scullery data list | get NAME\n"
+    "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
     "       scullery bench [options]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
@@ -35,7 +36,7 @@ static const char usage[] =
     "the library's own lines in errors.\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
-static const char *const subcommands[] = {"plugin", "data", "bench"};
+static const char *const subcommands[] = {"plugin", "data", "predict", "bench"};
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
@@ -158,8 +159,9 @@ static int no_script(const char *path) {
   const int reason = errno;
   (void)fprintf(stderr, "scullery: cannot open the script '%s': %s", path, strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
-    (void)fprintf(stderr,
-                  " (nor is it a subcommand: there are plugin, data and bench; scullery --help)");
+    (void)fprintf(
+        stderr,
+        " (nor is it a subcommand: there are plugin, data, predict and bench; scullery --help)");
   (void)fputc('\n', stderr);
   return EXIT_FAILURE;
 }

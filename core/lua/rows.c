@@ -184,6 +184,16 @@ static int decisions(lua_State *L) {
   return 1;
 }
 
+/* core.block_rows(source, stages, map[, dtype]) -> rows of the blocks in which rows like these are
+ * walked; dtype where there is no map */
+static int block_rows(lua_State *L) {
+  lua_settop(L, 4);
+  scl_flow flow = scl_lua_flow(L, 1, 2, 3);
+  if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 4);
+  lua_pushinteger(L, (lua_Integer)scl_flow_block_rows(&flow));
+  return 1;
+}
+
 /* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */
 static int find_nonfinite(lua_State *L) {
   size_t row, col;
@@ -198,5 +208,6 @@ void scl_lua_open_rows(lua_State *L) {
                     {"projection_stage", projection_stage}, {"stage_info", stage_info},
                     {"learn", learn}, {"learn_state", learn_state}, {"learns", learns},
                     {"widths", widths}, {"sample", sample}, {"transform", transform},
-                    {"walk", walk}, {"decisions", decisions}, {"find_nonfinite", find_nonfinite});
+                    {"walk", walk}, {"block_rows", block_rows}, {"decisions", decisions},
+                    {"find_nonfinite", find_nonfinite});
 }

@@ -229,6 +229,7 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   schema->missing_values = (scl_missing)word_field(&r, "missing_values", rules, 0);
   schema->drop_categorical = word_field(&r, "categorical", categorical, 0) == 1;
   schema->header = flag_field(&r, "header");
+  schema->by_place = flag_field(&r, "by_place");
   lua_getfield(L, -1, "separator");
   const char *separator = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
   schema->separator = separator[0] == 0 ? ',' : separator[0];

@@ -42,20 +42,25 @@ size_t scl_flow_fill_rows(const scl_flow *flow) {
   return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit;
 }
 
-static size_t choose_rows(const scl_flow *flow, bool features) {
+static size_t fitting_rows(const scl_flow *flow, bool features) {
   /* With groups a block's size decides the order of its rows, so it must not depend on what this
    * walk is for. */
   const bool wide = features || flow->group != NULL;
-  if (flow->whole) return scl_max(flow->source->rows, 1);
-  if (flow->block_rows > 0) return scl_min(flow->block_rows, scl_max(flow->source->rows, 1));
+  if (flow->block_rows > 0) return flow->block_rows;
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
   size_t rows = fit < LEAST_ROWS  ? LEAST_ROWS
                 : fit > MOST_ROWS ? MOST_ROWS
                                   : (size_t)fit / LEAST_ROWS * LEAST_ROWS;
-  rows *= wide ? scl_min(groups_of(flow), 4) : 1;
-  return scl_min(rows, scl_max(flow->source->rows, 1));
+  return rows * (wide ? scl_min(groups_of(flow), 4) : 1);
+}
+
+size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
+
+static size_t choose_rows(const scl_flow *flow, bool features) {
+  const size_t all = scl_max(flow->source->rows, 1);
+  return flow->whole ? all : scl_min(fitting_rows(flow, features), all);
 }
 
 /* ------------------------------------------------------------ the buffers of one walk */

@@ -43,6 +43,8 @@ typedef struct scl_flow_block {
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
 
+/* Rows of the blocks that a walk with features sees, however many rows there are. */
+size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */

@@ -1,4 +1,4 @@
---- The subcommands: scullery plugin | data | bench. Loaded only when one is used.
+--- The subcommands: scullery plugin | data | predict | bench. Loaded only when one is used.
 local command = {}
 
 -- argparse comes from the distribution; a sentence where it does not.
@@ -97,6 +97,31 @@ function command.data(arguments)
     { "list", "every named set, and whether it is here",
       function() print(require("scullery.data").list()) end },
     { "get", "fetch a set to the cache and check it", get_data, "the set's name" })
+end
+
+-- ---------------------------------------------------------------- predict
+
+local function predict_parser()
+  local parser = parser_for("predict", "Predictions of a saved model for the rows of a file. \z
+Columns go by the names of the model's training data, labels are written as they were there.")
+  parser:argument("model", "what model:save(path) wrote")
+  parser:argument("data", "CSV, .npy or LIBSVM, plain or gzip; - is the standard input")
+  parser:option("-o --output", "a name in .csv or .npy, written whole or not at all; without, CSV \z
+goes to the standard output")
+  parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
+    parser:flag("--scores", "raw scores, a column a class (of two classes that of the second)"))
+  parser:option("--id", "a column of the CSV file that is copied before the predictions")
+  parser:option("--format", "of the data; otherwise by the name's ending, or that of the training \z
+data"):choices{ "csv", "npy", "libsvm" }
+  parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the standard \z
+output with -o, else to the standard error")
+  return parser
+end
+
+function command.predict(arguments)
+  local given = parse(predict_parser(), arguments)
+  if not given then return 1 end
+  return plainly(function() require("scullery.predict").run(given) end)
 end
 
 -- ---------------------------------------------------------------- bench
