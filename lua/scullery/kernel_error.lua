@@ -314,7 +314,8 @@ function KernelError:__tostring()
   local lines =
     { ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
       component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
-      tostring(self.phi), self.points[1], self.points[2], self.seeds, self.seeds == 1 and "" or "s", self.scale) }
+      tostring(self.phi), self.points[1], self.points[2], self.seeds,
+      self.seeds == 1 and "" or "s", self.scale) }
   for i = 1, #columns[1] do
     local cells = {}
     for k, column in ipairs(columns) do cells[k] = column[i] end
@@ -356,9 +357,10 @@ local kernel_error = {}
 --- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a
 --- function of X and Y, or a matrix; by default the closed form that the parts declare
 --- (inst:kernel). Of a kernel as phi the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y),
---- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512 rows of features are held at once. The result: .rows[i].T .D
---- .rms .stderr .max .constant, .slope, .slope_stderr, .constant, :needed(error[, which]) -> T;
---- .curves[k].name .rows .slope ... for each sampler.
+--- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
+--- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant, .slope,
+--- .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ... for each
+--- sampler.
 function kernel_error.run(given) return measure(given) end
 
 return kernel_error
