@@ -358,9 +358,9 @@ local kernel_error = {}
 --- function of X and Y, or a matrix; by default the closed form that the parts declare
 --- (inst:kernel). Of a kernel as phi the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y),
 --- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
---- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant, .slope,
---- .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ... for each
---- sampler.
+--- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
+--- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
+--- for each sampler.
 function kernel_error.run(given) return measure(given) end
 
 return kernel_error
