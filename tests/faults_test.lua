@@ -175,6 +175,8 @@ function TestOptions()
   refuses("plain", { "option 'bias'", "role" }, "set plain/option/bias fallback text no",
     "set plain/option/bias words text no|uniform|gaussian")
   refuses("square", { "'intercept' and 'all'", "same role" }, "set square/option/all role int 3")
+  refuses("square", { "'estimate'", "role 4" }, "set square/option/estimate forms int 4",
+    "set square/option/estimate store int 0", "set square/option/estimate fallback null")
   refuses("square", { "path", "'lambda'", "does not have" },
     "set square/option/lambda name text mu")
 end

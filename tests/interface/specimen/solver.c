@@ -5,6 +5,7 @@ typedef struct square {
   scl_base base;
   double lambda;
   bool intercept, all;
+  int32_t estimate;
 } square;
 
 static const scl_host *host_of(const void *self) { return ((const square *)self)->base.host; }
@@ -192,9 +193,10 @@ static scl_status square_objective(const void *self, const scl_problem *p,
 
 static const scl_option square_options[] = {
     SCL_NUMBER(square, lambda, "1", "lambda", SCL_POSITIVE, .role = SCL_ROLE_REGULARISATION),
-    SCL_ROW(square, intercept, SCL_FORM_BOOLEAN, NULL, "false", "an unpenalised constant",
-            .role = SCL_ROLE_INTERCEPT),
-    SCL_BOOLEAN(square, all, "false", "asks for every verb")};
+    SCL_BOOLEAN(square, intercept, "false", "an unpenalised constant", .role = SCL_ROLE_INTERCEPT),
+    SCL_BOOLEAN(square, all, "false", "asks for every verb"),
+    SCL_WORD(square, estimate, "none|gcv", "none", "an estimate of the risk",
+             .role = SCL_ROLE_ESTIMATE)};
 
 SPECIMEN(
     square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = square_solve),
