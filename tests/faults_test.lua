@@ -362,6 +362,28 @@ function TestWhatASlotMayNotChange()
   end
 end
 
+-- A verb that is asked from inside a visit would wait for the walk that waits for it.
+function TestNoVerbIsAskedFromInsideAVisit()
+  for _, verb in ipairs{ "responses", "walk", "normal", "reweighted", "dual", "gram", "product",
+    "adjoint", "sweep", "minibatch", "hold_out", "held" } do
+    for _, visit in ipairs{ "walk", "sweep", "minibatch", "held" } do
+      blamed("square." .. visit, "ask " .. verb,
+        { "solver.", ("problem.%s was called from inside a visit"):format(verb) })
+    end
+  end
+  for _, verb in ipairs{ "walk", "select" } do
+    blamed("pupil.walk", "ask " .. verb,
+      { ("learning.%s was called from inside a visit"):format(verb) })
+  end
+  -- afterwards the problem answers as before
+  local own = battery.constructors(specimen.load("v1", { "square" }, "at square.walk ask normal"))
+  local p = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 5 }
+  fails({ "problem.normal" }, function()
+    return sc.pipeline{ p, own.square{ all = true } }:fit(X, X:column(1):copy())
+  end)
+  lu.assertTrue(sc.pipeline{ p, own.square() }:fit(X, X:column(1):copy()):predict(X):isfinite())
+end
+
 -- ---------------------------------------------------------------- sentences that stay
 
 function TestKernelRidgeKeepsTheSentenceOfItsKernel()
