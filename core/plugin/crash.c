@@ -35,6 +35,30 @@ static void report(const scl_call *call, const char *what) {
   if (write(STDERR_FILENO, line, used) < 0) return;
 }
 
+enum { MOST_SUSPECTS = 16 };
+static _Atomic(const char *) suspects[MOST_SUSPECTS];
+
+void scl_crash_suspect(const char *path) {
+  for (size_t i = 0; i < MOST_SUSPECTS; i++) {
+    const char *none = NULL;
+    if (atomic_compare_exchange_strong(&suspects[i], &none, path) || none == path) return;
+  }
+}
+
+static void report_outside(const char *what) {
+  char line[2048];
+  size_t used = put(line, 0, sizeof line, "scullery: ");
+  if (atomic_load(&suspects[0]) == NULL) return;
+  used = put(line, used, sizeof line, what);
+  used = put(line, used, sizeof line, " outside of any slot; loaded from outside:");
+  for (size_t i = 0; i < MOST_SUSPECTS && atomic_load(&suspects[i]) != NULL; i++) {
+    used = put(line, used, sizeof line, " ");
+    used = put(line, used, sizeof line - 1, atomic_load(&suspects[i]));
+  }
+  line[used++] = '\n';
+  if (write(STDERR_FILENO, line, used) < 0) return;
+}
+
 static const struct {
   int number;
   const char *what;
@@ -60,7 +84,10 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   }
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
-    if (call != NULL) report(call, signals[i].what);
+    if (call != NULL)
+      report(call, signals[i].what);
+    else
+      report_outside(signals[i].what);
     (void)sigaction(number, &before[i], NULL);
   }
   /* Again, as it would have been without us: an instruction that faults does so by itself. */
