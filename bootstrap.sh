@@ -62,7 +62,7 @@ build() {
 
 run_tests() {
   say "testing in $1/"
-  ctest --test-dir "$1" --output-on-failure
+  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)"
 }
 
 demo() {

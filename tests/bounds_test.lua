@@ -30,7 +30,7 @@ end
 local function model(features, solver, ds)
   return sc.pipeline{ features, solver }:fit(ds or data)
 end
-local function ridge(lambda) return s.ridge{ lambda = lambda, intercept = false } end
+local function plain_ridge(lambda) return s.ridge{ lambda = lambda, intercept = false } end
 local function near(a, b, tag) lu.assertAlmostEquals(a, b, 1e-9 * (1 + abs(b)), tag) end
 
 local kernelled = {
@@ -189,7 +189,7 @@ end
 
 function TestCellsOfAGridAreOneAtATime()
   local m = model(sc.features{ p = sc.sampler.grid{ gamma = 0.5 }, phi = sc.nonlinearity.bins(),
-    T = T, seed = 2 }, ridge(1e-2))
+    T = T, seed = 2 }, plain_ridge(1e-2))
   local C = m:bound().C
   near(C, sqrt(T) * m:weights():abs():max())
   lu.assertTrue(m:decision(data.X):abs():max() <= C)
@@ -205,7 +205,7 @@ function TestRandomBases()
     { nil, sc.nonlinearity.tanh(), 0, 1, 1 },
   }
   for _, case in ipairs(cases) do
-    local m = model(sinks(case[2], case[1]), ridge(1e-2))
+    local m = model(sinks(case[2], case[1]), plain_ridge(1e-2))
     local C, second = box_of(m, 1, case[4]), d * sigma ^ 2 + case[3]
     for _, given in ipairs{ radius, 3 } do
       local b = m:bound{ theorem = "bases", delta = delta, radius = given ~= radius and given
@@ -229,7 +229,7 @@ function TestSecondMomentsOfRows() -- against draws
     end
     local mean = sum / W:rows()
     local error_of_mean = sqrt(max(0, square / W:rows() - mean ^ 2) / W:rows())
-    local b = model(features, ridge(1)):bound{ theorem = "bases" }
+    local b = model(features, plain_ridge(1)):bound{ theorem = "bases" }
     lu.assertTrue(abs(b.second_moment - mean) <= 5 * error_of_mean + 1e-9, tostring(p))
   end
 end
@@ -360,21 +360,21 @@ function TestWrongUseIsASentence()
   for _, name in ipairs{ "rks", "bases", "maxout" } do
     refused({ "without K" }, m, { theorem = name })
   end
-  local plain = model(sinks(), ridge(1e-3))
+  local plain = model(sinks(), plain_ridge(1e-3))
   for _, name in ipairs{ "rkhsw10", "rkhsw11" } do
     refused({ "with K" }, plain, { theorem = name })
   end
   refused({ "several numbers" }, plain, { theorem = "maxout" })
   refused({ "lambda" }, model(weighting(), s.box{ C = 1 }), { theorem = "rkhsw11" })
-  refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), ridge(1e-3)), {})
-  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), ridge(1e-3)),
+  refused({ "bounded" }, model(sinks(sc.nonlinearity.relu()), plain_ridge(1e-3)), {})
+  refused({ "Lipschitz" }, model(sinks(sc.nonlinearity.sign()), plain_ridge(1e-3)),
     { theorem = "bases" })
   refused({ "without K" }, sc.pipeline{ s.ridge{ intercept = false } }:fit(data), {})
   refused({ "not linear" }, sc.pipeline{ s.knn{} }:fit(data), {})
   refused({ "not fitted" }, sc.pipeline{ weighting(), s.ridge{} }, {})
   local laplace = sc.features{ p = sc.sampler.laplace{}, phi = sc.nonlinearity.maxout{ q = 2 },
     T = T }
-  refused({ "Gaussian rows" }, model(laplace, ridge(1)), { theorem = "maxout" })
+  refused({ "Gaussian rows" }, model(laplace, plain_ridge(1)), { theorem = "maxout" })
 end
 
 function TestWhatTheTheoremsDoNotCoverIsRefused()
@@ -383,12 +383,12 @@ function TestWhatTheTheoremsDoNotCoverIsRefused()
   local function values(scale)
     return sc.dataset{ X = data.X, y = data:targets() * scale, task = "regression" }
   end
-  refused({ "[-1, 1]", "7" }, model(weighting(), ridge(1e-3), values(7)), {})
-  lu.assertTrue(model(weighting(), ridge(1e-3), values(0.5)):bound().total > 0)
-  refused({ "classes" }, model(sinks(), ridge(1e-3), values(0.5)), {})
+  refused({ "[-1, 1]", "7" }, model(weighting(), plain_ridge(1e-3), values(7)), {})
+  lu.assertTrue(model(weighting(), plain_ridge(1e-3), values(0.5)):bound().total > 0)
+  refused({ "classes" }, model(sinks(), plain_ridge(1e-3), values(0.5)), {})
   local kinds = {}
   for i = 1, n do kinds[i] = i % 3 end
-  refused({ "one target", "3" }, model(weighting(), ridge(1e-3),
+  refused({ "one target", "3" }, model(weighting(), plain_ridge(1e-3),
     sc.dataset{ X = data.X, y = kinds, classes = { 0, 1, 2 } }), {})
 end
 

@@ -218,6 +218,19 @@ function TestInterrupt:test_ctrl_c_stops_a_fit_and_raises_once()
   lu.assertStrContains(out, "interrupted!")
 end
 
+-- The bisection of lambda factors a matrix of order 4000 thirty times.
+function TestInterrupt:test_ctrl_c_stops_the_choice_of_lambda_of_leverage_scores()
+  local status, out, err = run_script([[
+    local sc = require "scullery"
+    local p = sc.sampler.landmarks{ method = "leverage", sample = 4000 }
+    local features = sc.features{ p = p, phi = sc.kernel.gaussian{}, T = 20 }
+    local X, sender = sc.randn{ 4000, 5 }, io.popen("sleep 1; kill -INT $PPID")
+    print(pcall(features.fit, features, X))
+    sender:close()]])
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrContains(out, "interrupted!")
+end
+
 function TestInterrupt:test_second_ctrl_c_ends_what_does_not_react()
   -- a coroutine that never yields: the hook waits in the main thread
   local status, out = run_script([[

@@ -50,8 +50,11 @@ local function check_message(name, message)
 end
 
 -- Calls that write, fetch, load or print are left out: what they do wrong has tests of its own.
-local left_out = { ["search table:better"] = true, ["data.get"] = true, ["data.load"] = true,
-  ["codes:save"] = true, ["search table:save"] = true }
+local left_out = {}
+for name in ([[search table:better, data.get, data.load, codes:save, search table:save,
+  pipeline:save, features:save, dataset:save_schema]]):gmatch "[^,\n]+" do
+  left_out[name:match("^%s*(.-)%s*$")] = true
+end
 
 -- Methods that the library calls by itself, with arguments that it has checked.
 local internal = {}

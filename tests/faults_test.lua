@@ -172,9 +172,12 @@ function TestOptions()
   refuses("general", { "options of" }, "set general options null")
   refuses("general", { "65 options" }, "set general n_options int 65")
   refuses("general", { "4 bytes each" }, "set general option_size int 4")
+  refuses("general", { "68 bytes each", "multiple of 8" }, "set general option_size int 68")
   refuses("plain", { "option 'bias'", "role" }, "set plain/option/bias fallback text no",
     "set plain/option/bias words text no|uniform|gaussian")
   refuses("square", { "'intercept' and 'all'", "same role" }, "set square/option/all role int 3")
+  refuses("square", { "'estimate'", "role 4" }, "set square/option/estimate forms int 4",
+    "set square/option/estimate store int 0", "set square/option/estimate fallback null")
   refuses("square", { "path", "'lambda'", "does not have" },
     "set square/option/lambda name text mu")
 end
@@ -204,6 +207,23 @@ function TestDefaults()
   local own = specimen.load("v1", { "twice" }, "set twice/option/inner fallback text gausian")
   fails({ "option 'inner', by default \"gausian\"", "did you mean 'gaussian'" },
     function() return sc.kernel[own.twice]() end)
+end
+
+-- A default that leads back to the component itself has no end.
+function TestDefaultsThatLeadBack()
+  sc.plugin.load(specimen.file("v1", "only twice", "set twice name text ring",
+    "set twice/option/inner fallback text ring"))
+  fails({ 'kernel.ring: option \'inner\', by default "ring": the defaults lead back to kernel.ring' },
+    function() return sc.kernel.ring():gram(X) end)
+  for from, to in pairs{ ring_a = "ring_b", ring_b = "ring_a" } do
+    sc.plugin.load(specimen.file("v1", "only twice", "set twice name text " .. from,
+      "set twice/option/inner fallback text " .. to))
+  end
+  fails({ "kernel.ring_a: option 'inner'", "kernel.ring_b: option 'inner'",
+    "lead back to kernel.ring_a" }, function() return sc.kernel.ring_a():gram(X) end)
+  -- a component inside one of its own kind, as given, is none
+  local own = specimen.load("v1", { "twice" })
+  lu.assertTrue(sc.kernel[own.twice]{ inner = own.twice }:gram(X):isfinite())
 end
 
 -- ---------------------------------------------------------------- slots that misbehave
@@ -326,6 +346,9 @@ local broken = {
   { "shared.pool", "integer 0 99", "row 100 of 8" },
   { "shared.pool", "integer 0 -1", "row 0 of 8" },
   { "shared.rows", "give 0", "0 rows" }, { "pupil.learn", "set numbers null", "not there" },
+  { "pupil.learn", "set rows int 4611686018427387904", "4611686018427387904 x 3 numbers" },
+  { "pupil.learn", "set cols int 6148914691236517206", "x 6148914691236517206 numbers" },
+  { "pupil.learn", "set cols int 4", "x 4 numbers that are not there" },
   { "waves.shape", "set fan_in int 100000", "65536" },
   { "waves.shape", "set fan_out int 100000", "65536" },
   { "waves.shape", "set dtypes int 2", "float64" }, { "waves.shape", "set spaces int 0", "space" },
@@ -358,6 +381,28 @@ function TestWhatASlotMayNotChange()
     { "long.describe", "say full" }, { "square.note", "say x" } } do
     lu.assertNil((ask(one[1], one[2])), table.concat(one, " "))
   end
+end
+
+-- A verb that is asked from inside a visit would wait for the walk that waits for it.
+function TestNoVerbIsAskedFromInsideAVisit()
+  for _, verb in ipairs{ "responses", "walk", "normal", "reweighted", "dual", "gram", "product",
+    "adjoint", "sweep", "minibatch", "hold_out", "held" } do
+    for _, visit in ipairs{ "walk", "sweep", "minibatch", "held" } do
+      blamed("square." .. visit, "ask " .. verb,
+        { "solver.", ("problem.%s was called from inside a visit"):format(verb) })
+    end
+  end
+  for _, verb in ipairs{ "walk", "select" } do
+    blamed("pupil.walk", "ask " .. verb,
+      { ("learning.%s was called from inside a visit"):format(verb) })
+  end
+  -- afterwards the problem answers as before
+  local own = battery.constructors(specimen.load("v1", { "square" }, "at square.walk ask normal"))
+  local p = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 5 }
+  fails({ "problem.normal" }, function()
+    return sc.pipeline{ p, own.square{ all = true } }:fit(X, X:column(1):copy())
+  end)
+  lu.assertTrue(sc.pipeline{ p, own.square() }:fit(X, X:column(1):copy()):predict(X):isfinite())
 end
 
 -- ---------------------------------------------------------------- sentences that stay
@@ -604,6 +649,22 @@ function TestFilesThatCrashWhenTheyAreOpened()
   for _, line in ipairs{ "flush", "round" } do
     fails({ "floating-point mode" }, sc.plugin.load, upset_file(line))
   end
+end
+
+-- Outside of any slot: what is being done with the file is named, or files that are loaded.
+function TestCrashesOutsideOfAnySlot()
+  local function said(...)
+    local path = specimen.file("v1", "only side", ...)
+    local status, _, err = support.scullery(("-e 'sc.plugin.load(%q)'"):format(path))
+    lu.assertNotEquals(status, 0)
+    lu.assertStrContains(err, "crash (segmentation fault)")
+    lu.assertStrContains(err, path)
+    return err
+  end
+  lu.assertStrContains(said("set list plugins int 8"), "in the reading of its descriptor, of /")
+  lu.assertStrContains(said("set side vtable int 8"), "in the check of its tables, of /")
+  lu.assertStrContains(said("set side doc null", "at unload crash segv"), "is closed, of /")
+  lu.assertStrContains(said("at unload crash segv"), "outside of any slot; loaded from outside: /")
 end
 
 -- One line each, whatever opening the file does.

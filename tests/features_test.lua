@@ -346,4 +346,56 @@ function TestRowsWhoseSquaresLeaveTheRange()
   end)
 end
 
+-- K that is NaN or infinite, or too large for float32: the sentence blames the kernel, when the
+-- features are fitted, and learning passes it on.
+function TestKThatIsNotFiniteIsRefused()
+  local x, sign = X:slice(1, 12, 1, 3), sc.nonlinearity.sign()
+  local cases = {
+    { sc.sampler.laplace{ scale = 30 }, sc.kernel.exponential{ width = 1 } },
+    { sc.sampler.cauchy{}, sc.kernel.polynomial{ degree = 60 } },
+    { sc.sampler.gaussian{ sigma = 1e100 }, sc.kernel.polynomial{ degree = 5 } },
+  }
+  for _, case in ipairs(cases) do
+    local p, K = table.unpack(case)
+    local words = { "kernel." .. K.name .. ": K between", "infinite" }
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local given = { p = p, phi = sign, K = K, T = 6, dtype = dtype }
+      fails(words, function() sc.features(given):fit(x) end)
+      fails(words, function()
+        sc.pipeline{ sc.features(given), sc.solver.ridge{} }:fit(sc.dataset{ X = x,
+          y = x:slice(1, 12, 1, 1) })
+      end)
+    end
+    local inst = sc.instantiation{ p = p, phi = sign, K = K }
+    fails(words, function() inst:theta(3) end)
+    local W = sc.instantiation{ p = p, phi = sign }:sample{ T = 400, d = 3 }
+    fails({ words[1] .. " parameters", words[2] }, function() inst:gram(W, W) end)
+  end
+  local given = { p = sc.sampler.laplace{}, phi = sign, K = sc.kernel.polynomial{ degree = 60 },
+    T = 6 }
+  lu.assertNil(core.find_nonfinite(sc.features(given):fit(x):transform(x)))
+  given.dtype = "float32"
+  fails({ "kernel.polynomial: K between sample", "too large for float32" }, function()
+    sc.features(given):fit(x)
+  end)
+end
+
+function TestKernelSectionsThatAreNotFiniteAreRefused()
+  local function features(dtype, size)
+    return sc.features{ p = sc.sampler.landmarks(), phi = sc.kernel.polynomial{ degree = 20 },
+      T = 5, dtype = dtype }:fit(X * size)
+  end
+  lu.assertNil(core.find_nonfinite(features("float64", 1000):transform(X * 1000)))
+  fails({ "feature 1 of kernel.polynomial is ", "e+", "too large for float32" }, function()
+    features("float32", 1000):transform(X * 1000)
+  end)
+  for _, dtype in ipairs{ "float64", "float32" } do
+    local huge, words = features(dtype, 1e30), { "kernel.polynomial: K between parameters 1 and 1",
+      "infinite" }
+    fails(words, huge.gram, huge)
+    fails(words, huge.kernel, huge, X * 1e30)
+    fails({ "kernel.polynomial gave inf" }, huge.transform, huge, X * 1e30)
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

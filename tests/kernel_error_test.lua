@@ -153,6 +153,43 @@ function TestWidthsFromTheDataAreThoseOfAllRows()
   lu.assertTrue(math.abs(result.slope + 0.5) < 0.15)
 end
 
+-- A kernel as phi: the estimate of features:kernel, against k itself.
+function TestOfAKernelAsPhiTheNystromKernelIsMeasured()
+  local rows, kernel = sc.randn{ 200, 2, seed = 8 }, sc.kernel.gaussian{ gamma = 0.1 }
+  local inst = sc.instantiation{ p = sc.sampler.landmarks(), phi = kernel }
+  for dtype, floor in pairs{ float64 = 1e-5, float32 = 1e-5 } do
+    local given = { inst = inst, X = rows, T = { 5, 10, 50, 150 }, seeds = 2, dtype = dtype }
+    local result = sc.kernel_error(given)
+    for i = 2, 3 do lu.assertTrue(result.rows[i].rms < 0.3 * result.rows[i - 1].rms) end
+    lu.assertTrue(result.rows[4].rms < floor, ("%s: %g"):format(dtype, result.rows[4].rms))
+  end
+  local Y = sc.randn{ 30, 2, seed = 9 }
+  local features = inst:features{ T = 10, seed = 1 }:fit(rows)
+  local gap = features:kernel(rows, Y) - kernel:gram(rows, Y)
+  local given = { p = inst.p, phi = kernel, X = rows, Y = Y, T = { 10 }, seeds = 1 }
+  local result = sc.kernel_error(given)
+  lu.assertAlmostEquals(result.rows[1].rms, gap:norm() / math.sqrt(200 * 30), 1e-12)
+  lu.assertStrContains(tostring(result), "error of the Nystrom approximation of kernel.gaussian")
+end
+
+function TestTheDefaultOfTIsWhatTheSamplerCanTake()
+  local function sizes(given)
+    local list = {}
+    for i, row in ipairs(sc.kernel_error(given).rows) do list[i] = row.T end
+    return list
+  end
+  local kernel = sc.kernel.gaussian{ gamma = 0.1 }
+  local given = { p = sc.sampler.landmarks(), phi = kernel, X = sc.randn{ 80, 2 }, seeds = 1 }
+  lu.assertEquals(sizes(given), { 10, 20, 40 })
+  given.X = sc.randn{ 300, 2 }
+  lu.assertEquals(sizes(given), { 64, 256 })
+  given.samplers = { sc.sampler.landmarks{ method = "kmeans" } }
+  lu.assertEquals(sizes(given), { 64, 256 })
+  local columns = { p = sc.sampler.columns(), phi = sc.nonlinearity.chi_square(), seeds = 1,
+    X = X:map(math.abs) }
+  lu.assertEquals(sizes(columns), { 5 })
+end
+
 function TestBadInputIsRefusedWithASentence()
   local cases = {
     { "option 'X' is missing", {} },

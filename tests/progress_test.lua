@@ -191,7 +191,7 @@ local function cases(given)
     { weighting(300), s.optimal_stepsize(with{ lambda = 1e-5, batch = 30 }) } }
 end
 
--- "stopped early after 40 of 300 steps; kept step 20, with the least mean loss, 0.6, on 61 rows ..."
+-- "stopped early after 40 of 300 steps; kept step 20, with the least mean loss, 0.6, on 61 rows"
 local function account(p)
   local note = p:info().note
   local steps, most, kept, loss, rows = note:match(

@@ -46,6 +46,7 @@ static void trailing_strip(void *context, size_t index) {
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
   for (size_t k = 0; k < a->across; k++) {
     const size_t rows = scl_tile_rows(a, k), below = a->across - 1 - k;
+    SCL_TRY(scl_interrupt_check(error));
     const size_t bad = scl_potrf(rows, scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
     if (bad != rows) {
       if (pivot != NULL) *pivot = k * a->tile + bad;

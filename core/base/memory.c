@@ -109,6 +109,10 @@ void scl_release(void *memory) {
     free(block);
 }
 
+size_t scl_allocated_for(const void *memory) {
+  return memory == NULL ? 0 : *(const size_t *)((const char *)memory - ALIGNMENT);
+}
+
 void scl_release_each(size_t count, void *const *memory) {
   for (size_t i = 0; i < count; i++)
     scl_release(memory[i]);

@@ -17,6 +17,8 @@ void *scl_allocate_array(size_t count, size_t size);
  * larger copy. NULL: no memory, and the array stands as it was. */
 void *scl_grow(void *array, size_t count, size_t *room, size_t size);
 void scl_release(void *memory);
+/* The bytes that were asked for when it was allocated; NULL: 0. */
+size_t scl_allocated_for(const void *memory);
 /* Each of several: SCL_RELEASE(sums->right, sums->sum) */
 #define SCL_RELEASE(...)                                                                           \
   scl_release_each(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *),                          \

@@ -62,8 +62,23 @@ static size_t rows_without(const scl_flow *flow, long without, double *total) {
   return rows;
 }
 
+scl_status scl_problem_enter(const scl_problem *problem, const char *verb, scl_error *error) {
+  if (!context_of(problem)->visiting) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_INTERNAL, "problem.%s was called from inside a visit", verb);
+}
+
+scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *context,
+                             const scl_rows *rows, scl_error *error) {
+  solve_context *s = context_of(problem);
+  s->visiting = true;
+  const scl_status status = visit(context, rows, error);
+  s->visiting = false;
+  return status;
+}
+
 static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **out,
                               scl_error *error) {
+  SCL_TRY(scl_problem_enter(problem, "gram", error));
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 

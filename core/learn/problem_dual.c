@@ -211,6 +211,7 @@ static scl_status make_outer(solve_context *s, scl_error *error) {
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **outer,
                             const double **targets, scl_error *error) {
   solve_context *s = context_of(problem);
+  SCL_TRY(scl_problem_enter(problem, "dual", error));
   if (s->training->flow.weights != NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "rows have weights, and the dual form takes rows of one weight");

@@ -101,6 +101,7 @@ scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64
                                 size_t *count, scl_error *error) {
   solve_context *s = context_of(problem);
   const scl_flow *flow = flow_of(problem);
+  SCL_TRY(scl_problem_enter(problem, "hold_out", error));
   if (!(share > 0 && share < 1) || s->held != NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "rows are held out once, and a share of them between 0 and 1 (got %g)", share);
@@ -124,6 +125,7 @@ scl_status scl_problem_held(const scl_problem *problem, size_t first, size_t cou
   solve_context *s = context_of(problem);
   const scl_flow *flow = flow_of(problem);
   const scl_held *held = s->held;
+  SCL_TRY(scl_problem_enter(problem, "held", error));
   if (held == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "no rows are held out: ask hold_out first");
   for (size_t at = 0; at < held->count; at += BLOCK_ROWS) {

@@ -35,6 +35,7 @@ typedef struct solve_context {
   scl_training *training;
   long without;
   bool have_totals, reweighted; /* reweighted: they are of other row weights than the problem's */
+  bool visiting;                /* the solver's visit or turn runs */
   scl_totals totals;
   scl_symmetric *moment;       /* stands for the sum of `parts`, centred where asked */
   const scl_symmetric **parts; /* the training's, or that of `own` */
@@ -60,6 +61,14 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
 void scl_problem_close(solve_context *s);
 /* An account yet to be filled in. */
 scl_solution scl_solution_blank(void);
+
+/* At the start of each verb that reads rows or fills caches. A visit runs while a walk holds the
+ * rows, so that a verb asked from inside it would wait for itself: SCL_STATUS_INTERNAL, with the
+ * verb's name. */
+scl_status scl_problem_enter(const scl_problem *problem, const char *verb, scl_error *error);
+/* The solver's own visit of these rows. */
+scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *context,
+                             const scl_rows *rows, scl_error *error);
 
 /* problem_walk.c: the runs of rows of a block that belong to the problem, before and after the
  * group left out. Returns how many. */

@@ -240,6 +240,7 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
   solve_context *s = context_of(problem);
   const scl_flow *flow = &s->training->flow;
   const scl_map *map = flow->map;
+  SCL_TRY(scl_problem_enter(problem, "minibatch", error));
   SCL_TRY(check(problem, size, first, count, error));
   if (plain && map != NULL && scl_flow_entries(flow) == 0) {
     SCL_TRY(plain_map(s->training, error));

@@ -60,6 +60,7 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
+  SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
   if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, s->training->sums, s->without, error));
   s->reweighted = false;
@@ -120,6 +121,7 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
                                   scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
+  SCL_TRY(scl_problem_enter(problem, "reweighted", error));
   SCL_TRY(check_weights(problem, weights, error));
   scl_symmetric_destroy(s->moment); /* it may stand for the sums that end here */
   s->moment = NULL;

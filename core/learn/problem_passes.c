@@ -122,8 +122,12 @@ static scl_status adjoint_run(void *context, const scl_run *run, scl_error *erro
 }
 
 static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, scl_error *error) {
+  solve_context *s = context_of(p->problem);
   SCL_TRY(multiply(p, &run->rows, scores, error));
-  SCL_TRY(p->turn(p->context, &run->rows, scores, error));
+  s->visiting = true;
+  const scl_status turned = p->turn(p->context, &run->rows, scores, error);
+  s->visiting = false;
+  SCL_TRY(turned);
   return add_adjoint(p, run, scores, error);
 }
 
@@ -163,6 +167,7 @@ static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_err
 scl_status scl_problem_product(const scl_problem *problem, const double *a, size_t k, double *out,
                                scl_error *error) {
   passing p = {.problem = problem, .in = a, .out = out, .k = k};
+  SCL_TRY(scl_problem_enter(problem, "product", error));
   SCL_TRY(open_product(&p, error));
   const scl_status status = scl_problem_walk_runs(problem, product_run, &p, error);
   scl_thin_close(&p.product);
@@ -172,12 +177,14 @@ scl_status scl_problem_product(const scl_problem *problem, const double *a, size
 scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size_t k, double *out,
                                scl_error *error) {
   passing p = {.problem = problem, .in = r, .k = k};
+  SCL_TRY(scl_problem_enter(problem, "adjoint", error));
   return sum_pass(&p, adjoint_run, out, error);
 }
 
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error) {
   passing p = {.problem = problem, .in = a, .k = k, .turn = turn, .context = context};
+  SCL_TRY(scl_problem_enter(problem, "sweep", error));
   SCL_TRY(open_product(&p, error));
   const scl_status status = sum_pass(&p, sweep_run, out, error);
   scl_thin_close(&p.product);

@@ -137,7 +137,7 @@ static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *
     part.features.dtype = show->problem->dtype;
     part.features.row_stride = (ptrdiff_t)d;
     convert_rows(show, run, at, part.count);
-    SCL_TRY(show->visit(show->context, &part, error));
+    SCL_TRY(scl_problem_visit(show->problem, show->visit, show->context, &part, error));
   }
   return SCL_STATUS_OK;
 }
@@ -146,8 +146,9 @@ scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
   const bool sparse = run->block->entries > 0;
   const bool as_they_are =
       sparse ? show->problem->entries > 0 : show->problem->dtype == show->flow->dtype;
-  return as_they_are ? show->visit(show->context, &run->rows, error)
-                     : show_converted(show, run, error);
+  return as_they_are
+             ? scl_problem_visit(show->problem, show->visit, show->context, &run->rows, error)
+             : show_converted(show, run, error);
 }
 
 static scl_status show_run(void *context, const scl_run *run, scl_error *error) {
@@ -157,6 +158,7 @@ static scl_status show_run(void *context, const scl_run *run, scl_error *error) 
 scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *context,
                             scl_error *error) {
   scl_show show = {problem, flow_of(problem), visit, context, NULL};
+  SCL_TRY(scl_problem_enter(problem, "walk", error));
   const scl_status status = scl_problem_walk_runs(problem, show_run, &show, error);
   scl_release(show.room);
   return status;
@@ -192,5 +194,6 @@ static scl_status respond(void *context, const scl_flow_block *block, scl_error 
 scl_status scl_problem_responses(const scl_problem *problem, double *targets, double *weights,
                                  scl_error *error) {
   responding r = {context_of(problem), targets, weights, 0};
+  SCL_TRY(scl_problem_enter(problem, "responses", error));
   return scl_problem_walk_rows(context_of(problem)->training, respond, &r, error);
 }

@@ -383,6 +383,28 @@ static scl_status apply_tiles(application *job, scl_error *error) {
   return status;
 }
 
+/* K and phi are finite, and their products may not be. */
+static scl_status check_mixture(const application *job, scl_error *error) {
+  const scl_map *map = job->map;
+  const scl_loops *loops = scl_loops_get();
+  for (size_t i = 0; i < job->rows; i++)
+    for (size_t plane = 0; plane < map->fan_out; plane++) {
+      const void *row = scl_at(job->phi, map->dtype,
+                               (ptrdiff_t)i * job->phi_stride + (ptrdiff_t)(plane * job->count));
+      size_t j = 0;
+      if (map->dtype == SCL_DTYPE_FLOAT64 && loops->finite_f64(job->count, row)) continue;
+      while (j < job->count && isfinite(scl_number(row, map->dtype, j)))
+        j++;
+      if (j < job->count)
+        return scl_fail(error, SCL_STATUS_NUMERIC,
+                        "feature %zu, the mean of K phi over samples, is not finite in %s on some "
+                        "row, though K and phi are: kernel.%s or nonlinearity.%s is too large",
+                        plane * map->count + job->first + j + 1, scl_dtype_name(map->dtype),
+                        scl_instance_name(map->kernel), scl_instance_name(map->phi));
+    }
+  return SCL_STATUS_OK;
+}
+
 /* Monte Carlo: features of the samples, then their mixture. */
 static scl_status apply_mixture(const application *job, scl_error *error) {
   const scl_map *map = job->map;
@@ -398,13 +420,14 @@ static scl_status apply_mixture(const application *job, scl_error *error) {
                             .phi_stride = (ptrdiff_t)inner,
                             .count = samples,
                             .rows = job->rows};
-  const scl_status status = apply_tiles(&of_samples, error);
+  scl_status status = apply_tiles(&of_samples, error);
   for (size_t plane = 0; status == SCL_STATUS_OK && plane < map->fan_out; plane++)
     scl_gemm_parallel(map->dtype, false, false, job->rows, job->count, samples, 1,
                       scl_at(features, map->dtype, (ptrdiff_t)(plane * samples)), (ptrdiff_t)inner,
                       scl_at(map->mixing, map->dtype, (ptrdiff_t)job->first), (ptrdiff_t)map->count,
                       0, scl_at_mutable(job->phi, map->dtype, (ptrdiff_t)(plane * job->count)),
                       job->phi_stride);
+  if (status == SCL_STATUS_OK) status = check_mixture(job, error);
   scl_release(features);
   return status;
 }

@@ -56,7 +56,8 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
   if (status == SCL_STATUS_OK)
     status = scl_map_draw_samples(map, map->seed + 1, 0, SAMPLES, &v, error);
   if (status == SCL_STATUS_OK)
-    status = scl_map_gram_between(map, &u, SAMPLES, &v, SAMPLES, k, SAMPLES, error);
+    status =
+        scl_map_gram_between(map, &u, SAMPLES, "sample", &v, SAMPLES, "sample", k, SAMPLES, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < SAMPLES; i++) {
     double row = 0; /* rows share their u: the standard error is that of the row means */
     for (size_t j = 0; j < SAMPLES; j++)
@@ -65,7 +66,8 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
     square += row * row / SAMPLES;
   }
   if (status == SCL_STATUS_OK)
-    status = scl_map_gram_between(map, &u, SAMPLES, &u, SAMPLES, k, SAMPLES, error);
+    status =
+        scl_map_gram_between(map, &u, SAMPLES, "sample", &u, SAMPLES, "sample", k, SAMPLES, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < SAMPLES; i++) {
     const double value = k[i * SAMPLES + i];
     diagonal += value / SAMPLES;
@@ -75,6 +77,12 @@ static scl_status simulate(const scl_map *map, double *log_diagonal, double *log
                wide = sqrt(fmax(diagonal_square - diagonal * diagonal, 0) / SAMPLES);
   *log_mass = log(mass + 3 * spread * SCL_SQRT2);
   *log_diagonal = log(diagonal + 3 * wide);
+  if (status == SCL_STATUS_OK && !(*log_mass < INFINITY && *log_diagonal < INFINITY))
+    status =
+        scl_fail(error, SCL_STATUS_NUMERIC,
+                 "kernel.%s: the mean of K over %d samples, or of its square, is not finite: K "
+                 "is too large for the sampler's law",
+                 scl_instance_name(map->kernel), (int)SAMPLES);
   scl_parameters_release(&u);
   scl_parameters_release(&v);
   scl_release(k);

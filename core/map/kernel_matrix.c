@@ -1,8 +1,10 @@
 /* A kernel between rows of data. */
+#include "base/loops.h"
 #include "base/pool.h"
-#include "map/map.h"
+#include "map/map_internal.h"
 #include "plugin/kernel.h"
 #include <math.h>
+#include <string.h>
 
 enum { STRIP = 256 }; /* rows a task */
 
@@ -31,21 +33,35 @@ static scl_status check_rows(const scl_matrix *x, const char *name, scl_error *e
                   col + 1);
 }
 
-static scl_status check_values(const strips *job, scl_error *error) {
-  for (size_t i = 0; i < job->out->rows; i++)
-    for (size_t j = 0; j < job->out->cols; j++)
-      if (isnan(scl_matrix_row(job->out, i)[j]))
-        return scl_fail(
-            error, SCL_STATUS_NUMERIC,
-            "kernel.%s: K is not a number between row %zu and row %zu: are the rows too large?",
-            scl_instance_name(job->kernel), i + 1, j + 1);
+scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error) {
+  const scl_loops *loops = scl_loops_get();
+  const bool same = strcmp(k->left, k->right) == 0; /* "rows 1 and 2", or "row 1 and column 2" */
+  for (size_t i = 0; i < k->rows; i++) {
+    const double *row = k->values + (ptrdiff_t)i * k->stride;
+    size_t j = 0;
+    if (loops->finite_f64(k->cols, row)) continue;
+    while (j + 1 < k->cols && isfinite(row[j]))
+      j++;
+    return scl_fail(error, SCL_STATUS_NUMERIC,
+                    "kernel.%s: K between %s%s %zu and %s%s%zu is %s: are they too large?",
+                    scl_instance_name(k->kernel), k->left, same ? "s" : "", k->first_row + i + 1,
+                    same ? "" : k->right, same ? "" : " ", k->first_col + j + 1,
+                    isnan(row[j]) ? "nan" : "infinite");
+  }
   return SCL_STATUS_OK;
 }
 
 static scl_status fill(const strips *job, scl_error *error) {
   SCL_TRY(
       scl_pool_try((job->x->rows + STRIP - 1) / STRIP, fill_strip, (void *)(uintptr_t)job, error));
-  return check_values(job, error);
+  const scl_kernel_values values = {.kernel = job->kernel,
+                                    .left = "row",
+                                    .right = "row",
+                                    .rows = job->out->rows,
+                                    .cols = job->out->cols,
+                                    .values = job->out->data,
+                                    .stride = job->out->row_stride};
+  return scl_kernel_check_values(&values, error);
 }
 
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,

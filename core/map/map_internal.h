@@ -84,13 +84,24 @@ scl_status scl_map_draw_again(const scl_map *map, scl_map **out, scl_error *erro
 
 /* weighting.c: the part of scl_map_create that belongs to K: bind it, tilt the parameters or set up
  * Monte Carlo. K between parameters u and v given as sets of rows (scalar k of parameter t in row
- * k count + t). */
+ * k count + t), called `left` and `right` in the sentence of a K that is not finite. */
 scl_status scl_map_attach_kernel(scl_map *map, const scl_map_spec *spec,
                                  const scl_parameter_set *drawn, scl_error *error);
 void scl_map_release_tilts(scl_map *map);
 scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
-                                const scl_parameter_set *v, size_t v_count, double *out,
-                                ptrdiff_t stride, scl_error *error);
+                                const char *left, const scl_parameter_set *v, size_t v_count,
+                                const char *right, double *out, ptrdiff_t stride, scl_error *error);
+
+/* kernel_matrix.c: refuse K that is NaN or infinite between two lists of which this is a part: what
+ * they are ("parameter", "sample", "row"), and how many come before the part. */
+typedef struct scl_kernel_values {
+  const scl_instance *kernel;
+  const char *left, *right;
+  size_t first_row, first_col, rows, cols;
+  const double *values;
+  ptrdiff_t stride;
+} scl_kernel_values;
+scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error);
 
 /* section.c: kernel sections. */
 scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error);

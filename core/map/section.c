@@ -9,6 +9,8 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "map/map_internal.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* Rows of a task, and the columns of k that it computes at a time. */
@@ -31,7 +33,17 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
   const scl_map *map = context;
   const scl_const_parameters u = scl_parameters_part_view(&map->natural.view, first_row, rows),
                              v = scl_parameters_part_view(&map->natural.view, first_col, cols);
-  return scl_kernel_gram(map->phi, &u, &v, out, stride, error);
+  const scl_kernel_values values = {.kernel = map->phi,
+                                    .left = "parameter",
+                                    .right = "parameter",
+                                    .first_row = first_row,
+                                    .first_col = first_col,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .values = out,
+                                    .stride = stride};
+  SCL_TRY(scl_kernel_gram(map->phi, &u, &v, out, stride, error));
+  return scl_kernel_check_values(&values, error);
 }
 
 static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
@@ -116,8 +128,26 @@ static void widen_rows(const application *job, size_t first, size_t rows, double
   }
 }
 
-static void write_rows(const application *job, size_t first, size_t rows, const double *k,
-                       size_t width) {
+/* Whether float32 holds them. */
+static bool narrow_finite(size_t count, const float *x) {
+  int bad = 0;
+  for (size_t i = 0; i < count; i++)
+    bad |= !(fabsf(x[i]) <= FLT_MAX);
+  return bad == 0;
+}
+
+static scl_status refuse_narrow(const application *job, const double *k, scl_error *error) {
+  size_t j = 0;
+  while (j + 1 < job->count && fabs(k[j]) <= FLT_MAX)
+    j++;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "feature %zu of kernel.%s is %.3g on some row, too large for float32: scale the "
+                  "data; dtype = \"float64\" holds it",
+                  job->first + j + 1, scl_instance_name(job->map->phi), k[j]);
+}
+
+static scl_status write_rows(const application *job, size_t first, size_t rows, const double *k,
+                             size_t width, scl_error *error) {
   const size_t skip = job->first - job->begin;
   for (size_t i = 0; i < rows; i++) {
     void *to = scl_at_mutable(job->phi, job->map->dtype, (ptrdiff_t)(first + i) * job->phi_stride);
@@ -126,7 +156,10 @@ static void write_rows(const application *job, size_t first, size_t rows, const 
       memcpy(to, from, job->count * sizeof *from);
     else
       scl_narrow(job->count, from, to);
+    if (job->map->dtype == SCL_DTYPE_FLOAT32 && !narrow_finite(job->count, to))
+      return refuse_narrow(job, from, error);
   }
+  return SCL_STATUS_OK;
 }
 
 static scl_status refuse_value(const application *job, const double *k, size_t numbers,
@@ -138,6 +171,13 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
                   "feature %zu is not finite: kernel.%s gave %g between a parameter and some row: "
                   "scale the data",
                   job->begin + at % width + 1, scl_instance_name(job->map->phi), k[at]);
+}
+
+static scl_status refuse_whitened(const application *job, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "a feature L^-1 k(W, x) is not finite on some row, though k is: kernel.%s spans "
+                  "too many orders of magnitude; scale the data",
+                  scl_instance_name(job->map->phi));
 }
 
 static scl_status apply_rows(void *context, size_t index, scl_error *error) {
@@ -155,10 +195,11 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
   }
   if (!scl_loops_get()->finite_f64(rows * width, k))
     return refuse_value(job, k, rows * width, width, error);
-  if (map->whitening != NULL)
+  if (map->whitening != NULL) {
     scl_trsm_right(rows, width, map->whitening, (ptrdiff_t)map->count, k, (ptrdiff_t)width);
-  write_rows(job, first, rows, k, width);
-  return SCL_STATUS_OK;
+    if (!scl_loops_get()->finite_f64(rows * width, k)) return refuse_whitened(job, error);
+  }
+  return write_rows(job, first, rows, k, width, error);
 }
 
 scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,

@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/random.h"
 #include "map/map_internal.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -166,6 +167,15 @@ static scl_status set_scales(scl_map *map, const double *log_row, scl_error *err
     log_c[t] = 0;
     for (size_t k = 0; k < map->fan_in; k++)
       log_c[t] += log_row[scl_map_row(map, map->count, t, k)];
+    if (!(log_c[t] < INFINITY)) {
+      const double found = log_c[t];
+      scl_release(log_c);
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "kernel.%s: the factor of parameter %zu, E K(w_%zu, w), is %s: is the "
+                      "parameter too large?",
+                      scl_instance_name(map->kernel), t + 1, t + 1,
+                      isnan(found) ? "nan" : "infinite");
+    }
     if (log_c[t] > map->log_scale) map->log_scale = log_c[t];
   }
   if (!isfinite(map->log_scale) || fabs(map->log_scale) <= scl_log_reach(map->dtype))
@@ -282,19 +292,41 @@ static scl_status gram_inside(const scl_map *map, size_t u0, size_t u_count, siz
 }
 
 scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, size_t u_count,
-                                const scl_parameter_set *v, size_t v_count, double *out,
-                                ptrdiff_t stride, scl_error *error) {
+                                const char *left, const scl_parameter_set *v, size_t v_count,
+                                const char *right, double *out, ptrdiff_t stride,
+                                scl_error *error) {
   for (size_t k = 0; k < map->fan_in; k++) {
-    const scl_const_parameters left = scl_parameters_part_view(&u->view, k * u_count, u_count),
-                               right = scl_parameters_part_view(&v->view, k * v_count, v_count);
-    SCL_TRY(multiply_gram(map, &left, &right, k == 0, out, stride, error));
+    const scl_const_parameters us = scl_parameters_part_view(&u->view, k * u_count, u_count),
+                               vs = scl_parameters_part_view(&v->view, k * v_count, v_count);
+    SCL_TRY(multiply_gram(map, &us, &vs, k == 0, out, stride, error));
   }
-  return SCL_STATUS_OK;
+  const scl_kernel_values values = {.kernel = kernel_of(map),
+                                    .left = left,
+                                    .right = right,
+                                    .rows = u_count,
+                                    .cols = v_count,
+                                    .values = out,
+                                    .stride = stride};
+  return scl_kernel_check_values(&values, error);
 }
 
 /* ------------------------------------------------------------ Monte Carlo */
 
 enum { DEFAULT_SAMPLES = 4096 };
+
+/* The value of K that the dtype of the mixing cannot hold, where there is one. */
+static scl_status check_mixing(const scl_map *map, const double *k, size_t number,
+                               scl_error *error) {
+  const double most = FLT_MAX * sqrt((double)number);
+  if (map->dtype == SCL_DTYPE_FLOAT64) return SCL_STATUS_OK;
+  for (size_t i = 0; i < number * map->count; i++)
+    if (fabs(k[i]) > most)
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "kernel.%s: K between sample %zu and parameter %zu is %.3g, too large for "
+                      "float32: dtype = \"float64\" holds it",
+                      scl_instance_name(map->kernel), i / map->count + 1, i % map->count + 1, k[i]);
+  return SCL_STATUS_OK;
+}
 
 /* mixing (samples x count) = K(w_s, w_t) / samples, undoing the inner map's 1/sqrt(samples). */
 static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, size_t number,
@@ -309,7 +341,9 @@ static scl_status set_mixing(scl_map *map, const scl_parameter_set *samples, siz
           : SCL_STATUS_OK;
   if (status == SCL_STATUS_OK) status = scl_map_own_parameters(map, &own, error);
   if (status == SCL_STATUS_OK)
-    status = scl_map_gram_between(map, samples, number, &own, count, k, (ptrdiff_t)count, error);
+    status = scl_map_gram_between(map, samples, number, "sample", &own, count, "parameter", k,
+                                  (ptrdiff_t)count, error);
+  if (status == SCL_STATUS_OK) status = check_mixing(map, k, number, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < number * count; i++)
     scl_set_number(map->mixing, map->dtype, i, k[i] / sqrt((double)number));
   scl_parameters_release(&own);
@@ -418,6 +452,16 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
     for (size_t i = 0; i < r1 - r0; i++)
       for (size_t j = 0; j < c1 - c0; j++)
         at[(ptrdiff_t)i * stride + (ptrdiff_t)j] *= factor;
+    const scl_kernel_values values = {.kernel = kernel_of(map),
+                                      .left = "parameter",
+                                      .right = "parameter",
+                                      .first_row = r0 - begin,
+                                      .first_col = c0 - begin,
+                                      .rows = r1 - r0,
+                                      .cols = c1 - c0,
+                                      .values = at,
+                                      .stride = stride};
+    SCL_TRY(scl_kernel_check_values(&values, error));
   }
   return SCL_STATUS_OK;
 }
@@ -470,8 +514,8 @@ scl_status scl_map_kernel_between(const scl_map *map, const scl_matrix *u, const
   if (status == SCL_STATUS_OK) {
     status = scl_matrix_create(rows, cols, SCL_DTYPE_FLOAT64, out, error);
     if (status == SCL_STATUS_OK) {
-      status =
-          scl_map_gram_between(map, &left, rows, &right, cols, out->data, out->row_stride, error);
+      status = scl_map_gram_between(map, &left, rows, "parameter", &right, cols, "parameter",
+                                    out->data, out->row_stride, error);
       if (status != SCL_STATUS_OK) scl_matrix_release(out);
     }
     scl_parameters_release(&right);

@@ -49,10 +49,13 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   const size_t instance = scl_max(plugin->instance_size, sizeof(scl_base));
   if (plugin->n_options == 0) return SCL_STATUS_OK;
   if (plugin->options == NULL || plugin->n_options > MOST_OPTIONS ||
-      plugin->option_size < SCL_LEAST_OPTION || plugin->option_size > 4096)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "%u options of %u bytes each; up to %d of at least %zu are taken",
-                    plugin->n_options, plugin->option_size, MOST_OPTIONS, SCL_LEAST_OPTION);
+      plugin->option_size < SCL_LEAST_OPTION || plugin->option_size > 4096 ||
+      plugin->option_size % _Alignof(scl_option) != 0)
+    return scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "%u options of %u bytes each; up to %d of at least %zu, a multiple of %zu, are taken",
+        plugin->n_options, plugin->option_size, MOST_OPTIONS, SCL_LEAST_OPTION,
+        _Alignof(scl_option));
   for (size_t i = 0; i < plugin->n_options; i++) {
     const scl_option option = option_of(plugin, i);
     SCL_TRY(scl_option_check(&option, instance, error));

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static size_t put(char *line, size_t used, size_t size, const char *text) {
@@ -34,6 +35,30 @@ static void report(const scl_call *call, const char *what) {
   if (write(STDERR_FILENO, line, used) < 0) return;
 }
 
+enum { MOST_SUSPECTS = 16 };
+static _Atomic(const char *) suspects[MOST_SUSPECTS];
+
+void scl_crash_suspect(const char *path) {
+  for (size_t i = 0; i < MOST_SUSPECTS; i++) {
+    const char *none = NULL;
+    if (atomic_compare_exchange_strong(&suspects[i], &none, path) || none == path) return;
+  }
+}
+
+static void report_outside(const char *what) {
+  char line[2048];
+  size_t used = put(line, 0, sizeof line, "scullery: ");
+  if (atomic_load(&suspects[0]) == NULL) return;
+  used = put(line, used, sizeof line, what);
+  used = put(line, used, sizeof line, " outside of any slot; loaded from outside:");
+  for (size_t i = 0; i < MOST_SUSPECTS && atomic_load(&suspects[i]) != NULL; i++) {
+    used = put(line, used, sizeof line, " ");
+    used = put(line, used, sizeof line - 1, atomic_load(&suspects[i]));
+  }
+  line[used++] = '\n';
+  if (write(STDERR_FILENO, line, used) < 0) return;
+}
+
 static const struct {
   int number;
   const char *what;
@@ -46,14 +71,23 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[SIGNALS];
 
 static void on_crash(int number, siginfo_t *info, void *context) {
-  static volatile sig_atomic_t reported;
+  static atomic_flag taken = ATOMIC_FLAG_INIT;
+  static _Thread_local volatile sig_atomic_t mine;
+  const struct timespec patience = {.tv_sec = 10};
   const scl_call *call = scl_call_current();
   (void)context;
-  if (reported) _exit(128 + number); /* whoever handled it before us came back */
-  reported = 1;
+  if (mine) _exit(128 + number); /* whoever handled it before us came back */
+  mine = 1;
+  if (atomic_flag_test_and_set(&taken)) { /* another thread reports, and ends the process */
+    (void)nanosleep(&patience, NULL);
+    _exit(128 + number);
+  }
   for (size_t i = 0; i < SIGNALS; i++) {
     if (signals[i].number != number) continue;
-    if (call != NULL) report(call, signals[i].what);
+    if (call != NULL)
+      report(call, signals[i].what);
+    else
+      report_outside(signals[i].what);
     (void)sigaction(number, &before[i], NULL);
   }
   /* Again, as it would have been without us: an instruction that faults does so by itself. */

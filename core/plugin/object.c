@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "plugin/object.h"
 
-#include "plugin/call.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,6 +53,11 @@ scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity 
 
 /* ------------------------------------------------------------ opening */
 
+void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, const char *doing) {
+  *unnamed = (scl_component){.path = real};
+  scl_call_enter(call, unnamed, doing, NULL);
+}
+
 /* The loader knows objects by path and would give the old one: the bytes get a path of their own,
  * in memory, which stays open as long as the process. */
 static void *open_copy(const char *real) {
@@ -74,11 +78,11 @@ static void *open_copy(const char *real) {
 }
 
 static void *open_object(const char *real, bool again) {
-  const scl_component unnamed = {.path = real};
+  scl_component unnamed;
   scl_call call;
   /* One that was refused may have stayed (C++ objects do). */
   void *stayed = again ? NULL : dlopen(real, RTLD_NOW | RTLD_NOLOAD);
-  scl_call_enter(&call, &unnamed, "what runs when the object is opened", NULL);
+  scl_object_enter(&call, &unnamed, real, "what runs when the object is opened");
   void *handle = again || stayed != NULL ? open_copy(real) : dlopen(real, RTLD_NOW | RTLD_LOCAL);
   scl_call_drop(&call);
   if (stayed != NULL) (void)dlclose(stayed);
@@ -124,17 +128,26 @@ scl_status scl_object_open(const char *real, bool again, const scl_plugin *const
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
                     real, why == NULL ? "it cannot be read" : why);
   }
+  scl_component unnamed;
+  scl_call call;
+  scl_object_enter(&call, &unnamed, real, "the reading of its descriptor");
   const scl_status status =
       changed ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
                          "plugin %s: loading it changes the floating-point mode of the whole "
                          "process, as objects linked with -ffast-math do: build it without",
                          real)
               : find_plugins(*handle, real, plugins, count, error);
-  if (status != SCL_STATUS_OK) scl_object_close(*handle, NULL);
+  scl_call_drop(&call);
+  if (status != SCL_STATUS_OK) scl_object_close(*handle, real, NULL);
   return status;
 }
 
-void scl_object_close(void *handle, const scl_plugin *const *plugins) {
+void scl_object_close(void *handle, const char *real, const scl_plugin *const *plugins) {
+  scl_component unnamed;
+  scl_call call;
   scl_release((void *)(uintptr_t)plugins);
-  if (handle != NULL) (void)dlclose(handle);
+  if (handle == NULL) return;
+  scl_object_enter(&call, &unnamed, real, "what runs when the object is closed");
+  (void)dlclose(handle);
+  scl_call_drop(&call);
 }

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_OBJECT_H
 #define SCULLERY_OBJECT_H
 
-#include "base/memory.h"
+#include "plugin/call.h"
 #include <limits.h>
 #include <sys/types.h>
 #include <time.h>
@@ -31,6 +31,9 @@ scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity 
  * floating-point mode (as -ffast-math does) is refused. On success the object stays open. */
 scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
                            size_t *count, void **handle, scl_error *error);
-void scl_object_close(void *handle, const scl_plugin *const *plugins);
+/* Ends the list, and closes the object where the handle is not NULL. */
+void scl_object_close(void *handle, const char *real, const scl_plugin *const *plugins);
+/* What is done with a file, so that a crash names it; scl_call_drop ends it. */
+void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, const char *doing);
 
 #endif

@@ -252,14 +252,34 @@ static scl_status check_required(const char *title, const scl_settings *settings
   return SCL_STATUS_OK;
 }
 
+/* The declarations whose defaults are being made on this thread: a default that is a component has
+ * defaults of its own. */
+typedef struct default_chain {
+  const scl_option *options;
+  const struct default_chain *outer;
+} default_chain;
+static _Thread_local const default_chain *making;
+
+static scl_status fill_defaults(const char *title, scl_settings *out, scl_error *error) {
+  const default_chain here = {out->options, making};
+  for (const default_chain *at = making; at != NULL; at = at->outer)
+    if (at->options == here.options)
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the defaults lead back to %s", title);
+  scl_status status = SCL_STATUS_OK;
+  making = &here;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < out->count; i++) {
+    status = set_default(out, i, error);
+    if (status != SCL_STATUS_OK)
+      (void)scl_prefix(error, "%s: option '%s', by default \"%s\"", title, out->options[i].name,
+                       out->options[i].fallback);
+  }
+  making = here.outer;
+  return status;
+}
+
 static scl_status fill(const char *title, const scl_given *given, size_t n_given, scl_settings *out,
                        scl_error *error) {
-  for (size_t i = 0; i < out->count; i++) {
-    const scl_status status = set_default(out, i, error);
-    if (status != SCL_STATUS_OK)
-      return scl_prefix(error, "%s: option '%s', by default \"%s\"", title, out->options[i].name,
-                        out->options[i].fallback);
-  }
+  if (out->count > 0) SCL_TRY(fill_defaults(title, out, error));
   for (size_t i = 0; i < n_given; i++) {
     const scl_option *option = find_option(out->options, out->count, given[i].name);
     if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);

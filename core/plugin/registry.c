@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "plugin/check.h"
+#include "plugin/crash.h"
 #include "plugin/object.h"
 #include "plugin/tables.h"
 #include <dirent.h>
@@ -276,10 +277,17 @@ static scl_status load_locked(const char *path, entry **out, scl_error *error) {
   void *handle = NULL;
   size_t count = 0;
   SCL_TRY(scl_object_open(real, again, &plugins, &count, &handle, error));
+  scl_component unnamed;
+  scl_call call;
+  scl_object_enter(&call, &unnamed, real, "the check of its tables");
   scl_status status = check_all(plugins, count, real, error);
   if (status == SCL_STATUS_OK) status = enter(plugins, count, real, &identity, out, error);
-  if (status == SCL_STATUS_OK) (*out)->mapped = !again;
-  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, plugins);
+  scl_call_drop(&call);
+  if (status == SCL_STATUS_OK) {
+    (*out)->mapped = !again;
+    if (!is_builtin(real)) scl_crash_suspect((*out)->path);
+  }
+  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, real, plugins);
   return status;
 }
 

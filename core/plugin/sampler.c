@@ -419,11 +419,13 @@ bool scl_sampler_learns(const scl_instance *sampler) { return offers(sampler, SC
 /* The state is finite numbers of the shape that it says. */
 static scl_status check_state(const scl_instance *sampler, const scl_state *state,
                               scl_error *error) {
-  const size_t numbers = state->rows * state->cols;
-  if (numbers > 0 && (state->numbers == NULL || numbers / state->cols != state->rows))
+  const size_t numbers = state->rows * state->cols,
+               room = scl_allocated_for(state->numbers) / sizeof(double);
+  if (state->cols > 0 && state->rows > room / state->cols)
     return scl_fail(error, SCL_STATUS_INTERNAL,
-                    "sampler.%s: slot learn left %zu x %zu numbers that are not there",
-                    scl_instance_name(sampler), state->rows, state->cols);
+                    "sampler.%s: slot learn left %zu x %zu numbers that are not there: "
+                    "host->allocate gave room for %zu",
+                    scl_instance_name(sampler), state->rows, state->cols, room);
   for (size_t i = 0; i < numbers; i++)
     if (!isfinite(state->numbers[i]))
       return scl_fail(error, SCL_STATUS_NUMERIC,

@@ -132,14 +132,22 @@ typedef struct lesson_context {
   scl_learning learning;
   const scl_flow *flow; /* staged rows */
   scl_progress *progress;
+  bool visiting; /* the sampler's visit runs */
 } lesson_context;
 
-static const scl_flow *flow_of(const scl_learning *learning) {
-  return ((const lesson_context *)learning)->flow;
+static lesson_context *lesson_of(const scl_learning *learning) {
+  return (lesson_context *)(uintptr_t)learning;
+}
+static const scl_flow *flow_of(const scl_learning *learning) { return lesson_of(learning)->flow; }
+
+/* At the start of each verb that walks: walks do not nest. */
+static scl_status enter_verb(const scl_learning *learning, const char *verb, scl_error *error) {
+  if (!lesson_of(learning)->visiting) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_INTERNAL, "learning.%s was called from inside a visit", verb);
 }
 
 typedef struct visiting {
-  const scl_flow *flow;
+  lesson_context *lesson;
   scl_visit visit;
   void *context;
 } visiting;
@@ -158,16 +166,20 @@ static scl_status show_block(void *context, const scl_flow_block *block, scl_err
   const scl_rows rows = {.head = SCL_HEAD(scl_rows),
                          .first = block->first,
                          .count = block->count,
-                         .features = features_of(v->flow, block),
+                         .features = features_of(v->lesson->flow, block),
                          .targets = block->y,
                          .weights = block->weights};
-  return v->visit(v->context, &rows, error);
+  v->lesson->visiting = true;
+  const scl_status status = v->visit(v->context, &rows, error);
+  v->lesson->visiting = false;
+  return status;
 }
 
 static scl_status lesson_walk(const scl_learning *learning, scl_visit visit, void *context,
                               scl_error *error) {
-  visiting v = {flow_of(learning), visit, context};
-  return scl_flow_walk(v.flow, false, show_block, &v, error);
+  visiting v = {lesson_of(learning), visit, context};
+  SCL_TRY(enter_verb(learning, "walk", error));
+  return scl_flow_walk(flow_of(learning), false, show_block, &v, error);
 }
 
 typedef struct selecting {
@@ -190,6 +202,7 @@ static scl_status select_block(void *context, const scl_flow_block *block, scl_e
 static scl_status lesson_select(const scl_learning *learning, const size_t *places, size_t count,
                                 double *out, scl_error *error) {
   const scl_flow *flow = flow_of(learning);
+  SCL_TRY(enter_verb(learning, "select", error));
   for (size_t i = 0; i < count; i++)
     if (places[i] >= learning->rows || (i > 0 && places[i] <= places[i - 1]))
       return scl_fail(error, SCL_STATUS_INTERNAL,
@@ -200,7 +213,7 @@ static scl_status lesson_select(const scl_learning *learning, const size_t *plac
 
 static scl_status lesson_progress(const scl_learning *learning, const char *doing, double done,
                                   scl_error *error) {
-  scl_progress *progress = ((const lesson_context *)learning)->progress;
+  scl_progress *progress = lesson_of(learning)->progress;
   if (flow_of(learning)->doing != NULL) progress->stage = doing;
   scl_progress_report(progress, done);
   return scl_interrupt_check(error);
@@ -246,7 +259,8 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
                              .select = lesson_select,
                              .progress = lesson_progress},
                             &rows,
-                            &progress};
+                            &progress,
+                            false};
   scl_state learnt = {.head = SCL_HEAD(scl_state)};
   scl_status status = scl_sampler_learn(lesson->sampler, &context.learning, &learnt, error);
   scl_progress_end(&progress);

@@ -6,6 +6,7 @@ local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
+local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are held at once
 local FALLS = -0.1      -- a slope above this: the error does not fall with T
 
@@ -34,7 +35,8 @@ local function is_kernel(value)
 end
 
 local rules = {
-  p = component.rule "sampler", phi = component.rule "nonlinearity", K = component.rule "kernel",
+  p = component.rule "sampler", phi = component.rule("nonlinearity", "kernel"),
+  K = component.rule "kernel",
   inst = { test = function(v)
     return (getmetatable(v) or {}).__name == "instantiation"
   end, takes = "an instantiation, as sc.instantiation{...}" },
@@ -45,11 +47,40 @@ local rules = {
   X = { test = core.is_matrix, takes = "a matrix of points", required = true },
   Y = { test = core.is_matrix, takes = "a matrix of points" },
   T = { test = is_sizes, takes = "a list of whole numbers of at least 1, ascending",
-    default = { 64, 256, 1024, 4096 } },
+    default = SIZES },
   seeds = { type = "integer", low = 1, default = 4 },
   target = { type = "number", above = 0, default = 0.01 },
   dtype = { choices = { "float64", "float32" }, default = "float64" },
 }
+
+-- T by default for this sampler: what the sampler says; for one that learns from rows at most
+-- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.
+local function default_sizes(o, p)
+  local features = instantiation.new{ p = p, phi = o.phi, K = o.K }:features{}
+  if features:learns() then
+    local rows, sizes, seen = o.X:rows(), {}, {}
+    for _, T in ipairs(SIZES) do if T <= rows then sizes[#sizes + 1] = T end end
+    if #sizes > 1 then return sizes end
+    sizes = {}
+    for _, share in ipairs{ 8, 4, 2 } do
+      local T = math.max(1, rows // share)
+      if not seen[T] then sizes[#sizes + 1], seen[T] = T, true end
+    end
+    return sizes
+  end
+  local ok, info = pcall(function() return features:fit(o.X):info() end)
+  return ok and { info.T } or SIZES -- without T, only what says its own T can be fitted
+end
+
+-- One list for all samplers, for they share a table.
+local function sizes_of(o, list)
+  local sizes = SIZES
+  for _, p in ipairs(list) do
+    local own = default_sizes(o, p)
+    if own ~= SIZES and (sizes == SIZES or own[#own] < sizes[#sizes]) then sizes = own end
+  end
+  return sizes
+end
 
 -- The options tell (p or samplers, phi, K) or inst, not both.
 local function check(given)
@@ -125,11 +156,19 @@ local function each_block(rows, f)
   for first = 1, rows, BLOCK_ROWS do f(first, math.min(first + BLOCK_ROWS - 1, rows)) end
 end
 
+-- f(X) = the features whose inner products are the estimate of the kernel: of a kernel as phi the
+-- whitened ones, L^-1 k(W, x) with k(W, W) = L L', as in features:kernel.
+local function transformer(features)
+  local map = features.fitted
+  if core.map_info(map).section then map = core.map_whitened(map, true) end
+  return function(X) return core.transform(core.source(X), {}, map) end
+end
+
 -- Mean square and largest |estimate - exact| of one map: blocks of rows against blocks of rows, so
 -- that two blocks of features are all that is held. Without Y the lower half of the blocks is the
 -- upper half again.
 local function errors_of(features, exact, X, Y)
-  local square, most = 0, 0
+  local square, most, transform = 0, 0, transformer(features)
   local function compare(Z, i1, i2, V, j1, j2, weight)
     local gap = Z * V:t() - exact:slice(i1, i2, j1, j2)
     gap = gap:astype("float64")
@@ -137,10 +176,10 @@ local function errors_of(features, exact, X, Y)
     most = math.max(most, gap:max(), -gap:min())
   end
   each_block(X:rows(), function(i1, i2)
-    local Z = features:transform(X:slice(i1, i2))
+    local Z = transform(X:slice(i1, i2))
     each_block((Y or X):rows(), function(j1, j2)
       if not Y and j1 < i1 then return end
-      local V = not Y and j1 == i1 and Z or features:transform((Y or X):slice(j1, j2))
+      local V = not Y and j1 == i1 and Z or transform((Y or X):slice(j1, j2))
       compare(Z, i1, i2, V, j1, j2, not Y and j1 > i1 and 2 or 1)
     end)
   end)
@@ -273,9 +312,10 @@ function KernelError:__tostring()
   local columns = { label_lines(self) }
   for i, curve in ipairs(self.curves) do columns[i + 1] = curve_lines(self, curve) end
   local lines =
-    { ("error of %s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
-      tostring(self.phi), self.points[1],
-    self.points[2], self.seeds, self.seeds == 1 and "" or "s", self.scale) }
+    { ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
+      component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
+      tostring(self.phi), self.points[1], self.points[2], self.seeds,
+      self.seeds == 1 and "" or "s", self.scale) }
   for i = 1, #columns[1] do
     local cells = {}
     for k, column in ipairs(columns) do cells[k] = column[i] end
@@ -291,6 +331,7 @@ local function measure(given)
     points = { o.X:rows(), (o.Y or o.X):rows() } }, KernelError)
   local list = samplers_of(o)
   local names = names_of(list)
+  if given.T == nil then o.T = sizes_of(o, list) end
   for i, p in ipairs(list) do
     local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p)
     local sum = 0
@@ -315,9 +356,11 @@ local kernel_error = {}
 --- the mean of T rms^2, and the T at which the rms error comes down to target.
 --- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a
 --- function of X and Y, or a matrix; by default the closed form that the parts declare
---- (inst:kernel). Two blocks of 512 rows of features are held at once. The result: .rows[i].T .D
---- .rms .stderr .max .constant, .slope, .slope_stderr, .constant, :needed(error[, which]) -> T;
---- .curves[k].name .rows .slope ... for each sampler.
+--- (inst:kernel). Of a kernel as phi the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y),
+--- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
+--- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
+--- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
+--- for each sampler.
 function kernel_error.run(given) return measure(given) end
 
 return kernel_error

@@ -72,6 +72,9 @@ static inline scl_status leverage_gram(leverage *l, scl_error *error) {
         error);
     if (status == SCL_STATUS_OK)
       l->learning->host->symmetric->set(l->gram, first, rows, 0, s, l->k, (ptrdiff_t)s);
+    if (status == SCL_STATUS_OK)
+      status = l->learning->progress(l->learning, "comparing the sample's rows",
+                                     (double)(first + rows) / (double)s, error);
   }
   return status;
 }
@@ -110,6 +113,7 @@ static inline scl_status leverage_dimension(leverage *l, double *out, scl_error 
 
 /* Bisection of log lambda between 1e-10 and 1e3 mean k_ii. */
 static inline scl_status leverage_choose(leverage *l, double wanted, scl_error *error) {
+  const double span = log(1e13), stop = log(1.1); /* of log high/low, first and last */
   double unit = 0, low, high;
   l->learning->host->symmetric->diagonal(l->gram, l->k);
   for (size_t i = 0; i < l->sample; i++)
@@ -120,7 +124,9 @@ static inline scl_status leverage_choose(leverage *l, double wanted, scl_error *
   while (high > 1.1 * low) {
     const double middle = sqrt(low) * sqrt(high);
     double dimension = (double)l->sample;
-    scl_status status = leverage_factor(l, middle, NULL);
+    scl_status status = l->learning->progress(l->learning, "choosing lambda of the leverage scores",
+                                              1 - (log(high / low) - stop) / (span - stop), error);
+    if (status == SCL_STATUS_OK) status = leverage_factor(l, middle, error);
     if (status == SCL_STATUS_OK) status = leverage_dimension(l, &dimension, error);
     if (status != SCL_STATUS_OK && status != SCL_STATUS_NUMERIC) return status;
     if (dimension > wanted)

@@ -32,8 +32,8 @@ static const scl_option options[] = {
             "the kernel on rows, as sc.kernel.gaussian{ gamma = 2 }", .range = 0),
     SCL_NUMBER(kernel_ridge, lambda, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE,
                .role = SCL_ROLE_REGULARISATION),
-    SCL_ROW(kernel_ridge, intercept, SCL_FORM_BOOLEAN, NULL, "false", "fit an unpenalised constant",
-            .role = SCL_ROLE_INTERCEPT)};
+    SCL_BOOLEAN(kernel_ridge, intercept, "false", "fit an unpenalised constant",
+                .role = SCL_ROLE_INTERCEPT)};
 
 static scl_status gram(const void *instance, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,

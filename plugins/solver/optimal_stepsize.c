@@ -143,7 +143,9 @@ const scl_plugin scullery_plugin = {
         "their equation (49), found to rounding for any convex loss; the logistic loss of several\n"
         "classes is that of the softmax. A step costs O(t) a row. For features with K and one\n"
         "output a parameter; `iterations` is at most T. Small batches overfit theirs. It does the\n"
-        "steps that it was asked for and states no optimality.",
+        "steps that it was asked for, or fewer with `holdout`, which keeps the best, and states "
+        "no\n"
+        "optimality.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(optimal_stepsize, options),
     SCL_ABILITIES(FUNCTIONAL_ABILITIES)};

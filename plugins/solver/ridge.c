@@ -32,10 +32,10 @@ static const scl_option options[] = {
         ridge, form, "auto|primal|dual", "auto",
         "primal: a D x D system; dual: n x n (l2, rows of one weight); auto: dual where it can "
         "and D > n"),
-    SCL_ROW(ridge, estimate, SCL_FORM_WORD, "none|loo|loo_error|gcv", "none",
-            "its own estimate of the risk, in info().score: leave-one-out squared error, "
-            "leave-one-out share of wrong classes, generalised cross-validation",
-            .role = SCL_ROLE_ESTIMATE)};
+    SCL_WORD(ridge, estimate, "none|loo|loo_error|gcv", "none",
+             "its own estimate of the risk, in info().score: leave-one-out squared error, "
+             "leave-one-out share of wrong classes, generalised cross-validation",
+             .role = SCL_ROLE_ESTIMATE)};
 
 static const double TOLERANCE = 1e-8; /* relative residual of the normal equations */
 

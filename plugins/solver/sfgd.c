@@ -152,7 +152,8 @@ const scl_plugin scullery_plugin = {
         "then alpha shrinks to norm B where it is larger. The model is the mean of all iterates.\n"
         "A step costs O(t) a row. The logistic loss of several classes is that of the softmax.\n"
         "For features with K and one output a parameter; `iterations` is at most T. B bounds\n"
-        "several targets together. It does the steps that it was asked for and states no\n"
+        "several targets together. It does the steps that it was asked for, or fewer\n"
+        "with `holdout`, where it returns the mean up to the best step, and states no\n"
         "optimality; p:bound{theorem = \"rkhsw11\"} says how far it can be off.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(sfgd, options),

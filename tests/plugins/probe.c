@@ -8,8 +8,8 @@ typedef struct probe {
   bool intercept;
 } probe;
 
-static const scl_option options[] = {SCL_ROW(probe, intercept, SCL_FORM_BOOLEAN, NULL, "false",
-                                             "centred sums", .role = SCL_ROLE_INTERCEPT)};
+static const scl_option options[] = {
+    SCL_BOOLEAN(probe, intercept, "false", "centred sums", .role = SCL_ROLE_INTERCEPT)};
 
 /* What the walk says: Phi and Y, all of them, float64. */
 typedef struct rows_kept {

@@ -13,7 +13,8 @@
  *   repeat COMPONENT ID         list that ability twice
  *   drop COMPONENT ID           list it no longer
  *   offer COMPONENT ID PIECE    list that table under the ability's id (PIECE null: NULL)
- *   at SLOT ...                 for upset.c; the slot "load" is this dressing
+ *   at SLOT ...                 for upset.c; the slots "load" and "unload" are this
+ *                               dressing and its end
  *
  * PIECE: COMPONENT (the descriptor), COMPONENT/table, COMPONENT/option/NAME, COMPONENT/options (for
  * sizes), COMPONENT/ID (an ability, without "scullery." and "/1"), list. "*" stands for any text. */
@@ -400,6 +401,7 @@ __attribute__((constructor)) static void dress(void) {
 }
 
 __attribute__((destructor)) static void undress(void) {
+  (void)upset(NULL, "unload", NULL);
   for (size_t i = 0; i < n_pieces; i++)
     free(pieces[i].memory);
   for (size_t i = 0; i < n_texts; i++)

@@ -375,24 +375,37 @@ SPECIMEN(shared, "shared rows", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = sh
 
 /* ------------------------------------------------------------ pupil: the first rows, as landmarks */
 
+typedef struct lesson {
+  size_t seen;
+  const scl_learning *learning;
+} lesson;
+
 static scl_status pupil_count(void *context, const scl_rows *rows, scl_error *error) {
-  (void)error;
-  *(size_t *)context += rows->count;
-  return SCL_STATUS_OK;
+  lesson *l = context;
+  lesson inner = {0, l->learning};
+  const size_t place = 0;
+  size_t from = 0;
+  double row[64];
+  l->seen += rows->count;
+  const char *verb = script_line("pupil.walk", "ask", &from);
+  if (verb == NULL || l->learning->dim > 64) return SCL_STATUS_OK;
+  return strncmp(verb, "walk", 4) == 0 ? l->learning->walk(l->learning, pupil_count, &inner, error)
+                                       : l->learning->select(l->learning, &place, 1, row, error);
 }
 
 static scl_status pupil_learn(const void *self, const scl_learning *rows, scl_state *out,
                               scl_error *error) {
   const scl_host *host = host_of(self);
   const size_t wanted = rows->draw->total > 0 ? rows->draw->total : 4;
-  size_t seen = 0, places[64];
+  size_t places[64];
+  lesson own = {0, rows};
   CHECK_VIEW(host, rows, error);
   CHECK_VIEW(host, out, error);
   UPSET(host, "pupil.learn", error);
-  scl_status status = rows->walk(rows, pupil_count, &seen, error);
+  scl_status status = rows->walk(rows, pupil_count, &own, error);
   if (status != SCL_STATUS_OK) return status;
-  if (seen != rows->rows || wanted > 64 || wanted > rows->rows)
-    return host->fail(error, SCL_STATUS_BAD_SHAPE, "%zu rows seen of %zu, %zu wanted", seen,
+  if (own.seen != rows->rows || wanted > 64 || wanted > rows->rows)
+    return host->fail(error, SCL_STATUS_BAD_SHAPE, "%zu rows seen of %zu, %zu wanted", own.seen,
                       rows->rows, wanted);
   for (size_t i = 0; i < wanted; i++)
     places[i] = i;

@@ -5,32 +5,66 @@ typedef struct square {
   scl_base base;
   double lambda;
   bool intercept, all;
+  int32_t estimate;
 } square;
 
 static const scl_host *host_of(const void *self) { return ((const square *)self)->base.host; }
 
 /* ------------------------------------------------------------ square: (Phi'Phi + lambda I) a = Phi'y */
 
+static scl_status count_rows(void *context, const scl_rows *rows, scl_error *error);
+static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_error *error);
+
 typedef struct scores {
   size_t targets, seen;
+  const scl_problem *problem;
+  const char *verb; /* whose visit it is: "square.walk" */
 } scores;
+
+/* From inside a visit, the verb of a line "at square.walk ask VERB". */
+static scl_status ask_inside(const scores *s, scl_error *error) {
+  const scl_problem *p = s->problem;
+  const scl_symmetric *matrix;
+  const double *targets;
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  double numbers[256] = {1};
+  scores inner = {s->targets, 0, p, ""};
+  size_t from = 0, count;
+  const char *verb = script_line(s->verb, "ask", &from);
+#define ASKS(name, ...)                                                                            \
+  if (strncmp(verb, #name, sizeof #name - 1) == 0) return p->name(p, __VA_ARGS__, error)
+  if (verb == NULL || p->rows * s->targets > 256 || p->features * s->targets > 256)
+    return SCL_STATUS_OK;
+  ASKS(responses, numbers, NULL);
+  ASKS(walk, count_rows, &inner);
+  ASKS(normal, &normal);
+  ASKS(reweighted, numbers, &normal);
+  ASKS(dual, &matrix, &targets);
+  ASKS(gram, &matrix);
+  ASKS(product, numbers, s->targets, numbers);
+  ASKS(adjoint, numbers, s->targets, numbers);
+  ASKS(sweep, numbers, s->targets, residuals, &inner, numbers);
+  ASKS(minibatch, 1, 0, 5, 0, 1, 0, count_rows, &inner);
+  ASKS(hold_out, 0.5, 1, &count);
+  ASKS(held, 0, 1, count_rows, &inner);
+#undef ASKS
+  return SCL_STATUS_OK;
+}
 
 static scl_status count_rows(void *context, const scl_rows *rows, scl_error *error) {
   scores *s = context;
-  (void)error;
 #ifdef SPECIMEN_LATER
   if (SCL_HAS(rows, later)) return SCL_STATUS_INTERNAL;
 #endif
   s->seen += rows->count;
-  return SCL_STATUS_OK;
+  return ask_inside(s, error);
 }
 
 static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_error *error) {
   const scores *s = context;
-  (void)error;
   for (size_t i = 0; i < rows->count * s->targets; i++)
     f[i] -= rows->targets == NULL ? 0 : rows->targets[i];
-  return SCL_STATUS_OK;
+  return ask_inside(s, error);
 }
 
 static scl_status one_task(void *context, size_t index, scl_error *error) {
@@ -50,7 +84,9 @@ static scl_status ask_everything(const square *self, const scl_problem *p, scl_e
   double *numbers = host->allocate((2 * most + n + 1) * sizeof *numbers);
   const scl_symmetric *matrix = NULL;
   const double *targets = NULL;
-  scores s = {c, 0};
+  scores s = {c, 0, p, "square.walk"}, turned = {c, 0, p, "square.sweep"},
+         drawn = {c, 0, p, "square.minibatch"}, kept = {c, 0, p, "square.held"};
+  size_t from = 0, count;
   scl_status status = numbers == NULL ? SCL_STATUS_NO_MEMORY : SCL_STATUS_OK;
   double *more = numbers == NULL ? NULL : numbers + most, *weights = more + most;
   for (size_t i = 0; numbers != NULL && i < most; i++)
@@ -60,9 +96,13 @@ static scl_status ask_everything(const square *self, const scl_problem *p, scl_e
   TRY(p->normal(p, normal, error));
   TRY(p->product(p, numbers, c, more, error));
   TRY(p->adjoint(p, numbers, c, more, error));
-  TRY(p->sweep(p, numbers, c, residuals, &s, more, error));
+  TRY(p->sweep(p, numbers, c, residuals, &turned, more, error));
   TRY(p->reweighted(p, weights, normal, error));
-  TRY(p->minibatch(p, 1, 0, 5, 0, d, 0, count_rows, &s, error));
+  TRY(p->minibatch(p, 1, 0, 5, 0, d, 0, count_rows, &drawn, error));
+  if (script_line("square.held", "ask", &from) != NULL) {
+    TRY(p->hold_out(p, 0.5, 1, &count, error));
+    TRY(p->held(p, 0, d, count_rows, &kept, error));
+  }
   if (p->has_kernel) TRY(p->gram(p, &matrix, error));
   if (d > n) TRY(p->dual(p, &matrix, &targets, error));
   TRY(host->parallel(64, one_task, (void *)(uintptr_t)self, error));
@@ -71,8 +111,8 @@ static scl_status ask_everything(const square *self, const scl_problem *p, scl_e
   if (!close_table(normal))
     return host->fail(error, SCL_STATUS_INTERNAL,
                       "the host wrote beyond the table of square.normal");
-  if (status == SCL_STATUS_OK && s.seen != n + 5)
-    return host->fail(error, SCL_STATUS_INTERNAL, "%zu rows seen", s.seen);
+  if (status == SCL_STATUS_OK && (s.seen != n || drawn.seen != 5))
+    return host->fail(error, SCL_STATUS_INTERNAL, "%zu and %zu rows seen", s.seen, drawn.seen);
   return status;
 }
 
@@ -192,9 +232,10 @@ static scl_status square_objective(const void *self, const scl_problem *p,
 
 static const scl_option square_options[] = {
     SCL_NUMBER(square, lambda, "1", "lambda", SCL_POSITIVE, .role = SCL_ROLE_REGULARISATION),
-    SCL_ROW(square, intercept, SCL_FORM_BOOLEAN, NULL, "false", "an unpenalised constant",
-            .role = SCL_ROLE_INTERCEPT),
-    SCL_BOOLEAN(square, all, "false", "asks for every verb")};
+    SCL_BOOLEAN(square, intercept, "false", "an unpenalised constant", .role = SCL_ROLE_INTERCEPT),
+    SCL_BOOLEAN(square, all, "false", "asks for every verb"),
+    SCL_WORD(square, estimate, "none|gcv", "none", "an estimate of the risk",
+             .role = SCL_ROLE_ESTIMATE)};
 
 SPECIMEN(
     square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = square_solve),

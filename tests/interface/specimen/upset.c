@@ -8,6 +8,7 @@
  *   at SLOT set MEMBER VALUE               of the table that it has filled in
  *   at SLOT number I X, at SLOT integer I N   of the numbers that it has written (I = -1: all)
  *   at SLOT give X, at SLOT say TEXT       in place of its own number or text
+ *   at SLOT ask VERB                       of the problem or learning, from inside the slot's visit
  *   at SLOT size N                         bytes of a table that it makes for the host */
 #include "specimen.h"
 

@@ -134,15 +134,18 @@ typedef struct scl_base {
 
 /* A row for a member of the instance's struct that has the option's name. After the help of a number
  * come its range and, where it has them, .width and .role:
- *   SCL_NUMBER(cauchy, gamma, "1", "the rate in exp(-gamma ||x-y||_1)", SCL_POSITIVE) */
+ *   SCL_NUMBER(cauchy, gamma, "1", "the rate in exp(-gamma ||x-y||_1)", SCL_POSITIVE)
+ * A boolean and a word have no range. Their help may be followed by .role (C alone: C++ takes
+ * members in their order):
+ *   SCL_BOOLEAN(ridge, intercept, "false", "fit a constant", .role = SCL_ROLE_INTERCEPT) */
 #define SCL_NUMBER(type, member, fallback_, help_, ...)                                            \
   SCL_ROW(type, member, SCL_FORM_NUMBER, NULL, fallback_, help_, __VA_ARGS__)
 #define SCL_INTEGER(type, member, fallback_, help_, ...)                                           \
   SCL_ROW(type, member, SCL_FORM_INTEGER, NULL, fallback_, help_, __VA_ARGS__)
-#define SCL_BOOLEAN(type, member, fallback_, help_)                                                \
-  SCL_ROW(type, member, SCL_FORM_BOOLEAN, NULL, fallback_, help_, .range = 0)
-#define SCL_WORD(type, member, words_, fallback_, help_)                                           \
-  SCL_ROW(type, member, SCL_FORM_WORD, words_, fallback_, help_, .range = 0)
+#define SCL_BOOLEAN(type, member, fallback_, ...)                                                  \
+  SCL_ROW(type, member, SCL_FORM_BOOLEAN, NULL, fallback_, __VA_ARGS__, .range = 0)
+#define SCL_WORD(type, member, words_, fallback_, ...)                                             \
+  SCL_ROW(type, member, SCL_FORM_WORD, words_, fallback_, __VA_ARGS__, .range = 0)
 #define SCL_ROW(type, member, forms_, words_, fallback_, help_, ...)                               \
   {                                                                                                \
     .name = #member, .help = help_, .words = words_, .fallback = fallback_, .forms = forms_,       \
