@@ -224,10 +224,39 @@ local function bins(n)
   end
 end
 
-local parts = { maps = true, data = true, solvers = true }
+-- Predicting rows of a file, less its reading, beside p:decision on rows in memory.
+local function predicting(scale)
+  local predict, n, d = require "scullery.predict", 400000 // scale, 20
+  local X, name = sc.randn{ n, d, seed = 1 }, os.tmpname()
+  local out, few = name .. ".csv", X:slice(1, 2000)
+  X:save(name .. ".npy")
+  for _, T in ipairs{ 100, 1000 } do
+    local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 },
+      phi = sc.nonlinearity.fourier(), T = T, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }:fit(
+      sc.dataset{ X = few, y = few:column(1):map(function(v) return v > 0 and 1 or 0 end),
+        task = "classification" })
+    p:save(name)
+    local memory, blocks, file = math.huge, math.huge, math.huge
+    for _ = 1, 5 do -- in turns, as the machine's rate changes
+      memory = math.min(memory, best_of(1, function() p:decision(X) end))
+      blocks = math.min(blocks, best_of(1, function()
+        for _ in predict.rows(name .. ".npy", p.fitted, "npy") do end
+      end))
+      file = math.min(file, best_of(1, function()
+        predict.run{ model = name, data = name .. ".npy", output = out }
+      end))
+    end
+    row(("predict, %d x %d, %d features: .npy to CSV"):format(n, d, T), file,
+      ("%.0f rows/s; reading %.3f s; rate without it / rate of p:decision %.2f"):format(n / file,
+        blocks, memory / (file - blocks)))
+  end
+  for _, path in ipairs{ name, name .. ".npy", out } do os.remove(path) end
+end
 
---- bench.run(arguments): "--quick" for small sizes; maps, data, solvers: these parts alone (all but
---- solvers where none is named).
+local parts = { predict = true, maps = true, data = true, solvers = true }
+
+--- bench.run(arguments): "--quick" for small sizes; maps, data, predict, solvers: these parts
+--- alone (all but solvers where none is named).
 function bench.run(arguments)
   local quick, wanted = false, {}
   for _, word in ipairs(arguments or {}) do
@@ -236,10 +265,11 @@ function bench.run(arguments)
     elseif parts[word] then
       wanted[word] = true
     else
-      error("bench: unknown option '" .. word .. "'; it takes --quick, maps, data, solvers", 0)
+      error("bench: unknown option '" .. word
+        .. "'; it takes --quick, maps, data, predict, solvers", 0)
     end
   end
-  if not next(wanted) then wanted = { maps = true, data = true } end
+  if not next(wanted) then wanted = { maps = true, data = true, predict = true } end
   print(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
   local rates = ceilings(quick and 1024 or 4096)
   local scale = quick and 4 or 1
@@ -255,6 +285,7 @@ function bench.run(arguments)
     reading()
     linear(quick and 10000 or 1000000)
   end
+  if wanted.predict then predicting(scale) end
   if wanted.solvers then require("scullery.bench_solvers").run(row, here) end
 end
 

@@ -111,7 +111,7 @@ goes to the standard output")
   parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
     parser:flag("--scores", "raw scores, a column a class (of two classes that of the second)"))
   parser:option("--id", "a column of the CSV file that is copied before the predictions")
-  parser:option("--format", "of the data; otherwise by the name's ending, or that of the training \z
+  parser:option("--format", "of the data; otherwise the name's ending says it, or the training \z
 data"):choices{ "csv", "npy", "libsvm" }
   parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the standard \z
 output with -o, else to the standard error")

@@ -63,8 +63,9 @@ local function finite_rows(path, blocks)
   end
 end
 
--- A function that gives X and ids, block by block, and nothing at the end.
-local function open_rows(path, f, format, id)
+--- predict.rows(path, f, format, id): a function that gives rows for the model f, a matrix, and the
+--- texts of the column id, block by block, and nothing at the end.
+function predict.rows(path, f, format, id)
   if format == "csv" then
     local next_rows, state = data.csv_blocks(path, { like = csv_schema(f), id = id })
     return function() return next_rows(state) end
@@ -230,7 +231,7 @@ local function run(given)
   local line
   if given.score then check_score(p, given.data, format) end
   local out = given.output ~= "-" and given.output or nil
-  predict.write(p.fitted, open_rows(given.data, p.fitted, format, given.id), { out = out,
+  predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
     id = given.id, kind = given.proba and "probabilities" or given.scores and "scores"
       or "predictions",
     before_end = given.score and function() line = score_line(p, given.data, format) end })
