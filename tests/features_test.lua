@@ -346,6 +346,19 @@ function TestRowsWhoseSquaresLeaveTheRange()
   end)
 end
 
+-- Rows that are only to be transformed must not become landmarks.
+function TestASamplerThatLearnsAsksForFit()
+  local features = sc.features{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{}, T = 4 }
+  for _, name in ipairs{ "transform", "kernel" } do
+    fails({ "features:" .. name .. ": ", "sampler.landmarks learns from rows: call feats:fit(X)" },
+      features[name], features, X)
+  end
+  lu.assertNil(features.fitted)
+  lu.assertEquals(features:fit(X):transform(X):cols(), 4)
+  local drawn = sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.sign(), T = 4 }
+  lu.assertEquals(drawn:transform(X):cols(), 4)
+end
+
 -- K that is NaN or infinite, or too large for float32: the sentence blames the kernel, when the
 -- features are fitted, and learning passes it on.
 function TestKThatIsNotFiniteIsRefused()

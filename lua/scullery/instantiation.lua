@@ -200,6 +200,10 @@ end
 
 local function fitted(self, title, X)
   if self.fitted then return self.fitted end
+  if X and self:learns() then
+    error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
+      self.inst.p.name), 3)
+  end
   if X then self:fit(X) return self.fitted end
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
