@@ -246,4 +246,11 @@ sc.data.load "wdbc":split{ test = -1 }
   lu.assertStrContains(err, "stack traceback")
 end
 
+function TestAConstructorInThePlaceOfAComponentIsNamed()
+  local ok, message = pcall(sc.instantiation, { p = sc.sampler.landmarks(),
+    phi = sc.kernel.gaussian })
+  lu.assertFalse(ok)
+  lu.assertStrContains(message, "the function sc.kernel.gaussian (write sc.kernel.gaussian{})")
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -346,6 +346,58 @@ function TestRowsWhoseSquaresLeaveTheRange()
   end)
 end
 
+-- Parts that do not go together: the sentence names what does.
+function TestARefusedPairNamesWhatGoesTogether()
+  local s, n = sc.sampler, sc.nonlinearity
+  for _, case in ipairs{
+    { s.landmarks(), n.fourier(), "goes with kernels as phi, sc.kernel.NAME{}" },
+    { s.columns(), n.fourier(), "goes with nonlinearity.chi_square" },
+    { s.maclaurin{}, n.fourier(), "goes with nonlinearity.identity" },
+    { s.tensorsketch{}, n.fourier(), "goes with nonlinearity.identity" },
+    { s.skewed_chi_square{}, n.relu(), "goes with nonlinearity.fourier" },
+    { s.gaussian{}, n.chi_square(), "goes with sampler.columns" },
+    { s.threshold{}, n.maxout(), "draws thresholds; it takes dense" },
+  } do
+    fails({ "sampler." .. case[1].name, case[3] }, sc.instantiation, { p = case[1], phi = case[2] })
+  end
+end
+
+function TestWhereAKIsMissingTheSentenceSaysWhatAKernelAsPhiHas()
+  local ds = sc.dataset{ X = X, y = X:slice(1, X:rows(), 1, 1) * 0.1 }
+  local section = sc.instantiation{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{} }
+  local plain = sc.instantiation{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.sign() }
+  local function fitted(inst, penalty)
+    return sc.pipeline{ inst:features{ T = 4 },
+      sc.solver.ridge{ lambda = 0.1, penalty = penalty, intercept = false } }:fit(ds)
+  end
+  local as_phi = "kernel.gaussian as phi has k itself as K"
+  fails({ as_phi }, section.expectation, section, X, X)
+  fails({ as_phi }, section.theta, section, 5)
+  for _, name in ipairs{ "expectation", "gram" } do
+    fails({ "this one has none: give K =" }, plain[name], plain, X, X)
+  end
+  for inst, words in pairs{ [section] = as_phi, [plain] = "instantiation with K" } do
+    local model = fitted(inst, "l2")
+    fails({ words }, model.prune, model, {})
+    fails({ words }, model.bound, model, { theorem = "rkhsw10" })
+  end
+  fails({ "or of a kernel as phi", "these have none" }, fitted, plain, "rkhs")
+  fitted(section, "rkhs")
+end
+
+-- Rows that are only to be transformed must not become landmarks.
+function TestASamplerThatLearnsAsksForFit()
+  local features = sc.features{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{}, T = 4 }
+  for _, name in ipairs{ "transform", "kernel" } do
+    fails({ "features:" .. name .. ": ", "sampler.landmarks learns from rows: call feats:fit(X)" },
+      features[name], features, X)
+  end
+  lu.assertNil(features.fitted)
+  lu.assertEquals(features:fit(X):transform(X):cols(), 4)
+  local drawn = sc.features{ p = sc.sampler.gaussian{}, phi = sc.nonlinearity.sign(), T = 4 }
+  lu.assertEquals(drawn:transform(X):cols(), 4)
+end
+
 -- K that is NaN or infinite, or too large for float32: the sentence blames the kernel, when the
 -- features are fitted, and learning passes it on.
 function TestKThatIsNotFiniteIsRefused()

@@ -313,4 +313,22 @@ for _, s in ipairs(registry.sampler) do
   end
 end
 
+-- Landmarks: options that the method does not use, and rows that are not there.
+function TestLandmarksRefuseWhatTheirMethodDoesNotUse()
+  local X = sc.randn{ 30, 3, seed = 3 }
+  local function refused(words, given, rows)
+    local features = sc.features{ p = sc.sampler.landmarks(given), phi = sc.kernel.gaussian{},
+      T = 5 }
+    local ok, message = pcall(features.fit, features, rows)
+    lu.assertFalse(ok)
+    lu.assertStrContains(message, words)
+  end
+  refused("option 'sample' is not used by method = \"uniform\"", { sample = 20 }, X)
+  for _, method in ipairs{ "uniform", "kmeans", "pivoted" } do
+    refused("option 'lambda' belongs to method = \"leverage\"", { method = method, lambda = 0.1 },
+      X)
+  end
+  refused("takes landmarks from rows, and there are none", {}, sc.zeros(0, 3))
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -1,6 +1,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "map/map_internal.h"
+#include "plugin/registry.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,13 +59,14 @@ double scl_map_entry_value(const scl_map *map) { return 1 / sqrt((double)map->co
 
 /* ------------------------------------------------------------ whether the parts fit together */
 
-/* "dense, sparse": the spaces of a set. */
+/* "dense, sparse or grid": the spaces of a set. */
 static const char *spaces_text(uint32_t spaces, char text[120]) {
   size_t used = 0;
   text[0] = 0;
   for (scl_space i = 0; i < scl_space_count(); i++) {
     if (!(spaces & SCL_BIT(i))) continue;
-    used = scl_append(text, 120, used, used > 0 ? ", " : "");
+    const bool last = spaces >> i >> 1 == 0;
+    used = scl_append(text, 120, used, used == 0 ? "" : last ? " or " : ", ");
     used = scl_append(text, 120, used, scl_space_name(i));
   }
   return text;
@@ -73,16 +75,76 @@ static const char *spaces_text(uint32_t spaces, char text[120]) {
 /* The tag of samplers whose parameters are rows of data: kernels take them. */
 static const char *const ROWS_TAG = "landmarks";
 
+/* ------------------------------------------------------------ what goes with a tag, in words */
+
+typedef struct takers {
+  const char *tag; /* of a sampler; or the tags of a nonlinearity, "a|b" */
+  char *text;
+  size_t size, used, dim;
+} takers;
+
+static void add_taker(takers *t, const char *kind, const char *name) {
+  if (t->used + strlen(kind) + strlen(name) + 4 > t->size) return;
+  t->used = scl_append(t->text, t->size, t->used, t->used > 0 ? ", " : "");
+  t->used = scl_append(t->text, t->size, t->used, kind);
+  t->used = scl_append(t->text, t->size, t->used, ".");
+  t->used = scl_append(t->text, t->size, t->used, name);
+}
+
+/* Nonlinearities whose descriptor names the tag. What does not load is passed over. */
+static void find_taker(void *context, scl_kind kind, const char *name, const char *path) {
+  takers *t = context;
+  const scl_component *component;
+  (void)path;
+  if (kind != SCL_KIND_NONLINEARITY) return;
+  if (scl_registry_find(kind, name, &component, NULL) != SCL_STATUS_OK) return;
+  const scl_nonlinearity *table = component->vtable;
+  if (table->tags != NULL && scl_word_place(table->tags, t->tag) >= 0)
+    add_taker(t, scl_kind_name(kind), name);
+}
+
+/* Samplers whose layout, with default options, has one of the tags. */
+static void find_tagged(void *context, scl_kind kind, const char *name, const char *path) {
+  takers *t = context;
+  scl_instance *sampler;
+  scl_layout layout;
+  (void)path;
+  if (kind != SCL_KIND_SAMPLER) return;
+  if (scl_instance_from_text(scl_kind_name(kind), name, &sampler, NULL) != SCL_STATUS_OK) return;
+  if (scl_sampler_layout(sampler, t->dim, 0, &layout, NULL) == SCL_STATUS_OK &&
+      layout.tag != NULL && scl_word_place(t->tag, layout.tag) >= 0)
+    add_taker(t, scl_kind_name(kind), name);
+  scl_instance_release(sampler);
+}
+
+/* "nonlinearity.NAME, ...", or kernels as phi. */
+static void takers_text(const char *tag, char *text, size_t size) {
+  takers found = {.tag = tag, .text = text, .size = size};
+  text[0] = 0;
+  (void)scl_registry_each(find_taker, &found, NULL);
+  if (strcmp(tag, ROWS_TAG) == 0)
+    (void)scl_append(text, size, found.used,
+                     found.used > 0 ? ", and kernels as phi, sc.kernel.NAME{}"
+                                    : "kernels as phi, sc.kernel.NAME{}");
+  else if (found.used == 0)
+    (void)scl_append(text, size, 0, "no nonlinearity that is installed");
+}
+
 static scl_status refuse_tag(const scl_map *map, scl_error *error) {
   const char *tag = map->layout.tag, *kind = scl_kind_name(scl_instance_kind(map->phi));
   const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
-  if (tag != NULL)
+  char text[400] = "";
+  if (tag != NULL) {
+    takers_text(tag, text, sizeof text);
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "%s.%s does not go with sampler.%s, which goes only with what takes \"%s\"",
-                    kind, phi, sampler, tag);
+                    "%s.%s does not go with sampler.%s, which goes with %s", kind, phi, sampler,
+                    text);
+  }
+  takers found = {.tag = map->shape.tags, .text = text, .size = sizeof text, .dim = map->dim};
+  (void)scl_registry_each(find_tagged, &found, NULL);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "%s.%s does not go with sampler.%s: it takes samplers of \"%s\" alone", kind, phi,
-                  sampler, map->shape.tags);
+                  "%s.%s does not go with sampler.%s; it goes with %s", kind, phi, sampler,
+                  found.used > 0 ? text : "no sampler that is installed");
 }
 
 static scl_status check_section(const scl_map *map, scl_error *error) {
@@ -108,9 +170,8 @@ static scl_status check_nonlinearity(const scl_map *map, scl_error *error) {
   if (!(map->shape.spaces & SCL_BIT(map->layout.space)))
     return scl_fail(
         error, SCL_STATUS_UNSUPPORTED,
-        "nonlinearity.%s does not go with sampler.%s, whose parameters are %s; it takes "
-        "%s ones",
-        phi, sampler, scl_space_name(map->layout.space), spaces_text(map->shape.spaces, fits));
+        "nonlinearity.%s does not go with sampler.%s, which draws %s; it takes %s parameters", phi,
+        sampler, map->space->rows, spaces_text(map->shape.spaces, fits));
   if (!scl_shape_takes_tag(&map->shape, map->layout.tag)) return refuse_tag(map, error);
   if (map->space->cells != one_hot)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,

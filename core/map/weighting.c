@@ -470,7 +470,8 @@ scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *erro
   if (map->section) return scl_section_gram(map, out, error);
   if (map->kernel == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "these features have no K, so no Gram matrix of parameters");
+                    "these features have no K (and phi is no kernel, which has k itself as K), so "
+                    "no Gram matrix of parameters");
   if (!isfinite(exp(-2 * map->log_scale)))
     return scl_fail(error, SCL_STATUS_NUMERIC,
                     "the features are of the order exp(%.0f), too small for an RKHS norm in double "

@@ -52,15 +52,22 @@ local function ingredients(f, data, reach)
   return core.loss(solver, reach, f:scores(data:source_of_rows()), y)
 end
 
+-- A kernel as phi has a norm, and no guarantee.
+local function section_note(f)
+  local section = f.map_info and f.map_info.section
+  return section and (" and a nonlinearity; kernel.%s as phi has k itself as K, and its features \z
+    are no mean over random parameters"):format(f.features.inst.phi.name) or ""
+end
+
 local function need_kernel(f, title)
   if not f:is_weighting() then
-    error(title .. " is for features of an instantiation with K", 0)
+    error(title .. " is for features of an instantiation with K" .. section_note(f), 0)
   end
 end
 
 local function need_plain(f, title)
   if not f.map or f:has_kernel() then
-    error(title .. " is for random features without K", 0)
+    error(title .. " is for random features without K" .. section_note(f), 0)
   end
 end
 

@@ -231,6 +231,7 @@ local function constructor(kind, name)
     return self
   end)
   component.constructors[make] = { kind = kind, name = name }
+  options.constructors[make] = ("sc.%s.%s"):format(kind, name)
   return make
 end
 

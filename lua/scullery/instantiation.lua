@@ -200,6 +200,10 @@ end
 
 local function fitted(self, title, X)
   if self.fitted then return self.fitted end
+  if X and self:learns() then
+    error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
+      self.inst.p.name), 3)
+  end
   if X then self:fit(X) return self.fitted end
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
@@ -335,7 +339,8 @@ end
 
 --- sc.instantiation{ W =, K =, p =, phi = }: parameter space, kernel on it (nil: none, a random
 --- kitchen sink), distribution, feature function. phi is a nonlinearity, or a kernel k on rows:
---- features are then k(w_t, x), and K is k itself.
+--- features are then k(w_t, x), and k itself stands for K (leave K out) in :gram, features:gram and
+--- penalty = "rkhs"; :expectation, :kappa, :theta, pruning and the bounds need a nonlinearity.
 function instantiation.new(given)
   local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
   check_space(self, 2)
@@ -416,6 +421,17 @@ local function dim_of(self, d, title, level)
   return math.tointeger(d)
 end
 
+-- What is said where a K is needed. A kernel as phi has k itself in its place for Gram matrices and
+-- norms, and no mean E K(w_t, w) phi(w, x).
+local function refuse_without_kernel(self, title, level)
+  if self.K then return end
+  error(title .. (self.phi.kind == "kernel"
+    and (": belongs to an instantiation with K and a nonlinearity; kernel.%s as phi has k itself \z
+      as K, and its features are k(w, x), no mean over w"):format(self.phi.name)
+    or ": belongs to an instantiation with K, and this one has none: give K = \z
+      sc.kernel.NAME{...}"), level + 1)
+end
+
 -- A map of the parts; without parameters unless T is given.
 local function map_of(self, dim, given)
   local spec = instances(self, {})
@@ -448,9 +464,7 @@ end
 function Instantiation:gram(U, V)
   U = matrix_of(U, "instantiation:gram")
   V = matrix_of(V or U, "instantiation:gram")
-  if not self.K and self.phi.kind ~= "kernel" then
-    error("instantiation:gram: this instantiation has no K", 2)
-  end
+  if self.phi.kind ~= "kernel" then refuse_without_kernel(self, "instantiation:gram", 2) end
   local dim = math.max(dim_of_parameters(self, U), dim_of_parameters(self, V))
   local space = spaces[space_of(self.p)]
   if self.last_dim and space and space.names_columns then dim = math.max(dim, self.last_dim) end
@@ -468,7 +482,7 @@ function Instantiation:expectation(U, X, given)
     method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
     samples = { type = "integer", low = 2048, default = 1 << 20 },
       seed = { type = "integer", default = 0 } })
-  if not self.K then error("instantiation:expectation: this instantiation has no K", 2) end
+  refuse_without_kernel(self, "instantiation:expectation", 2)
   U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
   return options.guard("instantiation:expectation", 1, function()
     refuse_nonfinite{ U = U, X = X }
@@ -486,9 +500,7 @@ end
 local function constants(self, d, given, title)
   local o = options.check(title, given,
     { radius = { type = "number", above = 0, default = math.huge } }, 3)
-  if not self.K then
-    error(title .. ": belongs to an instantiation with K; this one has none", 3)
-  end
+  refuse_without_kernel(self, title, 3)
   local dim = dim_of(self, d, title, 4)
   return options.guard(title, 2, function()
     return core.map_constants(map_of(self, dim), o.radius)

@@ -9,8 +9,13 @@ function options.nearest(word, names) return core.nearest(word, names) end
 
 local MOST_SHOWN, MOST_TEXT = 8, 60
 
+--- options.constructors[f] = "sc.KIND.NAME" of functions that make components.
+options.constructors = setmetatable({}, { __mode = "k" })
+
 local function show(value, depth)
   local kind = type(value)
+  local maker = kind == "function" and options.constructors[value]
+  if maker then return ("the function %s (write %s{})"):format(maker, maker) end
   if kind == "string" then
     local text = #value > MOST_TEXT and value:sub(1, MOST_TEXT) .. "..." or value
     return ("%q"):format(text):gsub("\\\n", "\\n")

@@ -111,7 +111,11 @@ local function check_model(f, o, title)
       title), 0)
   end
   if not f:is_weighting() then
-    error("pruning needs features of an instantiation with K", 0)
+    local section = f.map_info and f.map_info.section
+    error("pruning needs features of an instantiation with K" .. (section
+      and (" and a nonlinearity; kernel.%s as phi has k itself as K: a smaller T has fewer \z
+        parameters"):format(f.features.inst.phi.name)
+      or ", as sc.instantiation{ K = sc.kernel.NAME{...}, p =, phi = }"), 0)
   end
   if o.accept == "theorem8" and f.targets > 1 then
     error(("accept = \"theorem8\" is for one target; this model has %d"):format(f.targets), 0)

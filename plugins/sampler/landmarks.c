@@ -20,6 +20,8 @@
 
 enum { METHOD_UNIFORM = 0, METHOD_KMEANS, METHOD_LEVERAGE, METHOD_PIVOTED };
 
+static const char *const METHOD_NAMES[] = {"uniform", "kmeans", "leverage", "pivoted"};
+
 /* The default of `sample`. */
 enum { CANDIDATES_EACH = 10, MOST_CANDIDATES = 20000, LEAST_PILOT = 200, MOST_PILOT = 2000 };
 
@@ -84,14 +86,24 @@ static scl_status check(const landmarks *self, const scl_learning *rows, scl_err
   const size_t count = rows->draw->total;
   const bool needs_kernel = self->method == METHOD_LEVERAGE || self->method == METHOD_PIVOTED;
   const bool chooses = self->method == METHOD_KMEANS || self->method == METHOD_PIVOTED;
+  const char *method = METHOD_NAMES[self->method];
+  if (rows->rows == 0)
+    return host->fail(error, SCL_STATUS_BAD_DATA, "takes landmarks from rows, and there are none");
   if (count > rows->rows)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "T = %zu landmarks are more than the %zu rows: give T up to %zu", count,
                       rows->rows, rows->rows);
   if (needs_kernel && rows->kernel == NULL)
     return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "method = \"%s\" needs a kernel: phi = sc.kernel.NAME{}",
-                      self->method == METHOD_PIVOTED ? "pivoted" : "leverage");
+                      "method = \"%s\" needs a kernel: phi = sc.kernel.NAME{}", method);
+  if (self->sample > 0 && self->method == METHOD_UNIFORM)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "option 'sample' is not used by method = \"uniform\": leave it out");
+  if (!isnan(self->lambda) && self->method != METHOD_LEVERAGE)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "option 'lambda' belongs to method = \"leverage\", and method is \"%s\": "
+                      "leave it out",
+                      method);
   if (chooses && self->sample > 0 && self->sample < count)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "'sample' = %zu rows are fewer than T = %zu landmarks", self->sample, count);

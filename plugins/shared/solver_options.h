@@ -58,9 +58,11 @@ enum { PENALTY_L2, PENALTY_RKHS };
 static inline scl_status penalty_check(int32_t penalty, const scl_problem *problem,
                                        scl_error *error) {
   if (penalty == PENALTY_L2 || problem->has_kernel) return SCL_STATUS_OK;
-  return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                             "penalty = \"rkhs\" needs features of an instantiation with K; "
-                             "penalty = \"l2\" goes with these");
+  return problem->host->fail(
+      error, SCL_STATUS_UNSUPPORTED,
+      "penalty = \"rkhs\" needs features of an instantiation with K, or of a "
+      "kernel as phi, which has k itself as K; these have none: give K = "
+      "sc.kernel.NAME{}, or penalty = \"l2\"");
 }
 
 #endif
