@@ -247,8 +247,8 @@ for line in io.popen("cat tests/interface/specimen/*.c"):lines() do
 end
 
 -- What the host calls a slot where the specimens tell several apart.
-local host_slot = { loop_float32 = "loop", smooth_float32 = "smooth", scale = "finish",
-  move = "finish", threshold_dual = "dual", path = "solve", task = "solve" }
+local host_slot = { loop_float32 = "loop", smooth_float32 = "smooth", threshold_dual = "dual",
+  path = "solve", task = "solve" }
 
 -- Ask a specimen with a script for everything; returns its error, or nil.
 local function ask(slot, line)
@@ -362,6 +362,16 @@ local broken = {
   { "square.solve", "set outcome int 0", "unsaid" },
   { "square.solve", "set outcome int 77", "unsaid" },
   { "square.path", "set outcome int 0", "unsaid" }, { "mean.fit", "set outcome int 0", "unsaid" },
+  { "square.solve", "set residual double 2\nat square.solve set tolerance double 1",
+    "converged, and its residual 2 is above its tolerance 1" },
+  { "mean.fit", "set residual double 2\nat mean.fit set tolerance double 1", "converged, and" },
+  { "square.path", "set gap double -1", "gap of -1" },
+  { "square.solve", "set residual double -1", "residual of -1" },
+  { "square.solve", "set tolerance double -1", "tolerance of -1" },
+  { "square.solve", "set jitter double -1", "jitter of -1" },
+  { "square.solve", "set jitter double nan", "jitter of " },
+  { "square.solve", "set jitter double inf", "jitter of inf" },
+  { "square.solve", "set iterations int -1", "18446744073709551615 iterations" },
   { "square.solve", "set coefficients null", "replaced" },
   { "square.solve", "set intercept text x", "replaced" },
   { "mean.model", "give 0", "model unset (slot fit)" },
@@ -498,6 +508,7 @@ function TestEveryCrashIsCaught()
     assert_crash(slot, "crash fpe", "crash (arithmetic exception)")
     assert_crash(slot, "crash abort", "crash (abort, or a C++ exception that was not caught)")
     assert_crash(slot, "exit 0", "the process was ended by exit()")
+    assert_crash(slot, "quick 0", "the process was ended by quick_exit()")
     if not sanitized then assert_crash(slot, "crash stack", "crash (segmentation fault)") end
   end
 end
