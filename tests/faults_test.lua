@@ -169,6 +169,12 @@ function TestOptions()
   refused("inner", { "(NULL)" }, "words null")
   refused("inner", { "no other form" }, "forms int 65", "store int 6")
   refused("sigma", { "role" }, "role int 1")
+  refused("sigma", { "misaligned", "20" }, "offset int 20")
+  refuses("square", { "'estimate'", "misaligned" }, "set square/option/estimate offset int 27")
+  refuses("square", { "'lambda'", "'intercept'", "same bytes" },
+    "set square/option/intercept offset int 20")
+  refused("offset", { "width", "number" }, "width int 1")
+  refused("still", { "width", "number" }, "width int 2")
   refuses("general", { "options of" }, "set general options null")
   refuses("general", { "65 options" }, "set general n_options int 65")
   refuses("general", { "4 bytes each" }, "set general option_size int 4")
@@ -213,7 +219,7 @@ end
 function TestDefaultsThatLeadBack()
   sc.plugin.load(specimen.file("v1", "only twice", "set twice name text ring",
     "set twice/option/inner fallback text ring"))
-  fails({ 'kernel.ring: option \'inner\', by default "ring": the defaults lead back to kernel.ring' },
+  fails({ "kernel.ring: option 'inner', by default \"ring\"", "lead back to kernel.ring" },
     function() return sc.kernel.ring():gram(X) end)
   for from, to in pairs{ ring_a = "ring_b", ring_b = "ring_a" } do
     sc.plugin.load(specimen.file("v1", "only twice", "set twice name text " .. from,
@@ -241,8 +247,8 @@ for line in io.popen("cat tests/interface/specimen/*.c"):lines() do
 end
 
 -- What the host calls a slot where the specimens tell several apart.
-local host_slot = { loop_float32 = "loop", smooth_float32 = "smooth", scale = "finish",
-  move = "finish", threshold_dual = "dual", path = "solve", task = "solve" }
+local host_slot = { loop_float32 = "loop", smooth_float32 = "smooth", threshold_dual = "dual",
+  path = "solve", task = "solve" }
 
 -- Ask a specimen with a script for everything; returns its error, or nil.
 local function ask(slot, line)
@@ -356,6 +362,16 @@ local broken = {
   { "square.solve", "set outcome int 0", "unsaid" },
   { "square.solve", "set outcome int 77", "unsaid" },
   { "square.path", "set outcome int 0", "unsaid" }, { "mean.fit", "set outcome int 0", "unsaid" },
+  { "square.solve", "set residual double 2\nat square.solve set tolerance double 1",
+    "converged, and its residual 2 is above its tolerance 1" },
+  { "mean.fit", "set residual double 2\nat mean.fit set tolerance double 1", "converged, and" },
+  { "square.path", "set gap double -1", "gap of -1" },
+  { "square.solve", "set residual double -1", "residual of -1" },
+  { "square.solve", "set tolerance double -1", "tolerance of -1" },
+  { "square.solve", "set jitter double -1", "jitter of -1" },
+  { "square.solve", "set jitter double nan", "jitter of " },
+  { "square.solve", "set jitter double inf", "jitter of inf" },
+  { "square.solve", "set iterations int -1", "18446744073709551615 iterations" },
   { "square.solve", "set coefficients null", "replaced" },
   { "square.solve", "set intercept text x", "replaced" },
   { "mean.model", "give 0", "model unset (slot fit)" },
@@ -492,6 +508,7 @@ function TestEveryCrashIsCaught()
     assert_crash(slot, "crash fpe", "crash (arithmetic exception)")
     assert_crash(slot, "crash abort", "crash (abort, or a C++ exception that was not caught)")
     assert_crash(slot, "exit 0", "the process was ended by exit()")
+    assert_crash(slot, "quick 0", "the process was ended by quick_exit()")
     if not sanitized then assert_crash(slot, "crash stack", "crash (segmentation fault)") end
   end
 end
@@ -564,6 +581,28 @@ function TestAChangedFileIsNewCodeForNewInstances()
   rename(upset_file("flush"), path)
   fails({ "floating-point mode", path }, sc.plugin.load, path)
   lu.assertEquals({ sc.plugin.info("changing").summary, at_zero(old) }, { "first", before })
+end
+
+-- The old component is no longer made; what was made of it stays.
+function TestAChangedFileThatHoldsAnotherComponent()
+  local path = nonlinearity("former", "first")
+  sc.plugin.load(path)
+  local old = sc.nonlinearity.former
+  local feats = sc.features{ p = sc.sampler.gaussian(), phi = old(), T = 3 }:fit(X)
+  local before = feats:transform(X)
+  rename(nonlinearity("latter", "second"), path)
+  sc.plugin.load(path)
+  for _, f in ipairs{ function() return old() end, function() return sc.nonlinearity.former() end,
+    function() return sc.plugin.info("nonlinearity.former") end } do
+    fails({ "'former'", path, "the file now holds the nonlinearity 'latter'" }, f)
+  end
+  lu.assertTrue(feats:transform(X) == before)
+  lu.assertEquals(sc.plugin.info("latter").summary, "second")
+  for _, entry in ipairs(sc.plugin.list()) do lu.assertNotEquals(entry.name, "former") end
+  rename(nonlinearity("former", "third"), path)
+  sc.plugin.load(path)
+  lu.assertEquals(sc.plugin.info("former").summary, "third")
+  lu.assertNotNil(at_zero(old()))
 end
 
 -- In a child: what writes to the file of a mapped object takes its memory away too.
@@ -692,6 +731,26 @@ function TestThePluginListOpensEachFileInAChild()
     works = "it works", relu = "refused: .*built in", text = "refused: .*shared object",
     sign = "/plugins/nonlinearity/" } do
     lu.assertStrMatches(lines[name] or name, ".*" .. said .. ".*")
+  end
+end
+
+-- Files without a folder for their kind.
+function TestFilesStraightInAFolderOfTheSearchPathAreListed()
+  local path = folder("straight", "755")
+  rename(nonlinearity("loose", "it works"), path .. "/loose.so")
+  rename(upset_file("crash segv"), path .. "/dies.so")
+  local function command(arguments)
+    return support.shell(("SCULLERY_PLUGIN_PATH=%s %s %s"):format(path,
+      support.quote(support.binary), arguments))
+  end
+  local status, out, err = command("plugin list")
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertNotNil(out:find("\nnonlinearity +loose +%S+ +it works +" .. path .. "/loose%.so"), out)
+  lu.assertNotNil(out:find("\n%- +dies +%- +refused: .-ends the process"), out)
+  for _, name in ipairs{ "loose", "nonlinearity.loose" } do
+    status, out = command("plugin info " .. name)
+    lu.assertEquals(status, 0)
+    lu.assertStrContains(out, "it works")
   end
 end
 

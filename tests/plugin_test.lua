@@ -23,6 +23,21 @@ function TestRefusals()
   fails({ "path" }, sc.plugin.load, 7)
 end
 
+-- Refusals are told of the line that asks.
+function TestRefusalsAreRaisedAtTheCallersLine()
+  local here = "plugin_test.lua:" .. debug.getinfo(1, "l").currentline + 2
+  local chunks = {
+    function() sc.plugin.load(folder .. "absent.so") end,
+    function() sc.plugin.info("sampler.no") end
+  }
+  for _, f in ipairs(chunks) do
+    local message = fails({}, f)
+    lu.assertNotNil(message:find("plugin_test%.lua:%d+: "), message)
+    lu.assertNil(message:find("scullery/plugin.lua", 1, true), message)
+  end
+  lu.assertStrContains(fails({}, chunks[1]), here)
+end
+
 function TestUnknownNames()
   fails({ "gausian", "did you mean 'gaussian'", "threshold" }, function()
     return sc.sampler.gausian

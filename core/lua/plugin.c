@@ -211,6 +211,15 @@ static int plugin_list(lua_State *L) {
   return 1;
 }
 
+/* core.plugin_files() -> list of {kind = "component", name, path}: files NAME.so straight in a folder
+ * of the search path, which hold that component of a kind not known before they are opened */
+static int plugin_files(lua_State *L) {
+  scl_error error = {0};
+  lua_newtable(L);
+  scl_lua_check(L, scl_registry_each_file(list_one, L, &error), &error);
+  return 1;
+}
+
 static void load_one(void *context, const scl_component *component) {
   lua_State *L = context;
   push_component(L, component);
@@ -234,10 +243,10 @@ static int plugin_path(lua_State *L) {
 }
 
 void scl_lua_open_plugin(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"waiting", plugin_waiting}, {"instance", plugin_instance},
-                    {"settings", plugin_settings}, {"abilities", plugin_abilities},
-                    {"path_option", plugin_path_option}, {"penalty", plugin_penalty},
-                    {"wants_intercept", plugin_wants_intercept}, {"plugin_info", plugin_info},
-                    {"plugin_list", plugin_list}, {"plugin_probe", plugin_probe},
-                    {"plugin_load", plugin_load}, {"plugin_path", plugin_path});
+  SCL_LUA_FUNCTIONS(
+      L, {"waiting", plugin_waiting}, {"instance", plugin_instance}, {"settings", plugin_settings},
+      {"abilities", plugin_abilities}, {"path_option", plugin_path_option},
+      {"penalty", plugin_penalty}, {"wants_intercept", plugin_wants_intercept},
+      {"plugin_info", plugin_info}, {"plugin_list", plugin_list}, {"plugin_probe", plugin_probe},
+      {"plugin_load", plugin_load}, {"plugin_path", plugin_path}, {"plugin_files", plugin_files});
 }

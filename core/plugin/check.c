@@ -45,6 +45,10 @@ static scl_status check_role(const scl_option *option, scl_kind kind, scl_error 
   return SCL_STATUS_OK;
 }
 
+static bool overlap(const scl_option *a, const scl_option *b) {
+  return a->offset < b->offset + scl_option_bytes(b) && b->offset < a->offset + scl_option_bytes(a);
+}
+
 static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
   const size_t instance = scl_max(plugin->instance_size, sizeof(scl_base));
   if (plugin->n_options == 0) return SCL_STATUS_OK;
@@ -65,6 +69,10 @@ static scl_status check_options(const scl_plugin *plugin, scl_error *error) {
       if (strcmp(other.name, option.name) == 0)
         return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' is declared twice",
                         option.name);
+      if (overlap(&other, &option))
+        return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                        "options '%s' and '%s' are stored in the same bytes of the instance",
+                        other.name, option.name);
       if (other.role != SCL_ROLE_NONE && other.role == option.role)
         return scl_fail(error, SCL_STATUS_UNSUPPORTED, "options '%s' and '%s' have the same role",
                         other.name, option.name);

@@ -94,12 +94,15 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   if (info->si_code <= 0) (void)raise(number);
 }
 
-static void on_exit_in_slot(void) {
+static void end_in_slot(const char *what) {
   if (scl_call_current() == NULL) return;
-  report(scl_call_current(), "the process was ended by exit()");
+  report(scl_call_current(), what);
   (void)fflush(NULL);
   _exit(EXIT_FAILURE);
 }
+
+static void on_exit_in_slot(void) { end_in_slot("the process was ended by exit()"); }
+static void on_quick_exit_in_slot(void) { end_in_slot("the process was ended by quick_exit()"); }
 
 /* A stack that has no room left has none for a handler either. Each thread needs its own. */
 static atomic_bool reports;
@@ -123,4 +126,5 @@ void scl_crash_report(void) {
   for (size_t i = 0; i < SIGNALS; i++)
     (void)sigaction(signals[i].number, &action, &before[i]);
   (void)atexit(on_exit_in_slot);
+  (void)at_quick_exit(on_quick_exit_in_slot);
 }

@@ -25,11 +25,38 @@ static scl_status check(const scl_instance *kernel, scl_space space, scl_error *
                   scl_settings_text(&kernel->settings, text, sizeof text));
 }
 
-/* The simple form, with what its `scale` says. A call is under way. */
-static scl_pair_kernel simple(const scl_instance *kernel) {
-  const scl_kernel *table = table_of(kernel);
-  return (scl_pair_kernel){table, kernel->self,
-                           table->scale == NULL ? 1 : table->scale(kernel->self)};
+/* The simple form, with what its `scale` says; `move` is a slot of its own inside a call of
+ * `finish`. */
+typedef struct simple_form {
+  scl_kernel table; /* its functions take the instance */
+  scl_pair_kernel pairs;
+} simple_form;
+
+static void finish_simple(const void *self, const scl_pair_row *row, double *numbers) {
+  const scl_instance *kernel = self;
+  table_of(kernel)->finish(kernel->self, row, numbers);
+}
+
+static void move_simple(const void *self, size_t count, double *coordinates) {
+  const scl_instance *kernel = self;
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "move", NULL);
+  table_of(kernel)->move(kernel->self, count, coordinates);
+  scl_call_end(&call);
+}
+
+static void open_simple(const scl_instance *kernel, simple_form *out) {
+  double scale = 1;
+  out->table = *table_of(kernel);
+  if (out->table.finish != NULL) out->table.finish = finish_simple;
+  if (out->table.move != NULL) out->table.move = move_simple;
+  if (out->table.scale != NULL) {
+    scl_call call;
+    scl_call_enter(&call, kernel->component, "scale", NULL);
+    scale = out->table.scale(kernel->self);
+    scl_call_end(&call);
+  }
+  out->pairs = (scl_pair_kernel){&out->table, kernel, scale};
 }
 
 static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u,
@@ -40,8 +67,9 @@ static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u
   scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "gram", error);
   if (table->gram != NULL)
     return scl_call_leave(&call, table->gram(kernel->self, u, v, out, stride, error));
-  const scl_pair_kernel pairs = simple(kernel);
-  return scl_call_leave(&call, scl_pairs_gram(&pairs, u, v, out, stride, error));
+  simple_form form;
+  open_simple(kernel, &form);
+  return scl_call_leave(&call, scl_pairs_gram(&form.pairs, u, v, out, stride, error));
 }
 
 scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
@@ -60,8 +88,9 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
     scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "diagonal", error);
     if (table->gram != NULL)
       return scl_call_leave(&call, table->diagonal(kernel->self, u, out, error));
-    const scl_pair_kernel pairs = simple(kernel);
-    return scl_call_leave(&call, scl_pairs_diagonal(&pairs, u, out, error));
+    simple_form form;
+    open_simple(kernel, &form);
+    return scl_call_leave(&call, scl_pairs_diagonal(&form.pairs, u, out, error));
   }
   for (size_t i = 0; i < u->count; i++) {
     scl_const_parameters one = *u;

@@ -426,12 +426,16 @@ static scl_status check_store(const scl_option *option, size_t instance_size, sc
                     "option '%s': its member in the instance cannot hold every form that it takes; "
                     "store it as const scl_value *",
                     name);
-  const size_t end = option->offset + stores[option->store].size;
+  const size_t size = stores[option->store].size, end = option->offset + size;
   if (option->offset < sizeof(scl_base) || end > instance_size)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "option '%s': bytes %u to %zu are not within an instance of %zu bytes that "
                     "begins with an scl_base",
                     name, option->offset, end, instance_size);
+  if (option->offset % scl_min(size, sizeof(void *)) != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s': no member of %zu bytes begins at byte %u, which is misaligned",
+                    name, size, option->offset);
   if (option->store == SCL_STORE_WORD && option->words == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "option '%s' takes any text, which has no place among words", name);
@@ -439,6 +443,10 @@ static scl_status check_store(const scl_option *option, size_t instance_size, sc
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "option '%s' takes numbers below 0, which its member cannot hold", name);
   return SCL_STATUS_OK;
+}
+
+size_t scl_option_bytes(const scl_option *option) {
+  return (uint32_t)option->store < STORES ? stores[option->store].size : 0;
 }
 
 /* Every word of the option is a kind. */
@@ -486,6 +494,10 @@ scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_
   if ((uint32_t)option->width > SCL_WIDTH_RATE)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s': unknown width %d", option->name,
                     (int)option->width);
+  if (option->width != SCL_WIDTH_NONE && !(option->forms & SCL_FORM_NUMBER))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option '%s' is a width, and does not take a number (SCL_FORM_NUMBER)",
+                    option->name);
   if (!(option->low <= option->high))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s': its range goes from %g to %g",
                     option->name, option->low, option->high);

@@ -54,6 +54,8 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
 
 /* Whether a row of a plugin's table makes sense; the sentence begins "option 'sigma'". */
 scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_error *error);
+/* The bytes of the member that it is stored in; 0: it is not stored. */
+size_t scl_option_bytes(const scl_option *option);
 /* Whether `word` is one of "none|uniform"; its place, or -1. */
 int32_t scl_word_place(const char *words, const char *word);
 

@@ -24,6 +24,7 @@ typedef struct entry {
   bool mapped; /* its code lies in the file itself, not in a copy */
   scl_component *components;
   size_t count;
+  const struct entry *replaced; /* by the newest entry of this path; NULL: it is the newest */
   struct entry *before; /* the newest first, so that a changed file's components come first */
 } entry;
 
@@ -66,12 +67,27 @@ bool scl_is_name(const char *text, bool capitals) {
 
 /* ------------------------------------------------------------ what is loaded; the lock is held */
 
-static const scl_component *loaded(scl_kind kind, const char *name) {
-  for (const entry *e = registry.last; e != NULL; e = e->before)
-    for (size_t i = 0; i < e->count; i++)
-      if (e->components[i].plugin.kind == kind && strcmp(e->components[i].plugin.name, name) == 0)
-        return &e->components[i];
+static const scl_component *component_of(const entry *e, scl_kind kind, const char *name) {
+  for (size_t i = 0; i < e->count; i++)
+    if (e->components[i].plugin.kind == kind && strcmp(e->components[i].plugin.name, name) == 0)
+      return &e->components[i];
   return NULL;
+}
+
+/* What a file held before it was replaced is for instances that were made by then. */
+static const scl_component *loaded(scl_kind kind, const char *name) {
+  const scl_component *found = NULL;
+  for (const entry *e = registry.last; e != NULL && found == NULL; e = e->before)
+    if (e->replaced == NULL) found = component_of(e, kind, name);
+  return found;
+}
+
+/* An entry that had it, and was replaced by one that has not; NULL: none. */
+static const entry *former(scl_kind kind, const char *name) {
+  const entry *e = registry.last;
+  while (e != NULL && (e->replaced == NULL || component_of(e, kind, name) == NULL))
+    e = e->before;
+  return e;
 }
 
 /* A copy of the plugin's option rows at the host's stride. */
@@ -249,6 +265,8 @@ static scl_status enter(const scl_plugin *const *plugins, size_t count, const ch
     forget(e);
     return status;
   }
+  for (entry *old = registry.last; old != NULL; old = old->before)
+    if (strcmp(old->path, e->path) == 0) old->replaced = e;
   e->before = registry.last;
   registry.last = *out = e;
   return SCL_STATUS_OK;
@@ -332,23 +350,32 @@ static void note(listing *list, scl_kind kind, const char *name, const char *pat
   (void)snprintf(last->path, sizeof last->path, "%s", path);
 }
 
-static bool list_folder(void *context, const char *folder) {
+/* Each NAME.so of a folder. */
+static void list_files(listing *list, scl_kind kind, const char *folder) {
   char path[PATH_MAX], name[64];
-  for (int kind = 0; kind < SCL_KINDS; kind++) {
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, kind_names[kind]) >= sizeof path)
-      continue;
-    DIR *files = opendir(path);
-    for (struct dirent *file = files == NULL ? NULL : readdir(files); file != NULL;
-         file = readdir(files)) {
-      const size_t length = strlen(file->d_name);
-      if (length < 4 || length > 60 || strcmp(file->d_name + length - 3, ".so") != 0) continue;
-      (void)snprintf(name, sizeof name, "%.*s", (int)(length - 3), file->d_name);
-      const size_t used =
-          (size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, kind_names[kind], file->d_name);
-      if (used < sizeof path && scl_is_name(name, false)) note(context, (scl_kind)kind, name, path);
-    }
-    if (files != NULL) closedir(files);
+  DIR *files = opendir(folder);
+  for (struct dirent *file = files == NULL ? NULL : readdir(files); file != NULL;
+       file = readdir(files)) {
+    const size_t length = strlen(file->d_name);
+    if (length < 4 || length > 60 || strcmp(file->d_name + length - 3, ".so") != 0) continue;
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length - 3), file->d_name);
+    const size_t used = (size_t)snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+    if (used < sizeof path && scl_is_name(name, false)) note(list, kind, name, path);
   }
+  if (files != NULL) closedir(files);
+}
+
+static bool list_folder(void *context, const char *folder) {
+  char path[PATH_MAX];
+  for (int kind = 0; kind < SCL_KINDS; kind++)
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, kind_names[kind]) < sizeof path)
+      list_files(context, (scl_kind)kind, path);
+  return false;
+}
+
+/* Files whose kind is not known before they are opened. */
+static bool list_loose(void *context, const char *folder) {
+  list_files(context, SCL_KINDS, folder);
   return false;
 }
 
@@ -361,7 +388,7 @@ static int by_kind_and_name(const void *a, const void *b) {
 static scl_status list_all(listing *list, scl_error *error) {
   char *path = scl_registry_search_path();
   for (const entry *e = registry.last; e != NULL; e = e->before)
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
       note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path);
   (void)each_folder(path, list_folder, list);
   scl_release(path);
@@ -380,6 +407,18 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
     visit(context, list.entries[i].kind, list.entries[i].name, list.entries[i].path);
   scl_release(list.entries);
   return status;
+}
+
+scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error) {
+  listing list = {0};
+  char *path = scl_registry_search_path();
+  (void)each_folder(path, list_loose, &list);
+  scl_release(path);
+  for (size_t i = 0; !list.failed && i < list.count; i++)
+    visit(context, list.entries[i].kind, list.entries[i].name, list.entries[i].path);
+  scl_release(list.entries);
+  return list.failed ? scl_fail_memory(error, sizeof *list.entries, "the list of plugins")
+                     : SCL_STATUS_OK;
 }
 
 /* The lock is held. */
@@ -420,6 +459,13 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
   char *path = scl_registry_search_path();
   const bool there = scl_is_name(name, false) && each_folder(path, look_in, &wanted);
   scl_release(path);
+  const entry *had = there ? NULL : former(kind, name);
+  if (had != NULL) {
+    const scl_plugin *now = &had->replaced->components[0].plugin;
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "the %s '%s' was loaded from %s, and the file now holds the %s '%s'",
+                    scl_kind_name(kind), name, had->path, scl_kind_name(now->kind), now->name);
+  }
   if (!there) return refuse_unknown(kind, name, error);
   SCL_TRY(load_locked(wanted.path, &found, error));
   *out = loaded(kind, name);

@@ -45,12 +45,41 @@ const char *scl_solver_path_option(const scl_instance *solver) {
 
 /* ------------------------------------------------------------ solving */
 
+/* What it tells of its way there; NaN: nothing. */
+static scl_status check_account(const scl_instance *solver, const scl_solution *solution,
+                                scl_error *error) {
+  static const double most = 9007199254740992; /* 2^53 */
+  const struct {
+    const char *name;
+    double value;
+    bool wrong;
+  } numbers[] = {{"gap", solution->gap, solution->gap < 0},
+                 {"residual", solution->residual, solution->residual < 0},
+                 {"tolerance", solution->tolerance, solution->tolerance < 0},
+                 {"jitter", solution->jitter, !(solution->jitter >= 0) || isinf(solution->jitter)}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (numbers[i].wrong)
+      return scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s tells a %s of %g in its solution",
+                      scl_instance_name(solver), numbers[i].name, numbers[i].value);
+  if ((double)solution->iterations > most)
+    return scl_fail(error, SCL_STATUS_INTERNAL, "solver.%s tells %zu iterations in its solution",
+                    scl_instance_name(solver), solution->iterations);
+  if (solution->outcome == SCL_OUTCOME_CONVERGED && isfinite(solution->residual) &&
+      isfinite(solution->tolerance) && solution->residual > solution->tolerance)
+    return scl_fail(error, SCL_STATUS_INTERNAL,
+                    "solver.%s says that it converged, and its residual %g is above its "
+                    "tolerance %g",
+                    scl_instance_name(solver), solution->residual, solution->tolerance);
+  return SCL_STATUS_OK;
+}
+
 static scl_status check_solution(const scl_instance *solver, const scl_solution *solution,
                                  size_t numbers, scl_error *error) {
   if (solution->outcome <= SCL_OUTCOME_NONE || solution->outcome > SCL_OUTCOME_LIMIT)
     return scl_fail(error, SCL_STATUS_INTERNAL,
                     "solver.%s left the outcome of its solution unsaid (%d)",
                     scl_instance_name(solver), (int)solution->outcome);
+  SCL_TRY(check_account(solver, solution, error));
   for (size_t i = 0; solution->coefficients != NULL && i < numbers; i++)
     if (!isfinite(solution->coefficients[i]))
       return scl_fail(error, SCL_STATUS_NUMERIC,

@@ -46,10 +46,11 @@ end
 local function list_plugins()
   local core = require "scullery.core"
   local rows = { { "kind", "name", "version", "summary", "path" } }
-  for _, entry in ipairs(core.plugin_list()) do
-    local info, refusal = core.plugin_probe(entry.kind, entry.name)
-    rows[#rows + 1] = { entry.kind, entry.name, info and info.version or "-", info and info.summary
-      or "refused: " .. refusal, entry.path }
+  for _, entry in ipairs(require("scullery.plugin").list()) do
+    local info, refusal = nil, entry.refusal
+    if entry.kind then info, refusal = core.plugin_probe(entry.kind, entry.name) end
+    rows[#rows + 1] = { entry.kind or "-", entry.name, info and info.version or "-",
+      info and info.summary or "refused: " .. refusal, entry.path }
   end
   print_columns(rows)
 end
@@ -75,7 +76,7 @@ local function list_or_one(arguments, what, about, list, one)
 end
 
 local function plugin_info(name)
-  -- its error names the nearest
+  -- this loads a file that lies in no folder of a kind; its error names the nearest
   if not is_plugin(name) then require("scullery.plugin").info(name) end
   print((require("scullery.help").topic(name)))
 end

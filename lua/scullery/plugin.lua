@@ -3,8 +3,37 @@ local core = require "scullery.core"
 
 local plugin = {}
 
---- sc.plugin.list(): every plugin that can be asked for: a list of { kind, name, path }.
-function plugin.list() return core.plugin_list() end
+-- f(...), with its error at the line of whoever called the function that calls this one.
+local function at_caller(f, ...)
+  local ok, result = pcall(f, ...)
+  if not ok then error(result, 3) end
+  return result
+end
+
+--- sc.plugin.list(): every plugin that can be asked for: a list of { kind, name, path }. What a
+--- file straight in a folder of SCULLERY_PLUGIN_PATH holds is found out in a process of its own;
+--- kind is nil where that fails, and `refusal` says why.
+function plugin.list()
+  local list, seen = core.plugin_list(), {}
+  for _, entry in ipairs(list) do
+    seen[entry.kind .. "." .. entry.name] = true
+    seen[entry.path] = true
+  end
+  for _, file in ipairs(core.plugin_files()) do
+    local found, refusal = seen[file.path], nil
+    for _, kind in ipairs(found and {} or { "sampler", "nonlinearity", "kernel", "solver" }) do
+      local info, message = core.plugin_probe(kind, file.name)
+      if info and not seen[kind .. "." .. file.name] then
+        list[#list + 1] = { kind = kind, name = file.name, path = file.path }
+      end
+      found, refusal = found or info, message
+    end
+    if not found then
+      list[#list + 1] = { name = file.name, path = file.path, refusal = refusal }
+    end
+  end
+  return list
+end
 
 --- sc.plugin.load(path): load the plugins of a file; returns kind and name of the first, under
 --- which it is then found (sc.KIND.NAME), and a list of all, as sc.plugin.info gives them.
@@ -12,7 +41,7 @@ function plugin.load(path)
   if type(path) ~= "string" then
     error("plugin.load: takes the path of a shared object, and got " .. type(path), 2)
   end
-  local list = core.plugin_load(path)
+  local list = at_caller(core.plugin_load, path)
   return list[1].kind, list[1].name, list
 end
 
@@ -23,13 +52,13 @@ function plugin.info(name)
     error("plugin.info: takes a name, as in plugin.info(\"NAME\") or plugin.info(\"KIND.NAME\")", 2)
   end
   local kind, short = name:match("^(%a+)%.([%w_]+)$")
-  if kind then return core.plugin_info(kind, short) end
+  if kind then return at_caller(core.plugin_info, kind, short) end
   local found, names = {}, {}
-  for _, entry in ipairs(core.plugin_list()) do
+  for _, entry in ipairs(plugin.list()) do
     names[#names + 1] = entry.name
-    if entry.name == name then found[#found + 1] = entry end
+    if entry.name == name and entry.kind then found[#found + 1] = entry end
   end
-  if #found == 1 then return core.plugin_info(found[1].kind, name) end
+  if #found == 1 then return at_caller(core.plugin_info, found[1].kind, name) end
   if #found > 1 then
     local list = {}
     for _, entry in ipairs(found) do list[#list + 1] = entry.kind .. "." .. name end

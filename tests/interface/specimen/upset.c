@@ -1,6 +1,7 @@
 /* Misbehaviour of slots at run time, as lines of the script say:
  *
  *   at SLOT crash segv|fpe|abort|stack     at SLOT exit N       at SLOT hang
+ *   at SLOT quick N                        quick_exit(N)
  *   at SLOT round                          leaves the rounding mode changed
  *   at SLOT flush                          leaves denormal numbers to be flushed to zero
  *   at SLOT status N                       returns N, without a sentence
@@ -50,6 +51,8 @@ scl_status upset(const scl_host *host, const char *slot, scl_error *error) {
   if ((rest = script_line(slot, "crash", &from)) != NULL) crash(rest);
   from = 0;
   if ((rest = script_line(slot, "exit", &from)) != NULL) exit(atoi(rest));
+  from = 0;
+  if ((rest = script_line(slot, "quick", &from)) != NULL) quick_exit(atoi(rest));
   from = 0;
   while (script_line(slot, "hang", &from) != NULL)
     from = 0, (void)sleep(1);
