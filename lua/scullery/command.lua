@@ -114,8 +114,8 @@ goes to the standard output")
   parser:option("--id", "a column of the CSV file that is copied before the predictions")
   parser:option("--format", "of the data; otherwise the name's ending says it, or the training \z
 data"):choices{ "csv", "npy", "libsvm" }
-  parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the standard \z
-output with -o, else to the standard error")
+  parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the \z
+standard output with -o, else to the standard error")
   return parser
 end
 
