@@ -369,8 +369,8 @@ end
 function TestFailures:test_interrupt_leaves_no_file()
   local before = files()
   -- rows without end: the signal comes while they are predicted
-  local line = ([[(cat %s; yes 4.5,0.5,round) 2>/dev/null \
-    | timeout -s INT 1 %s predict %s - -o %s]])
+  local line = ("(cat %s; yes 4.5,0.5,round) 2>/dev/null | \z
+    timeout -s INT 1 %s predict %s - -o %s")
     :format(quote(path("plain.csv")), quote(support.binary), quote(path("colour.model")),
       quote(path("out.csv")))
   local status, _, err = support.shell(line)

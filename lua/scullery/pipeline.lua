@@ -332,8 +332,8 @@ end
 --- p:fit(ds, { progress = f }), and with the options of X and y: f{ stage =, done =, total =,
 --- loss =, iteration =, rows =, seconds = } is called as the work goes on. stage: "learning" (a
 --- walk: done of total rows), "solving", "descending" and the like (a solver: done is a share,
---- total 1, iteration counts its reports, loss is its own where it knows it); rows: gone through in this
---- stage; seconds: since the stage began. Where f returns false the fit stops with an error, as by
+--- total 1, iteration counts its reports, loss is its own where it knows it); rows: gone through in
+--- this stage; seconds: since the stage began. Where f returns false the fit stops with an error, as by
 --- Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
   local watching
