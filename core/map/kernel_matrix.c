@@ -42,11 +42,14 @@ scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error)
     if (loops->finite_f64(k->cols, row)) continue;
     while (j + 1 < k->cols && isfinite(row[j]))
       j++;
-    return scl_fail(error, SCL_STATUS_NUMERIC,
-                    "kernel.%s: K between %s%s %zu and %s%s%zu is %s: are they too large?",
-                    scl_instance_name(k->kernel), k->left, same ? "s" : "", k->first_row + i + 1,
-                    same ? "" : k->right, same ? "" : " ", k->first_col + j + 1,
-                    isnan(row[j]) ? "nan" : "infinite");
+    return scl_fail(
+        error, SCL_STATUS_NUMERIC,
+        "kernel.%s: K between %s%s %zu and %s%s%zu is %s, not finite: are they too large?",
+        scl_instance_name(k->kernel), k->left, same ? "s" : "", k->first_row + i + 1,
+        same ? "" : k->right, same ? "" : " ", k->first_col + j + 1,
+        isnan(row[j]) ? "nan"
+        : row[j] > 0  ? "inf"
+                      : "-inf");
   }
   return SCL_STATUS_OK;
 }

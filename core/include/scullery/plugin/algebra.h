@@ -63,7 +63,7 @@ typedef struct scl_symmetric_algebra {
   scl_status (*multiply)(const scl_symmetric *a, const double *x, size_t k, double *out,
                          scl_error *error);
   /* Lower Cholesky factor in place. Where a pivot is not positive: SCL_STATUS_NUMERIC, its place
-   * (from 0) in *pivot, and a is spoilt. SCL_STATUS_CANCELLED when the user asked to stop. */
+   * (from 0) in *pivot, and a is spoilt. */
   scl_status (*factor)(scl_symmetric *a, size_t *pivot, scl_error *error);
   /* Solve L L' X = B in place, B n x k. */
   scl_status (*solve)(const scl_symmetric *factor, double *b, size_t k, scl_error *error);
