@@ -157,7 +157,7 @@ local nearly = { hadamard = 0.05 }
 
 -- Why there is no expectation, in words of the sentence that refuses it.
 local without_expectation = {
-  ["exponential on cauchy"] = "infinite",
+  ["exponential on cauchy"] = "not finite",
   ["exponential on pooled"] = "do not fit",
 }
 
