@@ -73,7 +73,7 @@ static struct sigaction before[SIGNALS];
 static void on_crash(int number, siginfo_t *info, void *context) {
   static atomic_flag taken = ATOMIC_FLAG_INIT;
   static _Thread_local volatile sig_atomic_t mine;
-  const struct timespec patience = {.tv_sec = 10};
+  const struct timespec patience = {.tv_nsec = 200000000};
   const scl_call *call = scl_call_current();
   (void)context;
   if (mine) _exit(128 + number); /* whoever handled it before us came back */
