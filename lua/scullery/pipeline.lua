@@ -333,8 +333,8 @@ end
 --- loss =, iteration =, rows =, seconds = } is called as the work goes on. stage: "learning" (a
 --- walk: done of total rows), "solving", "descending" and the like (a solver: done is a share,
 --- total 1, iteration counts its reports, loss is its own where it knows it); rows: gone through in
---- this stage; seconds: since the stage began. Where f returns false the fit stops with an error, as
---- by Ctrl-C, and the pipeline stays as it was.
+--- this stage; seconds: since the stage began. Where f returns false the fit stops with an error,
+--- as by Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
   local watching
   y, given, watching = progress.split(data, y, given)
