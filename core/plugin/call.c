@@ -30,7 +30,7 @@ void scl_call_enter(scl_call *call, const scl_component *component, const char *
     error->status = SCL_STATUS_OK;
     error->message[0] = 0;
   }
-  if (innermost == NULL) scl_crash_stack();
+  if (innermost == NULL) scl_crash_prepare_thread();
   innermost = call;
 }
 

@@ -95,8 +95,13 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 }
 
 static void end_in_slot(const char *what) {
+  static atomic_flag taken = ATOMIC_FLAG_INIT;
+  const struct timespec patience = {.tv_nsec = 200000000};
   if (scl_call_current() == NULL) return;
-  report(scl_call_current(), what);
+  if (atomic_flag_test_and_set(&taken)) /* another thread reports, and ends the process */
+    (void)nanosleep(&patience, NULL);
+  else
+    report(scl_call_current(), what);
   (void)fflush(NULL);
   _exit(EXIT_FAILURE);
 }
@@ -104,16 +109,24 @@ static void end_in_slot(const char *what) {
 static void on_exit_in_slot(void) { end_in_slot("the process was ended by exit()"); }
 static void on_quick_exit_in_slot(void) { end_in_slot("the process was ended by quick_exit()"); }
 
-/* A stack that has no room left has none for a handler either. Each thread needs its own. */
+/* Of several threads that call exit() at once the first takes the last handler, and the next ends
+ * the process when there is none left: there is one for each thread. */
+static void watch_exit(void) {
+  (void)atexit(on_exit_in_slot);
+  (void)at_quick_exit(on_quick_exit_in_slot);
+}
+
 static atomic_bool reports;
 
-void scl_crash_stack(void) {
+void scl_crash_prepare_thread(void) {
   static _Thread_local _Alignas(64) char memory[1 << 15];
   static _Thread_local bool used;
   const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
   stack_t now;
   if (used || !atomic_load_explicit(&reports, memory_order_relaxed)) return;
   used = true;
+  watch_exit();
+  /* A stack that has no room left has none for a handler either. */
   if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return; /* a sanitizer's */
   (void)sigaltstack(&stack, NULL);
 }
@@ -125,6 +138,5 @@ void scl_crash_report(void) {
   atomic_store(&reports, true);
   for (size_t i = 0; i < SIGNALS; i++)
     (void)sigaction(signals[i].number, &action, &before[i]);
-  (void)atexit(on_exit_in_slot);
-  (void)at_quick_exit(on_quick_exit_in_slot);
+  watch_exit();
 }

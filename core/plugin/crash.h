@@ -8,7 +8,8 @@ void scl_crash_report(void);
 /* A file that is none of ours was loaded, and a crash outside of any slot (of a thread of its own,
  * or of memory that it has overwritten) names it as possible. The text stays. */
 void scl_crash_suspect(const char *path);
-/* Give this thread the stack that a handler needs when the thread's own is full. */
-void scl_crash_stack(void);
+/* Give this thread what reports need of it: a stack for the handler when the thread's own is full,
+ * and a handler of exit(). */
+void scl_crash_prepare_thread(void);
 
 #endif
