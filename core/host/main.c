@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/unfinished.h"
 #include "plugin/crash.h"
 #include <errno.h>
 #include <limits.h>
@@ -247,6 +248,15 @@ static int protected_main(lua_State *L) {
   return 1;
 }
 
+/* Whichever way the process exits, os.exit() of a script included: output that was lost is an
+ * error. */
+static void finish_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return;
+  (void)fputs("scullery: not all of the output could be written\n", stderr);
+  scl_unfinished_remove();
+  _exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv) {
   lua_State *L = luaL_newstate();
   if (L == NULL) {
@@ -255,6 +265,8 @@ int main(int argc, char **argv) {
   }
   int status = EXIT_FAILURE;
   scl_crash_report();
+  scl_unfinished_watch();
+  (void)atexit(finish_output);
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
   lua_pushlightuserdata(L, argv);
@@ -263,9 +275,5 @@ int main(int argc, char **argv) {
   else
     scl_report(L, "scullery: ");
   lua_close(L);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    (void)fputs("scullery: not all of the output could be written\n", stderr);
-    return EXIT_FAILURE;
-  }
   return status;
 }

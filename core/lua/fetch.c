@@ -30,7 +30,7 @@ static held *new_held(lua_State *L) {
 
 /* core.read_text(path) -> what the file holds, unpacked when it is gzip */
 static int read_text(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   scl_error error = {0};
   held *h = new_held(L);
   scl_lua_check(L, scl_input_open(path, &h->input, &error), &error);
@@ -50,7 +50,7 @@ static int read_text(lua_State *L) {
 /* core.write_text(path, text): whole or not at all */
 static int write_text(lua_State *L) {
   size_t length;
-  const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &length);
+  const char *path = scl_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &length);
   scl_error error = {0};
   held *h = new_held(L);
   scl_lua_check(L, scl_output_open(path, &h->output, &error), &error);
