@@ -52,7 +52,7 @@ static scl_status log_rows(const skewed *self, const scl_const_block *x, double 
       if (!(to[j] > 0))
         return self->base.host->fail(
             error, SCL_STATUS_BAD_DATA,
-            "with c = %g it takes numbers above %g, and column %zu of some row has %g", self->c,
+            "with c = %g it takes numbers above %g, and column %zu has %g", self->c,
             -self->c, j + 1, row[j]);
     }
   }
