@@ -83,6 +83,24 @@ function TestDeadWriters:test_a_second_interrupt_leaves_nothing()
   end
 end
 
+function TestDeadWriters:test_ctrl_c_ends_every_writer_and_leaves_what_was_there()
+  local X, p = sc.ones(3, 2), sc.pipeline{ sc.solver.ridge() }
+  for name, write in pairs{ ["x.csv"] = function(at) X:save(at) end,
+    ["x.npy"] = function(at) X:save(at) end,
+    ["view.npy"] = function(at) X:slice(1, 3, 2, 2):save(at) end,
+    ["codes"] = function(at) sc.codes(X):save(at) end,
+    ["model"] = function(at) p:save(at) end,
+    ["text"] = function(at) core.write_text(at, "new") end } do
+    support.write(path(name), "as it was")
+    core.interrupt()
+    fails({ "interrupted!" }, write, path(name))
+    lu.assertEquals(support.read(path(name)), "as it was")
+    write(path(name)) -- and the next one works
+    lu.assertNotEquals(support.read(path(name)), "as it was")
+  end
+  lu.assertNil(files():find("part"))
+end
+
 function TestDeadWriters:test_the_next_writer_removes_what_a_killed_one_left()
   for _ = 1, 3 do write_and(kill("KILL")) end
   lu.assertStrMatches(files(), "x%.csv%.%d+%-%d+%.part") -- of the last alone
@@ -329,6 +347,30 @@ function TestFull:test_a_disk_that_fills_in_the_middle()
   lu.assertEquals(told, 14)
 end
 
+-- A limit on the size of files is a signal that would end the process.
+function TestFull:test_a_limit_on_the_size_of_files()
+  for _, line in ipairs{ "sc.ones(200000, 2):save(path('x.csv'))",
+    "sc.ones(200000, 2):save(path('x.npy'))", [[local core = require "scullery.core"
+    local file = core.row_file(path("x.npy"), { names = { "a" }, npy = true })
+    core.write_rows(file, sc.ones(40000, 1))
+    core.commit_rows(file)]] } do
+    local script = support.write(path("script.lua"),
+      ("local function path(name) return %q .. '/' .. name end\n"):format(folder) .. line)
+    local status, _, err = support.shell(("ulimit -f 128; %s %s"):format(quote(support.binary),
+      quote(script)))
+    lu.assertEquals({ line, status, files() }, { line, 1, "script.lua" })
+    lu.assertStrContains(err, "not written, nothing was left behind: File too large")
+  end
+end
+
+function TestFull:test_a_disk_that_is_read_only()
+  local status, out, err = on_small_disk(([[mount -o remount,ro %s
+    %s -e 'sc.ones(2, 1):save(%q)'; echo $?; ls -A %s]]):format(path("disk"),
+    quote(support.binary), path("disk/x.csv"), path("disk")))
+  lu.assertEquals({ status, out }, { 0, "1\n" })
+  lu.assertStrContains(err, "disk/x.csv: cannot be written: Read-only file system")
+end
+
 function TestFull:test_commands_on_a_full_disk_end_with_status_1()
   local X = sc.randn{ 200000, 2, seed = 1 }
   X:save(path("x.npy"))
@@ -355,6 +397,23 @@ function TestStandardOutput:test_what_cannot_be_written_is_an_error()
     local status, _, err = support.scullery(arguments .. " >/dev/full")
     lu.assertEquals({ arguments, status }, { arguments, 1 })
     lu.assertStrContains(err, "not all of the output could be written")
+  end
+end
+
+-- A closed stream is no place for output, nor for the next file that is opened.
+function TestStandardOutput:test_closed_streams_are_told_and_never_written_into()
+  lu.assertEquals((support.scullery("-e 'print(1)' >&-")), 1)
+  lu.assertEquals((support.scullery("-e 'local x = 1' >&-")), 0)
+  lu.assertEquals((support.scullery("- <&-")), 1)
+  for _, closed in ipairs{ ">&-", ">&- 2>&-", "<&- >&- 2>&-" } do
+    local status = run([[local core = require "scullery.core"
+      local file = core.row_file(path("x.csv"), { names = { "a" } })
+      print("this is none of the file")
+      io.stdout:flush()
+      io.stderr:write("nor is this")
+      core.write_rows(file, sc.ones(2, 1))
+      core.commit_rows(file)]], closed)
+    lu.assertEquals({ closed, status, support.read(path("x.csv")) }, { closed, 1, "a\n1\n1\n" })
   end
 end
 

@@ -122,10 +122,12 @@ void scl_output_write(scl_output *output, const void *bytes, size_t size) {
 }
 
 void scl_output_rewrite(scl_output *output, size_t from, const void *bytes, size_t size) {
+  const hold h = hold_limit_signal(); /* fseek writes what is in the buffer */
   const long end_of_file = ftell(output->file);
   note(output, end_of_file >= 0 && fseek(output->file, (long)from, SEEK_SET) == 0);
   scl_output_write(output, bytes, size);
   note(output, output->failed != 0 || fseek(output->file, end_of_file, SEEK_SET) == 0);
+  end_hold(&h);
 }
 
 /* The name in the folder is safe only once the folder is on disk. */

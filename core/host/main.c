@@ -6,6 +6,7 @@
 #include "base/unfinished.h"
 #include "plugin/crash.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -257,7 +258,16 @@ static void finish_output(void) {
   _exit(EXIT_FAILURE);
 }
 
+/* A standard stream that was closed is a place for the next file that is opened, into which output
+ * would then go: one that fails takes its place. */
+static void fill_standard_streams(void) {
+  for (int stream = 0; stream <= STDERR_FILENO; stream++)
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  fill_standard_streams();
   lua_State *L = luaL_newstate();
   if (L == NULL) {
     (void)fputs("scullery: not enough memory\n", stderr);
