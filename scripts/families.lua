@@ -3,6 +3,7 @@
 -- Gaussian kernel, against the number of features, as a table and as a picture
 -- (docs/nystrom_fourier.svg or the path given). It takes a quarter of an hour on two cores.
 local sc = require "scullery"
+local core = require "scullery.core"
 
 local landmarks, fourier = sc.sampler.landmarks, sc.nonlinearity.fourier{ form = "pair" }
 local families = { -- name, colour, dashes, features of D numbers for exp(-gamma ||x - y||^2)
@@ -100,6 +101,5 @@ for i, family in ipairs(families) do
   add('<text x="%d" y="%d">%s</text>', x + 42, y + 4, family[1])
 end
 add("</svg>")
-local file = assert(io.open(arg[1] or "docs/nystrom_fourier.svg", "w"))
-file:write(table.concat(svg, "\n"), "\n")
-file:close()
+local path = arg[1] or "docs/nystrom_fourier.svg"
+core.write_text(path, table.concat(svg, "\n") .. "\n") -- whole or not at all

@@ -1,6 +1,7 @@
 -- How fast random features find their kernel: rms error against T, as a table and as a picture
 -- (docs/kernel_error.svg or the path given).
 local sc = require "scullery"
+local core = require "scullery.core"
 
 local X = sc.randn{ 40, 5, seed = 11 }
 local maps = {
@@ -60,6 +61,4 @@ add('<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#888888" \z
   x_of(64), y_of(0.16), x_of(16384), y_of(0.01))
 add("</svg>")
 local path = arg[1] or "docs/kernel_error.svg"
-local file = assert(io.open(path, "w"))
-file:write(table.concat(svg, "\n"), "\n")
-file:close()
+core.write_text(path, table.concat(svg, "\n") .. "\n") -- whole or not at all

@@ -229,6 +229,18 @@ function TestModelsThatDoNotFitTogether()
   case('\\"kind\\":\\"standardize\\"', '\\"kind\\":\\"minmax\\"', "standardize", "minmax")
 end
 
+function TestNamesOfColumns()
+  local rows = sc.dataset{ X = sc.ones(3, 2), y = sc.ones(3, 1), names = { "u", "v" } }
+  local features = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 3 }
+  local model = sc.pipeline{ sc.solver.ridge() }:fit(rows)
+  for _, one in ipairs{ features:fit(rows), model } do
+    edited(one, { '%[\\"u\\",\\"v\\"%]', '[\\"u\\"]' })
+    refused{ "names of columns" }
+    edited(one, { '%[\\"u\\",\\"v\\"%]', '[\\"u\\",7]' })
+    refused{ "name of its columns is 7" }
+  end
+end
+
 function TestNumbersThatAreNotFinite()
   local model = models.linear().fit()
   model:save(path)

@@ -315,6 +315,8 @@ function TestLandmarksRefuse()
   fails({ "'sample' = 3", "T = 4" }, function()
     landmarks({ method = "kmeans", sample = 3 }, 4, 1):fit(rows)
   end)
+  fails({ "coefficients", "numbers of at least 0" }, sc.sampler.maclaurin,
+    { coefficients = { 1, -1 } })
   fails({ "method", "uniform, kmeans, leverage, pivoted" }, sc.sampler.landmarks,
     { method = "best" })
   fails({ "landmarks" }, sc.features, { p = sc.sampler.landmarks{}, T = 3,

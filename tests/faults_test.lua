@@ -555,7 +555,11 @@ end
 
 -- ---------------------------------------------------------------- files
 
-local function rename(from, to) assert(os.rename(from, to)) end
+-- The search takes no file that a group may write, whatever the umask.
+local function rename(from, to)
+  assert(os.execute(("chmod 644 %s"):format(from)))
+  assert(os.rename(from, to))
+end
 
 -- A file with one component, a nonlinearity of that name and summary.
 local function nonlinearity(name, summary)
@@ -641,8 +645,8 @@ end
 
 local function folder(name, mode)
   local path = specimen.folder() .. "/" .. name
-  assert(os.execute(("mkdir -p %s/nonlinearity && chmod %s %s/nonlinearity"):format(path, mode,
-    path)))
+  assert(os.execute(("mkdir -p %s/nonlinearity && chmod 755 %s && chmod %s %s/nonlinearity"):format(
+    path, path, mode, path)))
   return path
 end
 
@@ -727,7 +731,8 @@ function TestThePluginListOpensEachFileInAChild()
   end
   rename(nonlinearity("works", "it works"), path .. "/nonlinearity/works.so")
   rename(nonlinearity("relu", "a rival"), path .. "/nonlinearity/relu.so")
-  write(path .. "/nonlinearity/text.so", "no object")
+  write(path .. "/text", "no object")
+  rename(path .. "/text", path .. "/nonlinearity/text.so")
   local status, out, err = support.shell(("SCULLERY_PLUGIN_PATH=%s %s plugin list"):format(path,
     support.quote(support.binary)))
   lu.assertEquals({ status, err }, { 0, "" })

@@ -357,6 +357,8 @@ function TestARefusedPairNamesWhatGoesTogether()
     { s.skewed_chi_square{}, n.relu(), "goes with nonlinearity.fourier" },
     { s.gaussian{}, n.chi_square(), "goes with sampler.columns" },
     { s.threshold{}, n.maxout(), "draws thresholds; it takes dense" },
+    { s.columns(), sc.kernel.gaussian{}, "goes with nonlinearity.chi_square" },
+    { s.tensorsketch{}, sc.kernel.gaussian{}, "goes with nonlinearity.identity" },
   } do
     fails({ "sampler." .. case[1].name, case[3] }, sc.instantiation, { p = case[1], phi = case[2] })
   end
@@ -386,6 +388,48 @@ function TestWhereAKIsMissingTheSentenceSaysWhatAKernelAsPhiHas()
 end
 
 -- Rows that are only to be transformed must not become landmarks.
+-- Numbers that a component does not take are told by the row of the data, whatever the block.
+function TestARowThatIsNotTakenIsNamed()
+  local rows = sc.rand{ 3000, 3, seed = 1 }
+  rows:set(1717, 2, -7)
+  for _, p in ipairs{ sc.pipeline{ sc.features{ p = sc.sampler.columns(),
+    phi = sc.nonlinearity.chi_square{} }, sc.solver.ridge() }, sc.pipeline{ sc.features{ T = 4,
+    p = sc.sampler.skewed_chi_square{}, phi = sc.nonlinearity.fourier() }, sc.solver.ridge() } } do
+    fails({ "row 1717 of X: ", "-7" }, p.fit, p, rows, rows:column(1))
+    fails({ "row 1717 of X: " }, p.cv, p, sc.dataset{ X = rows, y = rows:column(1) }, { folds = 3 })
+    p:fit(rows:slice(1, 1000), rows:slice(1, 1000):column(1))
+    fails({ "row 717 of X: ", "-7" }, p.predict, p, rows:slice(1001, 3000))
+  end
+end
+
+function TestColumnsOfADataSetGoByName()
+  local u, v, w = X:column(1), X:column(2), X:column(3)
+  local function set(names, ...)
+    return sc.dataset{ X = sc.hcat(...), y = u, names = names }
+  end
+  local train, turned = set({ "u", "v", "w" }, u, v, w), set({ "w", "u", "v" }, w, u, v)
+  local features = sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 20,
+    seed = 1 }:fit(train)
+  local want = features:transform(train)
+  lu.assertTrue(features:transform(turned) == want)
+  lu.assertTrue(features:transform(train.X) == want) -- a matrix has no names
+  lu.assertTrue(features:kernel(turned) == features:kernel(train))
+  lu.assertTrue(features:kernel(train, turned) == features:kernel(train))
+  lu.assertTrue(features:codes(turned):unpack() == features:codes(train):unpack())
+  fails({ "features:transform", "has no column \"w\"" }, features.transform, features,
+    set({ "u", "v", "x" }, u, v, w))
+  local said = support.stderr_of(function()
+    lu.assertTrue(features:transform(set({ "u", "v", "w", "more" }, u, v, w, u)) == want)
+  end)
+  lu.assertStrContains(said, "left out: \"more\"")
+  local path = os.tmpname()
+  features:save(path)
+  lu.assertTrue(sc.load(path):transform(turned) == want)
+  os.remove(path)
+  features:fit(train.X) -- and no names any more
+  lu.assertTrue(features:transform(turned) == features:transform(turned.X))
+end
+
 function TestASamplerThatLearnsAsksForFit()
   local features = sc.features{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{}, T = 4 }
   for _, name in ipairs{ "transform", "kernel" } do

@@ -5,6 +5,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local fetch = require "scullery.fetch"
+local support = dofile("tests/support.lua")
 
 local SHA_HELLO = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" -- of "hello\n"
 local folder = os.tmpname()
@@ -100,6 +101,53 @@ function TestFetching:test_a_missing_file_says_the_status_and_where_to_put_it()
   refused(base .. "/-/status/500", nil, "500")
 end
 
+-- Part of a file, or another, is none: an answer that is no error is not yet the file.
+function TestFetching:test_another_status_than_200_is_refused()
+  for _, status in ipairs{ 201, 203, 206, 300, 304, 404, 503 } do
+    local address, said = ("%s/-/as/%d/hello"):format(base, status),
+      ("answered %d where 200 is taken"):format(status)
+    for _, digest in ipairs{ false, SHA_HELLO } do
+      refused(address, digest or nil, said, "nothing was kept")
+    end
+  end
+  refused(base .. "/-/status/204", nil, "answered 204")
+  refused(base .. "/-/from/201", nil, "answered 201") -- a Location, and no redirect
+end
+
+function TestFetching:test_every_kind_of_redirect_is_followed()
+  for _, status in ipairs{ 301, 302, 303, 307, 308 } do
+    core.fetch(("%s/-/from/%d"):format(base, status), folder .. "got/hello", SHA_HELLO)
+    lu.assertEquals(read(folder .. "got/hello"), "hello\n")
+  end
+end
+
+-- Nine would be too many; a redirect's own body is no part of the file.
+function TestFetching:test_up_to_eight_redirects_are_followed()
+  core.fetch(base .. ("/-/to"):rep(8) .. "/hello", folder .. "got/hello", SHA_HELLO)
+  os.remove(folder .. "got/hello")
+  refused(base .. ("/-/to"):rep(9) .. "/hello", nil, "more than 8 times")
+end
+
+function TestFetching:test_a_disk_that_is_full_is_told()
+  write("site/large", ("x"):rep(3000000))
+  local script = ("mount -t tmpfs -o size=1m tmpfs %sgot && \"$1\" -e 'require \"scullery.core\"\z
+    .fetch(\"%s/large\", \"%sgot/x\")'; ls -A %sgot"):format(folder, base, folder, folder)
+  lu.skipIf(not os.execute("unshare -m mount -t tmpfs tmpfs /mnt 2>/dev/null"), "no mounts here")
+  local status, out, err = support.shell(("unshare -m sh -c %s sh %s"):format(
+    support.quote(script), support.quote(support.binary)))
+  lu.assertEquals({ status, out }, { 0, "" })
+  lu.assertStrContains(err, "got/x: not written, nothing was left behind: No space left on device")
+end
+
+function TestFetching:test_ctrl_c_ends_a_slow_transfer_and_leaves_nothing()
+  local status, _, err = support.shell(([[%s -e 'require "scullery.core".fetch(%q, %q)' &
+    for i in $(seq 300); do ls %sgot | grep -q part && break; sleep 0.05; done
+    sleep 0.3; kill -INT $!; wait $!]]):format(support.quote(support.binary), base .. "/-/slow",
+    folder .. "got/x", folder))
+  lu.assertEquals({ status, files_left() }, { 1, {} })
+  lu.assertStrContains(err, "interrupted!")
+end
+
 function TestFetching:test_a_truncated_body_is_refused()
   refused(base .. "/-/short/hello", nil, "/-/short/hello", "nothing was kept")
 end
@@ -117,7 +165,7 @@ function TestFetching:test_a_failure_leaves_the_file_that_was_there()
 end
 
 function TestFetching:test_redirects_stay_on_the_web_and_end()
-  refused(base .. "/-/away", nil, "nothing was kept")
+  refused(base .. "/-/away", nil, "leads from", "file:///etc/hostname", "nothing was kept")
   refused(base .. "/-/loop", nil, "nothing was kept")
 end
 
@@ -291,6 +339,52 @@ function TestGetting:test_without_a_network_nothing_stays()
   lu.assertStrContains(said, "put the file by hand at " .. folder
     .. "got/scullery/letter.libsvm.gz")
   lu.assertEquals(files_left(), {})
+end
+
+-- Junk in the cache is no set: it is fetched anew, under whatever name it lies there.
+function TestGetting:test_what_is_in_the_cache_is_checked()
+  need_server()
+  lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
+  core.make_folder(folder .. "site/salsa")
+  local good = read(shared .. "/salsa/airfoil.csv.gz")
+  write("site/salsa/airfoil.csv.gz", good)
+  local code = "for _, path in ipairs(sc.data.get(\"salsa_airfoil\")) do print(path) end"
+  for _, name in ipairs{ "airfoil.csv.gz", "airfoil.csv" } do
+    run("sc.data.get(\"salsa_airfoil\")", base)
+    os.remove(folder .. "got/scullery/salsa/airfoil.csv.gz")
+    write("got/scullery/salsa/" .. name, "junk\n")
+    local said = run(code, base)
+    lu.assertStrContains(said, "got/scullery/salsa/" .. name)
+    lu.assertStrContains(said, "fetched anew")
+    lu.assertEquals(files_left(), { folder .. "got/scullery/salsa/airfoil.csv.gz" })
+    lu.assertTrue(read(files_left()[1]) == good)
+    lu.assertEquals(run(code, "http://127.0.0.1:1"), files_left()[1] .. "\n") -- and is not again
+  end
+  -- where nothing comes, it is said, and the junk is not taken
+  write("got/scullery/salsa/airfoil.csv.gz", "junk\n")
+  local said = run(code, "http://127.0.0.1:1")
+  lu.assertStrContains(said, "fetched anew")
+  lu.assertStrContains(said, "put the file by hand")
+end
+
+function TestGetting:test_junk_that_the_user_put_elsewhere_is_refused_and_stays()
+  core.make_folder(folder .. "site/own")
+  write("site/own/skin.csv.gz", "junk\n")
+  local status, out, err = support.shell(("SCULLERY_DATA=%ssite/own %s data get skin"):format(
+    folder, support.quote(support.binary)))
+  lu.assertEquals({ status, out, read(folder .. "site/own/skin.csv.gz") }, { 1, "", "junk\n" })
+  lu.assertStrContains(err, "site/own/skin.csv.gz: its sha256 is")
+  lu.assertStrContains(err, "remove it, or put the right one there")
+end
+
+-- A converted file whose origin has changed is kept and told of, each time.
+function TestGetting:test_other_contents_of_the_right_shape_are_told()
+  core.make_folder(folder .. "got/scullery")
+  write("got/scullery/spambase.csv", ("x,"):rep(57) .. "is_spam\n" .. (("1,"):rep(57)
+    .. "1\n"):rep(4601))
+  local said = run("print(sc.data.get(\"spambase\")[1])", "http://127.0.0.1:1")
+  lu.assertStrContains(said, "spambase.csv: could not be verified")
+  lu.assertStrContains(said, "\n" .. folder .. "got/scullery/spambase.csv\n")
 end
 
 function TestGetting:test_a_mirror_that_serves_something_else_is_refused()

@@ -3,6 +3,9 @@
  * minutes. /NAME                the file NAME of the folder that is the first argument
  *   /-/short/NAME        the same with a Content-Length that promises more
  *   /-/status/CODE       that status with an empty body
+ *   /-/as/CODE/NAME      the file NAME with that status
+ *   /-/from/CODE         that status with a Location: the file "hello"
+ *   /-/slow              a byte every tenth of a second
  *   /-/to/PATH           a redirect to PATH on this server
  *   /-/away              a redirect to a file:// address
  *   /-/loop              a redirect to itself
@@ -16,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static void say(int client, const char *text, size_t length) {
@@ -35,7 +39,7 @@ static void head(int client, int status, const char *field, const char *value) {
   if (length > 0 && (size_t)length < sizeof text) say(client, text, (size_t)length);
 }
 
-static void send_file(int client, const char *folder, const char *name, long promised) {
+static void send_file(int client, const char *folder, const char *name, int status, long promised) {
   char path[2048], length[32], bytes[65536];
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = strstr(name, "..") == NULL ? fopen(path, "rb") : NULL;
@@ -46,10 +50,18 @@ static void send_file(int client, const char *folder, const char *name, long pro
   (void)fseek(file, 0, SEEK_END);
   (void)snprintf(length, sizeof length, "%ld", ftell(file) + promised);
   rewind(file);
-  head(client, 200, "Content-Length", length);
+  head(client, status, "Content-Length", length);
   for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
     say(client, bytes, got);
   (void)fclose(file);
+}
+
+/* Until the client goes. */
+static void send_slowly(int client) {
+  const struct timespec pause = {.tv_nsec = 100000000};
+  head(client, 200, "Content-Length", "1000000");
+  while (write(client, "x", 1) == 1)
+    (void)nanosleep(&pause, NULL);
 }
 
 /* What comes after `start`, or NULL. */
@@ -60,9 +72,15 @@ static const char *after(const char *text, const char *start) {
 static void answer(int client, const char *folder, const char *path) {
   const char *rest;
   if ((rest = after(path, "/-/short/")) != NULL)
-    send_file(client, folder, rest, 1000);
+    send_file(client, folder, rest, 200, 1000);
   else if ((rest = after(path, "/-/status/")) != NULL)
     head(client, atoi(rest), "Content-Length", "0");
+  else if ((rest = after(path, "/-/as/")) != NULL)
+    send_file(client, folder, strchr(rest, '/') + 1, atoi(rest), 0);
+  else if ((rest = after(path, "/-/from/")) != NULL)
+    head(client, atoi(rest), "Location", "/hello");
+  else if (strcmp(path, "/-/slow") == 0)
+    send_slowly(client);
   else if ((rest = after(path, "/-/to")) != NULL)
     head(client, 302, "Location", rest);
   else if (strcmp(path, "/-/away") == 0)
@@ -72,7 +90,7 @@ static void answer(int client, const char *folder, const char *path) {
   else if (strcmp(path, "/-/huge") == 0)
     head(client, 200, "Content-Length", "8589934592");
   else if (strcmp(path, "/-/hangup") != 0)
-    send_file(client, folder, path + 1, 0);
+    send_file(client, folder, path + 1, 200, 0);
 }
 
 /* The path of "GET /path HTTP/1.1", read up to the blank line. */

@@ -72,3 +72,23 @@ scl_status scl_environment_check(scl_error *error) {
   return check_folder("SCULLERY_DATA", data == NULL ? "" : data, data == NULL ? 0 : strlen(data),
                       error);
 }
+
+bool scl_environment_warn(char line[SCL_WARNING]) {
+  const char *path = value_of("SCULLERY_PLUGIN_PATH");
+  for (size_t length; path != NULL; path = path[length] == ':' ? path + length + 1 : NULL) {
+    length = strcspn(path, ":");
+    if (length == 0) {
+      (void)snprintf(line, SCL_WARNING,
+                     "SCULLERY_PLUGIN_PATH has an empty entry, which is left out");
+      return true;
+    }
+    if (path[0] != '/') {
+      (void)snprintf(line, SCL_WARNING,
+                     "SCULLERY_PLUGIN_PATH names \"%.*s\", which begins at the working folder: "
+                     "plugins of wherever a script is run from are loaded; give full paths",
+                     (int)scl_min(length, 200), path);
+      return true;
+    }
+  }
+  return false;
+}

@@ -53,7 +53,7 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
     to_bytes(header, HEADER, bytes);
     scl_output_write(output, magic, MAGIC);
     scl_output_write(output, bytes, sizeof bytes);
-    for (size_t i = 0; i < codes->rows; i++) {
+    for (size_t i = 0; i < codes->rows && !scl_output_failed(output); i++) {
       scl_codes_get_row(codes, i, row.words);
       to_bytes(row.words, row.count, row.bytes);
       scl_output_write(output, row.bytes, row.count * NUMBER);

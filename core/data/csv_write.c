@@ -60,7 +60,7 @@ scl_status scl_csv_write(const scl_matrix *a, const char *const *names, const ch
   scl_status status = scl_output_open(path, &output, error);
   if (status == SCL_STATUS_OK) {
     if (names != NULL) status = write_names(output, names, a->cols, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < a->rows; i++)
+    for (size_t i = 0; status == SCL_STATUS_OK && i < a->rows && !scl_output_failed(output); i++)
       write_row(output, a, i, line);
     if (status == SCL_STATUS_OK)
       status = scl_output_commit(output, error);

@@ -3,6 +3,7 @@
 
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/digest.h"
 #include "data/output.h"
 #include <curl/curl.h>
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* libcurl and what it brings take longer to load than all the rest, and few runs need it. */
 typedef struct library {
@@ -46,7 +48,13 @@ static scl_status load(library *curl, scl_error *error) {
  * the disk. */
 #define MOST_BYTES ((curl_off_t)4 << 30)
 
+enum { MOST_REDIRECTS = 8 };
+
 typedef struct transfer {
+  const library *curl;
+  CURL *handle;
+  const char *url, *path; /* as they were asked for */
+  char *at;               /* where the last redirect led */
   scl_output *output;
   scl_digest digest;
   curl_off_t taken;
@@ -54,13 +62,21 @@ typedef struct transfer {
   scl_progress progress;
 } transfer;
 
+static long answer_of(const transfer *t) {
+  long answer = 0;
+  (void)t->curl->getinfo(t->handle, CURLINFO_RESPONSE_CODE, &answer);
+  return answer;
+}
+
+/* What comes with another answer than 200 is no part of the file. */
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
   transfer *t = context;
   t->taken += (curl_off_t)(size * count);
   if (t->taken > MOST_BYTES) return 0;
+  if (answer_of(t) != 200) return size * count;
   scl_output_write(t->output, bytes, size * count);
   scl_digest_add(&t->digest, bytes, size * count);
-  return size * count;
+  return scl_output_failed(t->output) ? 0 : size * count;
 }
 
 static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
@@ -73,19 +89,11 @@ static int watch(void *context, curl_off_t total, curl_off_t done, curl_off_t up
   return scl_interrupted();
 }
 
-/* http and https alone, redirects included: an address must not reach the files of this machine. */
-static CURLcode restrict_protocols(const library *curl, CURL *handle) {
-  const CURLcode code = curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  return code != CURLE_OK ? code : curl->setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-}
-
-static CURLcode run(const library *curl, CURL *handle, const char *url, transfer *t) {
-  const CURLcode restricted = restrict_protocols(curl, handle);
-  if (restricted != CURLE_OK) return restricted;
-  (void)curl->setopt(handle, CURLOPT_URL, url);
+static CURLcode prepare(transfer *t) {
+  const library *curl = t->curl;
+  CURL *handle = t->handle;
   (void)curl->setopt(handle, CURLOPT_ERRORBUFFER, t->why);
-  (void)curl->setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
-  (void)curl->setopt(handle, CURLOPT_MAXREDIRS, 8L);
+  (void)curl->setopt(handle, CURLOPT_FOLLOWLOCATION, 0L); /* scl_fetch_may_follow decides */
   (void)curl->setopt(handle, CURLOPT_FAILONERROR, 1L);
   (void)curl->setopt(handle, CURLOPT_NOSIGNAL, 1L);
   (void)curl->setopt(handle, CURLOPT_CONNECTTIMEOUT, 20L);
@@ -98,53 +106,107 @@ static CURLcode run(const library *curl, CURL *handle, const char *url, transfer
   (void)curl->setopt(handle, CURLOPT_NOPROGRESS, 0L);
   (void)curl->setopt(handle, CURLOPT_XFERINFOFUNCTION, watch);
   (void)curl->setopt(handle, CURLOPT_XFERINFODATA, t);
-  return curl->perform(handle);
+  /* An address must not reach the files of this machine. */
+  return curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
 }
 
-static scl_status refuse(const library *curl, CURL *handle, CURLcode code, const char *url,
-                         const char *path, const transfer *t, scl_error *error) {
-  long answer = 0;
-  (void)curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &answer);
-  if (code == CURLE_ABORTED_BY_CALLBACK) {
+/* ------------------------------------------------------------ redirects */
+
+static bool is_of(const char *url, const char *scheme) {
+  const size_t length = strlen(scheme);
+  return strncasecmp(url, scheme, length) == 0 && strncmp(url + length, "://", 3) == 0;
+}
+
+bool scl_fetch_may_follow(const char *from, const char *to) {
+  return is_of(to, "https") || (is_of(to, "http") && is_of(from, "http"));
+}
+
+/* The address that the answer leads to, NULL where it is the last. */
+static scl_status next_address(transfer *t, const char **next, scl_error *error) {
+  char *to = NULL;
+  *next = NULL;
+  (void)t->curl->getinfo(t->handle, CURLINFO_REDIRECT_URL, &to);
+  if (to == NULL) return SCL_STATUS_OK;
+  if (!scl_fetch_may_follow(t->at, to))
+    return scl_fail(error, SCL_STATUS_IO,
+                    "%s: the server leads from %.200s to %.200s, which is not followed: redirects "
+                    "stay within http and https, and within https; nothing was kept. The file can "
+                    "be put by hand at %s",
+                    t->url, t->at, to, t->path);
+  char *kept = scl_copy_text(to);
+  if (kept == NULL) return scl_fail_memory(error, strlen(to), "an address");
+  scl_release(t->at);
+  *next = t->at = kept;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ the whole of it */
+
+static scl_status refuse(const transfer *t, CURLcode code, scl_error *error) {
+  const long answer = answer_of(t);
+  if (code == CURLE_ABORTED_BY_CALLBACK || scl_interrupted()) {
     scl_interrupt_clear();
-    return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted! (%s was not fetched)", url);
+    return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted! (%s was not fetched)", t->url);
   }
-  if (code == CURLE_HTTP_RETURNED_ERROR)
-    return scl_fail(
-        error, SCL_STATUS_IO,
-        "%s: the server answered %ld; nothing was kept. The file can be put by hand at %s", url,
-        answer, path);
+  if (code == CURLE_HTTP_RETURNED_ERROR || code == CURLE_OK)
+    return scl_fail(error, SCL_STATUS_IO,
+                    "%s: the server answered %ld where 200 is taken; nothing was kept. The file "
+                    "can be put by hand at %s",
+                    t->url, answer, t->path);
   if (code == CURLE_FILESIZE_EXCEEDED || t->taken > MOST_BYTES)
     return scl_fail(error, SCL_STATUS_IO,
                     "%s: the file is larger than 4 GB, which no data set here is; nothing was kept",
-                    url);
+                    t->url);
   return scl_fail(error, SCL_STATUS_IO,
-                  "%s: %s; nothing was kept. Without a network, put the file by hand at %s", url,
-                  t->why[0] != 0 ? t->why : curl->strerror(code), path);
+                  "%s: %s; nothing was kept. Without a network, put the file by hand at %s", t->url,
+                  t->why[0] != 0 ? t->why : t->curl->strerror(code), t->path);
+}
+
+static scl_status transfer_all(transfer *t, scl_error *error) {
+  CURLcode code = prepare(t);
+  const char *next = t->url;
+  for (int hops = 0; code == CURLE_OK && next != NULL; hops++) {
+    if (hops > MOST_REDIRECTS)
+      return scl_fail(error, SCL_STATUS_IO,
+                      "%s: the server leads on more than %d times; nothing was kept", t->url,
+                      MOST_REDIRECTS);
+    (void)t->curl->setopt(t->handle, CURLOPT_URL, next);
+    code = t->curl->perform(t->handle);
+    if (code == CURLE_OK) SCL_TRY(next_address(t, &next, error));
+  }
+  if (code == CURLE_OK && answer_of(t) == 200) return SCL_STATUS_OK;
+  if (code == CURLE_WRITE_ERROR && t->taken <= MOST_BYTES && scl_output_failed(t->output))
+    return SCL_STATUS_OK; /* commit says why */
+  return refuse(t, code, error);
+}
+
+static scl_status check_digest(transfer *t, const char *sha256, scl_error *error) {
+  char text[SCL_DIGEST_TEXT + 1];
+  scl_digest_text(&t->digest, text);
+  if (sha256 == NULL || strcmp(text, sha256) == 0 || scl_output_failed(t->output))
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: the file that came has sha256 %s where %s is expected; nothing was kept",
+                  t->url, text, sha256);
 }
 
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
   library curl = {0};
-  transfer t = {.progress = scl_progress_begin("fetching", "bytes", 0)};
-  char text[SCL_DIGEST_TEXT + 1];
+  transfer t = {.curl = &curl,
+                .url = url,
+                .path = path,
+                .progress = scl_progress_begin("fetching", "bytes", 0)};
   SCL_TRY(load(&curl, error));
   SCL_TRY(scl_output_open(path, &t.output, error));
   scl_digest_open(&t.digest);
-  CURL *handle = curl.init();
-  if (handle == NULL) {
-    scl_output_abandon(t.output);
-    return scl_fail_memory(error, 0, "a transfer");
-  }
-  const CURLcode code = run(&curl, handle, url, &t);
+  t.at = scl_copy_text(url);
+  t.handle = curl.init();
+  scl_status status = t.at == NULL || t.handle == NULL ? scl_fail_memory(error, 0, "a transfer")
+                                                       : transfer_all(&t, error);
   scl_progress_end(&t.progress);
-  scl_status status =
-      code == CURLE_OK ? SCL_STATUS_OK : refuse(&curl, handle, code, url, path, &t, error);
-  curl.cleanup(handle);
-  scl_digest_text(&t.digest, text);
-  if (status == SCL_STATUS_OK && sha256 != NULL && strcmp(text, sha256) != 0)
-    status = scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "%s: the file that came has sha256 %s where %s is expected; nothing was kept",
-                      url, text, sha256);
+  if (t.handle != NULL) curl.cleanup(t.handle);
+  scl_release(t.at);
+  if (status == SCL_STATUS_OK) status = check_digest(&t, sha256, error);
   if (status == SCL_STATUS_OK) return scl_output_commit(t.output, error);
   scl_output_abandon(t.output);
   return status;

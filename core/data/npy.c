@@ -120,7 +120,7 @@ void npy_make_header(const char *type, size_t rows, size_t cols, bool list,
 /* Row by row, packed where the rows are not. */
 static void write_rows(scl_output *output, const scl_matrix *a, char *row) {
   const size_t bytes = a->cols * scl_dtype_size(a->dtype);
-  for (size_t i = 0; i < a->rows; i++) {
+  for (size_t i = 0; i < a->rows && !scl_output_failed(output); i++) {
     if (a->dtype == SCL_DTYPE_FLOAT64)
       for (size_t j = 0; j < a->cols; j++)
         ((double *)(void *)row)[j] = scl_matrix_get(a, i, j);

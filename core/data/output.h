@@ -9,18 +9,18 @@
 typedef struct scl_output scl_output;
 
 /* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target
- * is written. SCL_STATUS_IO where the folder cannot be written, or where path is a folder, pipe or
- * device. */
+ * is written; a file that is replaced leaves its mode to the new one. SCL_STATUS_IO where the folder
+ * or the file that is there cannot be written, or where path is a folder, pipe or device. */
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
 /* Begin to write to the standard output, as it comes. Where its reader has gone, the program ends
  * without a word, as programs in a pipe do. */
 scl_status scl_output_open_standard(scl_output **out, scl_error *error);
-/* Remembers the first failure; commit reports it. */
+/* Remembers the first failure, and writes nothing after it or after Ctrl-C; commit reports both. */
 void scl_output_write(scl_output *output, const void *bytes, size_t size);
 /* Other bytes in the place of some that were written, `from` the beginning of a file. */
 void scl_output_rewrite(scl_output *output, size_t from, const void *bytes, size_t size);
-/* Whether something could not be written, so that going on is of no use. */
-bool scl_output_failed(const scl_output *output);
+/* Whether something could not be written, or Ctrl-C was pressed: going on is of no use. */
+bool scl_output_failed(scl_output *output);
 /* Make it the file, or say why not; the temporary is gone either way and *output is ended. */
 scl_status scl_output_commit(scl_output *output, scl_error *error);
 /* Give up: nothing stays. output may be NULL. */

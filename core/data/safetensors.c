@@ -198,8 +198,8 @@ static scl_status each_chunk(const writer *w, scl_digest *digest, scl_output *ou
       reorder(chunk, count / size, size);
       if (digest != NULL) scl_digest_add(digest, chunk, count);
       if (output != NULL) scl_output_write(output, chunk, count);
+      SCL_TRY(scl_interrupt_check(error));
     }
-    SCL_TRY(scl_interrupt_check(error));
   }
   return SCL_STATUS_OK;
 }

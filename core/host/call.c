@@ -3,6 +3,7 @@
 #include "host/host.h"
 
 #include "base/interrupt.h"
+#include "base/unfinished.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -39,7 +40,9 @@ static void on_interrupt(int number) {
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   const double since =
       (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
+  if (since < 0.02) return; /* timeout(1) signals the process and its group: one press */
   if (scl_interrupted() && since < 1) { /* nothing reacted to the last one: the default */
+    scl_unfinished_remove();
     (void)signal(number, SIG_DFL);
     (void)raise(number);
     return;

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/unfinished.h"
 #include "plugin/crash.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -247,7 +249,25 @@ static int protected_main(lua_State *L) {
   return 1;
 }
 
+/* Whichever way the process exits, os.exit() of a script included: output that was lost is an
+ * error. */
+static void finish_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return;
+  (void)fputs("scullery: not all of the output could be written\n", stderr);
+  scl_unfinished_remove();
+  _exit(EXIT_FAILURE);
+}
+
+/* A standard stream that was closed is a place for the next file that is opened, into which output
+ * would then go: one that fails takes its place. */
+static void fill_standard_streams(void) {
+  for (int stream = 0; stream <= STDERR_FILENO; stream++)
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  fill_standard_streams();
   lua_State *L = luaL_newstate();
   if (L == NULL) {
     (void)fputs("scullery: not enough memory\n", stderr);
@@ -255,6 +275,8 @@ int main(int argc, char **argv) {
   }
   int status = EXIT_FAILURE;
   scl_crash_report();
+  scl_unfinished_watch();
+  (void)atexit(finish_output);
   lua_pushcfunction(L, protected_main);
   lua_pushinteger(L, argc);
   lua_pushlightuserdata(L, argv);
@@ -263,9 +285,5 @@ int main(int argc, char **argv) {
   else
     scl_report(L, "scullery: ");
   lua_close(L);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    (void)fputs("scullery: not all of the output could be written\n", stderr);
-    return EXIT_FAILURE;
-  }
   return status;
 }

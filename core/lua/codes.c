@@ -118,13 +118,13 @@ static int select_rows(lua_State *L) {
 /* codes_write(codes, path) */
 static int write_file(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(L, scl_codes_write(check_codes(L, 1), luaL_checkstring(L, 2), &error), &error);
+  scl_lua_check(L, scl_codes_write(check_codes(L, 1), scl_lua_check_path(L, 2), &error), &error);
   return 0;
 }
 
 /* codes_read(path) -> codes */
 static int read_file(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   void **slot = new_codes(L);
   scl_error error = {0};
   scl_codes *codes = NULL;

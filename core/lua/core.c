@@ -2,12 +2,15 @@
 #include "base/environment.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
+#include <stdio.h>
 
 int luaopen_scullery_core(lua_State *L);
 
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_error error = {0};
+  char warning[SCL_WARNING];
   scl_lua_check(L, scl_environment_check(&error), &error);
+  if (scl_environment_warn(warning)) (void)fprintf(stderr, "scullery: %s\n", warning);
   lua_newtable(L);
   scl_lua_open_matrix(L);
   scl_lua_open_random(L);

@@ -154,7 +154,7 @@ static int csv_blocks(lua_State *L) {
   scl_error error = {0};
   luaL_checkstack(L, 40, title);
   lua_settop(L, 3);
-  const char *path = luaL_checkstring(L, 1), *id = luaL_optstring(L, 3, NULL);
+  const char *path = scl_lua_check_path(L, 1), *id = luaL_optstring(L, 3, NULL);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", title);
   const int top = lua_gettop(L);
@@ -218,7 +218,7 @@ static int write_csv(lua_State *L) {
   if (names != NULL && count != a->cols)
     return luaL_error(L, "%s: %I names, and the matrix has %I columns", title, (LUAI_UACINT)count,
                       (LUAI_UACINT)a->cols);
-  check(L, title, scl_csv_write(a, names, luaL_checkstring(L, 3), &error), &error);
+  check(L, title, scl_csv_write(a, names, scl_lua_check_path(L, 3), &error), &error);
   return 0;
 }
 
@@ -269,7 +269,7 @@ static int read_idx(lua_State *L) {
 /* core.read_npy(path) -> matrix */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   scl_matrix *out = scl_lua_new_matrix(L);
   check(L, "data.npy", scl_npy_read(path, out, &error), &error);
   scl_lua_account(L, scl_matrix_bytes(out));
@@ -279,7 +279,7 @@ static int read_npy(lua_State *L) {
 /* core.write_npy(matrix, path) */
 static int write_npy(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), luaL_checkstring(L, 2), &error),
+  scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), scl_lua_check_path(L, 2), &error),
                 &error);
   return 0;
 }
@@ -287,7 +287,7 @@ static int write_npy(lua_State *L) {
 /* core.stream_npy(path of X, path of y or nil) -> source */
 static int stream_npy(lua_State *L) {
   scl_error error = {0};
-  const char *x_path = luaL_checkstring(L, 1), *y_path = luaL_optstring(L, 2, NULL);
+  const char *x_path = scl_lua_check_path(L, 1), *y_path = scl_lua_opt_path(L, 2);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
   check(L, "data.npy", scl_npy_stream(x_path, y_path, &source, &error), &error);
@@ -300,10 +300,10 @@ static int stream_npy(lua_State *L) {
 /* core.fetch(url, path, sha256 or nil) */
 static int fetch(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(
-      L,
-      scl_fetch(luaL_checkstring(L, 1), luaL_checkstring(L, 2), luaL_optstring(L, 3, NULL), &error),
-      &error);
+  scl_lua_check(L,
+                scl_fetch(luaL_checkstring(L, 1), scl_lua_check_path(L, 2),
+                          luaL_optstring(L, 3, NULL), &error),
+                &error);
   return 0;
 }
 
@@ -311,14 +311,14 @@ static int fetch(lua_State *L) {
 static int sha256(lua_State *L) {
   char digest[65];
   scl_error error = {0};
-  scl_lua_check(L, scl_sha256_file(luaL_checkstring(L, 1), digest, &error), &error);
+  scl_lua_check(L, scl_sha256_file(scl_lua_check_path(L, 1), digest, &error), &error);
   lua_pushstring(L, digest);
   return 1;
 }
 
 /* core.make_folder(path): nothing when it is there already */
 static int make_folder(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   if (mkdir(path, 0777) != 0 && errno != EEXIST)
     return luaL_error(L, "%s: the folder cannot be made: %s", path, strerror(errno));
   return 0;

@@ -1,6 +1,7 @@
 /* scullery.core: whole texts in and out, for files that are fetched in another form than the one
  * that is kept. */
 #include "lua/fetch.h"
+#include "base/interrupt.h"
 #include "data/input.h"
 #include "data/output.h"
 
@@ -28,10 +29,14 @@ static held *new_held(lua_State *L) {
   return h;
 }
 
-/* core.read_text(path) -> what the file holds, unpacked when it is gzip */
+/* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most` bytes,
+ * 1 GB if that is left out */
 static int read_text(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
+  const size_t most =
+      lua_isnoneornil(L, 2) ? (size_t)1 << 30 : scl_lua_check_size(L, 2, 0, SIZE_MAX >> 12, "most");
   scl_error error = {0};
+  size_t taken = 0;
   held *h = new_held(L);
   scl_lua_check(L, scl_input_open(path, &h->input, &error), &error);
   luaL_Buffer text;
@@ -40,6 +45,11 @@ static int read_text(lua_State *L) {
     char *room = luaL_prepbuffer(&text);
     scl_lua_check(L, scl_input_read(h->input, room, LUAL_BUFFERSIZE, &got, &error), &error);
     luaL_addsize(&text, got);
+    taken += got;
+    if (taken > most)
+      return luaL_error(L, "%s: it holds more than %I bytes, which is too much for a text", path,
+                        (LUAI_UACINT)most);
+    scl_lua_check(L, scl_interrupt_check(&error), &error);
   }
   luaL_pushresult(&text);
   scl_input_close(h->input);
@@ -50,7 +60,7 @@ static int read_text(lua_State *L) {
 /* core.write_text(path, text): whole or not at all */
 static int write_text(lua_State *L) {
   size_t length;
-  const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &length);
+  const char *path = scl_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &length);
   scl_error error = {0};
   held *h = new_held(L);
   scl_lua_check(L, scl_output_open(path, &h->output, &error), &error);

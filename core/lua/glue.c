@@ -31,6 +31,18 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
   return (size_t)value;
 }
 
+const char *scl_lua_check_path(lua_State *L, int place) {
+  size_t length;
+  const char *path = luaL_checklstring(L, place, &length);
+  if (strlen(path) != length)
+    luaL_error(L, "\"%s...\" is no name of a file: it has a zero byte in it", path);
+  return path;
+}
+
+const char *scl_lua_opt_path(lua_State *L, int place) {
+  return lua_isnoneornil(L, place) ? NULL : scl_lua_check_path(L, place);
+}
+
 scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
   if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
   const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";

@@ -35,6 +35,11 @@ void scl_lua_account(lua_State *L, size_t bytes);
 
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
+/* The path of a file at `place`: a text without a zero byte, behind which the system would not
+ * look. */
+const char *scl_lua_check_path(lua_State *L, int place);
+/* The same, NULL where nothing is there. */
+const char *scl_lua_opt_path(lua_State *L, int place);
 /* "float64" or "float32" at `place` (absent: float64). */
 scl_dtype scl_lua_check_dtype(lua_State *L, int place);
 

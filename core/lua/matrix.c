@@ -356,7 +356,7 @@ static bool ends_with(const char *text, const char *end) {
 static int save(lua_State *L) {
   scl_lua_check_matrix(L, 1);
   check_text(L, 2, "save takes the path of a file");
-  const char *path = lua_tostring(L, 2);
+  const char *path = scl_lua_check_path(L, 2);
   const bool csv = ends_with(path, ".csv");
   lua_settop(L, 2);
   if (!csv && !ends_with(path, ".npy"))

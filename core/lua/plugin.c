@@ -229,7 +229,7 @@ static void load_one(void *context, const scl_component *component) {
 /* core.plugin_load(path) -> list of the components in the file, as plugin_info gives them */
 static int plugin_load(lua_State *L) {
   scl_error error = {0};
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   lua_newtable(L);
   scl_lua_check(L, scl_registry_load(path, load_one, L, &error), &error);
   return 1;

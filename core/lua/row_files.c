@@ -15,7 +15,7 @@ static int open_blocks(lua_State *L,
                        scl_status (*open)(const char *, size_t, scl_row_blocks **, scl_error *)) {
   scl_error error = {0};
   scl_row_blocks *blocks = NULL;
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
   void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks, 0);
   scl_lua_check(L, open(path, cols, &blocks, &error), &error);
@@ -52,7 +52,7 @@ static int row_file(lua_State *L) {
   scl_row_file *file = NULL;
   lua_settop(L, 2);
   luaL_checktype(L, 2, LUA_TTABLE);
-  const char *path = luaL_optstring(L, 1, NULL);
+  const char *path = scl_lua_opt_path(L, 1);
   lua_getfield(L, 2, "npy");
   format.npy = lua_toboolean(L, -1);
   lua_getfield(L, 2, "id");

@@ -30,7 +30,7 @@ static scl_array packed(lua_State *L) {
 
 /* core.tensors_write(path, text, {name = matrix or array}) */
 static int tensors_write(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1), *text = luaL_checkstring(L, 2);
+  const char *path = scl_lua_check_path(L, 1), *text = luaL_checkstring(L, 2);
   size_t count = 0, i = 0;
   scl_error error = {0};
   luaL_checktype(L, 3, LUA_TTABLE);
@@ -64,7 +64,7 @@ static void release_file(void *file) {
 
 /* core.tensors_read(path) -> text, tensors, {name = place} */
 static int tensors_read(lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
+  const char *path = scl_lua_check_path(L, 1);
   scl_error error = {0};
   void **slot = scl_lua_new_handle(L, SCL_LUA_TENSORS, release_file, 0);
   const int made = lua_gettop(L);

@@ -54,9 +54,25 @@ scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error)
   return SCL_STATUS_OK;
 }
 
+/* Numbers that the kernel does not take: the first row of X or Y that has them, found one by one. */
+static bool blame(const strips *job, const scl_matrix *rows, const char *name, scl_error *error) {
+  double k;
+  for (size_t i = 0; i < rows->rows; i++) {
+    const scl_const_parameters u =
+        scl_dense_rows(scl_matrix_row(rows, i), rows->row_stride, 1, rows->cols);
+    if (scl_kernel_gram(job->kernel, &u, &u, &k, 1, error) == SCL_STATUS_OK) continue;
+    (void)scl_prefix(error, "row %zu of %s", i + 1, name);
+    return true;
+  }
+  return false;
+}
+
 static scl_status fill(const strips *job, scl_error *error) {
-  SCL_TRY(
-      scl_pool_try((job->x->rows + STRIP - 1) / STRIP, fill_strip, (void *)(uintptr_t)job, error));
+  const scl_status status =
+      scl_pool_try((job->x->rows + STRIP - 1) / STRIP, fill_strip, (void *)(uintptr_t)job, error);
+  if (status == SCL_STATUS_BAD_DATA)
+    (void)(blame(job, job->x, "X", error) || blame(job, job->y, "Y", error));
+  if (status != SCL_STATUS_OK) return status;
   const scl_kernel_values values = {.kernel = job->kernel,
                                     .left = "row",
                                     .right = "row",

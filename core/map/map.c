@@ -151,6 +151,7 @@ static scl_status check_section(const scl_map *map, scl_error *error) {
   const char *phi = scl_instance_name(map->phi), *sampler = scl_instance_name(map->sampler);
   const char *tag = map->layout.tag;
   const bool rows = map->layout.space == SCL_SPACE_DENSE || scl_sampler_has_rows(map->sampler);
+  if (tag != NULL && strcmp(tag, ROWS_TAG) != 0) return refuse_tag(map, error);
   if (map->space->seen != SCL_SPACE_DENSE || !rows)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kernel.%s as phi makes features k(w, x) of rows w, and sampler.%s draws %s",
@@ -160,7 +161,7 @@ static scl_status check_section(const scl_map *map, scl_error *error) {
   if (map->layout.has_bias)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "kernel.%s as phi takes rows without a bias: bias = \"none\"", phi);
-  return tag == NULL || strcmp(tag, ROWS_TAG) == 0 ? SCL_STATUS_OK : refuse_tag(map, error);
+  return SCL_STATUS_OK;
 }
 
 static scl_status check_nonlinearity(const scl_map *map, scl_error *error) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "plugin/crash.h"
 
+#include "base/unfinished.h"
 #include "plugin/call.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -90,6 +91,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
       report_outside(signals[i].what);
     (void)sigaction(number, &before[i], NULL);
   }
+  scl_unfinished_remove();
   /* Again, as it would have been without us: an instruction that faults does so by itself. */
   if (info->si_code <= 0) (void)raise(number);
 }
@@ -103,6 +105,7 @@ static void end_in_slot(const char *what) {
   else
     report(scl_call_current(), what);
   (void)fflush(NULL);
+  scl_unfinished_remove();
   _exit(EXIT_FAILURE);
 }
 

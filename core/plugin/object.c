@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "plugin/object.h"
 
+#include "plugin/elf.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,25 +11,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static scl_status check_folder(const char *real, scl_error *error) {
-  char folder[PATH_MAX];
+/* Who may alter code that the search finds by itself: root and the user. */
+static scl_status refuse_open(const char *path, const char *who, const char *what,
+                              const char *which, bool by_name, scl_error *error) {
+  const bool all = which[0] == 'o';
+  return scl_fail(error, SCL_STATUS_IO,
+                  "plugin %s: refused, because %s may write %s (chmod %s-w makes it acceptable%s)",
+                  path, who, what, which,
+                  by_name || all ? "" : ", and sc.plugin.load(path) takes it as it is");
+}
+
+/* Root and the user alone may write to it. A file that is asked for by its path may be written by a
+ * group, and lie in a folder that all may write to and has the sticky bit (/tmp), where nobody can
+ * replace another user's file. */
+static scl_status check_writers(const char *path, mode_t file, const char *what, bool by_name,
+                                scl_error *error) {
+  const bool sticky = S_ISDIR(file) && (file & S_ISVTX) != 0;
+  if (file & S_IWOTH && !sticky) return refuse_open(path, "every user", what, "o", by_name, error);
+  if (by_name) return SCL_STATUS_OK;
+  if (file & S_IWOTH)
+    return scl_fail(
+        error, SCL_STATUS_IO,
+        "plugin %s: refused, because every user may write to %s, where the search takes "
+        "nothing (sc.plugin.load(path) takes it)",
+        path, what);
+  if (file & S_IWGRP && !sticky) return refuse_open(path, "a group", what, "g", by_name, error);
+  return SCL_STATUS_OK;
+}
+
+static scl_status check_folder(const char *real, bool by_name, scl_error *error) {
+  char folder[PATH_MAX], what[PATH_MAX + 16];
   struct stat about;
   (void)snprintf(folder, sizeof folder, "%s", real);
   char *slash = strrchr(folder, '/');
   slash[slash == folder] = 0;
   if (stat(folder, &about) != 0)
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: its folder cannot be looked at", real);
-  /* In a folder with the sticky bit (/tmp) nobody can replace another user's file. */
-  if (about.st_mode & S_IWOTH && !(about.st_mode & S_ISVTX))
-    return scl_fail(error, SCL_STATUS_IO,
-                    "plugin %s: refused, because every user may write to its folder %s (chmod o-w "
-                    "makes it acceptable)",
-                    real, folder);
-  return SCL_STATUS_OK;
+  (void)snprintf(what, sizeof what, "its folder %s", folder);
+  return check_writers(real, about.st_mode, what, by_name, error);
 }
 
-scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity *identity,
-                            scl_error *error) {
+scl_status scl_object_find(const char *path, char real[PATH_MAX], scl_identity *identity,
+                           scl_error *error) {
   struct stat file;
   if (stat(path, &file) != 0)
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: no such file", path);
@@ -36,19 +60,22 @@ scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity 
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is a folder; give the .so file", path);
   if (!S_ISREG(file.st_mode))
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is no plain file", path);
-  if (file.st_mode & S_IWOTH)
-    return scl_fail(error, SCL_STATUS_IO,
-                    "plugin %s: refused, because every user may write this file (chmod o-w makes "
-                    "it acceptable)",
-                    path);
-  if (file.st_uid != 0 && file.st_uid != geteuid())
-    return scl_fail(error, SCL_STATUS_IO,
-                    "plugin %s: refused, because it belongs to another user (uid %lu)", path,
-                    (unsigned long)file.st_uid);
   if (realpath(path, real) == NULL)
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: cannot be reached", path);
   *identity = (scl_identity){file.st_dev, file.st_ino, file.st_size, file.st_mtim};
-  return check_folder(real, error);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_object_check(const char *real, bool by_name, scl_error *error) {
+  struct stat file;
+  if (stat(real, &file) != 0)
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: no such file", real);
+  if (file.st_uid != 0 && file.st_uid != geteuid())
+    return scl_fail(error, SCL_STATUS_IO,
+                    "plugin %s: refused, because it belongs to another user (uid %lu)", real,
+                    (unsigned long)file.st_uid);
+  SCL_TRY(check_writers(real, file.st_mode, "this file", by_name, error));
+  return check_folder(real, by_name, error);
 }
 
 /* ------------------------------------------------------------ opening */
@@ -120,6 +147,7 @@ scl_status scl_object_open(const char *real, bool again, const scl_plugin *const
                            size_t *count, void **handle, scl_error *error) {
   const unsigned mode = scl_float_mode();
   *plugins = NULL;
+  SCL_TRY(scl_elf_check(real, error));
   *handle = open_object(real, again);
   const bool changed = scl_float_mode() != mode;
   if (changed) scl_float_mode_restore(mode);

@@ -20,13 +20,16 @@ static inline bool scl_identity_same(const scl_identity *a, const scl_identity *
          a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* The real path and identity of a file that may be loaded. Refused: what is no plain file, what
- * every user may write (the file, or its folder without the sticky bit), what belongs to another
- * user. */
-scl_status scl_object_check(const char *path, char real[PATH_MAX], scl_identity *identity,
-                            scl_error *error);
+/* The real path and identity of a plain file; anything else is refused. */
+scl_status scl_object_find(const char *path, char real[PATH_MAX], scl_identity *identity,
+                           scl_error *error);
+/* Whether it may be loaded. Refused: what belongs to another user than root or the user; what every
+ * user may write (the file, or its folder without the sticky bit); and, where the search found it,
+ * what a group may write (file or folder), and what lies in a folder that every user may write to,
+ * the sticky bit or not. */
+scl_status scl_object_check(const char *real, bool by_name, scl_error *error);
 
-/* Open it and find the components: `again` opens a copy, so that a path that was opened before
+/* Check that it is a whole shared object (elf.h), open it and find the components: `again` opens a copy, so that a path that was opened before
  * gives its present bytes. Opening runs the object's constructors; one that changes the
  * floating-point mode (as -ffast-math does) is refused. On success the object stays open. */
 scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,

@@ -34,8 +34,11 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
   }
   if (option->forms & SCL_FORM_BOOLEAN)
     used = scl_append(text, size, used, used ? ", true or false" : "true or false");
-  if (option->forms & SCL_FORM_LIST)
-    used = scl_append(text, size, used, used ? ", a list of numbers" : "a list of numbers");
+  if (option->forms & SCL_FORM_LIST) {
+    range_text(option, "numbers", part);
+    used = scl_append(text, size, used, used ? ", a list of " : "a list of ");
+    used = scl_append(text, size, used, part);
+  }
   if (option->forms & SCL_FORM_WORD && option->words != NULL) {
     used = scl_append(text, size, used, used ? ", one of " : "one of ");
     for (const char *at = option->words; *at != 0; at++) {

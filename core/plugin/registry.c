@@ -272,11 +272,14 @@ static scl_status enter(const scl_plugin *const *plugins, size_t count, const ch
   return SCL_STATUS_OK;
 }
 
-static scl_status load_locked(const char *path, entry **out, scl_error *error) {
+/* by_name: the path was given, where otherwise the search found it. The built-in plugins lie beside
+ * the library, whose code runs already: they are as safe as it is. */
+static scl_status load_locked(const char *path, bool by_name, entry **out, scl_error *error) {
   char real[PATH_MAX];
   scl_identity identity;
   bool again = false;
-  SCL_TRY(scl_object_check(path, real, &identity, error));
+  SCL_TRY(scl_object_find(path, real, &identity, error));
+  if (!is_builtin(real)) SCL_TRY(scl_object_check(real, by_name, error));
   for (entry *e = registry.last; e != NULL; e = e->before) {
     if (strcmp(e->path, real) != 0) continue;
     if (!again && scl_identity_same(&e->identity, &identity)) {
@@ -313,7 +316,7 @@ scl_status scl_registry_load(const char *path, scl_component_visit visit, void *
                              scl_error *error) {
   entry *e = NULL;
   pthread_mutex_lock(&registry.lock);
-  const scl_status status = load_locked(path, &e, error);
+  const scl_status status = load_locked(path, true, &e, error);
   pthread_mutex_unlock(&registry.lock);
   for (size_t i = 0; status == SCL_STATUS_OK && i < e->count; i++)
     visit(context, &e->components[i]);
@@ -467,7 +470,7 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
                     scl_kind_name(kind), name, had->path, scl_kind_name(now->kind), now->name);
   }
   if (!there) return refuse_unknown(kind, name, error);
-  SCL_TRY(load_locked(wanted.path, &found, error));
+  SCL_TRY(load_locked(wanted.path, false, &found, error));
   *out = loaded(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
   const scl_plugin *first = &found->components[0].plugin;

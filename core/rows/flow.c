@@ -221,17 +221,32 @@ static scl_status fill_block(walk *w, scl_error *error) {
   return scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error);
 }
 
+static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
+  const scl_flow *flow = w->flow;
+  const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
+  const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
+  if (w->entries > 0) return scl_map_apply_cells(flow->map, x, cols, count, w->columns, error);
+  return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, w->phi, width, error)
+                          : scl_map_apply_part(flow->map, flow->first, flow->count, x, cols, count,
+                                               w->phi, width, error);
+}
+
+/* Numbers that a component does not take: the first row of them, found one by one. */
+static scl_status map_block(walk *w, scl_error *error) {
+  const scl_status status = apply_map(w, 0, w->count, error);
+  if (status != SCL_STATUS_BAD_DATA) return status;
+  for (size_t i = 0; i < w->count; i++)
+    if (apply_map(w, w->position[i], 1, error) != SCL_STATUS_OK)
+      return scl_prefix(error, "row %zu of X", w->first + i + 1);
+  return status;
+}
+
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
                               scl_error *error) {
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (mapped && w->entries > 0)
-    SCL_TRY(scl_map_apply_cells(flow->map, w->x, cols, w->count, w->columns, error));
-  else if (mapped)
-    SCL_TRY(flow->count == 0 ? scl_map_apply(flow->map, w->x, cols, w->count, w->phi, width, error)
-                             : scl_map_apply_part(flow->map, flow->first, flow->count, w->x, cols,
-                                                  w->count, w->phi, width, error));
+  if (mapped) SCL_TRY(map_block(w, error));
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,

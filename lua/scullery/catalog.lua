@@ -36,18 +36,23 @@ covtype_names[#covtype_names + 1] = "Cover_Type"
 
 -- The files of MNIST as the public mirrors serve them hold the same numbers, packed otherwise:
 -- another sha256.
-local function mnist_file(name, sha256, raw_sha256)
-  return { name = "mnist/" .. name, sha256 = sha256, origin = { url = MNIST .. name, sha256 = raw_sha256 } }
+local function mnist_file(name, sha256, raw_sha256, content)
+  return { name = "mnist/" .. name, sha256 = sha256, content = content,
+    origin = { url = MNIST .. name, sha256 = raw_sha256 } }
 end
 local mnist_files = {
   mnist_file("train-images-idx3-ubyte.gz", "71524e2cd1ad2968737f7f2f2ff69cbfc32df8ccddff51593f7cb2d4e0eb5b64",
-    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
+    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
   mnist_file("t10k-images-idx3-ubyte.gz", "5634745efa576a17e7d4cf5cd9d09123c75e6538e5114267c2d156edaf519341",
-    "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
+    "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
   mnist_file("train-labels-idx1-ubyte.gz", "fe03b8bd7915f70bf5aa08be480aa413fbd85afcaa58b35d230d335f284fd88e",
-    "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),
+    "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
   mnist_file("t10k-labels-idx1-ubyte.gz", "ae18e77e031ccde52407f794d123116439864147d33ac992975f85dd4dc42af6",
-    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
+    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
 }
 
 return {

@@ -359,17 +359,30 @@ end
 
 local function warn_user(text) io.stderr:write("scullery: ", text, "\n") end
 
+-- One file, fetched where it is nowhere, or where what is in the cache is not that file.
+local function get_file(file, entry)
+  local fetch = require "scullery.fetch"
+  local path, folder = find_file(file.name)
+  local wrong = path and fetch.check(path, file, entry, warn_user)
+  if path and not wrong then return path end
+  if path and folder ~= "cache" then
+    error(("%s; remove it, or put the right one there"):format(wrong), 0)
+  end
+  if wrong then warn_user(wrong .. ": fetched anew") end
+  local fresh = fetch.file(file, entry, data.cache(), warn_user)
+  if path and path ~= fresh then os.remove(path) end -- it would be found first
+  return fresh
+end
+
 local function get_set(name)
   local entry, paths = entry_of(name), {}
-  for i, file in ipairs(entry.files) do
-    paths[i] = find_file(file.name) or require("scullery.fetch").file(file, entry, data.cache(),
-      warn_user)
-  end
+  for i, file in ipairs(entry.files) do paths[i] = get_file(file, entry) end
   return paths
 end
 
---- sc.data.get(name): fetch a named set to the cache unless it is here, each file checked by its
---- sha256; returns the paths. SCULLERY_DATA_URL names a mirror to fetch from.
+--- sc.data.get(name): fetch a named set to the cache unless it is here; returns the paths. Each
+--- file is checked by its sha256, those that are here too: one in the cache that is not what it
+--- should be is fetched anew. SCULLERY_DATA_URL names a mirror to fetch from.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
 return data

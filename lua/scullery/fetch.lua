@@ -69,32 +69,64 @@ end
 
 -- What a file must look like whatever its digest: so many rows below the header, so many columns.
 local function check_shape(text, file, entry)
+  local from = file.origin and file.origin.url or file.name
   local _, lines = text:gsub("\n", "\n")
   local rows = entry.format == "csv" and lines - 1 or lines
   local expected = file.rows or entry.rows
   if rows ~= expected then
-    fail("%s: %d rows came where %d are expected; nothing was kept", file.origin.url, rows,
-      expected)
+    fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)
   end
   if entry.format ~= "csv" then return end
   local first, second = text:match("^([^\n]*)\n([^\n]*)")
   for _, line in ipairs{ first, second } do
     local _, commas = line:gsub(",", ",")
     if commas + 1 ~= entry.columns then
-      fail("%s: %d columns came where %d are expected; nothing was kept", file.origin.url,
-        commas + 1, entry.columns)
+      fail("%s: %d columns came where %d are expected; nothing was kept", from, commas + 1,
+        entry.columns)
     end
   end
 end
 
+local function say_unverified(path, say)
+  say(("%s: could not be verified: rows and columns are as expected, but the contents are not \z
+    those that this catalog knows"):format(path))
+end
+
+local MOST_TEXT = 1 << 28 -- bytes of a file that is converted: the largest has 75 MB
+
 local function convert_file(raw, target, file, entry, say)
-  local text = fetch.convert(core.read_text(raw), file.origin)
+  local text = fetch.convert(core.read_text(raw, MOST_TEXT), file.origin)
   check_shape(text, file, entry)
   core.write_text(target, text)
-  if core.sha256(target) ~= file.content then
-    say(("%s: could not be verified: rows and columns are as expected, but the contents are not \z
-      those that this catalog knows"):format(target))
+  if core.sha256(target) ~= file.content then say_unverified(target, say) end
+end
+
+-- ---------------------------------------------------------------- what is here already
+
+-- The digests that a file of the catalog may have there: packed as the mirror or the public origin
+-- serve it, or unpacked.
+local function known_digests(path, file)
+  local origin = file.origin or {}
+  if path:sub(-#file.name) ~= file.name then return { file.content } end
+  return { file.sha256, not origin.raw and origin.sha256 or nil }
+end
+
+--- fetch.check(path, file, entry, say): what is wrong with a file of the catalog that is here
+--- already, nil where nothing is. Unpacked, it may have other contents of the same shape, as the
+--- public origin may have changed: say(text) is told.
+function fetch.check(path, file, entry, say)
+  local digest, known = core.sha256(path), known_digests(path, file)
+  local packed = path:sub(-#file.name) == file.name
+  for _, one in ipairs(known) do
+    if digest == one then return nil end
   end
+  if not packed and entry.format ~= "idx" then
+    local ok, text = pcall(core.read_text, path, MOST_TEXT)
+    ok = ok and pcall(check_shape, text, file, entry)
+    if ok then return say_unverified(path, say) end
+  end
+  return known[1] and ("%s: its sha256 is %s where %s is expected"):format(path, digest, known[1])
+    or ("%s: it has other rows or columns than the set"):format(path)
 end
 
 -- ---------------------------------------------------------------- getting

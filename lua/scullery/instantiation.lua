@@ -2,6 +2,8 @@
 local core = require "scullery.core"
 local choose = require "scullery.choose"
 local component = require "scullery.component"
+local dataset = require "scullery.dataset"
+local matching = require "scullery.matching"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
@@ -41,7 +43,7 @@ instantiation.space = setmetatable({}, {
 -- ------------------------------------------------------------ features
 
 local Features = objects.class("features", { example = "feats",
-  fields = "T seed dtype samples method inst fitted origin", hint = function(_, field)
+  fields = "T seed dtype samples method inst fitted origin names", hint = function(_, field)
     return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
       is a pipeline with another value"):format(tostring(field))
   end })
@@ -187,13 +189,15 @@ local function matrix_of(x, title)
 end
 
 --- feats:fit(X): draw the parameters for the columns of X (learn them from the rows where the
---- sampler does, and work out widths that come from the data). Returns the features.
-function Features:fit(X)
-  X = matrix_of(X, "features:fit")
+--- sampler does, and work out widths that come from the data). Returns the features. Those of a
+--- data set with names take the columns of other data sets by name.
+function Features:fit(given)
+  local X = matrix_of(given, "features:fit")
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   return options.guard("features:fit", 1, function()
     self.fitted, self.origin = self:map(core.source(X), {})
+    self.names = dataset.is(given) and given.names or nil
     return self
   end)
 end
@@ -208,11 +212,20 @@ local function fitted(self, title, X)
   error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
 end
 
+-- The map, fitted to X where it is not yet, and the rows of X in the order of its columns.
+local function fitted_to(self, title, given)
+  local X = matrix_of(given, title)
+  local map = fitted(self, title, given)
+  local places = self.names and dataset.is(given) and options.guard(title, 2, matching.columns,
+    given, self)
+  return map, places and core.transform(core.source_columns(core.source(X), places), {}) or X
+end
+
 --- feats:transform(X): the n x D matrix of features (all of it in memory); of a kernel as phi
---- k(w_t, x).
+--- k(w_t, x). Columns of a data set go by name where both sides have names, as those of pipelines.
 function Features:transform(X)
-  X = matrix_of(X, "features:transform")
-  local map = fitted(self, "features:transform", X)
+  local map
+  map, X = fitted_to(self, "features:transform", X)
   return options.guard("features:transform", 1, function()
     return core.transform(core.source(X), {}, map)
   end)
@@ -221,13 +234,12 @@ end
 --- feats:kernel(X, Y): the estimate <Phi(x), Phi(y)> for each row of X and of Y; of a kernel as phi
 --- that of Nystrom, k(x, W) k(W, W)^-1 k(W, y).
 function Features:kernel(X, Y)
-  X = matrix_of(X, "features:kernel")
-  Y = matrix_of(Y or X, "features:kernel")
-  local map = fitted(self, "features:kernel", X)
+  local map, left_rows = fitted_to(self, "features:kernel", X)
+  local right_rows = Y and select(2, fitted_to(self, "features:kernel", Y)) or left_rows
   return options.guard("features:kernel", 1, function()
     if core.map_info(map).section then map = core.map_whitened(map, true) end
-    local left, right = core.transform(core.source(X), {}, map),
-      core.transform(core.source(Y), {}, map)
+    local left, right = core.transform(core.source(left_rows), {}, map),
+      core.transform(core.source(right_rows), {}, map)
     return left * right:t()
   end)
 end
@@ -236,8 +248,8 @@ end
 --- codes (the place of the largest), sign and step one bit. Their mean Hamming distance estimates 1
 --- - inst:collision(x, y); see sc.codes.
 function Features:codes(X)
-  X = matrix_of(X, "features:codes")
-  local map = fitted(self, "features:codes", X)
+  local map
+  map, X = fitted_to(self, "features:codes", X)
   return options.guard("features:codes", 1, function()
     return require("scullery.codes").new(core.map_codes(map, X))
   end)

@@ -44,9 +44,9 @@ local function places_of(names)
   return place
 end
 
--- Which columns of ds the model f takes, in its order; nil where they are as they should be, or one
--- side has no names.
-local function columns_of(ds, f)
+--- matching.columns(ds, f): which columns of ds the model f takes (f.names), in its order; nil
+--- where they are as they should be, or one side has no names.
+function matching.columns(ds, f)
   local here, wanted = ds.names, f.names
   if not here or not wanted or same_list(here, wanted) then return nil end
   local place, known = places_of(here), places_of(wanted)
@@ -74,7 +74,7 @@ function matching.source(data, f)
   local source
   if dataset.is(data) then
     source = data:source_of_rows()
-    local places = columns_of(data, f)
+    local places = matching.columns(data, f)
     if places then source = core.source_columns(source, places) end
   elseif core.is_matrix(data) then
     source = core.source(data)
@@ -183,7 +183,7 @@ function matching.judged(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end
   if not ds.y and not ds.source then fail("the data set has no y") end
-  local self = ds:with{ columns = columns_of(ds, f) }
+  local self = ds:with{ columns = matching.columns(ds, f) }
   if not self.columns and d ~= f.dim then
     fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
   end

@@ -283,6 +283,17 @@ local report_form = { status = "string?", iterations = "number?", gap = "number?
 local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
   rows = "integer?", note = "string?", sigmoids = "table?" }
 
+--- restoring.names(names, dim): the names of columns that a file holds, checked; nil: it has none.
+function restoring.names(names, dim)
+  if names == nil then return nil end
+  if type(names) ~= "table" then fail("its names of columns are none") end
+  expect(#names, dim, "the number of its names of columns")
+  for _, name in ipairs(names) do
+    if type(name) ~= "string" then fail("a name of its columns is %s", options.show(name)) end
+  end
+  return names
+end
+
 local function check_fields(f)
   check_form(f, fields_form, "fields")
   check_form(f.report or {}, report_form, "report")
@@ -293,7 +304,7 @@ local function check_fields(f)
     end
   end
   whole(f, "n", 0)
-  whole(f, "dim", 0)
+  restoring.names(f.names, whole(f, "dim", 0))
   if f.block then whole(f, "block", 1) end
 end
 

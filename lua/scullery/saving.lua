@@ -140,6 +140,7 @@ local function encode_features(self, arrays, o)
     fail("parameters = true is for features that are fitted, which these are not")
   end
   return { kind = "features", features = description.encode(self, arrays, "features"),
+    names = self.fitted and self.names,
     map = self.fitted and encode_map(self.fitted, self.origin, arrays, o) }
 end
 
@@ -190,6 +191,7 @@ local function load_features(body, file)
   if not instantiation.is_features(self) then fail("its features are none") end
   if body.map then
     self.fitted, self.origin = restoring.map(self, file:table(body, "map"), file)
+    self.names = restoring.names(body.names, core.map_info(self.fitted).dim)
   end
   return self
 end

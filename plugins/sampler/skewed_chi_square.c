@@ -50,10 +50,9 @@ static scl_status log_rows(const skewed *self, const scl_const_block *x, double 
     for (size_t j = 0; j < x->cols; j++) {
       to[j] = row[j] + self->c;
       if (!(to[j] > 0))
-        return self->base.host->fail(
-            error, SCL_STATUS_BAD_DATA,
-            "with c = %g it takes numbers above %g, and column %zu of some row has %g", self->c,
-            -self->c, j + 1, row[j]);
+        return self->base.host->fail(error, SCL_STATUS_BAD_DATA,
+                                     "with c = %g it takes numbers above %g, and column %zu has %g",
+                                     self->c, -self->c, j + 1, row[j]);
     }
   }
   self->base.host->math->log(x->rows * x->cols, out, out);

@@ -1,0 +1,51 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/unfinished.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PLACES = 64 };
+
+/* A name belongs to whoever takes it out: the writer that is done, or the process that ends. */
+static _Atomic(char *) names[PLACES];
+static _Atomic(long) writer; /* the process; a child of it has nothing to remove */
+static atomic_flag at_exit = ATOMIC_FLAG_INIT;
+
+int scl_unfinished_note(char *name) {
+  if (!atomic_flag_test_and_set(&at_exit)) (void)atexit(scl_unfinished_remove);
+  atomic_store(&writer, (long)getpid());
+  for (int place = 0; place < PLACES; place++) {
+    char *none = NULL;
+    if (atomic_compare_exchange_strong(&names[place], &none, name)) return place;
+  }
+  return -1;
+}
+
+bool scl_unfinished_forget(int place, char *name) {
+  return place < 0 || atomic_compare_exchange_strong(&names[place], &name, NULL);
+}
+
+void scl_unfinished_remove(void) {
+  if (atomic_load(&writer) != (long)getpid()) return;
+  for (int place = 0; place < PLACES; place++) {
+    const char *name = atomic_exchange(&names[place], NULL);
+    if (name != NULL) (void)unlink(name);
+  }
+}
+
+static void on_end(int number) {
+  scl_unfinished_remove();
+  (void)signal(number, SIG_DFL);
+  (void)raise(number);
+}
+
+void scl_unfinished_watch(void) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction now, action = {.sa_handler = on_end};
+  (void)sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+      (void)sigaction(ends[i], &action, NULL);
+}
