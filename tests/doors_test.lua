@@ -133,4 +133,244 @@ function TestLists.test_elements_of_the_wrong_type_are_told_by_their_place()
   fails({ "3 fold numbers for 60 rows" }, core.training, source, {}, map, { folds = { 1, 1, 1 } })
 end
 
+-- ---------------------------------------------------------------- closing and collecting
+
+TestUses = {}
+
+function TestUses.test_what_a_call_uses_is_closed_in_its_row_function()
+  local map, weights, intercept = new_map(), sc.zeros(8, 1), sc.zeros(1, 1)
+  local stage = core.fit_stage("standardize", core.source(X), {})
+  for _, victim in ipairs{ "map", "source", "columns", "stage", "weights", "intercept" } do
+    local one = { map = new_map(), stage = core.fit_stage("standardize", core.source(X), {}),
+      weights = sc.zeros(8, 1), intercept = sc.ones(1, 1) }
+    one.source = rows(function() close(one[victim]) collect() end)
+    one.columns = core.source_columns(one.source, { 3, 2, 1 })
+    local out = core.decisions(one.columns, { one.stage }, one.map, one.weights, one.intercept, 7)
+    lu.assertEquals(out:rows(), n)
+    lu.assertEquals(out:get(n, 1), 1)
+    -- the call has ended: the object is gone, but for a source that another reads from
+    if victim ~= "source" then
+      fails({ "released" }, core.decisions, one.columns, { one.stage }, one.map, one.weights,
+        one.intercept)
+    end
+  end
+  lu.assertNotNil(core.decisions(rows(), { stage }, map, weights, intercept))
+end
+
+function TestUses.test_what_is_closed_is_told()
+  local map, source = new_map(), core.source(X)
+  close(map)
+  close(map)
+  lu.assertEquals(tostring(map), "scullery.map (released)")
+  fails({ "this scullery.map was released" }, core.map_info, map)
+  fails({ "this scullery.map was released" }, core.transform, source, {}, map)
+  local columns = core.source_columns(source, { 1 })
+  close(source)
+  lu.assertEquals(core.transform(columns, {}, nil):cols(), 1) -- it holds what it reads from
+end
+
+function TestUses.test_arguments_live_in_fields_that_a_call_empties()
+  local fit
+  fit = { map = new_map(), stages = { core.fit_stage("standardize", core.source(X), {}) },
+    weights = sc.zeros(8, 1), intercept = sc.zeros(1, 1) }
+  local source = rows(function()
+    fit.stages[1], fit.map, fit.weights, fit.intercept = nil, nil, nil, nil
+    collect()
+  end)
+  lu.assertEquals(core.decisions(source, fit.stages, fit.map, fit.weights, fit.intercept,
+    7):rows(), n)
+end
+
+function TestUses.test_a_training_holds_what_it_walks()
+  local source, map = rows(nil, 1), new_map()
+  local stages = { core.fit_stage("standardize", core.source(X), {}) }
+  local training = core.training(source, stages, map, {})
+  for _, one in ipairs{ source, stages[1], map } do close(one) end
+  source, stages, map = nil, nil, nil
+  collect()
+  lu.assertEquals(core.solve(training, ridge())[1].weights:rows(), 8)
+  close(training)
+end
+
+function TestUses.test_a_training_is_used_by_one_call_at_a_time()
+  local training
+  local messages = {}
+  local source = rows(function()
+    for _, call in ipairs{
+      function() core.solve(training, ridge()) end,
+      function() core.score(training, { { { weights = sc.zeros(8, 1),
+        intercept = sc.zeros(1, 1) } } }) end,
+      coroutine.wrap(function() core.solve(training, ridge()) end),
+    } do messages[#messages + 1] = select(2, pcall(call)) end
+    close(training)
+  end, 1)
+  training = core.training(source, {}, new_map(), { block = 20 })
+  lu.assertEquals(core.solve(training, ridge())[1].weights:rows(), 8)
+  lu.assertStrContains(messages[1], "this scullery.training is in use by a call that is still")
+  lu.assertStrContains(messages[2], "in use")
+  lu.assertStrContains(messages[3], "in use")
+  fails({ "was released" }, core.solve, training, ridge())
+end
+
+function TestUses.test_a_map_that_learns_is_used_by_nobody_else()
+  local map = core.map{ sampler = core.instance("sampler", "grid", {}),
+    phi = core.instance("nonlinearity", "bins", {}), dim = d, T = 3 }
+  local message
+  core.learn(rows(function()
+    local ok, text = pcall(core.transform, core.source(X), {}, map)
+    message = not ok and text
+    close(map)
+  end), {}, map)
+  lu.assertStrContains(message, "in use by a call that is still running")
+  fails({ "was released" }, core.map_info, map)
+end
+
+function TestUses.test_finalizers_in_any_order()
+  for _, script in ipairs{
+    -- walks what may have been finalized before
+    [[local s = core.source(X); local c = core.source_columns(s, {1}); local t = core.training(
+      core.source(X, y), {}, map, {})
+    keep = setmetatable({}, { __gc = function()
+      for _, f in ipairs{ function() core.transform(c, {}, nil) end,
+        function() core.transform(g, {}, map) end, function() core.solve(t, ridge) end,
+        function() core.transform(s, { stage }, map) end, function() return tostring(map) end,
+        function() return X:sum() end } do pcall(f) end
+    end })]],
+    -- closes a map that is in use
+    [[local rows = core.generator(60, 3, 0, function(first, count)
+      setmetatable({}, { __gc = function() local _ <close> = map end })
+      setmetatable({}, { __gc = function() pcall(core.transform, g, {}, map) end })
+      collectgarbage()
+      return X:slice(first, first + count - 1)
+    end)
+    pcall(core.transform, rows, {}, map, 7)]],
+    -- a dead generator, walked by what holds it
+    [[local c = core.source_columns(g, {1, 2}); g = nil; collectgarbage()
+    print(pcall(core.transform, c, {}, nil))
+    keep = setmetatable({}, { __gc = function() pcall(core.transform, c, {}, nil) end })]],
+    -- a call that never ends
+    [[core.transform(core.generator(60, 3, 0, function() os.exit(0, true) end), {}, map)]],
+    -- from __close and on the way of an error
+    [[local guard = setmetatable({}, { __close = function() pcall(core.transform, g, {}, map) end })
+    pcall(function() local _ <close> = guard; local _ <close> = map; error("x") end)]],
+  } do
+    -- Lua finalizes nothing that finalizers make while it closes: those are no leaks
+    local status, _, err = support.shell("ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "
+      .. support.quote(support.binary) .. " -e "
+      .. support.quote([[local core = require "scullery.core"
+      local X, y = core.randn{60, 3}, core.ones(60, 1)
+      g = core.generator(60, 3, 0, function(first, count)
+        return X:slice(first, first + count - 1) end)
+      map = core.map{ sampler = core.instance("sampler", "gaussian", {}),
+        phi = core.instance("nonlinearity", "fourier", {}), dim = 3, T = 8 }
+      stage = core.fit_stage("standardize", core.source(X), {})
+      ridge = core.instance("solver", "ridge", {})
+      ]] .. script))
+    lu.assertEquals(status, 0, script .. "\n" .. err)
+  end
+end
+
+function TestUses.test_blocks_are_closed_while_they_are_read()
+  local path = support.write(nil, "a,b\n1,2\n3,4\n")
+  local schema = core.read_csv(path, {}).schema
+  local blocks = core.csv_blocks(path, { like = schema }, "a")
+  for _ = 1, 50 do setmetatable({}, { __gc = function() close(blocks) end }) end
+  local ok, message = pcall(function()
+    while core.next_block(blocks, true) do collectgarbage("step", 1000) end
+  end)
+  lu.assertTrue(ok or message:find("was released", 1, true) ~= nil, message)
+  fails({ "no column of ids" }, core.next_block, core.csv_blocks(path, { like = schema }), true)
+  os.remove(path)
+end
+
+-- ---------------------------------------------------------------- calls within calls
+
+TestWithin = {}
+
+function TestWithin.test_a_walk_within_a_walk_in_a_coroutine_that_dies()
+  local map, inner = new_map(), nil
+  local source
+  source = rows(function(reads)
+    if reads > 8 then return end
+    for _, ending in ipairs{ "return", "error", "suspend" } do
+      local co = coroutine.create(function()
+        inner = core.transform(source, {}, map, 5)
+        if ending == "error" then error("x") end
+        if ending == "suspend" then coroutine.yield() end
+      end)
+      coroutine.resume(co)
+    end
+    collect()
+  end)
+  local outer = core.transform(source, {}, map, 20)
+  lu.assertEquals(outer, core.transform(core.source(X), {}, map))
+  lu.assertEquals(inner, outer)
+end
+
+function TestWithin.test_predict_within_predict_of_the_same_data()
+  local p, ds, depth = nil, nil, 0
+  ds = sc.data.rows{ n = n, d = d, read = function(first, count)
+    if p and depth < 3 then
+      depth = depth + 1
+      local other = coroutine.wrap(function() return p:predict(ds) end)
+      lu.assertEquals(other():rows(), n)
+      collect()
+    end
+    local last = first + count - 1
+    return X:slice(first, last), y:slice(first, last)
+  end }
+  local made = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian(),
+    phi = sc.nonlinearity.fourier(), T = 8 }, sc.solver.ridge{ lambda = 1e-2 } }:fit(ds)
+  local plain = made:predict(X)
+  p = made
+  lu.assertTrue((made:predict(ds) - plain):abs():max() < 1e-12)
+  lu.assertEquals(depth, 3)
+end
+
+function TestWithin.test_endless_recursion_is_an_error()
+  local source
+  source = rows(function() core.transform(source, {}, nil) end)
+  fails({ "row function failed" }, core.transform, source, {}, nil)
+  local function sink()
+    return coroutine.wrap(function() core.transform(source, {}, nil) end)()
+  end
+  source = rows(sink)
+  fails({ "row function failed" }, core.transform, source, {}, nil)
+  lu.assertEquals(core.transform(rows(), {}, nil), X)
+end
+
+function TestWithin.test_row_functions_that_yield()
+  local source = rows(coroutine.yield)
+  local co = coroutine.create(function() return core.transform(source, {}, nil) end)
+  local ok, message = coroutine.resume(co)
+  lu.assertFalse(ok)
+  lu.assertStrContains(message, "yield")
+  lu.assertEquals(core.transform(rows(), {}, nil), X)
+end
+
+function TestWithin.test_sources_of_sources_have_a_limit()
+  local source = core.source(X)
+  fails({ "objects within objects" }, function()
+    for _ = 1, 100000 do source = core.source_columns(source, { 1, 2, 3 }) end
+  end)
+  lu.assertEquals(core.transform(source, {}, nil), X)
+end
+
+function TestWithin.test_progress_watched_from_a_coroutine_that_is_gone()
+  local calls = 0
+  coroutine.wrap(function() core.watch(function() calls = calls + 1 end) end)()
+  collect()
+  local training <close> = core.training(core.source(X, y), {}, new_map(), {})
+  core.solve(training, ridge())
+  core.unwatch()
+  core.watch(function()
+    core.unwatch()
+    error("x")
+  end)
+  pcall(core.solve, training, ridge())
+  core.unwatch()
+  lu.assertTrue(calls > 0)
+  lu.assertNotNil(core.solve(training, ridge()))
+end
+
 os.exit(lu.LuaUnit.run())

@@ -177,6 +177,7 @@ static int next_block(lua_State *L) {
   for (size_t i = 0; i < x->rows; i++) {
     size_t length;
     const char *id = scl_csv_blocks_id(blocks, i, &length);
+    if (id == NULL) return luaL_error(L, "data.csv_blocks: no column of ids was asked for");
     lua_pushlstring(L, id, length);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
