@@ -186,7 +186,7 @@ function TestUses.test_a_training_holds_what_it_walks()
   local stages = { core.fit_stage("standardize", core.source(X), {}) }
   local training = core.training(source, stages, map, {})
   for _, one in ipairs{ source, stages[1], map } do close(one) end
-  source, stages, map = nil, nil, nil
+  source, stages, map = nil, nil, nil -- luacheck: ignore 311
   collect()
   lu.assertEquals(core.solve(training, ridge())[1].weights:rows(), 8)
   close(training)
@@ -371,6 +371,202 @@ function TestWithin.test_progress_watched_from_a_coroutine_that_is_gone()
   core.unwatch()
   lu.assertTrue(calls > 0)
   lu.assertNotNil(core.solve(training, ridge()))
+end
+
+-- ---------------------------------------------------------------- components within components
+
+TestNesting = {}
+
+local limit = "components within components may be 32 deep and 1000 in all"
+
+function TestNesting.test_depth_has_a_limit()
+  local kernel, waiting = sc.kernel.gaussian(), sc.kernel.gaussian{ width = "median" }
+  for _ = 1, 31 do
+    kernel = sc.kernel.sum{ terms = { kernel } }
+    waiting = sc.kernel.sum{ terms = { waiting } }
+  end
+  lu.assertEquals(kernel:gram(X), sc.kernel.gaussian():gram(X))
+  lu.assertEquals(waiting:gram(X), sc.kernel.gaussian{ width = "median" }:gram(X))
+  fails({ limit }, sc.kernel.sum, { terms = { kernel } })
+  fails({ limit }, sc.kernel.sum, { terms = { waiting } })
+  fails({ limit }, sc.kernel.sum, { terms = { sc.kernel.linear(), kernel } })
+  fails({ limit }, sc.kernel.sum, { terms = sc.choose{ { kernel } } })
+end
+
+function TestNesting.test_depth_has_a_limit_in_the_engine()
+  fails({ limit }, function()
+    local kernel = core.instance("kernel", "gaussian", {})
+    for _ = 1, 20000 do kernel = core.instance("kernel", "sum", { terms = { kernel } }) end
+  end)
+end
+
+function TestNesting.test_number_has_a_limit()
+  fails({ limit }, function()
+    local kernel = core.instance("kernel", "gaussian", {})
+    for _ = 1, 31 do kernel = core.instance("kernel", "sum", { terms = { kernel, kernel } }) end
+  end)
+  fails({ limit }, function()
+    local kernel = sc.kernel.gaussian()
+    for _ = 1, 31 do kernel = sc.kernel.sum{ terms = { kernel, kernel } } end
+  end)
+end
+
+function TestNesting.test_a_component_within_itself()
+  local kernel = sc.kernel.sum{ terms = { sc.kernel.gaussian() } }
+  kernel.given.terms[1] = kernel
+  for _, call in ipairs{ function() return tostring(kernel) end,
+    function() return kernel:label(true) end, function() return kernel:searched() end,
+    function() return sc.kernel.sum{ terms = { kernel } } end,
+    function() return kernel:gram(X) end, function() return kernel:resolved{} end } do
+    pcall(call) -- an error or an answer
+  end
+end
+
+-- ---------------------------------------------------------------- kinds
+
+TestKinds = {}
+
+function TestKinds.test_an_instance_of_another_kind_is_told()
+  local one = { sampler = gaussian(), nonlinearity = fourier(), solver = ridge(),
+    kernel = core.instance("kernel", "gaussian", {}) }
+  local source, map = core.source(X, y), new_map()
+  local training <close> = core.training(source, {}, map, {})
+  local weighting = core.map{ sampler = one.sampler, phi = one.nonlinearity, kernel = one.kernel,
+    dim = d, T = 8 }
+  local pruning = core.pruning(weighting, sc.ones(8, 1))
+  local doors = {
+    { "sampler", function(i) core.map{ sampler = i, phi = one.nonlinearity, dim = d, T = 2 } end },
+    { "kernel", function(i) core.map{ sampler = one.sampler, phi = one.nonlinearity, kernel = i,
+      dim = d, T = 2 } end },
+    { "sampler", function(i) core.space(i) end },
+    { "sampler", function(i) core.space(i, 3) end },
+    { "sampler", function(i) core.layout(i, 3) end },
+    { "sampler", function(i) core.law(i, 3) end },
+    { "sampler", function(i) core.learns(i) end },
+    { "sampler", function(i) core.learn_state(source, {}, i, nil, 2, 0) end },
+    { "kernel", function(i) core.learn_state(source, {}, one.sampler, i, 2, 0) end },
+    { "kernel", function(i) core.gram(i, X) end },
+    { "kernel", function(i) core.kernel_spaces(i) end },
+    { "nonlinearity", function(i) core.shape(i) end },
+    { "nonlinearity", function(i) core.facts(i) end },
+    { "nonlinearity", function(i) core.two_valued(i) end },
+    { "solver", function(i) core.solve(training, i) end },
+    { "solver", function(i) core.objective(training, i, sc.ones(8, 1)) end },
+    { "solver", function(i) core.prune_step(pruning, i) end },
+    { "solver", function(i) core.loss(i, 1) end },
+    { "solver", function(i) core.own_probabilities(i, y) end },
+    { "solver", function(i) core.makes_models(i) end },
+    { "solver", function(i) core.path_option(i) end },
+    { "solver", function(i) core.penalty(i) end },
+    { "solver", function(i) core.wants_intercept(i) end },
+    { "solver", function(i) core.model_load(i, { arrays = {}, features = 1, targets = 1 }) end },
+  }
+  for place, door in ipairs(doors) do
+    for kind, instance in pairs(one) do
+      if kind ~= door[1] then
+        local message = fails({ ("a %s is wanted"):format(door[1]), kind .. "." }, door[2],
+          instance)
+        lu.assertNotStrContains(message, "bad argument", place)
+      end
+    end
+    for _, other in ipairs{ source, map, training, 1, X, {}, io.stdout, print } do
+      fails({ "scullery.instance" }, door[2], other)
+    end
+  end
+  fails({ "a nonlinearity is wanted, and solver.ridge is none" }, core.map, { sampler = one.sampler,
+    phi = one.solver, dim = d, T = 2 })
+end
+
+-- ---------------------------------------------------------------- fields of a fit
+
+TestFields = {}
+
+local function fitted(solver, features, ds)
+  return sc.pipeline{ sc.standardize(), features, solver }:fit(ds)
+end
+
+local function feats(T, K)
+  return sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), K = K, T = T }
+end
+
+function TestFields.test_shapes_that_do_not_fit_are_told()
+  local ds = sc.dataset(X, y)
+  local p = fitted(sc.solver.ridge{ lambda = 1e-2 }, feats(8), ds)
+  local f = p.fitted
+  for _, value in ipairs{ sc.zeros(1, 0), sc.zeros(0, 1), sc.zeros(1, 2), sc.zeros(2, 1),
+    sc.zeros(0, 0) } do
+    local intercept = f.intercept
+    f.intercept = value
+    fails({ "the intercept is", "for 1 target" }, p.predict, p, X)
+    f.intercept = intercept
+  end
+  for _, value in ipairs{ sc.zeros(7, 1), sc.zeros(0, 0), sc.zeros(9, 1) } do
+    local weights = f.weights
+    f.weights = value
+    fails({ "coefficients" }, p.predict, p, X)
+    f.weights = weights
+  end
+  lu.assertEquals(p:predict(X):rows(), n)
+end
+
+-- What a script may put where a fit has something.
+local hostile = { false, 0, -1, 0.5, 0 / 0, 1 / 0, 1 << 53, "x", "float32", {}, { 1 }, huge, gaps,
+  { 1, 2, 3 }, { "a", "b" }, { {} }, print, io.stdout, coroutine.create(print), sc.zeros(0, 0),
+  sc.zeros(1, 0), sc.zeros(0, 1), sc.ones(1, 1), sc.ones(2, 2), sc.ones(8, 1, { dtype = "float32" }),
+  sc.ones(8, 2), sc.ones(1, 1) * (0 / 0), X, new_map(2), gaussian(), ridge(), core.source(X),
+  core.fit_stage("add_bias", core.source(sc.ones(3, 5)), {}), setmetatable({}, { __index = print }),
+  setmetatable({}, { __index = function(_, key) return key end, __len = function() return 1 << 40 end,
+    __name = "scullery.map", __gc = print, __close = print, __call = print }) }
+hostile[#hostile + 1] = { hostile[#hostile - 2], hostile[#hostile - 2] } -- stages of other widths
+
+local methods = { "predict", "decision", "proba", "transform", "score", "evaluate", "weights",
+  "parameters", "info", "report", "save", "prune", "bound", "kernel", "__tostring", "norm",
+  "confusion", "calibrate" }
+
+-- Every field replaced by every hostile value: each method answers or raises, and goes on doing so.
+local function attack(p, ds)
+  local calls, f, names = 0, p.fitted, {}
+  for name in pairs(f) do names[#names + 1] = name end
+  table.sort(names)
+  local path = os.tmpname()
+  for _, name in ipairs(names) do
+    local before = f[name]
+    for _, value in ipairs(hostile) do
+      f[name] = value
+      for _, method in ipairs(methods) do
+        local ok, call = pcall(function() return p[method] end)
+        if method == "__tostring" then ok, call = true, tostring end
+        if ok and type(call) == "function" then
+          pcall(call, p, method == "save" and path or method == "predict" and X or ds)
+          calls = calls + 1
+        end
+      end
+    end
+    f[name] = before
+  end
+  os.remove(path)
+  return calls
+end
+
+function TestFields.test_a_regression()
+  local ds = sc.dataset(X, y)
+  local p = fitted(sc.solver.ridge{ lambda = 1e-2 }, feats(8, sc.kernel.gaussian()), ds)
+  local before = p:predict(X)
+  lu.assertTrue(attack(p, ds) > 1000)
+  lu.assertEquals(p:predict(X), before)
+end
+
+function TestFields.test_classes_with_probabilities()
+  local labels = y:map(function(v) return v > 0 and 1 or 0 end)
+  local ds = sc.dataset(X, labels, { task = "classification" })
+  local p = fitted(sc.solver.logistic{ lambda = 1e-2 }, feats(8), ds)
+  lu.assertTrue(attack(p, ds) > 1000)
+end
+
+function TestFields.test_a_model_that_is_not_linear()
+  local ds = sc.dataset(X, y)
+  local p = sc.pipeline{ sc.standardize(), sc.solver.knn{ k = 3 } }:fit(ds)
+  lu.assertTrue(attack(p, ds) > 1000)
 end
 
 os.exit(lu.LuaUnit.run())
