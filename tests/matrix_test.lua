@@ -58,8 +58,9 @@ end
 function TestMaking:test_bad_literals_are_sentences()
   fails("row 2 must be a list of 2 numbers", M, { { 1, 2 }, { 3 } })
   fails("row 1, column 2 is string", M, { { 1, "2" } })
-  fails("row 2, column 1 is nil", M, setmetatable({ 1 }, { __len = function() return 2 end }))
-  fails("length below 0", M, setmetatable({}, { __len = function() return -1 end }))
+  fails("with __len; it takes a plain list", M,
+    setmetatable({ 1 }, { __len = function() return 2 end }))
+  fails("without an element at place 2", M, { 1, nil, 3 })
   fails("did you mean 'dtype'", M, { { 1 }, dtyp = "float32" })
   fails("'dtype' got \"int\"", M, { { 1 }, dtype = "int" })
   fails("did you mean 'dtype'", sc.zeros, 2, 2, { type = "float32" })

@@ -108,6 +108,7 @@ static scl_status take_ids(scl_csv_blocks *b, scl_error *error) {
 }
 
 const char *scl_csv_blocks_id(const scl_csv_blocks *b, size_t i, size_t *length) {
+  if (b->id_ends == NULL) return NULL;
   const size_t from = i == 0 ? 0 : b->id_ends[i - 1];
   *length = b->id_ends[i] - from;
   return b->ids + from;

@@ -260,7 +260,8 @@ scl_status scl_training_objective(scl_training *training, const scl_instance *so
   scl_status status = scl_matrix_copy(coefficients, SCL_DTYPE_FLOAT64, &a, error);
   if (status == SCL_STATUS_OK) {
     const size_t c = s.problem.targets;
-    if (a.rows != s.problem.features || a.cols != c || (intercept != NULL && intercept->cols != c))
+    if (a.rows != s.problem.features || a.cols != c ||
+        (intercept != NULL && (intercept->rows != 1 || intercept->cols != c)))
       status = scl_fail(error, SCL_STATUS_BAD_SHAPE,
                         "coefficients are %zu x %zu where there are %zu features and %zu targets",
                         a.rows, a.cols, s.problem.features, c);

@@ -93,6 +93,10 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                     "X gives %zu features where the model has %zu coefficients",
                     scl_flow_features(flow), coefficients->rows);
+  if (intercept != NULL && (intercept->rows != 1 || intercept->cols != c))
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
+                    "the intercept is %zu x %zu where the coefficients are for %zu targets",
+                    intercept->rows, intercept->cols, c);
   SCL_TRY(scl_matrix_create(flow->source->rows, c, SCL_DTYPE_FLOAT64, out, error));
   const scl_candidate candidate = {.coefficients = coefficients};
   deciding d = {.intercept = intercept, .out = out};

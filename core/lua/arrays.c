@@ -1,4 +1,5 @@
 #include "lua/arrays.h"
+#include "lua/list.h"
 
 #include "learn/archive.h"
 #include <string.h>
@@ -39,27 +40,28 @@ scl_array scl_lua_check_array(lua_State *L, const char *name) {
   scl_array array = {0};
   size_t type = 0, bytes;
   const int place = lua_gettop(L);
-  luaL_checktype(L, place, LUA_TTABLE);
+  scl_lua_copy_table(L, place, name);
   lua_getfield(L, place, "dtype");
   lua_getfield(L, place, "shape");
   lua_getfield(L, place, "bytes");
-  const char *dtype = luaL_checkstring(L, place + 1);
-  luaL_checktype(L, place + 2, LUA_TTABLE);
-  array.data = luaL_checklstring(L, place + 3, &bytes);
+  if (lua_type(L, place + 1) != LUA_TSTRING || lua_type(L, place + 3) != LUA_TSTRING)
+    luaL_error(L, "array \"%s\" of the saved model has no dtype or no bytes", name);
+  const char *dtype = lua_tostring(L, place + 1);
+  array.data = lua_tolstring(L, place + 3, &bytes);
+  const size_t rank = scl_lua_copy_list(L, place + 2, SCL_LUA_MOST, "shape");
   while (type < TYPES && strcmp(types[type].name, dtype) != 0)
     type++;
-  const size_t rank = (size_t)luaL_len(L, place + 2);
   if (type == TYPES || rank > 4)
     luaL_error(L, "array \"%s\" of the saved model has dtype %s and %d dimensions", name, dtype,
                (int)rank);
   array.dtype = types[type].dtype;
   array.rank = (uint32_t)rank;
+  double count = 1;
   for (size_t i = 0; i < rank; i++) {
-    lua_geti(L, place + 2, (lua_Integer)i + 1);
-    array.sizes[i] = scl_lua_check_size(L, lua_gettop(L), 0, (size_t)1 << 53, "shape");
-    lua_pop(L, 1);
+    array.sizes[i] = scl_lua_list_size(L, place + 2, i, 0, (size_t)1 << 53, "shape");
+    count *= (double)array.sizes[i];
   }
-  if (scl_array_count(&array) * types[type].size != bytes)
+  if (count >= 0x1p53 || scl_array_count(&array) * types[type].size != bytes)
     luaL_error(L, "array \"%s\" of the saved model has %d bytes, which is not its shape", name,
                (int)bytes);
   lua_settop(L, place);

@@ -18,7 +18,7 @@ static scl_codes *check_codes(lua_State *L, int place) {
 
 /* A handle on the stack, still empty. */
 static void **new_codes(lua_State *L) {
-  return scl_lua_new_handle(L, SCL_LUA_CODES, release_codes, 0);
+  return scl_lua_new_handle(L, SCL_LUA_CODES, release_codes);
 }
 
 /* Fill the handle on top of the stack, or raise. */
@@ -37,7 +37,7 @@ static int pack(lua_State *L) {
   void **slot = new_codes(L);
   scl_error error = {0};
   scl_codes *codes = NULL;
-  const scl_status status = scl_codes_pack(scl_lua_check_matrix(L, 1), levels, &codes, &error);
+  const scl_status status = scl_codes_pack(scl_lua_hold_matrix(L, 1), levels, &codes, &error);
   return give_codes(L, slot, status, codes, &error);
 }
 
@@ -46,7 +46,7 @@ static int unpack(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1);
   scl_matrix *out =
       scl_lua_make_matrix(L, scl_codes_rows(codes), scl_codes_cols(codes), SCL_DTYPE_FLOAT64);
-  scl_codes_unpack(check_codes(L, 1), out);
+  scl_codes_unpack(codes, out);
   return 1;
 }
 
@@ -67,9 +67,7 @@ static int compare(lua_State *L) {
   const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
   scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_DTYPE_FLOAT64);
   scl_error error = {0};
-  scl_lua_check(
-      L, scl_codes_compare(check_codes(L, 1), check_codes(L, 2), lua_toboolean(L, 3), out, &error),
-      &error);
+  scl_lua_check(L, scl_codes_compare(a, b, lua_toboolean(L, 3), out, &error), &error);
   return 1;
 }
 
@@ -82,22 +80,19 @@ static int nearest(lua_State *L) {
   scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64),
              *distance = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64);
   scl_error error = {0};
-  scl_lua_check_held(L, index);
-  scl_lua_check(L,
-                scl_codes_nearest(check_codes(L, 1), check_codes(L, 2), k, index, distance, &error),
-                &error);
+  scl_lua_check(L, scl_codes_nearest(codes, queries, k, index, distance, &error), &error);
   return 2;
 }
 
 /* codes_select(codes, n x 1 matrix of row numbers) -> codes */
 static int select_rows(lua_State *L) {
-  const scl_matrix *places = scl_lua_check_matrix(L, 2);
+  const scl_matrix *places = scl_lua_hold_matrix(L, 2);
   if (places->cols != 1)
     return luaL_error(L, "takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix",
                       (LUAI_UACINT)places->rows, (LUAI_UACINT)places->cols);
-  const size_t count = places->rows, rows = scl_codes_rows(check_codes(L, 1));
+  const scl_codes *from = check_codes(L, 1);
+  const size_t count = places->rows, rows = scl_codes_rows(from);
   size_t *which = lua_newuserdatauv(L, (count + 1) * sizeof *which, 0);
-  scl_lua_check_held(L, places);
   for (size_t i = 0; i < count; i++) {
     const double row = scl_matrix_get(places, i, 0);
     if (!(row >= 1 && row <= (double)rows) || row != (double)(size_t)row) {
@@ -111,7 +106,7 @@ static int select_rows(lua_State *L) {
   void **slot = new_codes(L);
   scl_error error = {0};
   scl_codes *codes = NULL;
-  const scl_status status = scl_codes_select(check_codes(L, 1), which, count, &codes, &error);
+  const scl_status status = scl_codes_select(from, which, count, &codes, &error);
   return give_codes(L, slot, status, codes, &error);
 }
 
@@ -147,8 +142,8 @@ static int ways(lua_State *L) {
 }
 
 void scl_lua_open_codes(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"codes_pack", pack}, {"codes_unpack", unpack}, {"codes_info", info},
-                    {"codes_compare", compare}, {"codes_nearest", nearest},
-                    {"codes_select", select_rows}, {"codes_write", write_file},
-                    {"codes_read", read_file}, {"codes_ways", ways});
+  SCL_LUA_CALLS(L, {"codes_pack", pack, 2}, {"codes_unpack", unpack, 1}, {"codes_info", info, 1},
+                {"codes_compare", compare, 3}, {"codes_nearest", nearest, 3},
+                {"codes_select", select_rows, 2}, {"codes_write", write_file, 2},
+                {"codes_read", read_file, 1}, {"codes_ways", ways, 1});
 }

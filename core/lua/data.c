@@ -30,7 +30,7 @@ static void release_table(void *pointer) {
 }
 
 static scl_table *new_table(lua_State *L, const char *title) {
-  void **slot = scl_lua_new_handle(L, "scullery.table", release_table, 0);
+  void **slot = scl_lua_new_handle(L, "scullery.table", release_table);
   scl_table *table = scl_allocate_zero(sizeof *table);
   if (table == NULL) luaL_error(L, "%s: not enough memory for a data set", title);
   *slot = table;
@@ -101,7 +101,6 @@ static int read_csv(lua_State *L) {
   size_t count;
   scl_error error = {0};
   luaL_checkstack(L, 40, title);
-  lua_settop(L, 2);
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
@@ -119,7 +118,6 @@ static int stream_csv(lua_State *L) {
   size_t count;
   int kept;
   luaL_checkstack(L, 40, title);
-  lua_settop(L, 2);
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   if (count != 1)
     return luaL_error(L, "%s: a stream takes one path, and got %I", title, (LUAI_UACINT)count);
@@ -131,8 +129,7 @@ static int stream_csv(lua_State *L) {
   *slot = source;
   if (kept !=
       0) { /* the words for a missing value and the schema must live as long as the source */
-    lua_pushvalue(L, kept);
-    lua_setiuservalue(L, -2, 1);
+    scl_lua_tie(L, -1, kept);
   }
   push_table(L, table);
   lua_pushinteger(L, (lua_Integer)table->rows);
@@ -153,18 +150,13 @@ static int csv_blocks(lua_State *L) {
   static const char title[] = "data.csv_blocks";
   scl_error error = {0};
   luaL_checkstack(L, 40, title);
-  lua_settop(L, 3);
   const char *path = scl_lua_check_path(L, 1), *id = luaL_optstring(L, 3, NULL);
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (options.like == NULL) return luaL_error(L, "%s: option 'like' is missing", title);
   const int top = lua_gettop(L);
-  void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks, 1);
-  lua_createtable(L, top, 0); /* what the options point to lives as long as the blocks */
-  for (int i = 1; i <= top; i++) {
-    lua_pushvalue(L, i);
-    lua_rawseti(L, -2, i);
-  }
-  lua_setiuservalue(L, -2, 1);
+  void **slot = scl_lua_new_handle(L, BLOCKS, close_blocks);
+  for (int i = 1; i <= top; i++) /* what the options point to lives as long as the blocks */
+    scl_lua_tie(L, -1, i);
   scl_csv_blocks *blocks = NULL;
   check(L, title, scl_csv_blocks_open(path, &options, id, &blocks, &error), &error);
   *slot = blocks;
@@ -174,7 +166,7 @@ static int csv_blocks(lua_State *L) {
 /* core.next_block(blocks, with ids) -> X, list of ids or nil; nothing at the end */
 static int next_block(lua_State *L) {
   scl_error error = {0};
-  scl_csv_blocks *blocks = scl_lua_check_handle(L, 1, BLOCKS);
+  scl_csv_blocks *blocks = scl_lua_take_handle(L, 1, BLOCKS);
   const bool ids = lua_toboolean(L, 2);
   scl_matrix *x = scl_lua_new_matrix(L);
   check(L, "data.csv_blocks", scl_csv_blocks_next(blocks, x, &error), &error);
@@ -185,6 +177,7 @@ static int next_block(lua_State *L) {
   for (size_t i = 0; i < x->rows; i++) {
     size_t length;
     const char *id = scl_csv_blocks_id(blocks, i, &length);
+    if (id == NULL) return luaL_error(L, "data.csv_blocks: no column of ids was asked for");
     lua_pushlstring(L, id, length);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
@@ -199,7 +192,7 @@ static int block_notes(lua_State *L) {
   scl_note *notes = NULL;
   size_t count;
   const scl_csv_blocks *blocks = scl_lua_check_handle(L, 1, BLOCKS);
-  void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes, 0);
+  void **slot = scl_lua_new_handle(L, "scullery.notes", release_notes);
   const scl_status status = scl_csv_blocks_notes(blocks, &notes, &count, &error);
   *slot = notes;
   scl_lua_check(L, status, &error);
@@ -212,7 +205,7 @@ static int write_csv(lua_State *L) {
   static const char title[] = "write_csv";
   scl_error error = {0};
   size_t count = 0;
-  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  const scl_matrix *a = scl_lua_hold_matrix(L, 1);
   const char *const *names =
       lua_isnoneornil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "names", &count);
   if (names != NULL && count != a->cols)
@@ -228,7 +221,6 @@ static int read_libsvm(lua_State *L) {
   size_t count;
   scl_error error = {0};
   luaL_checkstack(L, 20, title);
-  lua_settop(L, 2);
   const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
@@ -250,7 +242,6 @@ static int read_idx(lua_State *L) {
   size_t count, labelled = 0;
   scl_error error = {0};
   luaL_checkstack(L, 20, title);
-  lua_settop(L, 3);
   const char *const *images = scl_lua_check_texts(L, 1, title, "images", &count);
   const char *const *labels =
       lua_isnil(L, 2) ? NULL : scl_lua_check_texts(L, 2, title, "labels", &labelled);
@@ -279,7 +270,7 @@ static int read_npy(lua_State *L) {
 /* core.write_npy(matrix, path) */
 static int write_npy(lua_State *L) {
   scl_error error = {0};
-  scl_lua_check(L, scl_npy_write(scl_lua_check_matrix(L, 1), scl_lua_check_path(L, 2), &error),
+  scl_lua_check(L, scl_npy_write(scl_lua_hold_matrix(L, 1), scl_lua_check_path(L, 2), &error),
                 &error);
   return 0;
 }
@@ -326,10 +317,10 @@ static int make_folder(lua_State *L) {
 
 void scl_lua_open_data(lua_State *L) {
   scl_lua_open_data_options(L);
-  SCL_LUA_FUNCTIONS(L, {"read_csv", read_csv}, {"stream_csv", stream_csv},
-                    {"csv_blocks", csv_blocks}, {"next_block", next_block},
-                    {"block_notes", block_notes}, {"read_libsvm", read_libsvm},
-                    {"read_idx", read_idx}, {"read_npy", read_npy}, {"write_npy", write_npy},
-                    {"write_csv", write_csv}, {"stream_npy", stream_npy}, {"fetch", fetch},
-                    {"sha256", sha256}, {"make_folder", make_folder});
+  SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
+                {"csv_blocks", csv_blocks, 3}, {"next_block", next_block, 2},
+                {"block_notes", block_notes, 1}, {"read_libsvm", read_libsvm, 2},
+                {"read_idx", read_idx, 3}, {"read_npy", read_npy, 1}, {"write_npy", write_npy, 2},
+                {"write_csv", write_csv, 3}, {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3},
+                {"sha256", sha256, 1}, {"make_folder", make_folder, 1});
 }

@@ -1,4 +1,5 @@
 #include "lua/data_options.h"
+#include "lua/list.h"
 #include "lua/schema.h"
 
 #include <math.h>
@@ -40,8 +41,8 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   const bool single = lua_type(L, place) == LUA_TSTRING;
   place = lua_absindex(L, place);
   if (!single && lua_type(L, place) != LUA_TTABLE) check_text(L, place, title, what);
-  *count = single ? 1 : (size_t)lua_rawlen(L, place);
   if (!single) refuse_keys(L, place, title, what);
+  *count = single ? 1 : scl_lua_copy_list(L, place, SCL_LUA_MOST, what);
   size_t bytes = (*count + 1) * sizeof(char *);
   for (size_t i = 1; i <= *count; i++) {
     bytes += strlen(push_text(L, place, i, title, what)) + 1;

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "data/input.h"
 #include "data/output.h"
+#include "lua/call.h"
 
 /* What is being read or written, owned by a userdata: whatever raises, its __gc gives it back. */
 typedef struct held {
@@ -72,5 +73,5 @@ static int write_text(lua_State *L) {
 }
 
 void scl_lua_open_fetch(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"read_text", read_text}, {"write_text", write_text});
+  SCL_LUA_CALLS(L, {"read_text", read_text, 1}, {"write_text", write_text, 2});
 }

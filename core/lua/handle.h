@@ -1,9 +1,10 @@
-/* Engine objects as Lua userdata: one pointer, released when Lua collects it. */
+/* Engine objects as Lua userdata: handles. An object is released when its handle is closed or
+ * collected, and nothing else uses it. */
 #ifndef SCULLERY_HANDLE_H
 #define SCULLERY_HANDLE_H
 
 #include "learn/problem.h"
-#include "lua/glue.h"
+#include "lua/call.h"
 #include "plugin/instance.h"
 #include "rows/flow.h"
 
@@ -15,28 +16,36 @@
 #define SCL_LUA_TRAINING "scullery.training"
 
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
- * *pointer, so that nothing is lost on an error. `keep` Lua values may be tied to it with
- * lua_setiuservalue. */
-void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *), int keep);
-/* The pointer at `place`; an argument error where it is of another type or was released. */
+ * *pointer, so that nothing is lost on an error. */
+void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *));
+/* What stands at `place`, a handle or any other value, lives as long as the object of the handle at
+ * `made`: for all that the object points to. */
+void scl_lua_tie(lua_State *L, int made, int place);
+
+/* The pointer at `place`, which the running call uses until it ends (lua/call.h): a sentence where it
+ * is of another type, was released, or is being changed. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
+/* The same for a call that changes the object: none other may use it meanwhile. */
+void *scl_lua_take_handle(lua_State *L, int place, const char *name);
+/* The same as scl_lua_check_handle, NULL where it is of another type. */
+void *scl_lua_test_handle(lua_State *L, int place, const char *name);
 /* The field `key` of the table at `place` as a handle, NULL when it is absent. */
 void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char *name);
 
 /* An instance of that kind; a sentence where it is of another. */
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind);
 
-/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_stage, a scl_map and a scl_source,
- * which may keep one Lua value. */
+/* The most rows of a block that a script may ask for. */
+enum { SCL_LUA_BLOCK = 1 << 24 };
+
+/* Handles as scl_lua_new_handle makes them, for a scl_model, a scl_stage, a scl_map and a
+ * scl_source. */
 void **scl_lua_new_model(lua_State *L);
 void **scl_lua_new_stage(lua_State *L);
 void **scl_lua_new_map(lua_State *L);
 void **scl_lua_new_source(lua_State *L);
 
 scl_source *scl_lua_check_source(lua_State *L, int place);
-/* Before a walk: let a source that calls Lua know which state runs. */
-void scl_lua_prepare_source(lua_State *L, scl_source *source);
-
 /* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0
  * or nil: none). The array of stages is a userdata left on the stack. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map);

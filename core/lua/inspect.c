@@ -130,7 +130,7 @@ static int kernel_spaces(lua_State *L) {
 }
 
 void scl_lua_open_inspect(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"spaces", spaces}, {"shape", shape}, {"facts", facts},
-                    {"two_valued", two_valued}, {"layout", layout}, {"law", law},
-                    {"kernel_spaces", kernel_spaces});
+  SCL_LUA_CALLS(L, {"spaces", spaces, 0}, {"shape", shape, 1}, {"facts", facts, 1},
+                {"two_valued", two_valued, 1}, {"layout", layout, 3}, {"law", law, 2},
+                {"kernel_spaces", kernel_spaces, 1});
 }

@@ -11,6 +11,7 @@
 #include "data/json.h"
 #include "data/number.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static void encode_object(lua_State *L, int place, cJSON *into, int depth) {
     count++;
   const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    names[i++] = check_text(L, -2); /* the table holds the text */
+    names[i++] = check_text(L, -2); /* our copy holds the text */
   qsort(names, count, sizeof *names, compare_texts);
   for (i = 0; i < count; i++) {
     lua_getfield(L, place, names[i]);
@@ -112,7 +113,8 @@ static cJSON *encode_table(lua_State *L, int place, int depth) {
   if (depth > SCL_JSON_DEPTH)
     luaL_error(L, "a table for JSON is nested too deeply, or holds itself");
   luaL_checkstack(L, 12, "JSON");
-  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON, delete_tree, 0);
+  scl_lua_copy_table(L, place, "json_encode");
+  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON, delete_tree);
   const bool list = is_list(L, place);
   cJSON *tree = check_made(L, list ? cJSON_CreateArray() : cJSON_CreateObject());
   *slot = tree;
@@ -143,7 +145,6 @@ static cJSON *encode(lua_State *L, int place, int depth) {
 
 /* core.json_encode(value) -> text */
 static int json_encode(lua_State *L) {
-  lua_settop(L, 1);
   cJSON *tree = encode(L, 1, 1);
   char *text = cJSON_PrintUnformatted(tree);
   cJSON_Delete(tree);
@@ -211,7 +212,7 @@ static int json_decode(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length), *what = luaL_optstring(L, 2, "json_decode");
   scl_error error = {0};
-  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json, 0);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_JSON ".text", release_json);
   scl_json *json = scl_allocate_zero(sizeof *json);
   if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
   *slot = json;
@@ -222,5 +223,5 @@ static int json_decode(lua_State *L) {
 }
 
 void scl_lua_open_json(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"json_encode", json_encode}, {"json_decode", json_decode});
+  SCL_LUA_CALLS(L, {"json_encode", json_encode, 1}, {"json_decode", json_decode, 2});
 }

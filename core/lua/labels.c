@@ -1,13 +1,14 @@
 /* scullery.core: labels and the numeric targets that stand for them (learn/labels.h). */
 #include "learn/labels.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 
 /* Classes at `place`: numbers stand for themselves, other labels for their place in the list. The
- * numbers lie in a userdata left on the stack. Whether strangers may occur is at place + 1. */
-static scl_classes check_classes(lua_State *L, int place) {
-  const bool strangers = lua_toboolean(L, place + 1);
-  luaL_checktype(L, place, LUA_TTABLE);
-  const size_t count = (size_t)luaL_len(L, place);
+ * numbers lie in a userdata left on the stack. */
+static scl_classes check_classes(lua_State *L, int place, bool strangers) {
+  const size_t count = scl_lua_copy_list(L, place, INT32_MAX, "classes");
+  if (count < 2)
+    luaL_error(L, "'classes' got a list of %I; it takes two or more", (LUAI_UACINT)count);
   double *values = lua_newuserdatauv(L, (count + 1) * sizeof *values, 0);
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, place, (lua_Integer)k + 1);
@@ -20,9 +21,8 @@ static scl_classes check_classes(lua_State *L, int place) {
 /* core.code_targets(y, classes[, strangers]) -> n x 1 of -1 (first class) and +1, or n x c one
  * against all; with strangers 0, or -1 in each column, of a label that is none of the classes */
 static int code_targets(lua_State *L) {
-  lua_settop(L, 3);
-  const scl_matrix *y = scl_lua_check_matrix(L, 1);
-  const scl_classes classes = check_classes(L, 2);
+  const scl_matrix *y = scl_lua_hold_matrix(L, 1);
+  const scl_classes classes = check_classes(L, 2, lua_toboolean(L, 3));
   SCL_LUA_PUSH_MATRIX(L, scl_code_labels(y, &classes, out, &error));
   return 1;
 }
@@ -30,9 +30,8 @@ static int code_targets(lua_State *L) {
 /* core.labels_of(decisions, classes) -> n x 1: the label of each row (numbers themselves, or places
  * of text labels) */
 static int labels_of(lua_State *L) {
-  lua_settop(L, 2);
-  const scl_matrix *decisions = scl_lua_check_matrix(L, 1);
-  const scl_classes classes = check_classes(L, 2);
+  const scl_matrix *decisions = scl_lua_hold_matrix(L, 1);
+  const scl_classes classes = check_classes(L, 2, false);
   SCL_LUA_PUSH_MATRIX(L, scl_decide_labels(decisions, &classes, out, &error));
   return 1;
 }
@@ -40,21 +39,19 @@ static int labels_of(lua_State *L) {
 /* core.coded_source(source, classes[, strangers]) -> a source whose labels come as targets, as
  * core.code_targets gives them */
 static int coded_source(lua_State *L) {
-  lua_settop(L, 3);
   scl_error error = {0};
   scl_source *source = NULL, *from = scl_lua_check_source(L, 1);
   void **slot = scl_lua_new_source(L);
   const int made = lua_gettop(L);
-  const scl_classes classes = check_classes(L, 2);
+  const scl_classes classes = check_classes(L, 2, lua_toboolean(L, 3));
   scl_lua_check(L, scl_source_coded(from, &classes, &source, &error), &error);
   *slot = source;
-  lua_pushvalue(L, 1); /* what it reads from */
-  lua_setiuservalue(L, made, 1);
+  scl_lua_tie(L, made, 1); /* what it reads from */
   lua_pushvalue(L, made);
   return 1;
 }
 
 void scl_lua_open_labels(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"code_targets", code_targets}, {"labels_of", labels_of},
-                    {"coded_source", coded_source});
+  SCL_LUA_CALLS(L, {"code_targets", code_targets, 3}, {"labels_of", labels_of, 2},
+                {"coded_source", coded_source, 3});
 }

@@ -12,7 +12,6 @@ static int solver_loss(lua_State *L) {
   const double reach = luaL_checknumber(L, 2), zero = 0, one = 1;
   double mean;
   scl_error error = {0};
-  lua_settop(L, 4);
   lua_newtable(L);
   scl_lua_set_boolean(L, "squared", !scl_solver_has_loss(solver));
   SCL_LUA_NUMBERS(L, {"at_zero", scl_solver_loss(solver, 1, &zero, &one)},
@@ -20,11 +19,10 @@ static int solver_loss(lua_State *L) {
                   {"lipschitz", scl_solver_loss_lipschitz(solver, reach)});
   if (lua_isnoneornil(L, 3)) return 1;
   scl_lua_check(
-      L,
-      scl_mean_loss(solver, scl_lua_check_matrix(L, 3), scl_lua_check_matrix(L, 4), &mean, &error),
+      L, scl_mean_loss(solver, scl_lua_hold_matrix(L, 3), scl_lua_hold_matrix(L, 4), &mean, &error),
       &error);
   scl_lua_set_number(L, "mean", mean);
   return 1;
 }
 
-void scl_lua_open_loss(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"loss", solver_loss}); }
+void scl_lua_open_loss(lua_State *L) { SCL_LUA_CALLS(L, {"loss", solver_loss, 4}); }

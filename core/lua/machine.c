@@ -3,7 +3,7 @@
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
-#include "lua/glue.h"
+#include "lua/call.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
@@ -66,7 +66,8 @@ static int interrupt(lua_State *L) {
 }
 
 void scl_lua_open_machine(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory}, {"ceiling", ceiling},
-                    {"ceiling_features", ceiling_features}, {"instruction_set", instruction_set},
+  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6});
+  SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
+                    {"instruction_set", instruction_set},
                     {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
 }

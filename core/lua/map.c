@@ -1,5 +1,6 @@
 /* scullery.core: feature maps, expectations, kernels between rows. */
 #include "lua/handle.h"
+#include "lua/list.h"
 #include "map/expectation.h"
 #include <math.h>
 #include <string.h>
@@ -28,8 +29,8 @@ static bool field_flag(lua_State *L, int place, const char *key) {
 
 static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
   const scl_matrix *matrix = NULL;
-  if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_check_matrix(L, lua_gettop(L));
-  lua_pop(L, 1); /* the table keeps it */
+  if (lua_getfield(L, place, key) != LUA_TNIL) matrix = scl_lua_hold_matrix(L, lua_gettop(L));
+  lua_pop(L, 1); /* the call holds it */
   return matrix;
 }
 
@@ -47,7 +48,7 @@ static void read_method(lua_State *L, int place, scl_map_spec *spec) {
  * samples =, whiten =, bare =} */
 static scl_map_spec check_spec(lua_State *L, int place) {
   scl_map_spec spec = {0};
-  luaL_checktype(L, place, LUA_TTABLE);
+  scl_lua_copy_table(L, place, "a map");
   spec.sampler = scl_lua_field_handle(L, place, "sampler", SCL_LUA_INSTANCE);
   spec.phi = scl_lua_field_handle(L, place, "phi", SCL_LUA_INSTANCE);
   spec.kernel = scl_lua_field_handle(L, place, "kernel", SCL_LUA_INSTANCE);
@@ -96,16 +97,10 @@ static int map_whitened(lua_State *L) {
 /* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
 static int map_select(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t count = (size_t)luaL_len(L, 2);
-  size_t *keep = lua_newuserdatauv(L, (count + 1) * sizeof *keep, 0);
+  const size_t count = scl_lua_copy_list(L, 2, scl_map_count(map), "parameters"),
+               *keep = scl_lua_list_places(L, 2, count, 1, scl_map_count(map), "parameters");
   scl_map *out;
   scl_error error = {0};
-  for (size_t i = 0; i < count; i++) {
-    lua_geti(L, 2, (lua_Integer)i + 1);
-    keep[i] = scl_lua_check_size(L, lua_gettop(L), 1, scl_map_count(map), "a parameter") - 1;
-    lua_pop(L, 1);
-  }
   void **slot = scl_lua_new_map(L);
   scl_lua_check(L, scl_map_select(map, keep, count, &out, &error), &error);
   *slot = out;
@@ -155,7 +150,7 @@ static int sampler_space(lua_State *L) {
 /* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
 static int map_codes(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const scl_matrix *x = scl_lua_check_matrix(L, 2);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 2);
   size_t levels;
   scl_error failure = {0};
   scl_lua_check(L, scl_map_levels(map, &levels, &failure), &failure);
@@ -195,7 +190,7 @@ static int map_constants(lua_State *L) {
 /* core.map_induced(map, X, Y) -> the kernel that the features estimate, in closed form */
 static int map_induced(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 2), *y = scl_lua_hold_matrix(L, 3);
   SCL_LUA_PUSH_MATRIX(L, scl_map_induced(map, x, y, out, &error));
   return 1;
 }
@@ -203,7 +198,7 @@ static int map_induced(lua_State *L) {
 /* core.map_collision(map, X, Y) -> P(codes agree) */
 static int map_collision(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const scl_matrix *x = scl_lua_check_matrix(L, 2), *y = scl_lua_check_matrix(L, 3);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 2), *y = scl_lua_hold_matrix(L, 3);
   SCL_LUA_PUSH_MATRIX(L, scl_map_collision(map, x, y, out, &error));
   return 1;
 }
@@ -211,17 +206,16 @@ static int map_collision(lua_State *L) {
 /* core.map_between(map, U, V) -> K between parameters given as matrices */
 static int map_between(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const scl_matrix *u = scl_lua_check_matrix(L, 2), *v = scl_lua_check_matrix(L, 3);
+  const scl_matrix *u = scl_lua_hold_matrix(L, 2), *v = scl_lua_hold_matrix(L, 3);
   SCL_LUA_PUSH_MATRIX(L, scl_map_kernel_between(map, u, v, out, &error));
   return 1;
 }
 
 /* core.gram(kernel, X[, Y]) -> matrix of K(x_i, y_j); without Y, X against itself */
 static int kernel_gram(lua_State *L) {
-  lua_settop(L, 3);
   const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
-  const scl_matrix *x = scl_lua_check_matrix(L, 2),
-                   *y = lua_isnil(L, 3) ? x : scl_lua_check_matrix(L, 3);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 2),
+                   *y = lua_isnil(L, 3) ? x : scl_lua_hold_matrix(L, 3);
   SCL_LUA_PUSH_MATRIX(L, scl_kernel_matrix(kernel, x, y, out, &error));
   return 1;
 }
@@ -229,7 +223,7 @@ static int kernel_gram(lua_State *L) {
 /* core.expectation(spec, X, tolerance, most) -> values, {method, stderr, samples} */
 static int expectation(lua_State *L) {
   const scl_map_spec spec = check_spec(L, 1);
-  const scl_matrix *x = scl_lua_check_matrix(L, 2);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 2);
   const double tolerance = luaL_optnumber(L, 3, 1e-3);
   const size_t most = lua_isnoneornil(L, 4)
                           ? (size_t)1 << 20
@@ -249,10 +243,11 @@ static int expectation(lua_State *L) {
 }
 
 void scl_lua_open_map(lua_State *L) {
-  SCL_LUA_FUNCTIONS(
-      L, {"map", map_new}, {"map_whitened", map_whitened}, {"map_select", map_select},
-      {"map_info", map_info}, {"quadrature_gap", quadrature_gap}, {"space", sampler_space},
-      {"map_parameters", map_parameters}, {"map_gram", map_gram}, {"map_constants", map_constants},
-      {"map_induced", map_induced}, {"map_collision", map_collision}, {"map_codes", map_codes},
-      {"map_between", map_between}, {"gram", kernel_gram}, {"expectation", expectation});
+  SCL_LUA_CALLS(
+      L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2}, {"map_select", map_select, 2},
+      {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
+      {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1},
+      {"map_constants", map_constants, 2}, {"map_induced", map_induced, 3},
+      {"map_collision", map_collision, 3}, {"map_codes", map_codes, 2},
+      {"map_between", map_between, 3}, {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
 }

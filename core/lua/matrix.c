@@ -1,6 +1,7 @@
 /* The Lua matrix: making, reading, writing, views. */
 #include "lua/matrix.h"
 #include "base/text.h"
+#include "lua/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,16 +199,15 @@ static int index(lua_State *L) {
 
 /* The list at `place` as a 1 x d matrix on the stack, checked whole before anything is written. */
 static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t cols) {
-  const lua_Integer length = luaL_len(L, place);
-  if (length < 0 || (size_t)length != cols)
+  const size_t length = scl_lua_list_length(L, place, "X[i]");
+  if (length != cols)
     luaL_error(L, "row %I takes %I numbers, and got %I", (LUAI_UACINT)i + 1, (LUAI_UACINT)cols,
                (LUAI_UACINT)length);
   scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_DTYPE_FLOAT64);
   for (size_t j = 0; j < cols; j++) {
-    lua_geti(L, place, (lua_Integer)j + 1);
+    lua_rawgeti(L, place, (lua_Integer)j + 1);
     const double value = scl_lua_check_entry(L, -1, "X[i] = list", i, j);
     lua_pop(L, 1);
-    scl_lua_check_held(L, row);
     scl_matrix_set(row, 0, j, value);
   }
   return row;
@@ -309,18 +309,17 @@ static int select_rows(lua_State *L) {
     return luaL_error(
         L, "select takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix",
         (LUAI_UACINT)places->rows, (LUAI_UACINT)places->cols);
-  const lua_Integer count = places != NULL ? (lua_Integer)places->rows : luaL_len(L, 2);
-  if (count < 0) return luaL_error(L, "select: the list has a length below 0");
-  const scl_matrix *out = scl_lua_make_matrix(L, (size_t)count, a->cols, a->dtype);
-  for (size_t i = 0; i < (size_t)count; i++) {
-    if (places != NULL) {
-      scl_lua_check_held(L, places);
+  const size_t count =
+      places != NULL ? places->rows : scl_lua_copy_list(L, 2, SCL_LUA_MATRIX_SIDE, "select");
+  const scl_matrix *out = scl_lua_make_matrix(L, count, a->cols, a->dtype);
+  scl_lua_check_held(L, a);
+  if (places != NULL) scl_lua_check_held(L, places);
+  for (size_t i = 0; i < count; i++) {
+    if (places != NULL)
       lua_pushnumber(L, scl_matrix_get(places, i, 0));
-    } else
-      lua_geti(L, 2, (lua_Integer)i + 1);
+    else
+      lua_rawgeti(L, 2, (lua_Integer)i + 1);
     const size_t from = scl_lua_check_place(L, lua_gettop(L), a->rows, "row");
-    scl_lua_check_held(L, a);
-    scl_lua_check_held(L, out);
     scl_matrix source = scl_matrix_slice(a, from, 1, 0, a->cols),
                target = scl_matrix_slice(out, i, 1, 0, a->cols);
     scl_matrix_assign(&source, &target);

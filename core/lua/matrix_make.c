@@ -1,5 +1,6 @@
 /* The Lua matrix: functions that make one. */
 #include "base/text.h"
+#include "lua/list.h"
 #include "lua/matrix.h"
 
 #include "plugin/options.h"
@@ -81,18 +82,11 @@ static int from_matrix(lua_State *L, const scl_matrix *a) {
   return 1;
 }
 
-/* Entry (i, j) is on top of the stack. */
-static void store(lua_State *L, scl_matrix *out, size_t i, size_t j) {
-  const double value = scl_lua_check_entry(L, -1, "matrix", i, j);
-  scl_lua_check_held(L, out); /* metamethods of the list may have run */
-  scl_matrix_set(out, i, j, value);
+/* Entry (i, j) from place j + 1 of the list at `list`. */
+static void store(lua_State *L, int list, scl_matrix *out, size_t i, size_t j) {
+  lua_rawgeti(L, list, (lua_Integer)j + 1);
+  scl_matrix_set(out, i, j, scl_lua_check_entry(L, -1, "matrix", i, j));
   lua_pop(L, 1);
-}
-
-static size_t list_length(lua_State *L, int place) {
-  const lua_Integer length = luaL_len(L, place);
-  if (length < 0) luaL_error(L, "matrix: a list has a length below 0");
-  return (size_t)length;
 }
 
 /* matrix{{1, 2}, {3, 4}} or matrix{1, 2, 3} (one column) */
@@ -104,26 +98,25 @@ static int from_table(lua_State *L) {
                       luaL_typename(L, 1));
   const scl_dtype inside = dtype_option(L, 1, "matrix"),
                   dtype = lua_isnoneornil(L, 2) ? inside : dtype_option(L, 2, "matrix");
-  const size_t rows = list_length(L, 1);
-  lua_geti(L, 1, 1);
-  const bool nested = lua_type(L, -1) == LUA_TTABLE;
-  const size_t cols = rows == 0 ? 0 : nested ? list_length(L, lua_gettop(L)) : 1;
-  lua_pop(L, 1);
+  const size_t rows = scl_lua_copy_list(L, 1, SCL_LUA_MATRIX_SIDE, "matrix");
+  lua_rawgeti(L, 1, 1);
+  const int row = lua_gettop(L);
+  const bool nested = lua_type(L, row) == LUA_TTABLE;
+  const size_t cols = rows == 0 ? 0 : nested ? scl_lua_list_length(L, row, "matrix") : 1;
   scl_matrix *a = scl_lua_make_matrix(L, rows, cols, dtype);
   for (size_t i = 0; i < rows; i++) {
-    lua_geti(L, 1, (lua_Integer)i + 1);
+    lua_rawgeti(L, 1, (lua_Integer)i + 1);
     if (!nested) {
-      store(L, a, i, 0);
+      scl_matrix_set(a, i, 0, scl_lua_check_entry(L, -1, "matrix", i, 0));
+      lua_pop(L, 1);
       continue;
     }
-    if (lua_type(L, -1) != LUA_TTABLE || list_length(L, lua_gettop(L)) != cols)
+    lua_replace(L, row);
+    if (lua_type(L, row) != LUA_TTABLE || scl_lua_list_length(L, row, "matrix") != cols)
       return luaL_error(L, "matrix: row %I must be a list of %I numbers, as row 1 is",
                         (LUAI_UACINT)i + 1, (LUAI_UACINT)cols);
-    for (size_t j = 0; j < cols; j++) {
-      lua_geti(L, -1, (lua_Integer)j + 1);
-      store(L, a, i, j);
-    }
-    lua_pop(L, 1);
+    for (size_t j = 0; j < cols; j++)
+      store(L, row, a, i, j);
   }
   return 1;
 }

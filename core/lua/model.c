@@ -2,12 +2,13 @@
 #include "learn/score.h"
 #include "lua/arrays.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 #include "plugin/solver.h"
 
 static void release_model(void *model) { scl_model_destroy(model); }
 
 void **scl_lua_new_model(lua_State *L) {
-  return scl_lua_new_handle(L, SCL_LUA_MODEL, release_model, 0);
+  return scl_lua_new_handle(L, SCL_LUA_MODEL, release_model);
 }
 
 /* core.makes_models(solver) */
@@ -20,12 +21,10 @@ static int makes_models(lua_State *L) {
  * is no map */
 static int model_decisions(lua_State *L) {
   scl_error error = {0};
-  lua_settop(L, 6);
   const scl_model *model = scl_lua_check_handle(L, 4, SCL_LUA_MODEL);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 5);
-  if (!lua_isnoneornil(L, 6))
-    flow.block_rows = scl_lua_check_size(L, 6, 1, (size_t)1 << 40, "block");
+  if (!lua_isnoneornil(L, 6)) flow.block_rows = scl_lua_check_size(L, 6, 1, SCL_LUA_BLOCK, "block");
   flow.doing = "predicting";
   scl_matrix *out = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_model_decisions(&flow, model, out, &error), &error);
@@ -43,7 +42,7 @@ static void release_archive(void *archive) {
 }
 
 static scl_array_archive *new_archive(lua_State *L) {
-  void **slot = scl_lua_new_handle(L, SCL_LUA_ARCHIVE, release_archive, 0);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_ARCHIVE, release_archive);
   scl_array_archive *archive = scl_allocate_zero(sizeof *archive);
   if (archive == NULL) luaL_error(L, "not enough memory for a model's arrays");
   scl_archive_open(archive);
@@ -74,7 +73,7 @@ static int model_save(lua_State *L) {
 static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   scl_error error = {0};
   lua_getfield(L, place, "arrays");
-  luaL_checktype(L, -1, LUA_TTABLE);
+  scl_lua_copy_table(L, lua_gettop(L), "arrays");
   lua_pushnil(L);
   while (lua_next(L, -2) != 0) {
     if (lua_type(L, -2) != LUA_TSTRING) luaL_error(L, "an array of the saved model has no name");
@@ -91,16 +90,16 @@ static int model_load(lua_State *L) {
   scl_error error = {0};
   scl_model *model = NULL;
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  lua_settop(L, 2);
+  scl_lua_copy_table(L, 2, "a saved model");
   scl_array_archive *archive = new_archive(L);
   read_arrays(L, 2, archive);
   lua_getfield(L, 2, "features");
   lua_getfield(L, 2, "targets");
   lua_getfield(L, 2, "dtype");
-  const size_t features = scl_lua_check_size(L, 4, 1, INT32_MAX, "features"),
-               targets = scl_lua_check_size(L, 5, 1, INT32_MAX, "targets");
-  const scl_dtype dtype = scl_lua_check_dtype(L, 6);
+  const int last = lua_gettop(L);
+  const size_t features = scl_lua_check_size(L, last - 2, 1, INT32_MAX, "features"),
+               targets = scl_lua_check_size(L, last - 1, 1, INT32_MAX, "targets");
+  const scl_dtype dtype = scl_lua_check_dtype(L, last);
   void **slot = scl_lua_new_model(L);
   scl_lua_check(L, scl_model_load(solver, archive, features, targets, dtype, &model, &error),
                 &error);
@@ -109,6 +108,6 @@ static int model_load(lua_State *L) {
 }
 
 void scl_lua_open_model(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"makes_models", makes_models}, {"model_decisions", model_decisions},
-                    {"model_save", model_save}, {"model_load", model_load});
+  SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_decisions", model_decisions, 6},
+                {"model_save", model_save, 1}, {"model_load", model_load, 2});
 }

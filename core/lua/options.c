@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,71 +11,76 @@
 /* ------------------------------------------------------------ values as they come; all memory is
  * Lua's */
 
-static double *list_from(lua_State *L, int place, size_t *length) {
-  const lua_Integer count = luaL_len(L, place);
-  double *list =
-      lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *list, 0); /* left on the stack */
-  for (lua_Integer i = 1; i <= count; i++) {
+/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: it is no
+ * number, so that the options refuse it. */
+static size_t length_of(lua_State *L, int place) {
+  const size_t told = (size_t)lua_rawlen(L, place);
+  for (size_t i = 1; i <= told; i++) {
+    const bool gap = lua_rawgeti(L, place, (lua_Integer)i) == LUA_TNIL;
+    lua_pop(L, 1);
+    if (gap) return i;
+  }
+  return told;
+}
+
+/* The numbers of the plain list at `place`. */
+static double *list_from(lua_State *L, int place, size_t length) {
+  double *list = lua_newuserdatauv(L, (length + 1) * sizeof *list, 0); /* left on the stack */
+  for (size_t i = 0; i < length; i++) {
     int number;
-    lua_geti(L, place, i);
-    list[i - 1] = lua_tonumberx(L, -1, &number);
-    if (!number) list[i - 1] = NAN; /* fits no range: the options refuse it */
+    lua_rawgeti(L, place, (lua_Integer)i + 1);
+    list[i] = lua_tonumberx(L, -1, &number);
+    if (!number) list[i] = NAN; /* fits no range: the options refuse it */
     lua_pop(L, 1);
   }
-  *length = (size_t)count;
   return list;
 }
 
-/* The instances at `place`: one, or a list of them. Anything else in the list: false. */
-static bool read_parts(lua_State *L, int place, scl_given *out) {
+/* The instances at `place`: one, or `count` in a plain list. Anything else among them: false. */
+static bool read_parts(lua_State *L, int place, size_t count, scl_given *out) {
   const bool one = lua_type(L, place) == LUA_TUSERDATA;
-  const lua_Integer count = one ? 1 : luaL_len(L, place);
   scl_instance **parts =
-      lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *parts, 0); /* left on the stack */
-  for (lua_Integer i = 1; i <= count; i++) {
+      lua_newuserdatauv(L, (count + 1) * sizeof *parts, 0); /* left on the stack */
+  for (size_t i = 0; i < count; i++) {
     if (one)
       lua_pushvalue(L, place);
     else
-      lua_geti(L, place, i);
-    void **slot = luaL_testudata(L, -1, SCL_LUA_INSTANCE);
-    parts[i - 1] = slot == NULL ? NULL : *slot;
-    lua_pop(L, 1); /* the table of options keeps it */
-    if (parts[i - 1] == NULL) return false;
+      lua_rawgeti(L, place, (lua_Integer)i + 1);
+    parts[i] = scl_lua_test_handle(L, -1, SCL_LUA_INSTANCE);
+    lua_pop(L, 1); /* the call holds it */
+    if (parts[i] == NULL) return false;
   }
-  out->value = (scl_value){.form = SCL_FORM_PARTS, .length = (size_t)count};
+  out->value = (scl_value){.form = SCL_FORM_PARTS, .length = count};
   out->parts = parts;
   return count > 0;
 }
 
-/* Whether the table at `place` has a second name after the one on top (below its value). */
-static bool has_two(lua_State *L, int place) {
-  lua_pushvalue(L, -2);
+/* {name = number(s)}: the name below and the value on top of the stack, both left there. */
+static void read_named(lua_State *L, int place, scl_value *out) {
+  const int value = lua_gettop(L);
+  int number;
+  lua_pushvalue(L, value - 1);
   const bool more = lua_next(L, place) != 0;
   if (more) lua_pop(L, 2);
-  return more;
-}
-
-/* {name = number(s)}: the name below and the value on top of the stack. */
-static void read_named(lua_State *L, int place, scl_value *out) {
-  int number;
   out->form = SCL_FORM_NAMED;
-  out->word = lua_type(L, -2) == LUA_TSTRING && !has_two(L, place) ? lua_tostring(L, -2)
-                                                                   : "?"; /* alive in the table */
-  if (lua_type(L, -1) == LUA_TTABLE) {
-    const int value = lua_gettop(L);
-    out->list = list_from(L, value, &out->length);
+  out->word = lua_type(L, value - 1) == LUA_TSTRING && !more ? lua_tostring(L, value - 1) : "?";
+  if (lua_type(L, value) == LUA_TTABLE) {
+    scl_lua_copy_table(L, value, "an option");
+    out->length = length_of(L, value);
+    out->list = list_from(L, value, out->length);
     return;
   }
   double *one = lua_newuserdatauv(L, sizeof *one, 0);
-  *one = lua_tonumberx(L, -2, &number);
+  *one = lua_tonumberx(L, value, &number);
   if (!number) *one = NAN;
   out->list = one;
   out->length = 1;
 }
 
-/* The table at `place`: a list, or {name = number(s)}. */
+/* The plain table at `place`: a list, or {name = number(s)}. */
 static void read_table(lua_State *L, int place, scl_value *out) {
-  if (luaL_len(L, place) == 0) {
+  const size_t length = length_of(L, place);
+  if (length == 0) {
     lua_pushnil(L);
     if (lua_next(L, place) != 0) {
       read_named(L, place, out);
@@ -82,7 +88,8 @@ static void read_table(lua_State *L, int place, scl_value *out) {
     }
   }
   out->form = SCL_FORM_LIST;
-  out->list = list_from(L, place, &out->length);
+  out->length = length;
+  out->list = list_from(L, place, length);
 }
 
 /* A value of no form: told by its type. */
@@ -109,13 +116,16 @@ static void read_value(lua_State *L, int place, scl_given *given) {
     out->word = lua_tostring(L, place);
     break;
   case LUA_TTABLE: {
-    const bool parts = lua_geti(L, place, 1) == LUA_TUSERDATA;
+    lua_pushvalue(L, place);
+    const int copy = lua_gettop(L);
+    scl_lua_copy_table(L, copy, "an option");
+    const bool parts = lua_rawgeti(L, copy, 1) == LUA_TUSERDATA;
     lua_pop(L, 1);
-    if (!parts || !read_parts(L, place, given)) read_table(L, place, out);
+    if (!parts || !read_parts(L, copy, length_of(L, copy), given)) read_table(L, copy, out);
     break;
   }
   case LUA_TUSERDATA:
-    if (!read_parts(L, place, given)) read_other(L, place, out);
+    if (!read_parts(L, place, 1, given)) read_other(L, place, out);
     break;
   default:
     read_other(L, place, out);
@@ -138,10 +148,29 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   return lua_tostring(L, key);
 }
 
-/* What reads one value, at place key+1, into *count or more given values, of which there are `room`
- * at most. */
-typedef size_t (*value_reader)(lua_State *L, int key, const void *context, scl_given *out,
-                               size_t room);
+/* The given values, in a userdata at `place` that is replaced by a larger one as they come. */
+typedef struct gathering {
+  scl_given *list;
+  size_t count, room;
+  int place;
+} gathering;
+
+/* Room for one more; what its value points to is left on the stack by whoever reads it. */
+static scl_given *more_given(lua_State *L, gathering *g) {
+  if (g->count == g->room) {
+    const size_t room = 2 * g->room + 8;
+    scl_given *list = lua_newuserdatauv(L, room * sizeof *list, 0);
+    if (g->count > 0) memcpy(list, g->list, g->count * sizeof *list);
+    lua_replace(L, g->place);
+    g->list = list;
+    g->room = room;
+  }
+  g->list[g->count] = (scl_given){0};
+  return &g->list[g->count++];
+}
+
+/* What reads one value, at place key+1, into one or more given values. */
+typedef void (*value_reader)(lua_State *L, int key, const void *context, gathering *out);
 
 /* Rows that C declares: whoever reads opaque values judges them. */
 typedef struct plain_rows {
@@ -149,29 +178,31 @@ typedef struct plain_rows {
   size_t count;
 } plain_rows;
 
-static size_t read_plain(lua_State *L, int key, const void *context, scl_given *out, size_t room) {
+static void read_plain(lua_State *L, int key, const void *context, gathering *out) {
   const plain_rows *rows = context;
-  (void)room;
+  scl_given *given = more_given(L, out);
   for (size_t i = 0; i < rows->count; i++)
     if (rows->list[i].forms & SCL_FORM_OPAQUE &&
         strcmp(rows->list[i].name, lua_tostring(L, key)) == 0) {
-      *out = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
-      return 1;
+      *given = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
+      return;
     }
-  read_value(L, key + 1, out);
-  return 1;
+  read_value(L, key + 1, given);
 }
 
+/* The table at `place` becomes a plain copy, which keeps what the values point to. */
 static const scl_given *read_all(lua_State *L, int place, const char *title, value_reader read,
-                                 const void *context, size_t room, size_t *count) {
+                                 const void *context, size_t *count) {
   *count = 0;
   if (lua_isnoneornil(L, place)) return NULL;
   if (lua_type(L, place) != LUA_TTABLE) {
     luaL_error(L, "%s: takes a table of named options, and got %s", title,
                luaL_tolstring(L, place, NULL));
   }
-  scl_given *given = lua_newuserdatauv(L, (room + 1) * sizeof *given, 0);
   luaL_checkstack(L, 60, "too many options");
+  scl_lua_copy_table(L, place, title);
+  lua_pushnil(L);
+  gathering given = {.place = lua_gettop(L)};
   lua_newtable(L); /* values, to keep them alive */
   const int kept = lua_gettop(L);
   lua_Integer held = 0;
@@ -179,23 +210,16 @@ static const scl_given *read_all(lua_State *L, int place, const char *title, val
   while (lua_next(L, place) != 0) {
     const int key = lua_gettop(L) - 1;
     const char *name = name_of(L, key, title);
-    const size_t more = read(L, key, context, given + *count, room - *count);
-    for (size_t i = 0; i < more; i++)
-      given[*count + i].name = name;
-    *count += more;
+    const size_t first = given.count;
+    read(L, key, context, &given);
+    for (size_t i = first; i < given.count; i++)
+      given.list[i].name = name;
     while (lua_gettop(L) > key)
       lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
   }
-  qsort(given, *count, sizeof *given, by_name);
-  return given;
-}
-
-static size_t count_names(lua_State *L, int place) {
-  size_t count = 0;
-  if (lua_type(L, place) != LUA_TTABLE) return 0;
-  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
-    count++;
-  return count;
+  if (given.count > 1) qsort(given.list, given.count, sizeof *given.list, by_name);
+  *count = given.count;
+  return given.list;
 }
 
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
@@ -204,8 +228,7 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
   size_t count;
   scl_settings settings;
   scl_error error = {0};
-  const scl_given *given =
-      read_all(L, place, title, read_plain, &rows, count_names(L, place), &count);
+  const scl_given *given = read_all(L, place, title, read_plain, &rows, &count);
   scl_lua_check(L, scl_settings_create(title, options, n_options, given, count, &settings, &error),
                 &error);
   return settings;
@@ -303,9 +326,9 @@ static void read_row(lua_State *L, scl_option *row) {
 
 /* core.option_rows(list of rows) -> rows, for core.check_options */
 static int option_rows(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  const size_t count = (size_t)luaL_len(L, 1);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_ROWS, release_rows, 0);
+  const size_t count = scl_lua_copy_list(L, 1, SCL_LUA_MOST, "rows");
+  void **slot = scl_lua_new_handle(L, SCL_LUA_ROWS, release_rows);
+  const int made = lua_gettop(L);
   rows *r = scl_allocate_zero(sizeof *r);
   if (r == NULL) return luaL_error(L, "not enough memory for options");
   *slot = r;
@@ -314,12 +337,14 @@ static int option_rows(lua_State *L) {
   if (r->list == NULL || r->searchable == NULL)
     return luaL_error(L, "not enough memory for options");
   for (size_t i = 0; i < count; i++) {
-    lua_geti(L, 1, (lua_Integer)i + 1);
+    scl_lua_push_table(L, 1, i, "rows");
     r->count = i + 1;
     read_row(L, &r->list[i]);
+    if (r->list[i].name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)i + 1);
     r->searchable[i] = flag_field(L, "searchable");
     lua_pop(L, 1);
   }
+  lua_pushvalue(L, made);
   return 1;
 }
 
@@ -338,7 +363,7 @@ static const char *shown(lua_State *L, const reading *r, int place) {
 }
 
 static void read_opaque(lua_State *L, const reading *r, const char *name, int place,
-                        scl_given *out) {
+                        gathering *out) {
   bool taken = true;
   if (lua_getfield(L, r->tests, name) != LUA_TNIL) {
     lua_pushvalue(L, -1);
@@ -348,31 +373,36 @@ static void read_opaque(lua_State *L, const reading *r, const char *name, int pl
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  *out = (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = taken ? 0 : -1}};
-  if (!taken) out->value.word = shown(L, r, place);
+  const char *word = taken ? NULL : shown(L, r, place);
+  *more_given(L, out) =
+      (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = taken ? 0 : -1, .word = word}};
 }
 
 static void read_declared_one(lua_State *L, const reading *r, const scl_option *row,
-                              const char *name, int place, scl_given *out) {
+                              const char *name, int place, gathering *out) {
   if (row != NULL && row->forms & SCL_FORM_OPAQUE) {
     read_opaque(L, r, name, place, out);
     return;
   }
-  read_value(L, place, out);
+  scl_given given;
+  read_value(L, place, &given);
   const uint32_t simple = SCL_FORM_NUMBER | SCL_FORM_INTEGER | SCL_FORM_BOOLEAN | SCL_FORM_WORD;
-  if (!(out->value.form & simple))
-    out->value = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = shown(L, r, place)};
+  if (!(given.value.form & simple))
+    given.value = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = shown(L, r, place)};
+  *more_given(L, out) = given;
 }
 
-/* The number of values that sc.choose{} at `place` stands for, 0 where it is none; the list is left
- * on the stack. */
-static size_t choose_values(lua_State *L, int place) {
-  size_t count = 0;
-  if (luaL_getmetafield(L, place, "__name") == LUA_TNIL) return 0;
-  const bool choose = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "choose") == 0;
+/* Whether sc.choose{} stands at `place`; a plain copy of its values is left on the stack. */
+static bool is_choose(lua_State *L, int place) {
+  if (lua_type(L, place) != LUA_TTABLE || luaL_getmetafield(L, place, "__name") == LUA_TNIL)
+    return false;
+  const bool named = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "choose") == 0;
   lua_pop(L, 1);
-  if (choose && lua_getfield(L, place, "values") == LUA_TTABLE) count = (size_t)luaL_len(L, -1);
-  return count;
+  if (!named) return false;
+  lua_pushliteral(L, "values");
+  if (lua_rawget(L, place) != LUA_TTABLE) return false;
+  scl_lua_copy_table(L, lua_gettop(L), "choose");
+  return true;
 }
 
 static const scl_option *find_row(const rows *r, const char *name, bool *searchable) {
@@ -385,42 +415,31 @@ static const scl_option *find_row(const rows *r, const char *name, bool *searcha
   return NULL;
 }
 
-static size_t read_declared(lua_State *L, int key, const void *context, scl_given *out,
-                            size_t room) {
+static void read_declared(lua_State *L, int key, const void *context, gathering *out) {
   const reading *r = context;
   const char *name = lua_tostring(L, key);
   bool searchable;
   const scl_option *row = find_row(r->rows, name, &searchable);
-  const size_t values = searchable ? scl_min(choose_values(L, key + 1), room) : 0;
+  if (!searchable || !is_choose(L, key + 1)) {
+    read_declared_one(L, r, row, name, key + 1, out);
+    return;
+  }
   const int list = lua_gettop(L);
+  const size_t values = length_of(L, list);
   for (size_t i = 0; i < values; i++) {
-    luaL_checkstack(L, 8, "too many values");
-    lua_geti(L, list, (lua_Integer)i + 1);
-    read_declared_one(L, r, row, name, lua_gettop(L), &out[i]);
+    luaL_checkstack(L, 12, "too many values");
+    lua_rawgeti(L, list, (lua_Integer)i + 1);
+    read_declared_one(L, r, row, name, lua_gettop(L), out);
   }
-  if (values == 0) read_declared_one(L, r, row, name, key + 1, out);
-  return values == 0 ? 1 : values;
-}
-
-/* Given values at most: sc.choose{} brings several. */
-static size_t count_values(lua_State *L, int place) {
-  size_t count = 0;
-  if (lua_type(L, place) != LUA_TTABLE) return 0;
-  lua_pushnil(L);
-  while (lua_next(L, place) != 0) {
-    const int value = lua_gettop(L);
-    count += 1 + choose_values(L, value);
-    lua_settop(L, value - 1);
-  }
-  return count;
 }
 
 /* core.check_options(title, rows, options, tests, show): raises what is wrong; tests[name](value)
  * tells whether an opaque value is taken, show(value) how a value looks. */
 static int check_options(lua_State *L) {
-  lua_settop(L, 5);
   const char *title = luaL_checkstring(L, 1);
   const rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
+  scl_lua_copy_table(L, 4, "tests");
+  luaL_checktype(L, 5, LUA_TFUNCTION);
   const reading context = {r, 4, 5};
   size_t count;
   scl_settings settings;
@@ -428,8 +447,7 @@ static int check_options(lua_State *L) {
   if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TTABLE)
     return luaL_error(L, "%s: takes a table of named options, and got %s", title,
                       shown(L, &context, 3));
-  const scl_given *given =
-      read_all(L, 3, title, read_declared, &context, count_values(L, 3), &count);
+  const scl_given *given = read_all(L, 3, title, read_declared, &context, &count);
   scl_lua_check(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error),
                 &error);
   scl_settings_destroy(&settings);
@@ -439,18 +457,17 @@ static int check_options(lua_State *L) {
 /* core.nearest(word, names) -> the name most like the word, or nil */
 static int nearest(lua_State *L) {
   const char *word = luaL_checkstring(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const size_t count = (size_t)luaL_len(L, 2);
+  const size_t count = scl_lua_copy_list(L, 2, SCL_LUA_MOST, "names");
   const char **names = lua_newuserdatauv(L, (count + 1) * sizeof *names, 0);
   for (size_t i = 0; i < count; i++) {
-    names[i] = lua_geti(L, 2, (lua_Integer)i + 1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    lua_pop(L, 1); /* the list keeps it */
+    names[i] = lua_rawgeti(L, 2, (lua_Integer)i + 1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    lua_pop(L, 1); /* our copy keeps it */
   }
   lua_pushstring(L, scl_nearest(word, names, count));
   return 1;
 }
 
 void scl_lua_open_options(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"option_rows", option_rows}, {"check_options", check_options},
-                    {"nearest", nearest});
+  SCL_LUA_CALLS(L, {"option_rows", option_rows, 1}, {"check_options", check_options, 5},
+                {"nearest", nearest, 2});
 }

@@ -53,10 +53,10 @@ static int plugin_waiting(lua_State *L) {
 static int plugin_instance(lua_State *L) {
   const scl_component *component = check_component(L, 1);
   const double scale = luaL_optnumber(L, 4, 1), median = luaL_optnumber(L, 5, 1);
-  const size_t dim = (size_t)luaL_optinteger(L, 6, 1);
+  const size_t dim = lua_isnil(L, 6) ? 1 : scl_lua_check_size(L, 6, 0, INT32_MAX, "columns");
   scl_error error = {0};
   scl_instance *instance;
-  void **slot = scl_lua_new_handle(L, SCL_LUA_INSTANCE, release_instance, 0);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_INSTANCE, release_instance);
   const int made = lua_gettop(L);
   scl_settings settings = check_settings(L, component, 3);
   scl_settings_set_widths(&settings, scale, median, dim);
@@ -243,10 +243,11 @@ static int plugin_path(lua_State *L) {
 }
 
 void scl_lua_open_plugin(lua_State *L) {
-  SCL_LUA_FUNCTIONS(
-      L, {"waiting", plugin_waiting}, {"instance", plugin_instance}, {"settings", plugin_settings},
-      {"abilities", plugin_abilities}, {"path_option", plugin_path_option},
-      {"penalty", plugin_penalty}, {"wants_intercept", plugin_wants_intercept},
-      {"plugin_info", plugin_info}, {"plugin_list", plugin_list}, {"plugin_probe", plugin_probe},
-      {"plugin_load", plugin_load}, {"plugin_path", plugin_path}, {"plugin_files", plugin_files});
+  SCL_LUA_CALLS(L, {"waiting", plugin_waiting, 3}, {"instance", plugin_instance, 6},
+                {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
+                {"path_option", plugin_path_option, 1}, {"penalty", plugin_penalty, 1},
+                {"wants_intercept", plugin_wants_intercept, 1}, {"plugin_info", plugin_info, 2},
+                {"plugin_list", plugin_list, 0}, {"plugin_probe", plugin_probe, 2},
+                {"plugin_load", plugin_load, 1}, {"plugin_path", plugin_path, 0},
+                {"plugin_files", plugin_files, 0});
 }

@@ -3,10 +3,11 @@
 #include "learn/platt.h"
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 
 /* Scores that C can walk by rows: float64 with adjacent columns, as the engine makes them. */
 static const scl_matrix *check_scores(lua_State *L, int place) {
-  const scl_matrix *f = scl_lua_check_matrix(L, place);
+  const scl_matrix *f = scl_lua_hold_matrix(L, place);
   luaL_argcheck(L, f->dtype == SCL_DTYPE_FLOAT64 && scl_matrix_is_rowwise(f) && f->cols > 0, place,
                 "scores are float64, a row each");
   return f;
@@ -15,7 +16,7 @@ static const scl_matrix *check_scores(lua_State *L, int place) {
 /* n numbers of an n x 1 matrix, copied to a userdata left on the stack; NULL for nil. */
 static const double *read_weights(lua_State *L, int place, size_t n) {
   if (lua_isnoneornil(L, place)) return NULL;
-  const scl_matrix *from = scl_lua_check_matrix(L, place);
+  const scl_matrix *from = scl_lua_hold_matrix(L, place);
   if (from->rows != n || from->cols != 1)
     luaL_error(L, "weights are %d x %d for %d rows", (int)from->rows, (int)from->cols, (int)n);
   double *w = lua_newuserdatauv(L, (n + 1) * sizeof *w, 0);
@@ -37,7 +38,6 @@ static void push_sigmoid(lua_State *L, const scl_platt *fit) {
  * negatives, residual, tolerance, iterations, converged} */
 static int platt(lua_State *L) {
   scl_error error = {0};
-  lua_settop(L, 3);
   const scl_matrix *f = check_scores(L, 1), *y = check_scores(L, 2);
   if (f->rows != y->rows || f->cols != y->cols)
     return luaL_error(L, "scores are %d x %d and targets %d x %d", (int)f->rows, (int)f->cols,
@@ -58,15 +58,14 @@ static int platt(lua_State *L) {
 
 /* core.platt_probabilities(scores, sigmoids) -> n x classes */
 static int platt_probabilities(lua_State *L) {
-  lua_settop(L, 2);
   const scl_matrix *f = check_scores(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  if ((size_t)luaL_len(L, 2) != f->cols)
-    return luaL_error(L, "%d sigmoids for %d scores a row", (int)luaL_len(L, 2), (int)f->cols);
+  const size_t count = scl_lua_copy_list(L, 2, SCL_LUA_MOST, "sigmoids");
+  if (count != f->cols)
+    return luaL_error(L, "%I sigmoids for %I scores a row", (LUAI_UACINT)count,
+                      (LUAI_UACINT)f->cols);
   scl_platt *sigmoids = lua_newuserdatauv(L, f->cols * sizeof *sigmoids, 0);
   for (size_t j = 0; j < f->cols; j++) {
-    lua_geti(L, 2, (lua_Integer)j + 1);
-    luaL_checktype(L, -1, LUA_TTABLE);
+    scl_lua_push_table(L, 2, j, "sigmoids");
     lua_getfield(L, -1, "slope");
     lua_getfield(L, -2, "offset");
     sigmoids[j] = (scl_platt){.slope = luaL_checknumber(L, -2), .offset = luaL_checknumber(L, -1)};
@@ -94,6 +93,6 @@ static int own_probabilities(lua_State *L) {
 }
 
 void scl_lua_open_probabilities(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"platt", platt}, {"platt_probabilities", platt_probabilities},
-                    {"own_probabilities", own_probabilities});
+  SCL_LUA_CALLS(L, {"platt", platt, 3}, {"platt_probabilities", platt_probabilities, 2},
+                {"own_probabilities", own_probabilities, 2});
 }

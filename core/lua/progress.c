@@ -1,7 +1,7 @@
 /* scullery.core: how far long work is, as a line on a terminal and for a script's function. */
 #include "base/progress.h"
 #include "base/interrupt.h"
-#include "lua/glue.h"
+#include "lua/call.h"
 #include "plugin/host.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static void show_log(const char *text) { (void)fprintf(stderr, "\r\033[Kscullery
 /* ------------------------------------------------------------ a script's function */
 
 static struct {
-  lua_State *L; /* NULL: nobody watches */
+  bool on;
   int function; /* references */
   int raised;
   pthread_t thread;
@@ -80,15 +80,17 @@ static void stop(void) {
 }
 
 static void tell_watcher(const scl_progress *p) {
-  lua_State *L = watcher.L;
-  if (p->ended || watcher.busy || watcher.stopped || !lua_checkstack(L, 8)) return;
+  lua_State *L = scl_lua_running(); /* that which watched may be gone */
+  if (p->ended || watcher.busy || watcher.stopped || L == NULL || !lua_checkstack(L, 8)) return;
   watcher.busy = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, watcher.function);
   lua_pushcfunction(L, call_watcher);
   lua_insert(L, -2);
   lua_pushlightuserdata(L, (void *)(uintptr_t)p);
   const int status = lua_pcall(L, 2, 1, 0);
-  if (status != LUA_OK) {
+  if (!watcher.on) { /* it unwatched itself */
+    lua_pop(L, 1);
+  } else if (status != LUA_OK) {
     lua_rawseti(L, LUA_REGISTRYINDEX, watcher.raised);
     stop();
   } else {
@@ -103,7 +105,7 @@ static void tell_watcher(const scl_progress *p) {
  * work is stopped as by Ctrl-C. */
 static int watch(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  if (watcher.L != NULL) return luaL_error(L, "a progress function is called already");
+  if (watcher.on) return luaL_error(L, "a progress function is called already");
   lua_pushboolean(L, 0);
   const int raised = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_settop(L, 1);
@@ -111,7 +113,7 @@ static int watch(lua_State *L) {
   watcher.raised = raised;
   watcher.thread = pthread_self();
   watcher.stopped = false;
-  watcher.L = L;
+  watcher.on = true;
   return 0;
 }
 
@@ -120,7 +122,7 @@ static int watch(lua_State *L) {
 static int unwatch(lua_State *L) {
   const bool stopped = watcher.stopped;
   if (stopped) scl_interrupt_clear(); /* where the work ended before it looked */
-  watcher.L = NULL;
+  watcher.on = false;
   watcher.stopped = false;
   lua_pushboolean(L, stopped);
   lua_rawgeti(L, LUA_REGISTRYINDEX, watcher.raised);
@@ -134,7 +136,7 @@ static bool on_terminal;
 
 static void hook(const scl_progress *p) {
   if (on_terminal) show_line(p);
-  if (watcher.L != NULL && pthread_equal(watcher.thread, pthread_self())) tell_watcher(p);
+  if (watcher.on && pthread_equal(watcher.thread, pthread_self())) tell_watcher(p);
 }
 
 static int now(lua_State *L) {

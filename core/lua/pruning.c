@@ -10,7 +10,7 @@ static int map_norm(lua_State *L) {
   double norm = 0;
   scl_error error = {0};
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
-  scl_lua_check(L, scl_model_norm(map, scl_lua_check_matrix(L, 2), &norm, &error), &error);
+  scl_lua_check(L, scl_model_norm(map, scl_lua_hold_matrix(L, 2), &norm, &error), &error);
   lua_pushnumber(L, norm);
   return 1;
 }
@@ -22,8 +22,8 @@ static int pruning_new(lua_State *L) {
   scl_pruning *pruning;
   scl_error error = {0};
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
-  const scl_matrix *a = scl_lua_check_matrix(L, 2);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning, 0);
+  const scl_matrix *a = scl_lua_hold_matrix(L, 2);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning);
   scl_lua_check(L, scl_pruning_open(map, a, &pruning, &error), &error);
   *slot = pruning;
   return 1;
@@ -48,6 +48,6 @@ static int prune_step(lua_State *L) {
 }
 
 void scl_lua_open_pruning(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"map_norm", map_norm}, {"pruning", pruning_new},
-                    {"prune_step", prune_step});
+  SCL_LUA_CALLS(L, {"map_norm", map_norm, 2}, {"pruning", pruning_new, 2},
+                {"prune_step", prune_step, 2});
 }

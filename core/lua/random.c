@@ -49,12 +49,12 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
                       luaL_typename(L, 1));
   lua_settop(L, 1);
   scl_lua_check_options(L, 1, name, options);
-  if (lua_geti(L, 1, 3) != LUA_TNIL)
+  if (lua_rawgeti(L, 1, 3) != LUA_TNIL)
     return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
   lua_settop(L, 1);
-  lua_geti(L, 1, 1);
+  lua_rawgeti(L, 1, 1);
   const size_t rows = scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "n");
-  lua_geti(L, 1, 2);
+  lua_rawgeti(L, 1, 2);
   const size_t cols = lua_isnil(L, 3) ? 1 : scl_lua_check_size(L, 3, 0, SCL_LUA_MATRIX_SIDE, "d");
   lua_getfield(L, 1, "seed");
   const uint64_t seed = check_seed(L, 4);

@@ -11,12 +11,12 @@
 static void release_stage(void *stage) { scl_stage_destroy(stage); }
 
 void **scl_lua_new_stage(lua_State *L) {
-  return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage, 0);
+  return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage);
 }
 
 /* A block's rows at `place`, 0 where there is none. */
 static size_t check_block(lua_State *L, int place) {
-  return lua_isnoneornil(L, place) ? 0 : scl_lua_check_size(L, place, 1, (size_t)1 << 40, "block");
+  return lua_isnoneornil(L, place) ? 0 : scl_lua_check_size(L, place, 1, SCL_LUA_BLOCK, "block");
 }
 
 /* ------------------------------------------------------------ stages */
@@ -63,7 +63,7 @@ static int pca(lua_State *L) {
 
 /* core.projection_stage(vectors, mean) -> stage: x to vectors (x - mean) */
 static int projection_stage(lua_State *L) {
-  const scl_matrix *vectors = scl_lua_check_matrix(L, 1), *mean = scl_lua_check_matrix(L, 2);
+  const scl_matrix *vectors = scl_lua_hold_matrix(L, 1), *mean = scl_lua_hold_matrix(L, 2);
   scl_error error = {0};
   scl_stage *stage;
   if (vectors->dtype != SCL_DTYPE_FLOAT64 || mean->dtype != SCL_DTYPE_FLOAT64 || mean->rows != 1 ||
@@ -89,8 +89,9 @@ static int stage_info(lua_State *L) {
 /* core.learn(source, stages, map): let a map of one-hot features learn its cells */
 static int learn(lua_State *L) {
   scl_error error = {0};
-  lua_settop(L, 3);
-  scl_map *map = scl_lua_check_handle(L, 3, SCL_LUA_MAP);
+  scl_map *map = scl_lua_take_handle(L, 3, SCL_LUA_MAP);
+  if (scl_map_entries(map) > 0 && scl_map_features(map) > 0)
+    return luaL_error(L, "this map has learnt its cells already");
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning cells";
   scl_lua_check(L, scl_flow_learn_cells(&flow, map, &error), &error);
@@ -101,7 +102,6 @@ static int learn(lua_State *L) {
 /* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed) -> state, T: what a
  * sampler learns from the staged rows; nothing where it learns nothing */
 static int learn_state(lua_State *L) {
-  lua_settop(L, 6);
   scl_lesson lesson = {.sampler = scl_lua_check_instance(L, 3, SCL_KIND_SAMPLER)};
   if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);
   if (!lua_isnil(L, 5)) lesson.count = scl_lua_check_size(L, 5, 1, (size_t)1 << 53, "T");
@@ -135,7 +135,6 @@ static int widths(lua_State *L) {
 
 /* core.sample(source, stages, count, seed) -> staged rows, at most `count` */
 static int sample(lua_State *L) {
-  lua_settop(L, 4);
   const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   const size_t count = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "count");
   const uint64_t seed = (uint64_t)luaL_checkinteger(L, 4);
@@ -148,7 +147,6 @@ static int sample(lua_State *L) {
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
  * that underflows */
 static int transform(lua_State *L) {
-  lua_settop(L, 4);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   flow.block_rows = check_block(L, 4);
   SCL_LUA_PUSH_MATRIX(L, scl_features(&flow, out, &error));
@@ -166,7 +164,6 @@ static scl_status look_away(void *context, const scl_flow_block *block, scl_erro
 static int walk(lua_State *L) {
   scl_error error = {0};
   size_t rows = 0;
-  lua_settop(L, 3);
   const scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   scl_lua_check(L, scl_flow_walk(&flow, true, look_away, &rows, &error), &error);
   lua_pushinteger(L, (lua_Integer)rows);
@@ -175,8 +172,7 @@ static int walk(lua_State *L) {
 
 /* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
 static int decisions(lua_State *L) {
-  lua_settop(L, 6);
-  const scl_matrix *weights = scl_lua_check_matrix(L, 4), *intercept = scl_lua_check_matrix(L, 5);
+  const scl_matrix *weights = scl_lua_hold_matrix(L, 4), *intercept = scl_lua_hold_matrix(L, 5);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   flow.block_rows = check_block(L, 6);
   flow.doing = "predicting";
@@ -187,7 +183,6 @@ static int decisions(lua_State *L) {
 /* core.block_rows(source, stages, map[, dtype]) -> rows of the blocks in which rows like these are
  * walked; dtype where there is no map */
 static int block_rows(lua_State *L) {
-  lua_settop(L, 4);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   if (flow.map == NULL) flow.dtype = scl_lua_check_dtype(L, 4);
   lua_pushinteger(L, (lua_Integer)scl_flow_block_rows(&flow));
@@ -197,17 +192,17 @@ static int block_rows(lua_State *L) {
 /* core.find_nonfinite(X) -> row, column of the first NaN or infinity, or nothing */
 static int find_nonfinite(lua_State *L) {
   size_t row, col;
-  if (!scl_matrix_find_nonfinite(scl_lua_check_matrix(L, 1), &row, &col)) return 0;
+  if (!scl_matrix_find_nonfinite(scl_lua_hold_matrix(L, 1), &row, &col)) return 0;
   lua_pushinteger(L, (lua_Integer)row + 1);
   lua_pushinteger(L, (lua_Integer)col + 1);
   return 2;
 }
 
 void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"fit_stage", fit_stage}, {"pca", pca},
-                    {"projection_stage", projection_stage}, {"stage_info", stage_info},
-                    {"learn", learn}, {"learn_state", learn_state}, {"learns", learns},
-                    {"widths", widths}, {"sample", sample}, {"transform", transform},
-                    {"walk", walk}, {"block_rows", block_rows}, {"decisions", decisions},
-                    {"find_nonfinite", find_nonfinite});
+  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"pca", pca, 4},
+                {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
+                {"learn", learn, 3}, {"learn_state", learn_state, 6}, {"learns", learns, 1},
+                {"widths", widths, 2}, {"sample", sample, 4}, {"transform", transform, 4},
+                {"walk", walk, 3}, {"block_rows", block_rows, 4}, {"decisions", decisions, 6},
+                {"find_nonfinite", find_nonfinite, 1});
 }

@@ -4,6 +4,7 @@
 #include "data/safetensors.h"
 #include "lua/arrays.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 #include "lua/matrix.h"
 
 #include <stdio.h>
@@ -14,12 +15,11 @@
 /* The matrix on top of the stack as an array of its rows; a copy where it is not packed takes its
  * place. */
 static scl_array packed(lua_State *L) {
-  const scl_matrix *a = scl_lua_check_matrix(L, lua_gettop(L));
+  const scl_matrix *a = scl_lua_hold_matrix(L, lua_gettop(L));
   const bool whole =
       (a->col_stride == 1 || a->cols <= 1) && (a->row_stride == (ptrdiff_t)a->cols || a->rows <= 1);
   if (!whole) {
     scl_matrix *copy = scl_lua_make_matrix(L, a->rows, a->cols, a->dtype);
-    scl_lua_check_held(L, a);
     scl_matrix_assign(a, copy);
     a = copy;
     lua_remove(L, -2);
@@ -33,12 +33,12 @@ static int tensors_write(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1), *text = luaL_checkstring(L, 2);
   size_t count = 0, i = 0;
   scl_error error = {0};
-  luaL_checktype(L, 3, LUA_TTABLE);
-  lua_settop(L, 3);
+  scl_lua_copy_table(L, 3, "arrays");
   for (lua_pushnil(L); lua_next(L, 3) != 0; lua_pop(L, 1))
     count++;
   scl_tensor *tensors = lua_newuserdatauv(L, (count + 1) * sizeof *tensors, 0);
-  lua_createtable(L, (int)count, 0); /* keeps copies */
+  lua_newtable(L); /* keeps copies */
+  const int copies = lua_gettop(L);
   for (lua_pushnil(L); i < count && lua_next(L, 3) != 0; i++) {
     if (lua_type(L, -2) != LUA_TSTRING) return luaL_error(L, "an array has no name");
     const char *name = lua_tostring(L, -2);
@@ -47,7 +47,7 @@ static int tensors_write(lua_State *L) {
     (void)snprintf(tensors[i].name, sizeof tensors[i].name, "%s", name);
     tensors[i].array =
         scl_lua_test_matrix(L, -1) != NULL ? packed(L) : scl_lua_check_array(L, name);
-    lua_rawseti(L, 5, (lua_Integer)i + 1);
+    lua_rawseti(L, copies, (lua_Integer)i + 1);
   }
   scl_lua_check(L, scl_safetensors_write(path, text, tensors, i, &error), &error);
   return 0;
@@ -66,7 +66,7 @@ static void release_file(void *file) {
 static int tensors_read(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   scl_error error = {0};
-  void **slot = scl_lua_new_handle(L, SCL_LUA_TENSORS, release_file, 0);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_TENSORS, release_file);
   const int made = lua_gettop(L);
   scl_tensor_file *file = scl_allocate_zero(sizeof *file);
   if (file == NULL) return luaL_error(L, "not enough memory for a model");
@@ -136,7 +136,7 @@ static int stage_save(lua_State *L) {
 
 static const double *field_row(lua_State *L, const char *key, size_t cols) {
   lua_getfield(L, 1, key);
-  const scl_matrix *row = scl_lua_check_matrix(L, lua_gettop(L));
+  const scl_matrix *row = scl_lua_hold_matrix(L, lua_gettop(L));
   if (row->dtype != SCL_DTYPE_FLOAT64 || row->rows != 1 || row->cols != cols ||
       !scl_matrix_is_rowwise(row))
     luaL_error(L, "a stage has %s of another shape than 1 x %I", key, (LUAI_UACINT)cols);
@@ -147,14 +147,14 @@ static const double *field_row(lua_State *L, const char *key, size_t cols) {
 static int stage_load(lua_State *L) {
   scl_error error = {0};
   scl_stage *stage;
-  luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 1);
+  scl_lua_copy_table(L, 1, "a saved stage");
   lua_getfield(L, 1, "kind");
   lua_getfield(L, 1, "cols_in");
   lua_getfield(L, 1, "constant");
-  const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, 2, NULL, kinds);
-  const size_t cols = scl_lua_check_size(L, 3, 0, INT32_MAX, "cols_in"),
-               constant = scl_lua_check_size(L, 4, 0, cols, "constant");
+  const int last = lua_gettop(L);
+  const scl_stage_kind kind = (scl_stage_kind)luaL_checkoption(L, last - 2, NULL, kinds);
+  const size_t cols = scl_lua_check_size(L, last - 1, 0, INT32_MAX, "cols_in"),
+               constant = scl_lua_check_size(L, last, 0, cols, "constant");
   if (kind == SCL_PROJECT) return luaL_error(L, "a projection is made by projection_stage");
   const bool learnt = scl_stage_needs_moments(kind);
   const double *shift = learnt ? field_row(L, "shift", cols) : NULL,
@@ -205,13 +205,13 @@ static const void *check_numbers(lua_State *L, int place, const char *name, scl_
 static int map_restore_cells(lua_State *L) {
   scl_error error = {0};
   size_t grids[2], keys[2];
-  lua_settop(L, 3);
-  scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  scl_map *map = scl_lua_take_handle(L, 1, SCL_LUA_MAP);
   const int64_t *counts = check_numbers(L, 2, "cells.counts", SCL_DTYPE_INT64, 1, grids);
   const int32_t *words = check_numbers(L, 3, "cells.words", SCL_DTYPE_INT32, 2, keys);
   const scl_cells *cells = scl_map_cells(map);
   if (cells == NULL || grids[0] != scl_map_entries(map) || keys[1] != scl_cells_words(cells))
     return luaL_error(L, "the saved cells are of other grids than these features have");
+  if (scl_map_features(map) > 0) return luaL_error(L, "this map has learnt its cells already");
   scl_lua_check(L, scl_map_restore_cells(map, counts, words, keys[0], &error), &error);
   scl_lua_account(L, scl_map_bytes(map));
   return 0;
@@ -226,7 +226,8 @@ static int fingerprint(lua_State *L) {
   char text[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
   scl_digest_open(&digest);
-  for (int place = 1; place <= lua_gettop(L); place++) {
+  const int count = lua_gettop(L);
+  for (int place = 1; place <= count; place++) {
     const scl_matrix *a = scl_lua_check_matrix(L, place);
     char sizes[64];
     const int length = snprintf(sizes, sizeof sizes, "%zu x %zu;", a->rows, a->cols);
@@ -244,9 +245,9 @@ static int fingerprint(lua_State *L) {
 }
 
 void scl_lua_open_saving(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"tensors_write", tensors_write}, {"tensors_read", tensors_read},
-                    {"tensor_array", tensor_array}, {"tensor_matrix", tensor_matrix},
-                    {"stage_save", stage_save}, {"stage_load", stage_load},
-                    {"map_cells", map_cells}, {"map_restore_cells", map_restore_cells},
-                    {"fingerprint", fingerprint});
+  SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"tensors_read", tensors_read, 1},
+                {"tensor_array", tensor_array, 2}, {"tensor_matrix", tensor_matrix, 2},
+                {"stage_save", stage_save, 1}, {"stage_load", stage_load, 1},
+                {"map_cells", map_cells, 1}, {"map_restore_cells", map_restore_cells, 3});
+  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint});
 }

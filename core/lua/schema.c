@@ -2,6 +2,7 @@
 #include "lua/schema.h"
 #include "base/text.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,7 +144,8 @@ static void read_texts(const reading *r, const char *key, char ***list, size_t *
   lua_State *L = r->L;
   const int type = lua_getfield(L, -1, key);
   if (type != LUA_TTABLE && type != LUA_TNIL) refuse(r, key, "a list of texts");
-  const size_t length = type == LUA_TNIL ? 0 : (size_t)lua_rawlen(L, -1);
+  const size_t length =
+      type == LUA_TNIL ? 0 : scl_lua_copy_list(L, lua_gettop(L), SCL_LUA_MOST, key);
   *list = scl_allocate_zero((length + 1) * sizeof **list);
   if (*list == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
   for (size_t i = 0; i < length; i++) {
@@ -160,7 +162,6 @@ static void read_texts(const reading *r, const char *key, char ***list, size_t *
 }
 
 static void read_column(reading *r, scl_column *column) {
-  if (!lua_istable(r->L, -1)) refuse(r, "columns", "a list of tables");
   column->fill = NAN;
   copy_text(r, "name", &column->name);
   column->kind = (scl_column_kind)word_field(r, "kind", kinds, -1);
@@ -175,13 +176,16 @@ static void read_column(reading *r, scl_column *column) {
 static void read_columns(reading *r, scl_schema *schema) {
   lua_State *L = r->L;
   if (lua_getfield(L, -1, "columns") != LUA_TTABLE) refuse(r, "columns", "a list");
-  const size_t count = (size_t)lua_rawlen(L, -1);
+  const int list = lua_gettop(L);
+  const size_t count = scl_lua_copy_list(L, list, SCL_LUA_MOST, "columns");
   schema->columns = scl_allocate_zero((count + 1) * sizeof *schema->columns);
   if (schema->columns == NULL) luaL_error(L, "%s: not enough memory for a schema", r->title);
   for (size_t j = 0; j < count; j++) {
-    lua_rawgeti(L, -1, (lua_Integer)j + 1);
     schema->n_columns = j + 1;
     (void)snprintf(r->where, sizeof r->where, "a schema with a column %zu", j + 1);
+    if (lua_rawgeti(L, list, (lua_Integer)j + 1) != LUA_TTABLE)
+      refuse(r, "columns", "a list of tables");
+    scl_lua_copy_table(L, lua_gettop(L), "columns");
     read_column(r, &schema->columns[j]);
     lua_pop(L, 1);
   }
@@ -195,6 +199,7 @@ static void read_target(reading *r, scl_schema *schema) {
   const int type = lua_getfield(L, -1, "target");
   if (type != LUA_TNIL && type != LUA_TTABLE) refuse(r, "target", "a table");
   if (type == LUA_TTABLE) {
+    scl_lua_copy_table(L, lua_gettop(L), "target");
     copy_text(r, "name", &schema->target);
     schema->target_is_category = word_field(r, "kind", kinds, -1) == SCL_COLUMN_CATEGORY;
     schema->classification = word_field(r, "task", tasks, schema->target_is_category) == 1;
@@ -212,10 +217,11 @@ const scl_schema *scl_lua_check_schema(lua_State *L, int place, const char *titl
   place = lua_absindex(L, place);
   if (!lua_istable(L, place))
     luaL_error(L, "%s: option 'like' takes a data set, a fitted pipeline or a schema", title);
-  void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema, 0);
+  void **slot = scl_lua_new_handle(L, "scullery.schema", release_schema);
   scl_schema *schema = *slot = scl_allocate_zero(sizeof *schema);
   if (schema == NULL) luaL_error(L, "%s: not enough memory for a schema", title);
   lua_pushvalue(L, place);
+  scl_lua_copy_table(L, lua_gettop(L), "like");
   if (lua_getfield(L, -1, "format") != LUA_TSTRING || strcmp(lua_tostring(L, -1), "csv") != 0)
     luaL_error(L,
                "%s: option 'like' has the schema of no CSV file, so that columns have no names "

@@ -1,6 +1,7 @@
 /* scullery.core: problems and solvers. */
 #include "learn/score.h"
 #include "lua/handle.h"
+#include "lua/list.h"
 #include "plugin/solver.h"
 
 #include <math.h>
@@ -23,18 +24,15 @@ static void release_training(void *pointer) {
 
 /* Fold numbers 1 .. groups from a Lua list. */
 static void read_groups(lua_State *L, int place, training *t) {
-  const size_t rows = t->flow.source->rows;
-  if ((size_t)luaL_len(L, place) != rows)
-    luaL_error(L, "%d fold numbers for %d rows", (int)luaL_len(L, place), (int)rows);
+  enum { MOST_FOLDS = 1000000 };
+  const size_t rows = t->flow.source->rows, count = scl_lua_copy_list(L, place, rows, "folds");
+  if (count != rows)
+    luaL_error(L, "%I fold numbers for %I rows", (LUAI_UACINT)count, (LUAI_UACINT)rows);
   t->group = scl_allocate_array(rows + 1, sizeof *t->group);
   if (t->group == NULL) luaL_error(L, "not enough memory for fold numbers");
   int32_t most = 0;
   for (size_t i = 0; i < rows; i++) {
-    lua_rawgeti(L, place, (lua_Integer)i + 1);
-    const lua_Integer group = lua_tointeger(L, -1);
-    lua_pop(L, 1);
-    if (group < 1 || group > 1000000) luaL_error(L, "row %d has no fold number", (int)i + 1);
-    t->group[i] = (int32_t)group - 1;
+    t->group[i] = (int32_t)scl_lua_list_size(L, place, i, 1, MOST_FOLDS, "folds") - 1;
     if (t->group[i] > most) most = t->group[i];
   }
   t->flow.group = t->group;
@@ -66,9 +64,8 @@ static void read_weights(lua_State *L, int place, training *t) {
  * weights =}) */
 static int training_new(lua_State *L) {
   scl_error error = {0};
-  luaL_checktype(L, 4, LUA_TTABLE);
-  lua_settop(L, 4);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training, 1);
+  scl_lua_copy_table(L, 4, "options");
+  void **slot = scl_lua_new_handle(L, SCL_LUA_TRAINING, release_training);
   const int made = lua_gettop(L);
   training *t = scl_allocate_zero(sizeof *t);
   if (t == NULL) return luaL_error(L, "not enough memory for a training");
@@ -82,7 +79,7 @@ static int training_new(lua_State *L) {
   if (t->flow.map == NULL) t->flow.dtype = scl_lua_check_dtype(L, lua_gettop(L));
   lua_getfield(L, 4, "block");
   if (!lua_isnil(L, -1))
-    t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, (size_t)1 << 40, "block");
+    t->flow.block_rows = scl_lua_check_size(L, lua_gettop(L), 1, SCL_LUA_BLOCK, "block");
   lua_getfield(L, 4, "quiet");
   t->flow.doing = lua_toboolean(L, -1) ? NULL : "learning";
   lua_getfield(L, 4, "folds");
@@ -90,29 +87,31 @@ static int training_new(lua_State *L) {
   lua_getfield(L, 4, "weights");
   if (!lua_isnil(L, -1)) read_weights(L, lua_gettop(L), t);
   lua_getfield(L, 4, "classes");
-  const size_t classes = (size_t)luaL_optinteger(L, -1, 0);
+  const size_t classes =
+      lua_isnil(L, -1) ? 0 : scl_lua_check_size(L, lua_gettop(L), 0, INT32_MAX, "classes");
   lua_getfield(L, 4, "allowance");
   const double allowed = luaL_optnumber(L, -1, 1.5e9);
+  if (!(allowed >= 0)) return luaL_error(L, "'allowance' got %f; it takes bytes", allowed);
   const size_t allowance = allowed < 0x1p62 ? (size_t)allowed : (size_t)1 << 62;
   scl_lua_check(L,
                 scl_training_create(&t->flow,
                                     classes > 0 ? SCL_TASK_CLASSIFICATION : SCL_TASK_REGRESSION,
                                     classes, allowance, &t->engine, &error),
                 &error);
-  lua_createtable(L, 3, 0); /* what the flow borrows */
-  for (int i = 1; i <= 3; i++) {
-    lua_pushvalue(L, i);
-    lua_rawseti(L, -2, i);
+  for (int place = 1; place <= 3; place += 2) /* what the flow borrows */
+    if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
+  for (size_t i = 0; i < t->flow.n_stages; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    scl_lua_tie(L, made, -1);
+    lua_pop(L, 1);
   }
-  lua_setiuservalue(L, made, 1);
   lua_pushvalue(L, made);
   return 1;
 }
 
-static training *check_training(lua_State *L, int place) {
-  training *t = scl_lua_check_handle(L, place, SCL_LUA_TRAINING);
-  scl_lua_prepare_source(L, t->flow.source);
-  return t;
+/* One call at a time: a training keeps what its walks find. */
+static training *take_training(lua_State *L, int place) {
+  return scl_lua_take_handle(L, place, SCL_LUA_TRAINING);
 }
 
 /* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
@@ -153,30 +152,26 @@ typedef struct solving {
   bool many; /* a list of folds was given */
 } solving;
 
-static long check_fold(lua_State *L, const training *t, int place) {
-  const lua_Integer fold = luaL_optinteger(L, place, 0);
-  if (fold < 0 || (fold > 0 && (t->group == NULL || (size_t)fold > t->flow.groups)))
-    luaL_error(L, "there is no fold %d", (int)fold);
+static long check_fold(lua_State *L, const training *t, double fold) {
+  if (!(fold >= 0 && fold <= (t->group == NULL ? 0 : (double)t->flow.groups)) ||
+      fold != floor(fold))
+    luaL_error(L, "there is no fold %f", fold);
   return (long)fold - 1;
 }
 
 static solving read_solving(lua_State *L, const training *t) {
+  enum { MOST_VALUES = 1000000 };
   solving s = {.many = lua_istable(L, 3)};
-  s.groups = s.many ? (size_t)luaL_len(L, 3) : 1;
-  s.count = lua_isnoneornil(L, 4) ? 0 : (size_t)luaL_len(L, 4);
+  s.groups = s.many ? scl_lua_copy_list(L, 3, MOST_VALUES, "without") : 1;
+  if (s.groups == 0) luaL_error(L, "'without' got a list without folds");
+  s.count = lua_isnil(L, 4) ? 0 : scl_lua_copy_list(L, 4, MOST_VALUES, "values");
+  if (!lua_isnil(L, 4) && s.count == 0) luaL_error(L, "'values' got a list without numbers");
   s.each = s.count == 0 ? 1 : s.count;
   s.without = lua_newuserdatauv(L, (s.groups + 1) * sizeof *s.without, 0);
-  s.values = s.count == 0 ? NULL : lua_newuserdatauv(L, s.count * sizeof *s.values, 0);
-  for (size_t i = 0; i < s.groups; i++) {
-    if (s.many) lua_geti(L, 3, (lua_Integer)i + 1);
-    s.without[i] = check_fold(L, t, s.many ? lua_gettop(L) : 3);
-    if (s.many) lua_pop(L, 1);
-  }
-  for (size_t k = 0; k < s.count; k++) {
-    lua_geti(L, 4, (lua_Integer)k + 1);
-    s.values[k] = luaL_checknumber(L, -1);
-    lua_pop(L, 1);
-  }
+  for (size_t i = 0; i < s.groups; i++)
+    s.without[i] = check_fold(
+        L, t, s.many ? scl_lua_list_number(L, 3, i, "without") : luaL_optnumber(L, 3, 0));
+  s.values = s.count == 0 ? NULL : scl_lua_list_numbers(L, 4, s.count, "values");
   return s;
 }
 
@@ -200,17 +195,16 @@ static void push_model(lua_State *L, scl_model **model, size_t bytes) {
  * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
  * `weights` and `intercept`. */
 static int solve(lua_State *L) {
-  training *t = check_training(L, 1);
+  training *t = take_training(L, 1);
   scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   scl_error error = {0};
-  lua_settop(L, 4);
   const bool models = scl_solver_makes_models(solver);
   if (models) {
     lua_pushnil(L);
     lua_replace(L, 4);
   }
   const solving s = read_solving(L, t);
-  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits, 0);
+  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
   fits *f = scl_allocate_zero(sizeof *f);
   if (f == NULL) return luaL_error(L, "not enough memory for solutions");
   *slot = f;
@@ -241,10 +235,8 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* A candidate from the table on top of the stack, which keeps what it points to: {weights =,
- * intercept =} or {model =}. */
+/* A candidate from the plain table on top of the stack: {weights =, intercept =} or {model =}. */
 static scl_candidate check_candidate(lua_State *L, const training *t) {
-  luaL_checktype(L, -1, LUA_TTABLE);
   const int place = lua_gettop(L);
   scl_candidate candidate = {.model = scl_lua_field_handle(L, place, "model", SCL_LUA_MODEL)};
   const size_t features = scl_flow_features(&t->flow), targets = t->flow.source->targets;
@@ -256,32 +248,40 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   }
   lua_getfield(L, place, "weights");
   lua_getfield(L, place, "intercept");
-  candidate.coefficients = scl_lua_check_matrix(L, place + 1);
-  candidate.intercept = scl_lua_check_matrix(L, place + 2);
+  candidate.coefficients = scl_lua_hold_matrix(L, place + 1);
+  candidate.intercept = scl_lua_hold_matrix(L, place + 2);
   if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets ||
-      candidate.intercept->cols != targets)
+      candidate.intercept->rows != 1 || candidate.intercept->cols != targets)
     luaL_error(L, "a candidate has the wrong shape");
   lua_settop(L, place);
   return candidate;
 }
 
 /* candidates[fold][k] at `place`, `count` a fold, in a userdata left on the stack. */
-static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t groups,
-                                       size_t *count) {
-  luaL_checktype(L, place, LUA_TTABLE);
-  if ((size_t)luaL_len(L, place) != groups)
-    luaL_error(L, "candidates for %d folds where there are %d", (int)luaL_len(L, place),
-               (int)groups);
-  lua_geti(L, place, 1);
-  *count = (size_t)luaL_len(L, -1);
-  lua_pop(L, 1);
-  scl_candidate *candidates = lua_newuserdatauv(L, (groups * *count + 1) * sizeof *candidates, 0);
+static scl_candidate *check_candidates(lua_State *L, int place, const training *t, size_t *count) {
+  enum { MOST_CANDIDATES = 1000000 };
+  const size_t groups = t->group == NULL ? 1 : t->flow.groups,
+               given = scl_lua_copy_list(L, place, MOST_CANDIDATES, "candidates");
+  if (t->flow.source->targets == 0) luaL_error(L, "these rows have no targets to judge by");
+  scl_candidate *candidates = NULL;
+  if (given != groups)
+    luaL_error(L, "candidates for %I folds where there are %I", (LUAI_UACINT)given,
+               (LUAI_UACINT)groups);
   for (size_t g = 0; g < groups; g++) {
-    lua_geti(L, place, (lua_Integer)g + 1);
-    for (size_t k = 0; k < *count; k++) {
-      lua_geti(L, -1, (lua_Integer)k + 1);
-      candidates[g * *count + k] = check_candidate(L, t);
-      if ((candidates[g * *count + k].model == NULL) != (candidates[0].model == NULL))
+    lua_rawgeti(L, place, (lua_Integer)g + 1);
+    const int list = lua_gettop(L);
+    const size_t found = scl_lua_copy_list(L, list, MOST_CANDIDATES, "candidates of a fold");
+    if (g == 0) {
+      *count = found;
+      candidates = lua_newuserdatauv(L, (groups * found + 1) * sizeof *candidates, 0);
+      lua_insert(L, list);
+    } else if (found != *count)
+      luaL_error(L, "fold %I has %I candidates, and fold 1 has %I", (LUAI_UACINT)g + 1,
+                 (LUAI_UACINT)found, (LUAI_UACINT)*count);
+    for (size_t k = 0; k < found; k++) {
+      scl_lua_push_table(L, lua_gettop(L), k, "candidates of a fold");
+      candidates[g * found + k] = check_candidate(L, t);
+      if ((candidates[g * found + k].model == NULL) != (candidates[0].model == NULL))
         luaL_error(L, "candidates are all models, or none is");
       lua_pop(L, 1);
     }
@@ -294,11 +294,11 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
  * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
  * target_sum, target_square} */
 static int score(lua_State *L) {
-  training *t = check_training(L, 1);
+  training *t = take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
   size_t count;
   scl_error error = {0};
-  const scl_candidate *candidates = check_candidates(L, 2, t, groups, &count);
+  const scl_candidate *candidates = check_candidates(L, 2, t, &count);
   scl_tally *tallies = lua_newuserdatauv(L, (groups * count + 1) * sizeof *tallies, 0);
   scl_lua_check(L, scl_score(&t->flow, candidates, count, tallies, &error), &error);
   lua_createtable(L, (int)groups, 0);
@@ -320,11 +320,10 @@ static int score(lua_State *L) {
 /* core.decisions_apart(training, candidates) -> decisions (n x (count c)), targets (n x c): every
  * row by the candidates of its fold, candidates[fold][1 .. count], side by side */
 static int decisions_apart(lua_State *L) {
-  training *t = check_training(L, 1);
+  training *t = take_training(L, 1);
   size_t count;
   scl_error error = {0};
-  const scl_candidate *candidates =
-      check_candidates(L, 2, t, t->group == NULL ? 1 : t->flow.groups, &count);
+  const scl_candidate *candidates = check_candidates(L, 2, t, &count);
   scl_matrix *decisions = scl_lua_new_matrix(L), *targets = scl_lua_new_matrix(L);
   scl_lua_check(L, scl_decisions_apart(&t->flow, candidates, count, decisions, targets, &error),
                 &error);
@@ -334,10 +333,10 @@ static int decisions_apart(lua_State *L) {
 
 /* core.objective(training, solver, weights[, intercept]) -> what the solver minimises there */
 static int objective(lua_State *L) {
-  training *t = check_training(L, 1);
+  training *t = take_training(L, 1);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
-  const scl_matrix *weights = scl_lua_check_matrix(L, 3),
-                   *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_check_matrix(L, 4);
+  const scl_matrix *weights = scl_lua_hold_matrix(L, 3),
+                   *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);
   double value;
   scl_error error = {0};
   scl_lua_check(L, scl_training_objective(t->engine, solver, weights, intercept, &value, &error),
@@ -347,6 +346,6 @@ static int objective(lua_State *L) {
 }
 
 void scl_lua_open_training(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"training", training_new}, {"solve", solve}, {"objective", objective},
-                    {"score", score}, {"decisions_apart", decisions_apart});
+  SCL_LUA_CALLS(L, {"training", training_new, 4}, {"solve", solve, 4}, {"objective", objective, 4},
+                {"score", score, 2}, {"decisions_apart", decisions_apart, 2});
 }

@@ -24,6 +24,24 @@ scl_part scl_instance_part(const scl_instance *instance) {
   return (scl_part){instance->component->source, instance->self};
 }
 
+/* The parts of the settings, counted. */
+static scl_status count_parts(scl_instance *instance, scl_error *error) {
+  const scl_settings *settings = &instance->settings;
+  instance->nested = instance->within = 1;
+  for (size_t i = 0; i < settings->count; i++)
+    for (size_t k = 0; settings->parts[i] != NULL && k < settings->values[i].length; k++) {
+      const scl_instance *part = settings->parts[i][k];
+      instance->nested = scl_max(instance->nested, part->nested + 1);
+      instance->within += part->within;
+    }
+  if (instance->nested <= SCL_MOST_NESTED && instance->within <= SCL_MOST_WITHIN)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "%s.%s: components within components may be %d deep and %d in all",
+                  scl_kind_name(scl_instance_kind(instance)), scl_instance_name(instance),
+                  SCL_MOST_NESTED, SCL_MOST_WITHIN);
+}
+
 static scl_status reserve(const scl_component *component, scl_settings *settings,
                           scl_instance **out, scl_error *error) {
   const size_t size = scl_max(component->plugin.instance_size, sizeof(scl_base));
@@ -111,7 +129,8 @@ scl_status scl_instance_create(const scl_component *component, scl_settings *set
                                scl_instance **out, scl_error *error) {
   scl_instance *instance = NULL;
   SCL_TRY(reserve(component, settings, &instance, error));
-  const scl_status status = complete(instance, error);
+  scl_status status = count_parts(instance, error);
+  if (status == SCL_STATUS_OK) status = complete(instance, error);
   if (status == SCL_STATUS_OK)
     *out = instance;
   else

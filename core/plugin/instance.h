@@ -8,6 +8,9 @@
 
 enum { SCL_MOST_ABILITIES = 16 };
 
+/* Components within components: calls go through all of them. */
+enum { SCL_MOST_NESTED = 32, SCL_MOST_WITHIN = 1000 };
+
 typedef struct scl_instance {
   const scl_component *component;
   scl_settings settings;
@@ -15,6 +18,7 @@ typedef struct scl_instance {
   atomic_size_t references; /* models of several fits share a solver */
   bool created;             /* `create` has succeeded, so that `destroy` is due */
   bool bound;
+  size_t nested, within;       /* levels of components, and how many there are, this one counted */
   struct scl_instance **owned; /* parts bound with this instance */
   size_t n_owned;
   struct {
@@ -24,7 +28,8 @@ typedef struct scl_instance {
   void *rooms[SCL_MOST_ABILITIES]; /* copies of tables that are shorter than this host's */
 } scl_instance;
 
-/* Takes over the settings (also when it fails). */
+/* Takes over the settings (also when it fails). SCL_STATUS_BAD_OPTION where components are nested more
+ * than SCL_MOST_NESTED deep, or are more than SCL_MOST_WITHIN. */
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
                                scl_instance **out, scl_error *error);
 /* From a text as typed: "gaussian", "polynomial{degree = 3, offset = 1}", the name being that of

@@ -80,6 +80,31 @@ local function map_parts(value, f)
   return result
 end
 
+-- What is known of a component once it is made, so that components within components are not walked
+-- again at every level: constant (nothing in it is searched), nested (levels) and within (how many,
+-- itself counted); waits: see Component:waiting.
+local known = setmetatable({}, { __mode = "k" })
+local MOST_NESTED, MOST_WITHIN = 32, 1000
+
+local function facts_of(self)
+  if known[self] then return known[self] end
+  local facts = { constant = true, nested = 1, within = 1 }
+  for _, value in pairs(self.given) do
+    local searched = choose.is(value)
+    if searched then facts.constant = false end
+    for _, one in ipairs(searched and value.values or { value }) do
+      for _, part in ipairs(parts_of(one) or {}) do
+        local inside = facts_of(part)
+        facts.constant = facts.constant and inside.constant
+        facts.nested = math.max(facts.nested, inside.nested + 1)
+        facts.within = facts.within + inside.within
+      end
+    end
+  end
+  known[self] = facts
+  return facts
+end
+
 -- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the
 -- base.
 local function inner(self, name, part, choices)
@@ -94,6 +119,7 @@ end
 
 --- The component with every searched option replaced by the choice for it.
 function Component:resolved(choices)
+  if facts_of(self).constant then return self end
   return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) },
     Component)
 end
@@ -159,23 +185,32 @@ function Component:searched()
   return list
 end
 
---- Whether a width waits for the data ("scale" or "median").
-function Component:waiting(choices)
+-- Whether a width waits for the data, worked out.
+local function waits(self, choices)
   local given = self:options(choices or {})
   for _, value in pairs(given) do
     for _, part in ipairs(parts_of(value) or {}) do
-      local waits = part:waiting()
-      if waits then return waits end
+      local word = part:waiting()
+      if word then return word end
     end
   end
   return core.waiting(self.kind, self.name, for_engine(self, choices or {}))
+end
+
+--- Whether a width waits for the data ("scale" or "median").
+function Component:waiting(choices)
+  local facts = facts_of(self)
+  if not facts.constant then return waits(self, choices) end
+  if facts.waits == nil then facts.waits = waits(self) or false end
+  return facts.waits or nil
 end
 
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
 --- option waits for them.
 function Component:instance(choices, widths)
   widths = widths or {}
-  if not next(choices or {}) and not next(widths) then -- constant: made once
+  local plain = not next(choices or {}) and not next(widths)
+  if plain or (facts_of(self).constant and not self:waiting()) then -- made once
     self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
     return self.made
   end
@@ -227,6 +262,11 @@ local function constructor(kind, name)
     local copy = {}
     for key, value in pairs(given or {}) do copy[key] = value end
     local self = setmetatable({ kind = kind, name = name, given = copy }, Component)
+    local facts = facts_of(self)
+    if facts.nested > MOST_NESTED or facts.within > MOST_WITHIN then
+      error(("components within components may be %d deep and %d in all"):format(MOST_NESTED,
+        MOST_WITHIN), 0)
+    end
     check(self)
     return self
   end)

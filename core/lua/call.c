@@ -1,0 +1,169 @@
+#include "lua/call.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------ objects */
+
+/* Sources of sources and the like: each is read through the ones below it. */
+enum { MOST_DEPTH = 32 };
+
+scl_lua_object *scl_lua_object_create(const char *name, void (*release)(void *)) {
+  scl_lua_object *object = scl_allocate_zero(sizeof *object);
+  if (object != NULL)
+    *object = (scl_lua_object){.name = name, .release = release, .references = 1, .depth = 1};
+  return object;
+}
+
+void scl_lua_object_drop(scl_lua_object *object) {
+  if (object == NULL || --object->references > 0) return;
+  if (object->pointer != NULL) object->release(object->pointer);
+  for (size_t i = 0; i < object->count; i++)
+    scl_lua_object_drop(object->parts[i]);
+  SCL_RELEASE(object->parts, object);
+}
+
+void scl_lua_object_add(lua_State *L, scl_lua_object *whole, scl_lua_object *part) {
+  if (part->depth >= MOST_DEPTH)
+    luaL_error(L, "a %s is made of objects within objects, %d deep: that is the limit", whole->name,
+               MOST_DEPTH);
+  scl_lua_object **parts = scl_allocate_array(whole->count + 1, sizeof(scl_lua_object *));
+  if (parts == NULL) luaL_error(L, "not enough memory for a %s", whole->name);
+  if (whole->count > 0) memcpy(parts, whole->parts, whole->count * sizeof *parts);
+  parts[whole->count++] = part;
+  part->references++;
+  scl_release(whole->parts);
+  whole->parts = parts;
+  whole->depth = scl_max(whole->depth, part->depth + 1);
+}
+
+static void count_uses(scl_lua_object *object, bool more) {
+  object->uses = more ? object->uses + 1 : object->uses - 1;
+  for (size_t i = 0; i < object->count; i++)
+    count_uses(object->parts[i], more);
+}
+
+static bool is_changing(const scl_lua_object *object) {
+  bool changing = object->alone;
+  for (size_t i = 0; !changing && i < object->count; i++)
+    changing = is_changing(object->parts[i]);
+  return changing;
+}
+
+/* ------------------------------------------------------------ running calls */
+
+/* Lua allows 200 calls from C within each other. */
+enum { MOST_CALLS = 256 };
+
+static struct {
+  struct {
+    lua_State *L;
+    size_t first; /* of its uses */
+  } calls[MOST_CALLS];
+  size_t depth;
+  struct {
+    scl_lua_object *object;
+    bool alone;
+  } * uses;
+  size_t count, room;
+} running;
+
+lua_State *scl_lua_running(void) {
+  return running.depth == 0 ? NULL : running.calls[running.depth - 1].L;
+}
+
+static void end_uses(size_t first) {
+  while (running.count > first) {
+    scl_lua_object *object = running.uses[--running.count].object;
+    if (running.uses[running.count].alone) object->alone = false;
+    count_uses(object, false);
+    scl_lua_object_drop(object);
+  }
+}
+
+static void reserve_use(lua_State *L) {
+  if (running.count < running.room) return;
+  const size_t room = 2 * running.room + 16;
+  void *more = scl_allocate_array(room, sizeof *running.uses);
+  if (more == NULL) luaL_error(L, "not enough memory for a call");
+  if (running.count > 0) memcpy(more, running.uses, running.count * sizeof *running.uses);
+  scl_release(running.uses);
+  running.uses = more;
+  running.room = room;
+}
+
+void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone) {
+  if (scl_lua_running() != L) luaL_error(L, "a %s is used outside a call", object->name);
+  if (is_changing(object) || (alone && object->uses > 0))
+    luaL_error(L, "this %s is in use by a call that is still running", object->name);
+  reserve_use(L);
+  running.uses[running.count].object = object;
+  running.uses[running.count++].alone = alone;
+  object->references++;
+  object->alone = alone;
+  count_uses(object, true);
+}
+
+static void release_view(void *view) {
+  scl_matrix_release(view);
+  scl_release(view);
+}
+
+const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
+  const scl_matrix *a = scl_lua_check_matrix(L, place);
+  reserve_use(L);
+  scl_matrix *view = scl_allocate(sizeof *view);
+  scl_lua_object *object =
+      view == NULL ? NULL : scl_lua_object_create("scullery.matrix", release_view);
+  if (object == NULL) {
+    scl_release(view);
+    luaL_error(L, "not enough memory for a call");
+  }
+  *view = scl_matrix_share(a);
+  object->pointer = view;
+  scl_lua_use(L, object, false);
+  scl_lua_object_drop(object); /* the call alone has it */
+  return view;
+}
+
+/* ------------------------------------------------------------ entering and leaving */
+
+#define SCL_LUA_MARK "scullery.call"
+
+/* __close of a call's mark, on return and on every error: calls within that ended by an error have
+ * left before. */
+static int leave(lua_State *L) {
+  const size_t depth = *(const size_t *)lua_touserdata(L, 1);
+  if (running.depth <= depth) return 0;
+  end_uses(running.calls[depth].first);
+  running.depth = depth;
+  return 0;
+}
+
+/* The function is upvalue 1, its number of arguments upvalue 2. The mark stands behind them. */
+static int enter(lua_State *L) {
+  const int arguments = (int)lua_tointeger(L, lua_upvalueindex(2));
+  lua_settop(L, arguments);
+  luaL_checkstack(L, LUA_MINSTACK + 4, "a call");
+  if (running.depth == MOST_CALLS) return luaL_error(L, "calls are nested too deeply");
+  size_t *mark = lua_newuserdatauv(L, sizeof *mark, 0);
+  luaL_setmetatable(L, SCL_LUA_MARK);
+  *mark = running.depth;
+  lua_toclose(L, -1);
+  running.calls[running.depth].L = L;
+  running.calls[running.depth++].first = running.count;
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
+  if (luaL_newmetatable(L, SCL_LUA_MARK)) {
+    lua_pushcfunction(L, leave);
+    lua_setfield(L, -2, "__close");
+  }
+  lua_pop(L, 1);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushcfunction(L, calls[i].function);
+    lua_pushinteger(L, calls[i].arguments);
+    lua_pushcclosure(L, enter, 2);
+    lua_setfield(L, -2, calls[i].name);
+  }
+}
