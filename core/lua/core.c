@@ -1,4 +1,5 @@
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
+#include "algebra/blas.h"
 #include "base/environment.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
@@ -8,6 +9,7 @@ int luaopen_scullery_core(lua_State *L);
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_error error = {0};
   scl_lua_check(L, scl_environment_check(&error), &error);
+  scl_lua_check(L, scl_blas_start(&error), &error);
   lua_newtable(L);
   scl_lua_open_matrix(L);
   scl_lua_open_random(L);
