@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # What is needed, in one place.
-build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-dev librandom123-dev libsleef-dev libedit-dev
+build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
 test_packages=(lua-unit lua-check clang-format valgrind)
 

@@ -231,15 +231,87 @@ function TestInterrupt:test_ctrl_c_stops_the_choice_of_lambda_of_leverage_scores
   lu.assertStrContains(out, "interrupted!")
 end
 
+-- The hook reaches the coroutine that runs, however deep, made by create or wrap, or closing.
+function TestInterrupt:test_ctrl_c_stops_a_coroutine()
+  local loop = "function() io.popen('kill -INT $PPID'):close() " .. forever .. " end"
+  for _, script in ipairs{
+    "coroutine.wrap(" .. loop .. ")()",
+    "print(coroutine.resume(coroutine.create(" .. loop .. ")))",
+    "coroutine.wrap(function() coroutine.wrap(" .. loop .. ")() end)()",
+    "local f = coroutine.wrap(function() coroutine.yield(1) local g = " .. loop
+      .. " g() end) f() f()",
+    "local co = coroutine.create(function() local x <close> = setmetatable({}, { __close = " .. loop
+      .. " }) coroutine.yield() end) coroutine.resume(co) print(coroutine.close(co))",
+  } do
+    local status, out, err = shell("timeout 60 " .. quote(binary) .. " -e " .. quote(script))
+    lu.assertTrue(status == 0 or status == 1, script)
+    lu.assertStrContains(out .. err, "interrupted!", false, script)
+  end
+end
+
+-- Coroutines do what those of Lua do.
+function TestInterrupt:test_coroutines_are_as_ever()
+  local status, out, err = run_script([[
+    local f = coroutine.wrap(function(...) print(...) print(coroutine.yield(1, nil)) return 2 end)
+    print(f("a", nil, "b"))
+    print(f("c"))
+    print(pcall(f))
+    print(pcall(coroutine.wrap(function() error { 1 } end)))
+    print(select(2, pcall(coroutine.wrap(function() error "x" end))))
+    local co = coroutine.create(function() error "y" end)
+    print(coroutine.resume(co))
+    print(coroutine.close(co), coroutine.resume(co))
+    print((pcall(coroutine.resume, 1)))
+    print(coroutine.close(coroutine.create(print)))
+    local n = 0
+    local function nest() n = n + 1 return coroutine.wrap(nest)() end
+    print((pcall(nest)), n > 150)]])
+  lu.assertEquals({ status, err }, { 0, "" })
+  out = out:gsub("0x%x+", "ADDRESS"):gsub("[^%s]*/lua_%w+%.lua", "FILE")
+  lu.assertEquals(out, [[
+a	nil	b
+1	nil
+c
+2
+false	cannot resume dead coroutine
+false	table: ADDRESS
+FILE:6: x
+false	FILE:7: y
+false	false	cannot resume dead coroutine
+false
+true
+false	true
+]])
+end
+
+-- Whoever catches every error is ended by the second press.
+function TestInterrupt:test_second_ctrl_c_ends_a_script_that_catches_errors()
+  local status, out = shell(("timeout 60 sh -c %s"):format(quote(quote(binary) .. " -e "
+    .. quote([[io.popen("sleep 0.5; kill -INT $PPID; sleep 0.3; kill -INT $PPID")
+    local function loop() ]] .. forever .. [[ end
+    while true do pcall(loop) end]]) .. "; echo status $?")))
+  lu.assertEquals({ status, out }, { 0, "status 130\n" })
+end
+
+-- A function written in C that does not look up: all that is left is to end the process.
 function TestInterrupt:test_second_ctrl_c_ends_what_does_not_react()
-  -- a coroutine that never yields: the hook waits in the main thread
-  local status, out = run_script([[
-    io.stdout:setvbuf("no")
-    local sender = io.popen("kill -INT $PPID; sleep 0.2; kill -INT $PPID")
-    coroutine.wrap(function() ]] .. forever .. [[ end)()
-    print("not reached", sender)]])
-  lu.assertNotEquals(status, 0)
-  lu.assertEquals(out, "")
+  local status, out = shell(("timeout 60 sh -c %s"):format(quote(quote(binary) .. " -e "
+    .. quote([[io.popen("sleep 0.5; kill -INT $PPID; sleep 0.3; kill -INT $PPID")
+    local text = ("a"):rep(100000) text:find((".-"):rep(6) .. "b")]]) .. "; echo status $?")))
+  lu.assertEquals({ status, out }, { 0, "status 130\n" })
+end
+
+-- At the prompt the session stays whole.
+function TestInterrupt:test_second_ctrl_c_at_the_prompt_leaves_the_session()
+  local status, out, err = shell("timeout 60 " .. quote(binary) .. " -i", [[
+before = 12
+io.popen("sleep 0.5; kill -INT $PPID; sleep 0.3; kill -INT $PPID")
+do local function loop() ]] .. forever .. [[ end while true do pcall(loop) end end
+print(before + 1)
+]])
+  lu.assertEquals(status, 0)
+  lu.assertStrContains(err, "interrupted!")
+  lu.assertStrContains(out, "13\n")
 end
 
 TestSubcommands = {}

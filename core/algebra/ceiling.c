@@ -5,7 +5,6 @@
 #include "algebra/matrix.h"
 #include "base/loops.h"
 #include "base/pool.h"
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -16,31 +15,47 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* One product after the other on each thread, of the same factors. */
+typedef struct products {
+  bool syrk;
+  size_t n;
+  const scl_matrix *a, *b;
+  scl_matrix c; /* n rows for each thread */
+} products;
+
+static void multiply(void *context, size_t index) {
+  const products *p = context;
+  const scl_dtype dtype = p->a->dtype;
+  const ptrdiff_t n = (ptrdiff_t)p->n;
+  void *c = scl_at_mutable(p->c.data, dtype, (ptrdiff_t)index * n * n);
+  if (p->syrk)
+    scl_syrk(dtype, p->n, p->n, 1, p->a->data, n, 0, c, n);
+  else
+    scl_gemm(dtype, false, true, p->n, p->n, p->n, 1, p->a->data, n, p->b->data, n, 0, c, n);
+}
+
 scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl_error *error) {
-  scl_matrix a = {0}, b = {0}, c = {0};
+  const size_t threads = scl_pool_threads();
+  scl_matrix a = {0}, b = {0};
+  products p = {.syrk = syrk, .n = n, .a = &a, .b = &b};
   scl_status status = scl_matrix_create(n, n, dtype, &a, error);
   if (status == SCL_STATUS_OK) status = scl_matrix_create(n, n, dtype, &b, error);
-  if (status == SCL_STATUS_OK) status = scl_matrix_create(n, n, dtype, &c, error);
+  if (status == SCL_STATUS_OK) status = scl_matrix_create(threads * n, n, dtype, &p.c, error);
   *gflops = 0;
   for (size_t i = 0; status == SCL_STATUS_OK && i < n * n; i++) {
     scl_matrix_set(&a, i / n, i % n, (double)(i % 7) - 3);
     scl_matrix_set(&b, i / n, i % n, (double)(i % 5) - 2);
   }
-  openblas_set_num_threads((int)scl_pool_threads());
   for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
     const double began = seconds(), cube = (double)n * (double)n * (double)n;
-    if (syrk)
-      scl_syrk(dtype, n, n, 1, a.data, (ptrdiff_t)n, 0, c.data, (ptrdiff_t)n);
-    else
-      scl_gemm(dtype, false, true, n, n, n, 1, a.data, (ptrdiff_t)n, b.data, (ptrdiff_t)n, 0,
-               c.data, (ptrdiff_t)n);
-    const double rate = (syrk ? cube : 2 * cube) / (seconds() - began) * 1e-9;
+    scl_pool_run(threads, multiply, &p);
+    const double work = (double)threads * (syrk ? cube : 2 * cube),
+                 rate = work / (seconds() - began) * 1e-9;
     if (rate > *gflops) *gflops = rate;
   }
-  openblas_set_num_threads(1);
   scl_matrix_release(&a);
   scl_matrix_release(&b);
-  scl_matrix_release(&c);
+  scl_matrix_release(&p.c);
   return status;
 }
 
@@ -82,10 +97,8 @@ scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, siz
   for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
     const double began = seconds();
     for (size_t block = 0; block < blocks; block++) {
-      openblas_set_num_threads((int)scl_pool_threads());
-      scl_gemm(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data, (ptrdiff_t)d,
-               0, z.data, (ptrdiff_t)features);
-      openblas_set_num_threads(1);
+      scl_gemm_parallel(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data,
+                        (ptrdiff_t)d, 0, z.data, (ptrdiff_t)features);
       if (strcmp(pass, "none") != 0) scl_pool_run(rows, pass_row, &p);
     }
     *best = fmin(*best, seconds() - began);

@@ -1,26 +1,7 @@
 #include "algebra/dense.h"
 
+#include "algebra/blas.h"
 #include "base/pool.h"
-#include <cblas.h>
-
-/* LAPACK, which OpenBLAS carries: column-major, so the row-major lower triangle is its upper
- * one. */
-extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-extern void dsyev_(const char *job, const char *uplo, const int *n, double *a, const int *lda,
-                   double *w, double *work, const int *lwork, int *info);
-extern void dsyevr_(const char *job, const char *range, const char *uplo, const int *n, double *a,
-                    const int *lda, const double *low, const double *high, const int *first,
-                    const int *last, const double *tolerance, int *found, double *w, double *z,
-                    const int *ldz, int *support, double *work, const int *lwork, int *iwork,
-                    const int *liwork, int *info);
-extern void dgeev_(const char *left, const char *right, const int *n, double *a, const int *lda,
-                   double *wr, double *wi, double *vl, const int *ldvl, double *vr, const int *ldvr,
-                   double *work, const int *lwork, int *info);
-
-/* OpenBLAS keeps to the calling thread; its own pool would fight with ours. */
-__attribute__((constructor)) static void keep_blas_to_one_thread(void) {
-  openblas_set_num_threads(1);
-}
 
 static CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 /* cblas refuses a leading dimension below 1 even where there is nothing to do. */
@@ -31,43 +12,44 @@ void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, siz
               void *c, ptrdiff_t ldc) {
   if (m == 0 || n == 0) return;
   if (dtype == SCL_DTYPE_FLOAT64)
-    cblas_dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k, alpha,
-                a, leading(lda), b, leading(ldb), beta, c, leading(ldc));
+    scl_blas_get()->dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n,
+                          (int)k, alpha, a, leading(lda), b, leading(ldb), beta, c, leading(ldc));
   else
-    cblas_sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n, (int)k,
-                (float)alpha, a, leading(lda), b, leading(ldb), (float)beta, c, leading(ldc));
+    scl_blas_get()->sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n,
+                          (int)k, (float)alpha, a, leading(lda), b, leading(ldb), (float)beta, c,
+                          leading(ldc));
 }
 
 void scl_syrk(scl_dtype dtype, size_t n, size_t k, double alpha, const void *a, ptrdiff_t lda,
               double beta, void *c, ptrdiff_t ldc) {
   if (n == 0) return;
   if (dtype == SCL_DTYPE_FLOAT64)
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a, leading(lda), beta,
-                c, leading(ldc));
+    scl_blas_get()->dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, alpha, a,
+                          leading(lda), beta, c, leading(ldc));
   else
-    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, (float)alpha, a,
-                leading(lda), (float)beta, c, leading(ldc));
+    scl_blas_get()->ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)k, (float)alpha, a,
+                          leading(lda), (float)beta, c, leading(ldc));
 }
 
 size_t scl_potrf(size_t n, double *a, ptrdiff_t lda) {
   if (n == 0) return 0;
   const int order = (int)n, stride = (int)lda;
   int info = 0;
-  dpotrf_("U", &order, a, &stride, &info);
+  scl_blas_get()->dpotrf("U", &order, a, &stride, &info);
   return info > 0 ? (size_t)info - 1 : n;
 }
 
 void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b,
               ptrdiff_t ldb) {
   if (n == 0 || k == 0) return;
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n, (int)k,
-              1, l, leading(ldl), b, leading(ldb));
+  scl_blas_get()->dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n,
+                        (int)k, 1, l, leading(ldl), b, leading(ldb));
 }
 
 void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {
   if (n == 0 || m == 0) return;
-  cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)n, 1, l,
-              leading(ldl), b, leading(ldb));
+  scl_blas_get()->dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m,
+                        (int)n, 1, l, leading(ldl), b, leading(ldb));
 }
 
 bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary,
@@ -77,10 +59,10 @@ bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *
   double none;
   if (n == 0) return true;
   if (symmetric)
-    dsyev_("N", "U", &order, a, &order, real, work, &room, &info);
+    scl_blas_get()->dsyev("N", "U", &order, a, &order, real, work, &room, &info);
   else
-    dgeev_("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one, work, &room,
-           &info);
+    scl_blas_get()->dgeev("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one,
+                          work, &room, &info);
   return info == 0;
 }
 
@@ -96,9 +78,9 @@ scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, d
   int *iwork = scl_allocate_array((size_t)integers + 2 * n, sizeof *iwork);
   if (work != NULL && iwork != NULL) {
     double *ascending = work + room;
-    dsyevr_("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused, &first, &order,
-            &tolerance, &found, ascending, vectors, &order, iwork + integers, work, &room, iwork,
-            &integers, &info);
+    scl_blas_get()->dsyevr("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused,
+                           &first, &order, &tolerance, &found, ascending, vectors, &order,
+                           iwork + integers, work, &room, iwork, &integers, &info);
     for (size_t i = 0; info == 0 && i < count; i++)
       values[i] = ascending[count - 1 - i];
   }

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "base/memory.h"
 
+#include "base/memory_left.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
 enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, LARGE_FROM = 1 << 22 };
@@ -51,20 +51,19 @@ static void *map_pages(size_t bytes) {
   return start + before;
 }
 
-/* Nine tenths of the machine's memory: the system would promise more, and end the process when it
- * is used. */
-static size_t limit(void) {
-  static atomic_size_t known;
-  size_t bytes = atomic_load(&known);
-  if (bytes != 0) return bytes;
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  bytes = pages > 0 && size > 0 ? (size_t)pages / 10 * 9 * (size_t)size : SIZE_MAX / 2;
-  atomic_store(&known, bytes);
-  return bytes;
+/* Whether there is memory for `bytes` more: the system would promise it, and end the process when it
+ * is used. What is left is looked up again whenever a sixteenth of it was asked for. */
+static bool is_left(size_t bytes) {
+  static atomic_size_t asked, enough;
+  if (atomic_fetch_add(&asked, bytes) + bytes < atomic_load(&enough)) return true;
+  const size_t left = scl_memory_left();
+  atomic_store(&asked, bytes);
+  atomic_store(&enough, left / 16);
+  return bytes <= left;
 }
 
 void *scl_allocate(size_t bytes) {
-  if (must_fail() || bytes > SIZE_MAX / 2 || atomic_load(&held) + bytes > limit()) return NULL;
+  if (must_fail() || bytes > SIZE_MAX / 2 || !is_left(bytes)) return NULL;
   void *block = NULL;
   if (is_large(bytes))
     block = map_pages(bytes + ALIGNMENT);

@@ -6,8 +6,8 @@
 #include "base/numbers.h"
 #include <stdbool.h>
 
-/* 64-byte aligned memory; NULL when there is none, or when nine tenths of the machine's would be
- * held. Contents are not set. */
+/* 64-byte aligned memory; NULL when there is none, or less than scl_memory_left() says. Contents are
+ * not set. */
 void *scl_allocate(size_t bytes);
 /* The same, set to zero (fresh pages come zeroed from the system where they are large). */
 void *scl_allocate_zero(size_t bytes);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
-#include <pthread.h>
+#include "base/thread.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -80,12 +80,11 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* The lock is held. A thread that the system refuses is done without. */
+/* The lock is held. A thread that is refused is done without. */
 static void start_workers(void) {
   if (pool.wanted == 0) pool.wanted = default_threads();
   while (pool.started + 1 < pool.wanted) {
-    if (pthread_create(&pool.threads[pool.started], NULL, work,
-                       (void *)(uintptr_t)(pool.started + 1)) != 0)
+    if (!scl_thread_start(&pool.threads[pool.started], work, (void *)(uintptr_t)(pool.started + 1)))
       break;
     pool.started++;
   }
@@ -170,7 +169,7 @@ void scl_pool_stop(void) {
   pthread_cond_broadcast(&pool.wake);
   pthread_mutex_unlock(&pool.lock);
   for (size_t i = 0; i < pool.started; i++)
-    pthread_join(pool.threads[i], NULL);
+    scl_thread_join(pool.threads[i]);
   pool.started = 0;
   pool.generation = 0;
   pool.stopping = false;

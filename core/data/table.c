@@ -1,10 +1,9 @@
-#define _POSIX_C_SOURCE 200809L
 #include "data/table.h"
+#include "base/memory_left.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 void scl_table_destroy(scl_table *table) {
   scl_matrix_release(&table->x);
@@ -18,11 +17,11 @@ void scl_table_destroy(scl_table *table) {
 
 scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_error *error) {
   const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype);
-  const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double memory = (double)scl_memory_left();
   char wanted_text[32], memory_text[32];
-  if (memory > 0 && wanted > memory)
+  if (wanted > memory)
     return scl_fail(error, SCL_STATUS_NO_MEMORY,
-                    "X would be a %zu x %zu %s matrix of %s, and this machine has %s of memory",
+                    "not enough memory: X would be a %zu x %zu %s matrix of %s, and %s are free",
                     table->rows, table->cols, scl_dtype_name(dtype),
                     scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
   SCL_TRY(scl_matrix_create_raw(table->rows, table->cols, dtype, &table->x, error));

@@ -1,56 +1,12 @@
-/* Calls from the command into Lua: Ctrl-C, tracebacks, and the globals of the command. */
+/* Calls from the command into Lua: tracebacks, and the globals of the command. */
 #define _GNU_SOURCE
 #include "host/host.h"
 
-#include "base/interrupt.h"
-#include "base/unfinished.h"
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* ---------------------------------------------------------------- Ctrl-C: the engine's flag, and a
- * hook that stops pure Lua */
-
-static lua_State *running;
-static pthread_t caller;
-static struct timespec last_press; /* touched by the handler alone, which runs in one thread */
-
-static void stop_here(lua_State *L, lua_Debug *where) {
-  (void)where;
-  lua_sethook(L, NULL, 0, 0);
-  if (!scl_interrupted())
-    return; /* the engine stopped already: its error is the answer, and one is enough */
-  scl_interrupt_clear();
-  luaL_error(L, "interrupted!");
-}
-
-static void on_interrupt(int number) {
-  if (!pthread_equal(
-          pthread_self(),
-          caller)) { /* a worker got it: Lua's state belongs to the thread that runs it */
-    (void)pthread_kill(caller, number);
-    return;
-  }
-  struct timespec now = {0};
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  const double since =
-      (double)(now.tv_sec - last_press.tv_sec) + 1e-9 * (double)(now.tv_nsec - last_press.tv_nsec);
-  if (since < 0.02) return; /* timeout(1) signals the process and its group: one press */
-  if (scl_interrupted() && since < 1) { /* nothing reacted to the last one: the default */
-    scl_unfinished_remove();
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
-    return;
-  }
-  last_press = now;
-  scl_interrupt();
-  lua_sethook(running, stop_here, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
 
 /* ---------------------------------------------------------------- calls */
 
@@ -68,17 +24,7 @@ int scl_protected_call(lua_State *L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
   lua_pushcfunction(L, traceback);
   lua_insert(L, base);
-  running = L;
-  caller = pthread_self();
-  struct sigaction action = {0}, before; /* no SA_RESTART: a read that waits must end too */
-  action.sa_handler = on_interrupt;
-  (void)sigemptyset(&action.sa_mask);
-  scl_interrupt_clear();
-  (void)sigaction(SIGINT, &action, &before);
-  const int status = lua_pcall(L, arguments, results, base);
-  (void)sigaction(SIGINT, &before, NULL);
-  lua_sethook(L, NULL, 0, 0);
-  scl_interrupt_clear();
+  const int status = scl_interruptible_call(L, arguments, results, base);
   lua_remove(L, base);
   return status;
 }

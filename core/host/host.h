@@ -7,9 +7,17 @@
 #include <lualib.h>
 
 /* Call the function under `arguments` values with a traceback handler; 0 or an error code with the
- * message on the stack. While it runs, Ctrl-C raises "interrupted!", which pcall catches; a second
- * one within a second, when nothing has reacted, ends the process. */
+ * message on the stack. Ctrl-C works as in scl_interruptible_call. */
 int scl_protected_call(lua_State *L, int arguments, int results);
+/* lua_pcall, while which Ctrl-C raises "interrupted!" in the coroutine that runs; pcall catches it.
+ * A second one within two seconds, or when nothing has reacted, ends a script by the signal (status
+ * 130 in a shell). At the prompt it goes on raising until the call has ended, and ends the process
+ * only where nothing reacts in two seconds. */
+int scl_interruptible_call(lua_State *L, int arguments, int results, int handler);
+/* From now on calls are those of the prompt. */
+void scl_interrupt_in_session(void);
+/* Replace coroutine.resume, wrap and close by functions that tell Ctrl-C which coroutine runs. */
+void scl_watch_coroutines(lua_State *L);
 /* Print `before` and the message on top of the stack to stderr, and pop it. */
 void scl_report(lua_State *L, const char *before);
 /* Make sc and help globals that load when first named. */

@@ -238,6 +238,7 @@ static int protected_main(lua_State *L) {
   const int argc = (int)lua_tointeger(L, 1);
   char **argv = lua_touserdata(L, 2);
   luaL_openlibs(L);
+  scl_watch_coroutines(L);
   set_path(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_scullery_core);

@@ -258,6 +258,7 @@ int scl_prompt(lua_State *L) {
   state = L;
   lua_settop(L, 0);
   const bool edited = open_terminal();
+  scl_interrupt_in_session();
   struct sigaction action = {0};
   action.sa_handler = edited ? on_interrupt : SIG_DFL;
   (void)sigaction(SIGINT, &action, NULL);

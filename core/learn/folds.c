@@ -4,9 +4,9 @@
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/thread.h"
 #include "learn/model.h"
 #include "learn/problem_internal.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -103,10 +103,10 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   (void)pthread_mutex_init(&f.lock, NULL);
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
-    if (pthread_create(&threads[started], NULL, drive_quietly, &f) != 0) break;
+    if (!scl_thread_start(&threads[started], drive_quietly, &f)) break;
   (void)drive(&f);
   for (size_t i = 0; i < started; i++)
-    (void)pthread_join(threads[i], NULL);
+    scl_thread_join(threads[i]);
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
   if (f.cancelled) scl_interrupt_clear();

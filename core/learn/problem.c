@@ -1,6 +1,7 @@
 #include "learn/problem_internal.h"
 
 #include "base/interrupt.h"
+#include "base/memory_left.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
 #include <math.h>
@@ -13,7 +14,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   training->flow = *flow;
   training->task = task;
   training->classes = classes;
-  training->allowance = allowance;
+  training->allowance = scl_min(allowance, scl_memory_left() / 2);
   (void)pthread_mutex_init(&training->lock, NULL);
   *out = training;
   return SCL_STATUS_OK;

@@ -1,4 +1,5 @@
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
+#include "algebra/blas.h"
 #include "base/environment.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
@@ -11,6 +12,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   char warning[SCL_WARNING];
   scl_lua_check(L, scl_environment_check(&error), &error);
   if (scl_environment_warn(warning)) (void)fprintf(stderr, "scullery: %s\n", warning);
+  scl_lua_check(L, scl_blas_start(&error), &error);
   lua_newtable(L);
   scl_lua_open_matrix(L);
   scl_lua_open_random(L);

@@ -116,9 +116,9 @@ end
 --- ...), then features, then a solver; each may be absent.
 --- sc.choose{ stage, stage, ... } may stand for a stage: p:search{} tries each. Also options: block
 --- = rows of a block (results do not depend on it); allowance = bytes of feature blocks that
---- solvers of many passes may keep in memory (1.5e9; the result does not depend on it);
---- class_weights = "balanced" or { label = weight }: how much the rows of a class count, times the
---- data set's own weights.
+--- solvers of many passes may keep in memory (1.5e9, and at most half of what is free; the result
+--- does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a
+--- class count, times the data set's own weights.
 function pipeline.new(given)
   if type(given) ~= "table" then
     error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "algebra/blas.h"
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Each thread inside a call of OpenBLAS uses one buffer of this size (common_x86_64.h; of other
+ * machines they are smaller). OpenBLAS maps a buffer when more are in use than there are, tries
+ * again for ever where that fails, and keeps it to the end of the process. */
+static const size_t BUFFER = ((size_t)128 << 20) + ((size_t)1 << 16);
+/* Its code and data, with the libraries that it needs. */
+static const size_t LIBRARY = (size_t)56 << 20;
+/* The stack and the heap of a further thread: address space, of which little is touched. */
+static const size_t THREAD = ((size_t)8 << 20) + ((size_t)64 << 20);
+
+enum { MOST_THREADS = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static scl_blas loaded;
+static atomic_bool started;
+static size_t ready; /* buffers that are there */
+static void *(*buffer_alloc)(int position);
+static void (*buffer_free)(void *buffer);
+static bool for_threads; /* calls of several threads at a time do not disturb each other */
+
+static bool can_map(size_t bytes) {
+  void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return probe != MAP_FAILED && munmap(probe, bytes) == 0;
+}
+
+/* Hold `wanted` buffers at a time, so that OpenBLAS has mapped as many, where `spare` bytes stay. */
+static bool take_buffers(size_t wanted, size_t spare) {
+  void *buffers[MOST_THREADS];
+  if (wanted <= ready || buffer_alloc == NULL || buffer_free == NULL) return true;
+  if (wanted > MOST_THREADS || !can_map((wanted - ready) * BUFFER + spare)) return false;
+  for (size_t i = 0; i < wanted; i++)
+    buffers[i] = buffer_alloc(0);
+  for (size_t i = wanted; i > 0; i--)
+    buffer_free(buffers[i - 1]);
+  ready = wanted;
+  return true;
+}
+
+/* For a thread more: half of what is left stays for the data. */
+static bool admit(size_t threads) {
+  pthread_mutex_lock(&lock);
+  const bool may = !atomic_load(&started) || (for_threads && can_map(2 * (BUFFER + THREAD)) &&
+                                              take_buffers(threads, BUFFER + 2 * THREAD));
+  pthread_mutex_unlock(&lock);
+  return may;
+}
+
+/* ---------------------------------------------------------------- loading */
+
+/* A symbol as a function: ISO C has no conversion of one to the other. */
+static bool find(void *library, const char *name, void *function) {
+  void *symbol = dlsym(library, name);
+  memcpy(function, &symbol, sizeof symbol);
+  return symbol != NULL;
+}
+
+static bool find_all(void *library, scl_blas *b) {
+  return find(library, "cblas_dgemm", &b->dgemm) && find(library, "cblas_sgemm", &b->sgemm) &&
+         find(library, "cblas_dsyrk", &b->dsyrk) && find(library, "cblas_ssyrk", &b->ssyrk) &&
+         find(library, "cblas_dtrsm", &b->dtrsm) && find(library, "dpotrf_", &b->dpotrf) &&
+         find(library, "dsyev_", &b->dsyev) && find(library, "dsyevr_", &b->dsyevr) &&
+         find(library, "dgeev_", &b->dgeev);
+}
+
+/* OpenBLAS counts its threads as it is loaded, by this variable; other programs that this one
+ * starts see it as it was. */
+static void *open_for_one_thread(void) {
+  static const char name[] = "OPENBLAS_NUM_THREADS";
+  const char *before = getenv(name);
+  char *kept = before == NULL ? NULL : strdup(before);
+  (void)setenv(name, "1", 1);
+  void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (kept == NULL)
+    (void)unsetenv(name);
+  else
+    (void)setenv(name, kept, 1);
+  free(kept);
+  return library;
+}
+
+/* A build for one thread alone finds its buffers without a lock (Debian's serial one): then there
+ * is one thread. */
+static void look_at_threads(void *library) {
+  int (*parallel)(void) = NULL;
+  void (*set_threads)(int) = NULL;
+  for_threads = find(library, "openblas_get_parallel", &parallel) && parallel() != 0;
+  if (find(library, "openblas_set_num_threads", &set_threads)) set_threads(1);
+}
+
+/* The lock is held. */
+static scl_status start(scl_error *error) {
+  if (atomic_load(&started)) return SCL_STATUS_OK;
+  if (!can_map(LIBRARY + BUFFER)) return scl_fail_memory(error, BUFFER, "matrix products");
+  void *library = open_for_one_thread();
+  if (library == NULL || !find_all(library, &loaded))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "OpenBLAS cannot be loaded: %s", dlerror());
+  (void)find(library, "blas_memory_alloc", &buffer_alloc);
+  (void)find(library, "blas_memory_free", &buffer_free);
+  look_at_threads(library);
+  if (!take_buffers(1, 0)) return scl_fail_memory(error, BUFFER, "matrix products");
+  scl_thread_admit(admit);
+  atomic_store(&started, true);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_blas_start(scl_error *error) {
+  if (atomic_load(&started)) return SCL_STATUS_OK;
+  pthread_mutex_lock(&lock);
+  const scl_status status = start(error);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+const scl_blas *scl_blas_get(void) {
+  scl_error error = {0};
+  if (scl_blas_start(&error) == SCL_STATUS_OK) return &loaded;
+  (void)fprintf(stderr, "scullery: %s\n", error.message);
+  exit(EXIT_FAILURE);
+}

@@ -1,0 +1,21 @@
+#include "base/thread.h"
+
+#include <stdatomic.h>
+
+static atomic_size_t running = 1;
+static bool (*admitted)(size_t threads);
+
+void scl_thread_admit(bool (*may)(size_t threads)) { admitted = may; }
+
+bool scl_thread_start(pthread_t *thread, void *(*work)(void *context), void *context) {
+  const size_t threads = atomic_fetch_add(&running, 1) + 1;
+  if ((admitted == NULL || admitted(threads)) && pthread_create(thread, NULL, work, context) == 0)
+    return true;
+  atomic_fetch_sub(&running, 1);
+  return false;
+}
+
+void scl_thread_join(pthread_t thread) {
+  (void)pthread_join(thread, NULL);
+  atomic_fetch_sub(&running, 1);
+}
