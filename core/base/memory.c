@@ -63,6 +63,11 @@ static size_t limit(void) {
   return bytes;
 }
 
+size_t scl_memory_left(void) {
+  const size_t taken = atomic_load(&held), most = limit();
+  return taken < most ? most - taken : 0;
+}
+
 void *scl_allocate(size_t bytes) {
   if (must_fail() || bytes > SIZE_MAX / 2 || atomic_load(&held) + bytes > limit()) return NULL;
   void *block = NULL;
