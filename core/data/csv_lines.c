@@ -2,7 +2,7 @@
 #include "data/csv_internal.h"
 #include "data/input.h"
 
-enum { BUFFER_BYTES = 1 << 21, CHUNK_BYTES = 1 << 18, FIRST_LINES = 64 };
+enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
 
 scl_status csv_lines_open(csv_lines *l, const char *path, char separator, scl_error *error) {
   *l = (csv_lines){.path = path, .separator = separator, .room = BUFFER_BYTES, .line = 1};

@@ -3,7 +3,7 @@
 #include "data/csv_internal.h"
 #include "data/input.h"
 
-enum { CHUNK_BYTES = 1 << 18 };
+enum { CHUNK_BYTES = SCL_BUFFER(1 << 18) };
 
 typedef struct reading {
   csv_schema schema;

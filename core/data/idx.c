@@ -155,7 +155,7 @@ typedef struct converting {
   atomic_bool infinite;
 } converting;
 
-enum { A_TASK = 1 << 18 };
+enum { A_TASK = SCL_BUFFER(1 << 18) };
 
 static void convert_some(void *context, size_t index) {
   converting *job = context;

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { BUFFER = 1 << 18, PIECE = 1 << 20, DEFLATE_MOST = 1032 }; /* deflate packs 1032 to 1 */
+enum {
+  BUFFER = SCL_BUFFER(1 << 18),
+  PIECE = SCL_BUFFER(1 << 20),
+  DEFLATE_MOST = 1032
+}; /* deflate packs 1032 to 1 */
 
 struct scl_input {
   scl_file file;

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-enum { BUFFER_BYTES = 1 << 20, LONGEST_LINE = 1 << 30 };
-static const size_t MOST_BYTES = (size_t)1 << 25; /* of a block of rows, where a row is no larger */
+enum { BUFFER_BYTES = SCL_BUFFER(1 << 20), LONGEST_LINE = 1 << 30 };
+static const size_t MOST_BYTES =
+    SCL_BUFFER((size_t)1 << 25); /* of a block of rows, where a row is no larger */
 
 typedef struct libsvm_blocks {
   scl_row_blocks base;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 22 };
+enum { BLOCK_BYTES = SCL_BUFFER(1 << 22) };
 
 typedef struct npy_blocks {
   scl_row_blocks base;
