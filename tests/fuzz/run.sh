@@ -78,7 +78,7 @@ for name in "${harnesses[@]}"; do
     ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
       "$program" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=2048 -max_len=6000 \
       -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/fuzz/findings/$name-" \
-      "$corpus" "$here/seeds/$name" "$build/fuzz/heads/$name" 2>&1 | grep -vE '^(INFO|stat::(new|peak|slow|average))' || true
+      "$corpus" "$here/seeds/$name" "$build/fuzz/heads/$name" 2>&1 | grep -vE '^(INFO|"|###|\tNEW_FUNC|stat::(new|peak|slow|average))' || true
     status=${PIPESTATUS[0]}
     if [ "$seed" = 1 ]; then rm -rf "$corpus"; fi
     [ "$status" -eq 0 ] || { failed=1; printf 'run.sh: %s found something with seed %s\n' "$name" "$seed"; }
