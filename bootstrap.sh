@@ -7,12 +7,13 @@ cd "$(dirname "$0")"
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
 test_packages=(lua-unit lua-check clang-format valgrind)
+fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
 usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo | test | install [--prefix DIR]
   demo      build, and learn a real data set with scripts/demo.lua
-  test      build, and run all tests (with CI=true or SCULLERY_CI set: under the sanitizers too)
+  test      build, and run all tests (with CI=true or SCULLERY_CI set: under the sanitizers, and the fuzzing harnesses too)
   install   build, and install to /usr/local or --prefix DIR
 Packages that are missing are installed with apt-get. SCULLERY_DATA names a folder of data sets that the larger tests read.
 TEXT
@@ -31,6 +32,12 @@ as_root() {
   else
     die "this needs root: $* (there is no sudo; run it as root, then start again)"
   fi
+}
+
+# Whether clang can link a harness of libFuzzer.
+has_fuzzer() {
+  echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d == 0 && n > 0; }' |
+    clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null
 }
 
 install_packages() {
@@ -56,7 +63,7 @@ build() {
   else
     say "building in build-$1/"
     cmake --preset "$1"
-    cmake --build "build-$1"
+    cmake --build --preset "$1"
   fi
 }
 
@@ -72,6 +79,16 @@ demo() {
   build/scullery scripts/demo.lua
 }
 
+# Each harness for some seconds, with a fixed seed and with a fresh one.
+fuzz() {
+  has_fuzzer || (install_packages "${fuzz_packages[@]}") || true
+  if has_fuzzer; then
+    build fuzz && run_tests build-fuzz
+  else
+    say "SKIPPED: the fuzzing harnesses (tests/fuzz), as clang with libFuzzer is neither here nor to be had"
+  fi
+}
+
 all_tests() {
   local failed=0
   install_packages "${build_packages[@]}" "${test_packages[@]}"
@@ -82,6 +99,7 @@ all_tests() {
     for preset in asan tsan; do
       if build "$preset"; then run_tests "build-$preset" || failed=1; else failed=1; fi
     done
+    fuzz || failed=1
   fi
   [ "$failed" -eq 0 ] || die "tests failed"
   say "all tests passed"

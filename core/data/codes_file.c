@@ -94,6 +94,9 @@ static scl_status read_header(scl_input *input, const char *path, uint64_t heade
                     "%s: damaged: %llu codes of %llu numbers with %llu levels", path,
                     (unsigned long long)header[0], (unsigned long long)header[1],
                     (unsigned long long)header[2]);
+  if ((double)header[0] * (double)header[1] / 8 >
+      (double)scl_input_most(input)) /* a bit a number */
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file of codes is cut short", path);
   return SCL_STATUS_OK;
 }
 

@@ -1,4 +1,5 @@
 /* Fields and lines of text. */
+#include "base/interrupt.h"
 #include "data/csv_internal.h"
 
 static const char *trim_right(const char *text, const char *end) {
@@ -43,6 +44,20 @@ csv_field csv_read_field(const char *at, const char *end, char separator, const 
   return field;
 }
 
+csv_walk csv_walk_line(const char *at, const char *end, char separator) {
+  return (csv_walk){.at = at, .end = end, .separator = separator};
+}
+
+bool csv_next_field(csv_walk *walk, csv_field *field) {
+  const char *stop = walk->at;
+  if (walk->ended) return false;
+  *field = csv_read_field(walk->at, walk->end, walk->separator, &stop);
+  walk->ended = stop >= walk->end || *stop == '\n';
+  walk->at = stop + !walk->ended;
+  if (++walk->count % CSV_FIELDS_A_LOOK == 0 && scl_interrupted()) walk->ended = true;
+  return true;
+}
+
 csv_field csv_unescape(csv_field field, char *scratch) {
   size_t to = 0;
   for (size_t i = 0; i < field.length; i++) {
@@ -59,9 +74,9 @@ const char *csv_line_end(const char *at, const char *end, char separator) {
   const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = at;
   const char *plain_end = line == NULL ? end : line;
   if (memchr(at, '"', (size_t)(plain_end - at)) == NULL) return line == NULL ? end : line + 1;
-  for (;;) {
+  for (size_t count = 1;; count++) {
     (void)csv_read_field(at, end, separator, &stop);
-    if (stop >= end) return end;
+    if (stop >= end || (count % CSV_FIELDS_A_LOOK == 0 && scl_interrupted())) return end;
     if (*stop == '\n') return stop + 1;
     at = stop + 1;
   }
@@ -130,7 +145,7 @@ bool csv_is_missing(const csv_missing *missing, csv_field field) {
   if (field.length == 0) return true;
   if (field.length > missing->longest || !missing->first[(unsigned char)*field.text]) return false;
   for (const char *const *word = missing->words; *word != NULL; word++)
-    if (strncmp(*word, field.text, field.length) == 0 && (*word)[field.length] == 0) return true;
+    if (strlen(*word) == field.length && memcmp(*word, field.text, field.length) == 0) return true;
   return false;
 }
 

@@ -15,13 +15,13 @@ struct scl_csv_blocks {
 };
 
 static scl_status find_id(scl_csv_blocks *b, const char *id, scl_error *error) {
+  const csv_name *found;
   b->id = b->schema.columns;
-  for (size_t j = 0; id != NULL && j < b->schema.columns && b->id == b->schema.columns; j++)
-    if (strcmp(b->schema.column[j].name, id) == 0) b->id = j;
   if (id == NULL) return SCL_STATUS_OK;
-  if (b->id == b->schema.columns)
+  if (csv_names_find(&b->schema.names, id, strlen(id), &found) == 0)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "option 'id' names '%s', which is no column of %s", id, b->path);
+  b->id = found->place;
   b->schema.column[b->id].extra = false;
   return SCL_STATUS_OK;
 }

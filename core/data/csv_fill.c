@@ -1,7 +1,9 @@
 /* Missing numbers: medians, filling in, leaving rows out. */
+#include "base/interrupt.h"
 #include "data/csv_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 bool csv_column_has_gaps(const csv_column *column) {
   return !column->categorical && column->missing > 0 && column->outs > 0;
@@ -15,11 +17,22 @@ static void swap(double *a, double *b) {
   *b = kept;
 }
 
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 /* Reorder so that values[k] is the one that sorting would put there, with none larger before it
- * (Hoare, "Algorithm 65: find", 1961). */
+ * (Hoare, "Algorithm 65: find", 1961). Values can be laid so that every round takes two away: what
+ * is left after many rounds is sorted. */
 static void select_place(double *values, size_t count, size_t k) {
+  enum { MANY = 100 };
   size_t low = 0, high = count - 1;
-  while (low < high) {
+  for (int round = 0; low < high; round++) {
+    if (round == MANY) {
+      qsort(values + low, high - low + 1, sizeof *values, compare);
+      return;
+    }
     const double pivot = values[low + (high - low) / 2];
     size_t i = low, j = high;
     for (;;) {
@@ -64,7 +77,7 @@ scl_status csv_find_medians(csv_schema *schema, const scl_matrix *x, size_t firs
   enum { SAMPLE = 1024 };
   double *values = scl_allocate_array(x->rows + 1, sizeof *values);
   if (values == NULL) return scl_fail_memory(error, x->rows * sizeof *values, "medians");
-  for (size_t j = 0; j < schema->columns; j++) {
+  for (size_t j = 0; j < schema->columns && !scl_interrupted(); j++) {
     csv_column *column = &schema->column[j];
     if (column->categorical || column->outs == 0) continue;
     const size_t step = column->missing > 0 ? 1 : (first_rows + SAMPLE - 1) / SAMPLE;
@@ -72,7 +85,7 @@ scl_status csv_find_medians(csv_schema *schema, const scl_matrix *x, size_t firs
     if (isnan(column->fill)) column->fill = column_median(x, column->first_out, x->rows, 1, values);
   }
   scl_release(values);
-  return SCL_STATUS_OK;
+  return scl_interrupt_check(error);
 }
 
 /* ---------------------------------------------------------------- filling in */
@@ -92,6 +105,7 @@ scl_status csv_fill(const csv_schema *schema, scl_matrix *x, size_t first, size_
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];
     if (!csv_column_has_gaps(column)) continue;
+    SCL_TRY(scl_interrupt_check(error));
     const bool refused = schema->options->fill == SCL_MISSING_ERROR || isnan(column->fill);
     for (size_t i = 0; i < rows; i++) {
       if (!isnan(scl_matrix_get(x, first + i, column->first_out))) continue;

@@ -1,5 +1,6 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries;
- * csv_schema.c: header, names; csv_like.c: columns by a schema; csv_types.c: what each column
+ * csv_header.c: the
+ * first lines; csv_names.c: columns by name; csv_schema.c: header, names; csv_like.c: columns by a schema; csv_types.c: what each column
  * becomes; csv_scan.c: the first pass, types and levels; csv_parse.c: the second, numbers;
  * csv_fill.c: missing numbers; csv_lines.c: lines of a file, a buffer at a time; csv_read.c,
  * csv_stream.c and csv_blocks.c: whole files, streams, and rows that are read once. */
@@ -26,7 +27,19 @@ typedef struct csv_field {
 csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop);
 /* The field's text with doubled quotes halved, in scratch (room for its length). */
 csv_field csv_unescape(csv_field field, char *scratch);
-/* Past the line that begins at `at`, minding quotes. */
+/* The fields of a line, one after the other. */
+typedef struct csv_walk {
+  const char *at, *end;
+  char separator;
+  bool ended;
+  size_t count; /* fields so far */
+} csv_walk;
+csv_walk csv_walk_line(const char *at, const char *end, char separator);
+/* False after the last; the walk ends early at Ctrl-C, which the caller then sees. */
+bool csv_next_field(csv_walk *walk, csv_field *field);
+enum { CSV_FIELDS_A_LOOK = 1 << 14 }; /* fields between two looks for Ctrl-C */
+
+/* Past the line that begins at `at`, minding quotes; `end` at Ctrl-C. */
 const char *csv_line_end(const char *at, const char *end, char separator);
 /* Is the line at `at` empty? Then *next is after it. */
 bool csv_blank_line(const char *at, const char *end, char separator, const char **next);
@@ -97,6 +110,27 @@ long csv_levels_find(const csv_levels *levels, const char *text, size_t length);
 void csv_levels_sort(csv_levels *levels);
 void csv_levels_release(csv_levels *levels);
 
+/* ---------------------------------------------------------------- columns by name
+ * (csv_names.c) */
+
+typedef struct csv_name {
+  const char *text; /* borrowed */
+  size_t length, place;
+} csv_name;
+
+/* Sorted; those alike by their place. */
+typedef struct csv_names {
+  csv_name *list;
+  size_t count;
+} csv_names;
+
+scl_status csv_names_make(csv_names *names, size_t count, const char *(*name)(const void *, size_t),
+                          const void *context, scl_error *error);
+/* How many have this name; *first is the first of them, the others follow. */
+size_t csv_names_find(const csv_names *names, const char *text, size_t length,
+                      const csv_name **first);
+void csv_names_release(csv_names *names);
+
 /* ---------------------------------------------------------------- columns (csv_schema.c) */
 
 /* Whole lines of one file. */
@@ -121,8 +155,10 @@ typedef struct csv_column {
   size_t large;                   /* of the numbers: whole ones beyond 2^53 */
   double fill;                    /* what a missing number becomes; NaN: not known */
   double sum;                     /* of its numbers, for streams */
-  size_t text_file, text_row, text_line; /* where the first text stood */
-  char sample[41];                       /* and what it was */
+  size_t text_file, text_row, text_line; /* where the first text stood, */
+  const char *text_from, *text_to; /* after the lines of this text, which are counted when asked for
+                                      (NULL: none) */
+  char sample[41];                 /* and what it was */
   csv_levels levels;      /* of its texts; of all its fields once it is known to be a category */
   size_t first_out, outs; /* columns of X */
 } csv_column;
@@ -142,6 +178,7 @@ typedef struct csv_schema {
   bool header, sums;
   size_t columns, cols_out;
   csv_column *column;
+  csv_names names;      /* of the columns */
   csv_unknown *unknown; /* one a column, where options->like is given */
   long target;          /* its place, -1: none */
 } csv_schema;
@@ -156,8 +193,11 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
                                   const char *end, const char **body, scl_error *error);
 /* The columns of options->like in the file's columns: which is which, what is extra. */
 scl_status csv_like_match(csv_schema *schema, scl_error *error);
-/* Whether the first line has any of the names of a schema. */
-bool csv_like_header(const csv_schema *schema, const char *text, const char *end);
+/* Whether the first line has any of the names of a schema, into schema->header. */
+scl_status csv_like_header(csv_schema *schema, const char *text, const char *end, scl_error *error);
+/* The separator and whether there is a header, from the first lines (csv_header.c). */
+scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error);
+size_t csv_count_fields(const char *text, const char *end, char separator);
 /* The name of column j of a file without a header, by its place; NULL where it has none. */
 const char *csv_like_name(const csv_schema *schema, size_t j);
 /* Kinds, levels and places in X as the schema says. */

@@ -4,20 +4,23 @@
 
 #include <stdio.h>
 
-static bool same_name(csv_field field, const char *name) {
-  return !field.escaped && field.length == strlen(name) &&
-         memcmp(field.text, name, field.length) == 0;
+static const char *like_name(const void *context, size_t j) {
+  return ((const scl_column *)context)[j].name;
 }
 
-bool csv_like_header(const csv_schema *schema, const char *text, const char *end) {
+scl_status csv_like_header(csv_schema *schema, const char *text, const char *end,
+                           scl_error *error) {
   const scl_schema *like = schema->options->like;
-  for (const char *stop = text; text < end; text = stop + 1) {
-    const csv_field field = csv_read_field(text, end, schema->separator, &stop);
-    for (size_t k = 0; k < like->n_columns; k++)
-      if (same_name(field, like->columns[k].name)) return true;
-    if (stop >= end || *stop == '\n') break;
-  }
-  return false;
+  csv_names names = {0};
+  const csv_name *first;
+  schema->header = like->header;
+  if (like->header) return SCL_STATUS_OK;
+  SCL_TRY(csv_names_make(&names, like->n_columns, like_name, like->columns, error));
+  csv_walk walk = csv_walk_line(text, end, schema->separator);
+  for (csv_field field; !schema->header && csv_next_field(&walk, &field);)
+    schema->header = !field.escaped && csv_names_find(&names, field.text, field.length, &first) > 0;
+  csv_names_release(&names);
+  return SCL_STATUS_OK;
 }
 
 const char *csv_like_name(const csv_schema *schema, size_t j) {
@@ -31,13 +34,26 @@ const char *csv_like_name(const csv_schema *schema, size_t j) {
 
 /* ---------------------------------------------------------------- which column is which */
 
+static bool is_free(const csv_schema *schema, size_t place) {
+  return schema->column[place].like == NULL && !schema->column[place].target;
+}
+
 /* The next column of that name which is not taken, round from `from`; the number of columns where
  * there is none. */
 static size_t find_free(const csv_schema *schema, const char *name, size_t from) {
-  for (size_t i = 0; i < schema->columns; i++) {
-    const size_t j = (from + i) % schema->columns;
-    const csv_column *column = &schema->column[j];
-    if (column->like == NULL && !column->target && strcmp(column->name, name) == 0) return j;
+  const csv_name *same;
+  const size_t count = csv_names_find(&schema->names, name, strlen(name), &same);
+  size_t low = 0, high = count; /* the first of them from `from` on */
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (same[middle].place < from)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (size_t k = 0; k < count; k++) {
+    const size_t place = same[(low + k) % count].place;
+    if (is_free(schema, place)) return place;
   }
   return schema->columns;
 }
@@ -86,9 +102,10 @@ static void find_extra(csv_schema *schema) {
 
 scl_status csv_like_match(csv_schema *schema, scl_error *error) {
   const scl_schema *like = schema->options->like;
+  enum { ENOUGH = 100 }; /* missing ones to list */
   char missing[300] = "";
   size_t count = 0, next = 0;
-  for (size_t k = 0; k < like->n_columns; k++) {
+  for (size_t k = 0; k < like->n_columns && count < ENOUGH; k++) {
     const size_t j = find_free(schema, like->columns[k].name, next);
     if (j < schema->columns) {
       take_from(&schema->column[j], &like->columns[k]);

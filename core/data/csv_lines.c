@@ -2,7 +2,7 @@
 #include "data/csv_internal.h"
 #include "data/input.h"
 
-enum { BUFFER_BYTES = 1 << 21, CHUNK_BYTES = 1 << 18, FIRST_LINES = 64 };
+enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
 
 scl_status csv_lines_open(csv_lines *l, const char *path, char separator, scl_error *error) {
   *l = (csv_lines){.path = path, .separator = separator, .room = BUFFER_BYTES, .line = 1};
@@ -24,6 +24,8 @@ static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   l->used -= l->taken;
   l->taken = 0;
   SCL_TRY(scl_input_read(l->input, l->buffer + l->used, l->room - l->used, &got, error));
+  const char *zero = memchr(l->buffer + l->used, 0, got);
+  if (zero != NULL) return scl_input_refuse_zero(l->path, l->buffer, zero, l->line, error);
   l->used += got;
   l->ended = l->used < l->room;
   l->buffer[l->used] = 0;
@@ -83,7 +85,9 @@ scl_status csv_lines_look(csv_lines *l, scl_error *error) {
     SCL_TRY(enlarge_buffer(l, error));
     SCL_TRY(fill_buffer(l, error));
   }
-  return SCL_STATUS_OK;
+  if (l->ended || memchr(l->buffer, '\n', l->used) != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line 1 is longer than %d bytes", l->path,
+                  CSV_LONGEST_LINE);
 }
 
 scl_status csv_lines_first(csv_lines *l, const csv_schema *schema, scl_error *error) {

@@ -1,4 +1,5 @@
 /* The second pass over the text: lines to numbers, by a finished schema. */
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "data/csv_internal.h"
 #include "data/date.h"
@@ -185,6 +186,7 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
   *stop = at;
   for (size_t j = 0; j < r->schema->columns; j++, at = *stop + 1) {
     plan *p = &plans[j];
+    if (j % CSV_FIELDS_A_LOOK == 0 && scl_interrupted()) return SCL_STATUS_CANCELLED;
     if (p->kind == NUMBER || p->kind == DATE || p->kind == TARGET_NUMBER)
       SCL_TRY(take_number(r, j, at, end, p, stop, error));
     else if (p->kind != PASSED)
@@ -285,7 +287,8 @@ scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *
     scl_pool_run(count, parse_task, &job);
     const size_t failed = atomic_load(&job.failed);
     add_unknown(schema, job.plans, threads);
-    if (failed != SIZE_MAX) {
+    status = scl_interrupt_check(error);
+    if (status == SCL_STATUS_OK && failed != SIZE_MAX) {
       status = job.errors[failed].status;
       if (error != NULL) *error = job.errors[failed];
     }

@@ -3,7 +3,7 @@
 #include "data/csv_internal.h"
 #include "data/input.h"
 
-enum { CHUNK_BYTES = 1 << 18 };
+enum { CHUNK_BYTES = SCL_BUFFER(1 << 18) };
 
 typedef struct reading {
   csv_schema schema;
@@ -45,7 +45,9 @@ static scl_status load(reading *r, scl_error *error) {
   for (size_t k = 0; k < r->files; k++) {
     size_t length;
     const char *body;
-    SCL_TRY(scl_input_all(r->schema.paths[k], &r->texts[k], &length, error));
+    SCL_TRY(scl_input_text(r->schema.paths[k],
+                           r->files == 1 ? "; stream = true reads it in blocks" : "", &r->texts[k],
+                           &length, error));
     const char *text = r->texts[k], *end = text + length;
     if (k == 0)
       SCL_TRY(csv_schema_open(&r->schema, text, end, &body, error));
@@ -113,7 +115,7 @@ static scl_status count_rows(reading *r, scl_error *error) {
 static scl_status make_table(reading *r, scl_error *error) {
   scl_table *table = r->table;
   SCL_TRY(csv_describe(&r->schema, table, error));
-  SCL_TRY(scl_table_make(table, r->schema.options->dtype, r->schema.target >= 0, error));
+  SCL_TRY(scl_table_make(table, r->schema.options->dtype, false, r->schema.target >= 0, error));
   SCL_TRY(csv_parse(&r->schema, r->chunks, r->to, r->count, &table->x, &table->y, error));
   SCL_TRY(settle_missing(&r->schema, table, error));
   if (csv_may_be_labels(&r->schema)) {

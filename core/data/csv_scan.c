@@ -1,5 +1,6 @@
 /* The first pass over the text: what sort each field is of, and the levels of texts. One tally a
  * thread and column; what comes out does not depend on which thread saw which chunk. */
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "data/csv_internal.h"
 #include "data/date.h"
@@ -10,20 +11,22 @@
 /* What a thread has seen of a column. */
 typedef struct tally {
   size_t numbers, texts, missing, dates, formatted, large;
-  size_t chunk, row; /* of its first text in the order of the file */
+  size_t chunk, row, line; /* of its first text in the order of the file; line: of the chunk */
   csv_field first;
   csv_levels levels;
   csv_field last;    /* the text of the row before: columns often repeat themselves */
   bool last_is_word; /* no date, no formatted number */
 } tally;
 
-typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, ZERO_BYTE, NOT_UTF8, FULL } problem;
+typedef enum problem { FINE = 0, RAGGED, UNCLOSED, STRAY, NOT_UTF8, FULL, STOPPED } problem;
 
-/* Why a chunk could not be read. */
+/* How far a chunk was read, and why no further. */
 typedef struct trouble {
   problem problem;
   size_t row, column, fields;
   const char *at;
+  const char *counted; /* line breaks were counted up to here */
+  size_t lines;
 } trouble;
 
 typedef struct scanning {
@@ -58,10 +61,13 @@ static bool wants_levels(const csv_schema *schema, const csv_column *column) {
   return !column->skipped && (column->target || !schema->options->drop_categorical);
 }
 
-static void note_text(size_t chunk, size_t row, csv_field field, tally *t) {
+static void note_text(size_t chunk, trouble *place, csv_field field, tally *t) {
   if (t->texts == 0 || chunk < t->chunk) {
+    place->lines += csv_count_lines(place->counted, field.text);
+    place->counted = field.text;
     t->chunk = chunk;
-    t->row = row;
+    t->row = place->row;
+    t->line = place->lines;
     t->first = field;
   }
   t->texts++;
@@ -107,8 +113,8 @@ static bool scan_text(const csv_schema *schema, const csv_column *column, csv_fi
 }
 
 /* A field that is no plain number. */
-static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t j, csv_field field,
-                          tally *t) {
+static problem scan_field(const scanning *job, size_t chunk, trouble *place, size_t j,
+                          csv_field field, tally *t) {
   const csv_schema *schema = job->schema;
   const csv_column *column = &schema->column[j];
   double number = 0;
@@ -135,7 +141,7 @@ static problem scan_field(const scanning *job, size_t chunk, size_t row, size_t 
     t->large += plain && is_large(field, number);
     return FINE;
   }
-  note_text(chunk, row, field, t);
+  note_text(chunk, place, field, t);
   t->last_is_word = t->dates + t->formatted == before;
   return !wants_levels(schema, column) || note_level(t, field) ? FINE : FULL;
 }
@@ -161,7 +167,7 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
     } else {
       const csv_field field = csv_read_field(at, end, separator, stop);
       if (j < schema->columns)
-        found->problem = scan_field(job, index, found->row, j, field, &tallies[j]);
+        found->problem = scan_field(job, index, found, j, field, &tallies[j]);
       if (found->problem != FINE) {
         found->column = j;
         found->at = at;
@@ -170,9 +176,13 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
     }
     if (*stop >= end || **stop == '\n') break;
     at = *stop + 1;
+    if (j % CSV_FIELDS_A_LOOK == CSV_FIELDS_A_LOOK - 1 && scl_interrupted()) {
+      found->problem = STOPPED;
+      return false;
+    }
   }
   if (j + 1 == schema->columns) return true;
-  *found = (trouble){RAGGED, found->row, schema->columns, j + 1, at};
+  *found = (trouble){RAGGED, found->row, schema->columns, j + 1, at, NULL, 0};
   return false;
 }
 
@@ -185,12 +195,10 @@ static void scan_chunk(void *context, size_t index) {
   const char *at = chunk->text, *next = at;
   for (size_t j = 0; j < schema->columns; j++)
     tallies[j].last.text = NULL;
-  const char *zero = memchr(at, 0, (size_t)(chunk->end - at));
-  if (zero != NULL) *found = (trouble){ZERO_BYTE, 0, schema->columns, 0, zero};
-  if (zero == NULL) {
-    const char *odd = csv_find_odd_byte(at, chunk->end);
-    if (odd != NULL) *found = (trouble){NOT_UTF8, 0, schema->columns, 0, odd};
-  }
+  found->counted = at;
+  const char *odd = csv_find_odd_byte(at, chunk->end);
+  if (odd != NULL) *found = (trouble){NOT_UTF8, 0, schema->columns, 0, odd, NULL, 0};
+  if (scl_interrupted()) found->problem = STOPPED;
   while (found->problem == FINE && at < chunk->end) {
     if (csv_blank_line(at, chunk->end, schema->separator, &next)) {
       at = next;
@@ -220,10 +228,6 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: text follows the closing quote (a quote inside quotes is written twice)",
                     place.text);
-  case ZERO_BYTE:
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: line %zu holds a zero byte: this is no text, or text in UTF-16",
-                    schema->paths[chunk->file], csv_line_of(chunk, t->at));
   case NOT_UTF8:
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: line %zu holds the byte %02x, which is no UTF-8: is the text in Latin-1 "
@@ -256,7 +260,9 @@ static void keep_first_text(const scanning *job, size_t threads, size_t j) {
   column->sample[length] = 0;
   column->text_file = chunk->file;
   column->text_row = chunk->first_row + first->row;
-  column->text_line = csv_line_of(chunk, first->first.text);
+  column->text_line = first->line + (chunk->first_line > 0 ? chunk->first_line : 1);
+  column->text_from = chunk->first_line > 0 ? NULL : chunk->beginning;
+  column->text_to = chunk->text;
 }
 
 static scl_status merge(const scanning *job, size_t threads, size_t count, scl_error *error) {
@@ -303,7 +309,8 @@ static scl_status run(scanning *job, size_t count, scl_error *error) {
     status = scl_fail_memory(error, threads * columns * sizeof *job->tallies, "a scan");
   } else {
     scl_pool_run(count, scan_chunk, job);
-    status = finish(job, threads, count, error);
+    status = scl_interrupt_check(error);
+    if (status == SCL_STATUS_OK) status = finish(job, threads, count, error);
   }
   for (size_t k = 0; job->tallies != NULL && k < threads * columns; k++)
     csv_levels_release(&job->tallies[k].levels);

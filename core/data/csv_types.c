@@ -2,8 +2,10 @@
 #include "data/csv_internal.h"
 
 static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
+  const size_t before =
+      column->text_from == NULL ? 0 : csv_count_lines(column->text_from, column->text_to);
   return csv_say_place(schema, column->text_file, column->text_row,
-                       (size_t)(column - schema->column), column->text_line);
+                       (size_t)(column - schema->column), before + column->text_line);
 }
 
 /* "5%" and "1,000.50" are numbers to a reader, and texts to a program. */

@@ -1,5 +1,6 @@
 #include "data/idx.h"
 
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "data/input.h"
 #include <math.h>
@@ -7,10 +8,12 @@
 #include <string.h>
 
 typedef struct idx_array {
-  char *bytes;
-  size_t length, rows, each, size, data_at; /* each: numbers a row; size: bytes a number */
+  unsigned char *bytes;    /* its numbers */
+  size_t rows, each, size; /* each: numbers a row; size: bytes a number */
   unsigned type;
 } idx_array;
+
+enum { MAGIC = 4, NUMBER = 4, MOST_DIMS = 8 };
 
 static uint32_t big32(const unsigned char *b) {
   return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
@@ -33,45 +36,87 @@ static size_t size_of(unsigned type) {
   }
 }
 
-static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
-  SCL_TRY(scl_input_all(path, &out->bytes, &out->length, error));
-  const unsigned char *b = (const unsigned char *)out->bytes;
-  if (out->length == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", path);
-  if (out->length < 8 || b[0] != 0 || b[1] != 0 || size_of(b[2]) == 0 || b[3] == 0 || b[3] > 8) {
-    const unsigned long magic = out->length >= 4 ? big32(b) : 0;
-    return scl_fail(
-        error, SCL_STATUS_BAD_DATA,
-        "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)",
-        path, magic);
-  }
-  const size_t dims = b[3];
-  out->type = b[2];
-  out->size = size_of(b[2]);
-  out->data_at = 4 + 4 * dims;
-  if (out->length < out->data_at)
+/* Where it has two bytes of zeros, a type, a number of dimensions, and a first one. */
+static scl_status read_magic(scl_input *input, const char *path, unsigned char *header,
+                             scl_error *error) {
+  size_t got = 0;
+  SCL_TRY(scl_input_read(input, header, MAGIC + NUMBER, &got, error));
+  if (got == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", path);
+  if (got == MAGIC + NUMBER && header[0] == 0 && header[1] == 0 && size_of(header[2]) != 0 &&
+      header[3] >= 1 && header[3] <= MOST_DIMS)
+    return SCL_STATUS_OK;
+  const unsigned long magic = got >= MAGIC ? big32(header) : 0;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: wrong magic number %lu: this is no IDX file (images of bytes have 2051, labels 2049)",
+      path, magic);
+}
+
+static scl_status read_header(scl_input *input, const char *path, idx_array *out, size_t *length,
+                              scl_error *error) {
+  unsigned char header[MAGIC + NUMBER * MOST_DIMS];
+  size_t got = 0;
+  SCL_TRY(read_magic(input, path, header, error));
+  const size_t dims = header[3], more = NUMBER * (dims - 1);
+  SCL_TRY(scl_input_read(input, header + MAGIC + NUMBER, more, &got, error));
+  if (got != more)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the IDX header is cut off", path);
-  out->rows = big32(b + 4);
+  *length = MAGIC + NUMBER * dims;
+  out->type = header[2];
+  out->size = size_of(header[2]);
+  out->rows = big32(header + MAGIC);
   out->each = 1;
   for (size_t k = 1; k < dims; k++) {
-    const size_t dim = big32(b + 4 + 4 * k);
+    const size_t dim = big32(header + MAGIC + NUMBER * k);
     if (dim != 0 && out->each > ((size_t)1 << 40) / dim)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the sizes in the IDX header are absurd",
                       path);
     out->each *= dim;
   }
-  const double wanted =
-      (double)out->data_at + (double)out->rows * (double)out->each * (double)out->size;
-  if ((double)out->length != wanted)
-    return scl_fail(
-        error, SCL_STATUS_BAD_DATA,
-        "%s: the file has %zu bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s",
-        path, out->length, out->rows, out->each, wanted,
-        (double)out->length < wanted ? "cut off" : "too long");
   return SCL_STATUS_OK;
 }
 
+static scl_status refuse_length(const char *path, const idx_array *a, double length, double wanted,
+                                scl_error *error) {
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: the file has %.0f bytes where its header (%zu rows of %zu numbers) says %.0f: it is %s",
+      path, length, a->rows, a->each, wanted, length < wanted ? "cut off" : "too long");
+}
+
+static scl_status read_numbers(scl_input *input, const char *path, size_t header, idx_array *out,
+                               scl_error *error) {
+  const double numbers = (double)out->rows * (double)out->each * (double)out->size,
+               wanted = (double)header + numbers;
+  size_t got = 0, more = 0;
+  char byte;
+  if (wanted > (double)scl_input_most(input))
+    return refuse_length(path, out, (double)scl_input_most(input), wanted, error);
+  const size_t bytes = numbers < 0x1p62 ? out->rows * out->each * out->size : SIZE_MAX;
+  out->bytes = scl_allocate(bytes);
+  if (out->bytes == NULL) return scl_fail_memory(error, bytes, path);
+  SCL_TRY(scl_input_read(input, out->bytes, bytes, &got, error));
+  if (got < bytes) return refuse_length(path, out, (double)(header + got), wanted, error);
+  do { /* how much too long it is */
+    SCL_TRY(scl_input_read(input, &byte, 1, &more, error));
+    got += more;
+  } while (more > 0 && got < bytes + (1u << 16));
+  return got == bytes ? SCL_STATUS_OK
+                      : refuse_length(path, out, (double)(header + got), wanted, error);
+}
+
+static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
+  scl_input *input;
+  size_t header = 0;
+  SCL_TRY(scl_input_open(path, &input, error));
+  scl_status status = read_header(input, path, out, &header, error);
+  if (status == SCL_STATUS_OK) status = read_numbers(input, path, header, out, error);
+  scl_input_close(input);
+  return status;
+}
+
 static double number_at(const idx_array *a, size_t place) {
-  const unsigned char *b = (const unsigned char *)a->bytes + a->data_at + place * a->size;
+  const unsigned char *b = a->bytes + place * a->size;
   uint64_t bits = 0;
   for (size_t k = 0; k < a->size; k++)
     bits = bits << 8 | b[k];
@@ -99,56 +144,51 @@ static double number_at(const idx_array *a, size_t place) {
   }
 }
 
-/* ---------------------------------------------------------------- bytes to numbers, a task some
- * rows */
+/* ---------------------------------------------------------------- bytes to numbers, some a task */
 
 typedef struct converting {
   const idx_array *from;
   scl_matrix *to;
-  size_t first;     /* row of `to` */
+  size_t first;     /* number of `to` */
   double wide[256]; /* the values of bytes */
   double factor;
   atomic_bool infinite;
 } converting;
 
-enum { ROWS_A_TASK = 256 };
+enum { A_TASK = SCL_BUFFER(1 << 18) };
 
-static void convert_rows(void *context, size_t index) {
+static void convert_some(void *context, size_t index) {
   converting *job = context;
   const idx_array *a = job->from;
-  const size_t first = index * ROWS_A_TASK, rows = scl_min(ROWS_A_TASK, a->rows - first);
-  const unsigned char *bytes = (const unsigned char *)a->bytes + a->data_at;
-  for (size_t i = first; i < first + rows; i++) {
-    double *wide =
-        job->to->dtype == SCL_DTYPE_FLOAT64 ? scl_matrix_row(job->to, job->first + i) : NULL;
-    float *narrow =
-        job->to->dtype == SCL_DTYPE_FLOAT64 ? NULL : scl_matrix_row_f32(job->to, job->first + i);
-    double sum = 0;
-    for (size_t j = 0; j < a->each; j++) {
-      const size_t place = i * a->each + j;
-      const double value =
-          a->type == 0x08 ? job->wide[bytes[place]] : job->factor * number_at(a, place);
-      if (wide != NULL) {
-        wide[j] = value;
-        sum += 0 * value;
-      } else {
-        narrow[j] = (float)value;
-        sum += 0 * (double)narrow[j];
-      }
+  const size_t first = index * A_TASK, end = scl_min(first + A_TASK, a->rows * a->each);
+  const bool narrow = job->to->dtype == SCL_DTYPE_FLOAT32;
+  double sum = 0;
+  if (scl_interrupted()) return;
+  for (size_t place = first; place < end; place++) {
+    const double value =
+        a->type == 0x08 ? job->wide[a->bytes[place]] : job->factor * number_at(a, place);
+    if (narrow) {
+      const float number = (float)value;
+      ((float *)job->to->data)[job->first + place] = number;
+      sum += 0 * (double)number;
+    } else {
+      ((double *)job->to->data)[job->first + place] = value;
+      sum += 0 * value;
     }
-    if (isnan(sum))
-      atomic_store(&job->infinite, true); /* 0 x is NaN exactly where x is not finite */
   }
+  if (isnan(sum)) atomic_store(&job->infinite, true); /* 0 x is NaN exactly where x is not finite */
 }
 
+/* Into the rows of `to`, which lie one after the other, from `first` on. */
 static scl_status convert(const char *path, const idx_array *a, double factor, scl_matrix *to,
                           size_t first, scl_error *error) {
-  converting job = {.from = a, .to = to, .first = first, .factor = factor};
+  converting job = {.from = a, .to = to, .first = first * a->each, .factor = factor};
   size_t row = 0, col = 0;
   atomic_init(&job.infinite, false);
   for (int v = 0; v < 256; v++)
     job.wide[v] = factor * v;
-  scl_pool_run((a->rows + ROWS_A_TASK - 1) / ROWS_A_TASK, convert_rows, &job);
+  scl_pool_run((a->rows * a->each + A_TASK - 1) / A_TASK, convert_some, &job);
+  SCL_TRY(scl_interrupt_check(error));
   if (!atomic_load(&job.infinite)) return SCL_STATUS_OK;
   scl_matrix part = scl_matrix_slice(to, first, a->rows, 0, a->each);
   (void)scl_matrix_find_nonfinite(&part, &row, &col);
@@ -190,7 +230,7 @@ static scl_status read_all(const char *const *images, const char *const *labels,
     out->rows += arrays[k].rows;
   }
   out->cols = arrays[0].each;
-  SCL_TRY(scl_table_make(out, dtype, labels != NULL, error));
+  SCL_TRY(scl_table_make(out, dtype, false, labels != NULL, error));
   for (size_t k = 0, first = 0; k < parts; first += out->part_rows[k++]) {
     SCL_TRY(convert(images[k], &arrays[k], scale, &out->x, first, error));
     if (labels != NULL) SCL_TRY(convert(labels[k], &arrays[parts + k], 1, &out->y, first, error));

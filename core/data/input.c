@@ -1,136 +1,243 @@
-#define _POSIX_C_SOURCE 200809L
 #include "data/input.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "data/file.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
+enum {
+  BUFFER = SCL_BUFFER(1 << 18),
+  PIECE = SCL_BUFFER(1 << 20),
+  DEFLATE_MOST = 1032
+}; /* deflate packs 1032 to 1 */
+
 struct scl_input {
-  gzFile file;
+  scl_file file;
   char *path;
+  unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
+  size_t at, used;
+  bool begun, ended;      /* ended: the file has no more bytes */
+  bool packed, in_member; /* of gzip: in the middle of one of its parts */
+  z_stream z;
 };
 
-static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0; }
+static void *take_memory(void *context, unsigned count, unsigned size) {
+  (void)context;
+  return scl_allocate_array(count, size);
+}
 
-static scl_status check_path(const char *path, struct stat *file, scl_error *error) {
-  const int found = is_standard_input(path) ? fstat(STDIN_FILENO, file) : stat(path, file);
-  if (found != 0)
-    return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
-                    errno == ENOENT ? "no such file" : strerror(errno));
-  if (S_ISDIR(file->st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "%s: this is a folder, not a file", path);
-  return SCL_STATUS_OK;
+static void give_back(void *context, void *memory) {
+  (void)context;
+  scl_release(memory);
 }
 
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
-  struct stat file;
-  SCL_TRY(check_path(path, &file, error));
   scl_input *input = scl_allocate_zero(sizeof *input);
-  if (input == NULL || (input->path = scl_copy_text(path)) == NULL) {
-    scl_release(input);
-    return scl_fail_memory(error, sizeof *input, "a file");
-  }
-  input->file = is_standard_input(path) ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path, "rb");
-  if (input->file == NULL) {
-    (void)scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", path, strerror(errno));
+  if (input == NULL) return scl_fail_memory(error, sizeof *input, "a file");
+  input->file.descriptor = -1;
+  input->path = scl_copy_text(path);
+  input->buffer = scl_allocate(BUFFER);
+  scl_status status = input->path == NULL || input->buffer == NULL
+                          ? scl_fail_memory(error, BUFFER, "a file")
+                      : strcmp(path, "-") == 0 ? scl_file_standard_input(&input->file, error)
+                                               : scl_file_open(input->path, &input->file, error);
+  if (status == SCL_STATUS_OK)
+    *out = input;
+  else
     scl_input_close(input);
-    return SCL_STATUS_IO;
-  }
-  (void)gzbuffer(input->file, 1u << 18);
-  *out = input;
-  return SCL_STATUS_OK;
-}
-
-/* Why gzread failed, from its code; zlib puts the path before its own words. */
-static scl_status refuse(const scl_input *input, int code, const char *message, scl_error *error) {
-  const size_t length = strlen(input->path);
-  if (code == Z_ERRNO && errno == EINTR) SCL_TRY(scl_interrupt_check(error));
-  if (code == Z_ERRNO)
-    return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", input->path, strerror(errno));
-  if (code == Z_MEM_ERROR) return scl_fail_memory(error, 1u << 18, input->path);
-  if (code == Z_BUF_ERROR)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
-                    input->path);
-  if (strncmp(message, input->path, length) == 0 && strncmp(message + length, ": ", 2) == 0)
-    message += length + 2;
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path,
-                  message);
-}
-
-scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error) {
-  *got = 0;
-  while (*got < size) {
-    const size_t most = scl_min(size - *got, (size_t)1 << 30);
-    const int count = gzread(input->file, (char *)to + *got, (unsigned)most);
-    int code = Z_OK;
-    const char *message = gzerror(input->file, &code);
-    if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
-      return refuse(input, code, message, error);
-    if (count == 0) break;
-    *got += (size_t)count;
-  }
-  return SCL_STATUS_OK;
+  return status;
 }
 
 void scl_input_close(scl_input *input) {
   if (input == NULL) return;
-  if (input->file != NULL) (void)gzclose_r(input->file);
-  scl_release(input->path);
-  scl_release(input);
+  if (input->packed) (void)inflateEnd(&input->z);
+  scl_file_close(&input->file);
+  SCL_RELEASE(input->path, input->buffer, input);
 }
 
-/* A first guess at the unpacked size: the last four bytes of a gzip file say it (modulo 4 GB). */
-static size_t guess_size(const char *path, const struct stat *there) {
-  const size_t packed = (size_t)there->st_size;
-  unsigned char ends[4] = {0}, magic[2] = {0};
-  FILE *file = is_standard_input(path) ? NULL : fopen(path, "rbe");
-  size_t guess = packed;
-  if (file == NULL) return packed;
-  if (fread(magic, 1, 2, file) == 2 && magic[0] == 0x1f && magic[1] == 0x8b &&
-      fseek(file, -4, SEEK_END) == 0 && fread(ends, 1, 4, file) == 4)
-    guess = (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
-  (void)fclose(file);
-  return guess > packed * 1100 + 1000 ? packed * 4 : guess; /* deflate packs at most 1032 to 1 */
-}
-
-static scl_status read_all(scl_input *input, size_t guess, char **text, size_t *length,
-                           scl_error *error) {
-  size_t room = guess + 4096, used = 0, got = 0;
-  char *bytes = scl_allocate(room + 1);
-  if (bytes == NULL) return scl_fail_memory(error, room, input->path);
-  for (;;) {
-    const scl_status status = scl_input_read(input, bytes + used, room - used, &got, error);
-    if (status != SCL_STATUS_OK) {
-      scl_release(bytes);
-      return status;
-    }
-    used += got;
-    if (used < room) break;
-    char *more = scl_allocate(2 * room + 1);
-    if (more != NULL) memcpy(more, bytes, used);
-    scl_release(bytes);
-    if (more == NULL) return scl_fail_memory(error, 2 * room, input->path);
-    bytes = more;
-    room *= 2;
+/* At least `wanted` bytes in the buffer, where the file has them. */
+static scl_status look_ahead(scl_input *input, size_t wanted, scl_error *error) {
+  memmove(input->buffer, input->buffer + input->at, input->used - input->at);
+  input->used -= input->at;
+  input->at = 0;
+  while (input->used < wanted && !input->ended) {
+    size_t got = 0;
+    SCL_TRY(scl_file_read(&input->file, input->buffer + input->used, BUFFER - input->used, &got,
+                          error));
+    input->used += got;
+    input->ended = got == 0;
   }
-  bytes[used] = 0;
-  *text = bytes;
-  *length = used;
   return SCL_STATUS_OK;
 }
 
-scl_status scl_input_all(const char *path, char **text, size_t *length, scl_error *error) {
-  struct stat file;
+static bool gzip_begins(const scl_input *input) {
+  return input->used - input->at >= 2 && input->buffer[input->at] == 0x1f &&
+         input->buffer[input->at + 1] == 0x8b;
+}
+
+static scl_status begin(scl_input *input, scl_error *error) {
+  enum { GZIP = 16 + MAX_WBITS };
+  if (input->begun) return SCL_STATUS_OK;
+  SCL_TRY(look_ahead(input, 2, error));
+  input->begun = true;
+  if (!gzip_begins(input)) return SCL_STATUS_OK;
+  input->z = (z_stream){.zalloc = take_memory, .zfree = give_back};
+  if (inflateInit2(&input->z, GZIP) != Z_OK) return scl_fail_memory(error, BUFFER, input->path);
+  input->packed = input->in_member = true;
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- plain */
+
+static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *got,
+                             scl_error *error) {
+  if (input->at == input->used && size >= BUFFER) {
+    SCL_TRY(scl_file_read(&input->file, to, size, got, error));
+    input->ended = *got == 0;
+    return SCL_STATUS_OK;
+  }
+  if (input->at == input->used) SCL_TRY(look_ahead(input, 1, error));
+  const size_t kept = scl_min(size, input->used - input->at);
+  memcpy(to, input->buffer + input->at, kept);
+  input->at += kept;
+  *got = kept;
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- gzip */
+
+static scl_status refuse_packed(const scl_input *input, int code, scl_error *error) {
+  if (code == Z_MEM_ERROR) return scl_fail_memory(error, BUFFER, input->path);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path,
+                  input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
+}
+
+/* After a part: another one may follow; what else does is passed over, as gzip does. */
+static scl_status end_member(scl_input *input, scl_error *error) {
+  SCL_TRY(look_ahead(input, 2, error));
+  input->in_member = gzip_begins(input);
+  if (input->in_member && inflateReset(&input->z) != Z_OK)
+    return refuse_packed(input, Z_DATA_ERROR, error);
+  return SCL_STATUS_OK;
+}
+
+/* Some bytes, perhaps none, from those in the buffer. */
+static scl_status read_packed(scl_input *input, char *to, size_t size, size_t *got,
+                              scl_error *error) {
+  if (input->at == input->used) SCL_TRY(look_ahead(input, 1, error));
+  if (input->used == 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
+                    input->path);
+  const size_t most = scl_min(size, PIECE);
+  input->z.next_in = input->buffer + input->at;
+  input->z.avail_in = (unsigned)(input->used - input->at);
+  input->z.next_out = (unsigned char *)to;
+  input->z.avail_out = (unsigned)most;
+  const int code = inflate(&input->z, Z_NO_FLUSH);
+  input->at = input->used - input->z.avail_in;
+  *got = most - input->z.avail_out;
+  if (code == Z_STREAM_END) return end_member(input, error);
+  return code == Z_OK || code == Z_BUF_ERROR ? scl_interrupt_check(error)
+                                             : refuse_packed(input, code, error);
+}
+
+scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error) {
+  *got = 0;
+  SCL_TRY(begin(input, error));
+  while (*got < size &&
+         (input->packed ? input->in_member : !input->ended || input->at < input->used)) {
+    size_t more = 0;
+    SCL_TRY((input->packed ? read_packed : read_plain)(input, (char *)to + *got, size - *got, &more,
+                                                       error));
+    *got += more;
+  }
+  return SCL_STATUS_OK;
+}
+
+size_t scl_input_most(const scl_input *input) {
+  if (!input->file.regular) return SIZE_MAX;
+  if (!input->packed) return input->file.size;
+  return input->file.size > SIZE_MAX / DEFLATE_MOST ? SIZE_MAX : input->file.size * DEFLATE_MOST;
+}
+
+/* ---------------------------------------------------------------- a whole text */
+
+scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
+                                 scl_error *error) {
+  for (; (text = memchr(text, '\n', (size_t)(zero - text))) != NULL; text++)
+    line++;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
+}
+
+/* A first guess at the size of the text: the last four bytes of a gzip file say it (modulo 4
+ * GB). */
+static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
+  enum { ENDS = 4, FIRST = 1 << 16 };
+  unsigned char ends[ENDS];
+  const size_t size = input->file.size;
+  *guess = input->file.regular ? size + 1 : FIRST;
+  if (!input->packed || !input->file.regular || size < ENDS) return SCL_STATUS_OK;
+  SCL_TRY(scl_file_read_at(&input->file, size - ENDS, ENDS, ends, error));
+  const size_t said =
+      (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
+  *guess = said <= scl_input_most(input) ? said + 1 : 4 * size;
+  return SCL_STATUS_OK;
+}
+
+static scl_status refuse_size(const scl_input *input, size_t read, const char *advice,
+                              scl_error *error) {
+  char have[32], left[32];
+  return scl_fail(error, SCL_STATUS_NO_MEMORY,
+                  "%s: the text%s does not fit in memory: %s were read, and %s are left%s",
+                  input->path, input->packed ? ", unpacked," : "",
+                  scl_bytes_text((double)read, have),
+                  scl_bytes_text((double)scl_memory_left(), left), advice);
+}
+
+/* The text of `used` bytes in larger memory: twice as large, or as much as is left. */
+static scl_status enlarge(const scl_input *input, const char *advice, char **text, size_t used,
+                          size_t *room, scl_error *error) {
+  const size_t larger = scl_min(2 * *room, scl_memory_left());
+  char *more = larger > *room + *room / 8 ? scl_allocate(larger + 1) : NULL;
+  if (more == NULL) return refuse_size(input, used, advice, error);
+  memcpy(more, *text, used);
+  scl_release(*text);
+  *text = more;
+  *room = larger;
+  return SCL_STATUS_OK;
+}
+
+/* A piece at a time, so that no bytes but text are ever kept. */
+static scl_status read_text(scl_input *input, const char *advice, char **text, size_t *length,
+                            scl_error *error) {
+  size_t room = 0, got = 0;
+  SCL_TRY(begin(input, error));
+  SCL_TRY(guess_size(input, &room, error));
+  *text = scl_allocate(room + 1);
+  if (*text == NULL) return refuse_size(input, 0, advice, error);
+  for (size_t wanted = 0; got == wanted || wanted == 0; *length += got) {
+    if (*length == room) SCL_TRY(enlarge(input, advice, text, *length, &room, error));
+    wanted = scl_min(room - *length, PIECE);
+    SCL_TRY(scl_input_read(input, *text + *length, wanted, &got, error));
+    const char *zero = memchr(*text + *length, 0, got);
+    if (zero != NULL) return scl_input_refuse_zero(input->path, *text, zero, 1, error);
+  }
+  (*text)[*length] = 0;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_input_text(const char *path, const char *advice, char **text, size_t *length,
+                          scl_error *error) {
   scl_input *input;
-  SCL_TRY(check_path(path, &file, error));
+  *text = NULL;
+  *length = 0;
   SCL_TRY(scl_input_open(path, &input, error));
-  const scl_status status = read_all(
-      input, S_ISREG(file.st_mode) ? guess_size(path, &file) : 1u << 16, text, length, error);
+  const scl_status status = read_text(input, advice, text, length, error);
   scl_input_close(input);
+  if (status == SCL_STATUS_OK) return status;
+  scl_release(*text);
+  *text = NULL;
   return status;
 }

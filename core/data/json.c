@@ -1,5 +1,6 @@
 #include "data/json.h"
 
+#include "base/interrupt.h"
 #include "data/number.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +35,8 @@ typedef struct scan {
   size_t depth, values;
   scl_json *out;
 } scan;
+
+enum { A_LOOK = 1 << 16 }; /* parts of the text between two looks for Ctrl-C */
 
 static scl_status refuse(const scan *s, const char *why, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its JSON %s", s->what, why);
@@ -150,8 +153,10 @@ scl_status scl_json_parse(const char *text, size_t length, const char *what, scl
   scl_status status = scl_json_is_text(text, length)
                           ? SCL_STATUS_OK
                           : refuse(&s, "is not UTF-8 without zero bytes", error);
-  while (status == SCL_STATUS_OK && s.at < s.end)
+  for (size_t count = 1; status == SCL_STATUS_OK && s.at < s.end; count++) {
     status = scan_one(&s, error);
+    if (status == SCL_STATUS_OK && count % A_LOOK == 0) status = scl_interrupt_check(error);
+  }
   if (status == SCL_STATUS_OK) {
     out->root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
     status =

@@ -1,12 +1,19 @@
 #include "data/libsvm.h"
 
+#include "base/interrupt.h"
+#include "base/text.h"
 #include "data/input.h"
 #include "data/libsvm_internal.h"
 #include "data/number.h"
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CLASSES = 1000 };
+enum {
+  MOST_CLASSES = 1000,
+  A_LOOK = 1 << 14, /* pairs or lines between two looks for Ctrl-C */
+  SPARSE = 1 << 12, /* bytes of X for one of the file that nobody means */
+  SMALL = 1 << 28   /* bytes of X that need no reason */
+};
 
 static const char *word_end(const char *at, const char *end) {
   while (at < end && *at != ' ' && *at != '\t' && *at != '\r' && *at != '\n')
@@ -53,8 +60,10 @@ static scl_status take_line(const libsvm_place *p, const char *at, const char *e
   if (!scl_parse_number(at, (size_t)(stop - at), &label) || !isfinite(label))
     return refuse(p, at, stop, "is not a number, and a row begins with its label", error);
   (void)c->take(c->context, p->row - 1, 0, label);
+  size_t pairs = 0;
   for (at = skip_blanks(stop, end); at < end; at = skip_blanks(stop, end)) {
     stop = word_end(at, end);
+    if (++pairs % A_LOOK == 0) SCL_TRY(scl_interrupt_check(error));
     SCL_TRY(take_pair(p, at, stop, &last, c, error));
   }
   return SCL_STATUS_OK;
@@ -69,6 +78,7 @@ scl_status libsvm_scan(libsvm_place *p, const char *text, size_t length, const l
     const char *comment = memchr(at, '#', (size_t)(line_end - at)),
                *data_end = comment == NULL ? line_end : comment;
     p->line = at;
+    if (p->number % A_LOOK == 0) SCL_TRY(scl_interrupt_check(error));
     at = skip_blanks(at, data_end);
     if (at < data_end) {
       SCL_TRY(take_line(p, at, data_end, c, error));
@@ -81,8 +91,8 @@ scl_status libsvm_scan(libsvm_place *p, const char *text, size_t length, const l
 
 typedef struct filling {
   scl_table *table;
-  size_t first, largest, features;
-  bool measuring, fractions; /* fractions: a label is no whole number */
+  size_t first, largest, features, bytes; /* bytes: of all files */
+  bool measuring, fractions;              /* fractions: a label is no whole number */
 } filling;
 
 static bool take(void *context, size_t row, size_t index, double value) {
@@ -131,12 +141,26 @@ static scl_status find_classes(scl_table *out, int classification, bool fraction
   return scl_table_take_labels(out, &labels, error);
 }
 
+/* One index makes X as wide as it says: a mistake in a small file must not ask for all memory. */
+static scl_status check_width(const scl_table *table, const filling *f, const char *path,
+                              scl_dtype dtype, scl_error *error) {
+  const double x = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype);
+  char x_text[32], file_text[32];
+  if (x <= SMALL || x <= SPARSE * (double)f->bytes) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: the largest index is %zu, so that X would be %zu x %zu numbers, %s of memory "
+      "for %s of text; option 'features' = %zu says that this is meant",
+      path, table->cols, table->rows, table->cols, scl_bytes_text(x, x_text),
+      scl_bytes_text((double)f->bytes, file_text), table->cols);
+}
+
 static scl_status read_all(const char *const *paths, size_t n_paths, char **texts, size_t *lengths,
                            size_t features, int classification, scl_dtype dtype, scl_table *out,
                            scl_error *error) {
   filling f = {.table = out, .measuring = true, .features = features};
   for (size_t k = 0; k < n_paths; k++)
-    SCL_TRY(scl_input_all(paths[k], &texts[k], &lengths[k], error));
+    SCL_TRY(scl_input_text(paths[k], "", &texts[k], &lengths[k], error));
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   for (size_t k = 0; k < n_paths; k++)
     if (out->part_rows[k] == 0)
@@ -148,8 +172,10 @@ static scl_status read_all(const char *const *paths, size_t n_paths, char **text
         error, SCL_STATUS_BAD_DATA,
         "%s: no row has an index:value; option 'features' says how many columns there are",
         paths[0]);
-  SCL_TRY(scl_table_make(out, dtype, true, error));
-  memset(out->x.data, 0, out->rows * out->cols * scl_dtype_size(dtype));
+  for (size_t k = 0; k < n_paths; k++)
+    f.bytes += lengths[k];
+  if (features == 0) SCL_TRY(check_width(out, &f, paths[0], dtype, error));
+  SCL_TRY(scl_table_make(out, dtype, true, true, error));
   f.measuring = false;
   SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
   size_t row, col;

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-enum { BUFFER_BYTES = 1 << 20 };
-static const size_t MOST_BYTES = (size_t)1 << 25; /* of a block of rows, where a row is no larger */
+enum { BUFFER_BYTES = SCL_BUFFER(1 << 20), LONGEST_LINE = 1 << 30 };
+static const size_t MOST_BYTES =
+    SCL_BUFFER((size_t)1 << 25); /* of a block of rows, where a row is no larger */
 
 typedef struct libsvm_blocks {
   scl_row_blocks base;
@@ -27,12 +28,17 @@ static scl_status fill_buffer(libsvm_blocks *b, scl_error *error) {
   b->used -= b->taken;
   b->taken = 0;
   SCL_TRY(scl_input_read(b->input, b->buffer + b->used, b->room - b->used, &got, error));
+  const char *zero = memchr(b->buffer + b->used, 0, got);
+  if (zero != NULL) return scl_input_refuse_zero(b->path, b->buffer, zero, b->place.number, error);
   b->used += got;
   b->ended = b->used < b->room;
   return SCL_STATUS_OK;
 }
 
 static scl_status enlarge_buffer(libsvm_blocks *b, scl_error *error) {
+  if (b->room >= LONGEST_LINE)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line %zu is longer than %zu bytes", b->path,
+                    b->place.number, b->room);
   char *more = scl_allocate(2 * b->room);
   if (more == NULL) return scl_fail_memory(error, 2 * b->room, "a long line");
   memcpy(more, b->buffer, b->used);

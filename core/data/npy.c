@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "data/npy.h"
 
 #include "data/input.h"
@@ -6,7 +5,6 @@
 #include "data/output.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { BLOCK = 8192 }; /* numbers decoded at a time */
 
@@ -36,12 +34,10 @@ scl_status npy_read_header(scl_input *input, const char *path, npy_layout *out, 
   return status;
 }
 
-/* Deflate packs at most 1032 to 1. */
-scl_status npy_check_size(const char *path, const npy_layout *l, scl_error *error) {
-  struct stat file;
+scl_status npy_check_size(const scl_input *input, const char *path, const npy_layout *l,
+                          scl_error *error) {
   const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
-  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return SCL_STATUS_OK;
-  return wanted > 1040.0 * (double)file.st_size ? cut_off(path, l, error) : SCL_STATUS_OK;
+  return wanted > (double)scl_input_most(input) ? cut_off(path, l, error) : SCL_STATUS_OK;
 }
 
 scl_status npy_read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
@@ -83,7 +79,7 @@ static scl_status read_array(scl_input *input, const char *path, scl_matrix *out
                              scl_error *error) {
   npy_layout l = {0};
   SCL_TRY(npy_read_header(input, path, &l, error));
-  SCL_TRY(npy_check_size(path, &l, error));
+  SCL_TRY(npy_check_size(input, path, &l, error));
   SCL_TRY(scl_matrix_create_raw(l.rows, l.cols, npy_dtype(&l), out, error));
   SCL_TRY(npy_read_rows(input, path, &l, l.rows, out, error));
   return npy_read_end(input, path, &l, error);

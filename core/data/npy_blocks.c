@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 22 };
+enum { BLOCK_BYTES = SCL_BUFFER(1 << 22) };
 
 typedef struct npy_blocks {
   scl_row_blocks base;
@@ -21,7 +21,7 @@ static scl_status next(scl_row_blocks *blocks, scl_matrix *x, scl_error *error) 
   const size_t left = l->rows - b->done, fit = BLOCK_BYTES / (scl_max(l->cols, 1) * 8);
   const size_t rows = l->by_column ? left : scl_min(left, scl_max(fit, 1));
   if (left == 0) return npy_read_end(b->input, b->path, l, error);
-  if (l->by_column) SCL_TRY(npy_check_size(b->path, l, error));
+  if (l->by_column) SCL_TRY(npy_check_size(b->input, b->path, l, error));
   SCL_TRY(scl_matrix_create_raw(rows, l->cols, npy_dtype(l), x, error));
   b->done += rows;
   return npy_read_rows(b->input, b->path, l, rows, x, error);

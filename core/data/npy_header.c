@@ -139,7 +139,9 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
   if (h.count > 2)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2",
                     path, h.count);
-  if (h.dims[1] != 0 && h.dims[0] > ((size_t)1 << 50) / h.dims[1])
+  const size_t most = (size_t)1 << 50, empty = (size_t)1 << 31; /* rows without numbers */
+  if (h.dims[0] > (h.dims[1] == 0 ? empty : most / h.dims[1]) ||
+      (h.dims[0] == 0 && h.dims[1] > empty))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: its header says %zu x %zu numbers: it is damaged", path, h.dims[0],
                     h.dims[1]);

@@ -33,7 +33,8 @@ scl_status npy_read_header(scl_input *input, const char *path, npy_layout *out, 
 scl_status npy_read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
                          scl_matrix *out, scl_error *error);
 /* A damaged header must not ask for memory that the file cannot fill. */
-scl_status npy_check_size(const char *path, const npy_layout *l, scl_error *error);
+scl_status npy_check_size(const scl_input *input, const char *path, const npy_layout *l,
+                          scl_error *error);
 static inline scl_dtype npy_dtype(const npy_layout *l) {
   return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
 }

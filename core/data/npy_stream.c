@@ -1,18 +1,14 @@
 /* Rows of .npy files from disk, in any order. */
-#define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
+#include "data/file.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct array_file {
   char *path;
-  int descriptor;
+  scl_file file;
   npy_layout layout;
 } array_file;
 
@@ -21,23 +17,10 @@ typedef struct npy_source {
   array_file x, y;
 } npy_source;
 
-static scl_status read_bytes(const array_file *a, size_t from, size_t count, void *to,
-                             scl_error *error) {
-  for (size_t done = 0; done < count;) {
-    const ssize_t got = pread(a->descriptor, (char *)to + done, count - done, (off_t)(from + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", a->path, strerror(errno));
-    if (got == 0) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is cut off", a->path);
-    done += (size_t)got;
-  }
-  return SCL_STATUS_OK;
-}
-
 static scl_status read_header(array_file *a, size_t length, scl_error *error) {
   char prefix[NPY_PREFIX];
   size_t size;
-  SCL_TRY(read_bytes(a, 0, scl_min(length, NPY_PREFIX), prefix, error));
+  SCL_TRY(scl_file_read_at(&a->file, 0, scl_min(length, NPY_PREFIX), prefix, error));
   if (length >= 2 && memcmp(prefix, "\x1f\x8b", 2) == 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "%s: it is packed by gzip, and rows stream from plain .npy files", a->path);
@@ -46,7 +29,7 @@ static scl_status read_header(array_file *a, size_t length, scl_error *error) {
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", a->path);
   char *bytes = scl_allocate(size + 1);
   if (bytes == NULL) return scl_fail_memory(error, size, "a header");
-  scl_status status = read_bytes(a, 0, size, bytes, error);
+  scl_status status = scl_file_read_at(&a->file, 0, size, bytes, error);
   bytes[size] = 0;
   if (status == SCL_STATUS_OK) status = npy_parse_header(a->path, bytes, size, &a->layout, error);
   scl_release(bytes);
@@ -54,31 +37,22 @@ static scl_status read_header(array_file *a, size_t length, scl_error *error) {
 }
 
 static scl_status open_array(const char *path, array_file *a, scl_error *error) {
-  struct stat file;
   const npy_layout *l = &a->layout;
   a->path = scl_copy_text(path);
   if (a->path == NULL) return scl_fail_memory(error, strlen(path), "a path");
-  if (stat(path, &file) != 0)
-    return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
-                    errno == ENOENT ? "no such file" : strerror(errno));
-  if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "%s: this is a %s, not a file", path,
-                    S_ISDIR(file.st_mode) ? "folder" : "pipe or device");
-  a->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (a->descriptor < 0)
-    return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", path, strerror(errno));
-  SCL_TRY(read_header(a, (size_t)file.st_size, error));
+  SCL_TRY(scl_file_open_regular(a->path, &a->file, error));
+  const size_t size = a->file.size;
+  SCL_TRY(read_header(a, size, error));
   if (l->by_column)
     return scl_fail(
         error, SCL_STATUS_UNSUPPORTED,
         "%s: it is stored by columns (Fortran order), and rows stream from arrays in C order",
         path);
   const size_t wanted = l->data_at + l->rows * l->cols * l->size;
-  if ((size_t)file.st_size != wanted)
+  if (size != wanted)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: the file has %zu bytes where its header (%zu x %zu) says %zu: it is %s",
-                    path, (size_t)file.st_size, l->rows, l->cols, wanted,
-                    (size_t)file.st_size < wanted ? "cut off" : "too long");
+                    path, size, l->rows, l->cols, wanted, size < wanted ? "cut off" : "too long");
   return SCL_STATUS_OK;
 }
 
@@ -87,11 +61,11 @@ static scl_status read_native(const array_file *a, size_t first, size_t count, c
                               scl_error *error) {
   const size_t row = a->layout.cols * a->layout.size, from = a->layout.data_at + first * row;
   if (to->row_stride == (ptrdiff_t)to->cols)
-    return read_bytes(a, from, count * row, to->data, error);
+    return scl_file_read_at(&a->file, from, count * row, to->data, error);
   for (size_t i = 0; i < count; i++)
-    SCL_TRY(read_bytes(a, from + i * row, row,
-                       (char *)to->data + (ptrdiff_t)i * to->row_stride * (ptrdiff_t)a->layout.size,
-                       error));
+    SCL_TRY(scl_file_read_at(
+        &a->file, from + i * row, row,
+        (char *)to->data + (ptrdiff_t)i * to->row_stride * (ptrdiff_t)a->layout.size, error));
   return SCL_STATUS_OK;
 }
 
@@ -106,7 +80,7 @@ static scl_status read_rows(const array_file *a, size_t first, size_t count, scl
   scl_status status =
       bytes == NULL || values == NULL ? scl_fail_memory(error, row, "a row") : SCL_STATUS_OK;
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
-    status = read_bytes(a, l->data_at + (first + i) * row, row, bytes, error);
+    status = scl_file_read_at(&a->file, l->data_at + (first + i) * row, row, bytes, error);
     if (status != SCL_STATUS_OK) break;
     npy_decode(l, bytes, l->cols, values);
     for (size_t j = 0; j < l->cols; j++)
@@ -126,7 +100,7 @@ static scl_status npy_source_read(scl_source *source, size_t first, size_t count
 }
 
 static void close_array(array_file *a) {
-  if (a->descriptor >= 0) (void)close(a->descriptor);
+  scl_file_close(&a->file);
   scl_release(a->path);
 }
 
@@ -143,7 +117,7 @@ scl_status scl_npy_stream(const char *x_path, const char *y_path, scl_source **o
                           scl_error *error) {
   npy_source *s = scl_allocate_zero(sizeof *s);
   if (s == NULL) return scl_fail_memory(error, sizeof *s, "a stream");
-  s->x.descriptor = s->y.descriptor = -1;
+  s->x.file.descriptor = s->y.file.descriptor = -1;
   scl_status status = open_array(x_path, &s->x, error);
   if (status == SCL_STATUS_OK && y_path != NULL) status = open_array(y_path, &s->y, error);
   if (status == SCL_STATUS_OK && y_path != NULL && s->y.layout.rows != s->x.layout.rows)

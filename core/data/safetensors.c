@@ -1,18 +1,14 @@
-#define _POSIX_C_SOURCE 200809L
 #include "data/safetensors.h"
 
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/digest.h"
+#include "data/file.h"
 #include "data/json.h"
 #include "data/output.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
   PREFIX = 8,                  /* bytes of the header's length */
@@ -246,10 +242,10 @@ scl_status scl_safetensors_write(const char *path, const char *text, const scl_t
 
 typedef struct reader {
   const char *path;
-  int descriptor;
-  size_t size;   /* of the file */
-  size_t length; /* of the header */
-  char *header;  /* with a 0 behind it */
+  scl_file file;
+  size_t size, at; /* of the file, and read of it */
+  size_t length;   /* of the header */
+  char *header;    /* with a 0 behind it */
   char digits[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
   struct span *spans;
@@ -260,27 +256,8 @@ static scl_status damaged(const reader *r, const char *why, scl_error *error) {
 }
 
 static scl_status read_bytes(reader *r, void *to, size_t size, scl_error *error) {
-  for (size_t have = 0; have < size;) {
-    const ssize_t got = read(r->descriptor, (char *)to + have, scl_min(size - have, 1u << 30));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return scl_fail(error, SCL_STATUS_IO, "%s: cannot be read: %s", r->path, strerror(errno));
-    if (got == 0) return damaged(r, "the file is cut off", error);
-    have += (size_t)got;
-  }
-  return SCL_STATUS_OK;
-}
-
-static scl_status open_file(reader *r, scl_error *error) {
-  struct stat file;
-  r->descriptor = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (r->descriptor < 0 || fstat(r->descriptor, &file) != 0)
-    return scl_fail(error, SCL_STATUS_IO, "%s: %s", r->path,
-                    errno == ENOENT ? "no such file" : strerror(errno));
-  if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "%s: this is a folder, pipe or device, not a file",
-                    r->path);
-  r->size = (size_t)file.st_size;
+  SCL_TRY(scl_file_read_at(&r->file, r->at, size, to, error));
+  r->at += size;
   return SCL_STATUS_OK;
 }
 
@@ -434,7 +411,8 @@ static scl_status read_arrays(reader *r, size_t count, scl_error *error) {
 
 static scl_status read_file(reader *r, scl_tensor_file *out, scl_error *error) {
   scl_json json = {0};
-  SCL_TRY(open_file(r, error));
+  SCL_TRY(scl_file_open_regular(r->path, &r->file, error));
+  r->size = r->file.size;
   SCL_TRY(read_header(r, error));
   SCL_TRY(scl_json_parse(r->header, r->length, r->path, &json, error));
   const scl_status status = read_index(r, json.root, out, error);
@@ -443,10 +421,10 @@ static scl_status read_file(reader *r, scl_tensor_file *out, scl_error *error) {
 }
 
 scl_status scl_safetensors_read(const char *path, scl_tensor_file *out, scl_error *error) {
-  reader r = {.path = path, .descriptor = -1};
+  reader r = {.path = path, .file.descriptor = -1};
   *out = (scl_tensor_file){0};
   const scl_status status = read_file(&r, out, error);
-  if (r.descriptor >= 0) (void)close(r.descriptor);
+  scl_file_close(&r.file);
   SCL_RELEASE(r.header, r.spans);
   if (status != SCL_STATUS_OK) scl_tensor_file_release(out);
   return status;

@@ -15,16 +15,18 @@ void scl_table_destroy(scl_table *table) {
   memset(table, 0, sizeof *table);
 }
 
-scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_error *error) {
-  const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype);
-  const double memory = (double)scl_memory_left();
-  char wanted_text[32], memory_text[32];
-  if (wanted > memory)
+scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
+                          scl_error *error) {
+  const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype),
+               left = (double)scl_memory_left();
+  char wanted_text[32], left_text[32];
+  if (wanted > left)
     return scl_fail(error, SCL_STATUS_NO_MEMORY,
                     "not enough memory: X would be a %zu x %zu %s matrix of %s, and %s are free",
                     table->rows, table->cols, scl_dtype_name(dtype),
-                    scl_bytes_text(wanted, wanted_text), scl_bytes_text(memory, memory_text));
-  SCL_TRY(scl_matrix_create_raw(table->rows, table->cols, dtype, &table->x, error));
+                    scl_bytes_text(wanted, wanted_text), scl_bytes_text(left, left_text));
+  SCL_TRY((zeros ? scl_matrix_create : scl_matrix_create_raw)(table->rows, table->cols, dtype,
+                                                              &table->x, error));
   return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_DTYPE_FLOAT64, &table->y, error)
                 : SCL_STATUS_OK;
 }
@@ -105,7 +107,7 @@ scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error
 }
 
 scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error) {
-  for (size_t i = 0; i < table->y.rows; i++) {
+  for (size_t i = 0; i < table->y.rows && !labels->overflow; i++) {
     if (scl_labels_add(labels, scl_matrix_get(&table->y, i, 0))) continue;
     scl_release(labels->values);
     return scl_fail_memory(error, labels->count * sizeof *labels->values, "labels");

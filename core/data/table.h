@@ -25,10 +25,11 @@ typedef struct scl_table {
 
 void scl_table_destroy(scl_table *table);
 
-/* x as rows x cols numbers that are not set, y as rows x 1 where it is wanted. Refuses what is
- * larger than the memory of the machine, before the system would take it from under other
+/* x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is wanted. Refuses what
+ * is larger than the memory that is left, before the system would take it from under other
  * programs. */
-scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool with_y, scl_error *error);
+scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
+                          scl_error *error);
 
 /* A sorted set of numeric labels. */
 enum { SCL_MOST_LABELS = 10000 };

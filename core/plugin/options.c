@@ -330,8 +330,8 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
 static void store(const scl_value *value, scl_store how, char *to) {
   const double nan = NAN;
   const bool given = value->form != 0;
-  const size_t size = given ? (size_t)value->number : 0;
-  const int64_t whole = given ? (int64_t)value->number : 0;
+  const size_t size = given && how == SCL_STORE_SIZE ? (size_t)value->number : 0;
+  const int64_t whole = given && how == SCL_STORE_INT64 ? (int64_t)value->number : 0;
   const bool truth = given && value->number != 0;
   const int32_t place = given ? value->place : -1;
   const struct {

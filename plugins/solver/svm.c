@@ -223,10 +223,14 @@ static size_t count_nodes(const training *t) {
   return count;
 }
 
-/* LIBSVM does not ask whether it got its memory: see first that there is some. */
+/* LIBSVM does not ask whether it got its memory, and crashes where it did not: see first that there
+ * is some. A row takes up to 256 bytes while a problem is solved, and two numbers for each other
+ * class afterwards; a pair of classes takes 64. A quarter more is for malloc's own use. */
 static bool has_room_for_libsvm(const training *t) {
-  const double n = (double)t->set.rows, bytes = 256 * n + fmin(t->self->cache * 1e6, 4 * n * n);
-  void *memory = t->host->allocate((size_t)bytes);
+  const double n = (double)t->set.rows, others = t->classes < 2 ? 1 : (double)t->classes - 1,
+               kept = 16 * n * others + 32 * others * (others + 1),
+               bytes = 1.25 * (256 * n + kept + fmin(t->self->cache * 1e6, 4 * n * n));
+  void *memory = bytes < 0x1p62 ? t->host->allocate((size_t)bytes) : NULL;
   t->host->release(memory);
   return memory != NULL;
 }
@@ -309,6 +313,8 @@ static scl_status train(const training *t, const struct svm_parameter *how, stru
   const struct svm_problem data = {(int)t->set.rows, t->labels, t->row};
   const char *wrong = svm_check_parameter(&data, how);
   if (wrong != NULL) return t->host->fail(error, SCL_STATUS_BAD_OPTION, "LIBSVM says: %s", wrong);
+  if (!has_room_for_libsvm(t))
+    return refuse_size(t, count_nodes(t), error); /* of what is left now */
   *out = svm_train(&data, how);
   return SCL_STATUS_OK;
 }
