@@ -142,7 +142,7 @@ SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)
 
 static void cell_f64(size_t count, double x, const double *shift, const double *pitch,
-                     double *out) {
+                     double *restrict out) {
   const double most = 2147483647;
   for (size_t i = 0; i < count; i++) {
     const double cell = floor((x - shift[i]) / pitch[i]), high = cell < most ? cell : most;
