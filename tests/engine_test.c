@@ -173,20 +173,58 @@ static void test_thin_products(void) {
     }
 }
 
-/* The loops give the same bits on every instruction set. */
-static void test_thin_loops_agree(void) {
-  enum { ROWS = 21, COLS = 45 };
-  static double phi[ROWS * COLS], a[COLS * SCL_LANES_F64], first[2 * COLS * SCL_LANES_F64],
-      sums[2 * COLS * SCL_LANES_F64];
-  scl_random_normal(1, 0, 0, 0, ROWS * COLS, phi);
-  scl_random_normal(2, 0, 0, 0, COLS * SCL_LANES_F64, a);
-  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
-    memset(sums, 0, sizeof sums);
-    (*table)->thin_product_f64(ROWS, COLS, phi, COLS, a, sums);
-    (*table)->thin_adjoint_f64(ROWS, COLS, phi, COLS, a, sums + COLS * SCL_LANES_F64);
-    if (table == scl_loops_all()) memcpy(first, sums, sizeof first);
-    expect(memcmp(first, sums, sizeof sums) == 0, "thin products by another instruction set", 0, 0);
+/* Every table against plain sums: shapes around the tiles' edges. Fused or not, and in whatever
+ * order, a sum is right within its terms' roundings; what lies beside the result stays. */
+static void check_thin_loops(const scl_loops *l, size_t rows, size_t cols, size_t k) {
+  enum { STRIDE = 541, MOST_ROWS = 77, SIZE = MOST_ROWS * STRIDE, BESIDE = 3 };
+  static double phi[SIZE], a[SIZE], out[2][SIZE];
+  static float narrow_phi[SIZE], narrow_a[SIZE];
+  scl_random_normal(1, 0, 0, 0, SIZE, phi);
+  scl_random_normal(2, 0, 0, 0, SIZE, a);
+  for (size_t i = 0; i < SIZE; i++) {
+    phi[i] = (double)(narrow_phi[i] = (float)phi[i]);
+    a[i] = (double)(narrow_a[i] = (float)a[i]);
   }
+  for (int adjoint = 0; adjoint <= 1; adjoint++) {
+    const size_t outer = adjoint ? cols : rows, inner = adjoint ? rows : cols, apart = cols + 5;
+    for (size_t i = 0; i < SIZE; i++)
+      out[0][i] = out[1][i] = BESIDE;
+    if (adjoint) {
+      l->thin_adjoint_f64(rows, cols, k, phi, STRIDE, a, out[0], (ptrdiff_t)apart);
+      l->thin_adjoint_f32(rows, cols, k, narrow_phi, STRIDE, narrow_a, out[1], (ptrdiff_t)apart);
+    } else {
+      l->thin_product_f64(rows, cols, k, phi, STRIDE, a, (ptrdiff_t)apart, out[0]);
+      l->thin_product_f32(rows, cols, k, narrow_phi, STRIDE, narrow_a, (ptrdiff_t)apart, out[1]);
+    }
+    for (size_t o = 0; o < outer; o++)
+      for (size_t q = 0; q < k; q++) {
+        double wanted = BESIDE, size = BESIDE;
+        for (size_t i = 0; i < inner; i++) {
+          const double term =
+              adjoint ? phi[i * STRIDE + o] * a[i * k + q] : phi[o * STRIDE + i] * a[q * apart + i];
+          wanted += term;
+          size += fabs(term);
+        }
+        const size_t at = adjoint ? q * apart + o : o * k + q;
+        expect(fabs(out[0][at] - wanted) <= size * (double)inner * DBL_EPSILON, l->name, out[0][at],
+               wanted);
+        expect(fabs(out[1][at] - wanted) <= size * (double)inner * (double)FLT_EPSILON, l->name,
+               out[1][at], wanted);
+        out[0][at] = out[1][at] = BESIDE;
+      }
+    for (size_t i = 0; i < SIZE; i++)
+      expect(out[0][i] == BESIDE && out[1][i] == BESIDE, "beside a thin product", out[0][i],
+             BESIDE);
+  }
+}
+
+static void test_thin_loops(void) {
+  static const size_t shapes[][3] = {{1, 1, 1},    {4, 64, 1},    {3, 17, 2},
+                                     {21, 45, 3},  {5, 128, 4},   {16, 512, 5},
+                                     {77, 531, 7}, {66, 133, 10}, {7, 90, 32}};
+  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++)
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+      check_thin_loops(*table, shapes[i][0], shapes[i][1], shapes[i][2]);
 }
 
 static void test_gauss_legendre(void) {
@@ -435,7 +473,7 @@ int main(void) {
   test_inverse_normal();
   test_vector_functions();
   test_thin_products();
-  test_thin_loops_agree();
+  test_thin_loops();
   test_gauss_legendre();
   test_symmetric_matrices();
   test_threads_change_nothing();

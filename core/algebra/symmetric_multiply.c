@@ -10,13 +10,9 @@ typedef struct multiplication {
   const double *x;
   size_t k;
   double *out;
-  bool more;      /* out is added to */
-  double *packed; /* x in groups of SCL_LANES_F64 columns; NULL: too many columns, or no room */
-  size_t groups;
+  bool more;       /* out is added to */
+  double *columns; /* x, k x n; NULL: too many columns, or no room */
 } multiplication;
-
-/* The most groups of columns for which thin loops beat a general product. */
-enum { MOST_GROUPS = 2 };
 
 /* Row r of the lower triangle times x, and its mirror image times x_r. */
 static void multiply_diagonal_row(const double *row, size_t r, const double *x, size_t k,
@@ -60,30 +56,21 @@ static void multiply_diagonal(const scl_symmetric *a, const double *tile, size_t
   }
 }
 
-/* out += tile x, the tile as it lies or transposed. */
+/* out += tile x, the tile as it lies or transposed: the transposed one adds to `sums`, k x rows. */
 static void multiply_tile(const multiplication *job, const double *tile, bool transposed,
                           size_t rows, size_t j, double *sums, double *out) {
   const scl_symmetric *a = job->a;
   const scl_loops *loops = scl_loops_get();
   const size_t cols = scl_tile_rows(a, j), k = job->k;
-  const ptrdiff_t stride = (ptrdiff_t)a->tile;
-  if (job->packed == NULL) {
-    scl_gemm(SCL_DTYPE_FLOAT64, transposed, false, rows, k, cols, 1, tile, stride,
-             job->x + j * a->tile * k, (ptrdiff_t)k, 1, out, (ptrdiff_t)k);
-    return;
-  }
-  for (size_t g = 0; g < job->groups; g++) {
-    const double *x = job->packed + (g * a->n + j * a->tile) * SCL_LANES_F64;
-    memset(sums, 0, rows * SCL_LANES_F64 * sizeof *sums);
-    if (transposed)
-      loops->thin_adjoint_f64(cols, rows, tile, stride, x, sums);
-    else
-      loops->thin_product_f64(rows, cols, tile, stride, x, sums);
-    const size_t first = g * SCL_LANES_F64, columns = scl_min(SCL_LANES_F64, k - first);
-    for (size_t r = 0; r < rows; r++)
-      for (size_t q = 0; q < columns; q++)
-        out[r * k + first + q] += sums[r * SCL_LANES_F64 + q];
-  }
+  const ptrdiff_t stride = (ptrdiff_t)a->tile, n = (ptrdiff_t)a->n;
+  const double *x = job->x + j * a->tile * k;
+  if (job->columns == NULL)
+    scl_gemm(SCL_DTYPE_FLOAT64, transposed, false, rows, k, cols, 1, tile, stride, x, (ptrdiff_t)k,
+             1, out, (ptrdiff_t)k);
+  else if (transposed)
+    loops->thin_adjoint_f64(cols, rows, k, tile, stride, x, sums, n);
+  else
+    loops->thin_product_f64(rows, cols, k, tile, stride, job->columns + j * a->tile, n, out);
 }
 
 static void multiply_rows(void *context, size_t i) {
@@ -91,9 +78,7 @@ static void multiply_rows(void *context, size_t i) {
   const scl_symmetric *a = job->a;
   const size_t rows = scl_tile_rows(a, i), k = job->k;
   double *out = job->out + i * a->tile * k,
-         *sums = job->packed == NULL
-                     ? NULL
-                     : job->packed + (job->groups * a->n + i * a->tile) * SCL_LANES_F64;
+         *sums = job->columns == NULL ? NULL : job->columns + k * a->n + i * a->tile;
   if (!job->more) memset(out, 0, rows * k * sizeof *out);
   for (size_t j = 0; j < a->across; j++) {
     if (j == i)
@@ -102,20 +87,22 @@ static void multiply_rows(void *context, size_t i) {
       multiply_tile(job, j < i ? scl_tile_at(a, i, j) : scl_tile_at(a, j, i), j > i, rows, j, sums,
                     out);
   }
+  for (size_t r = 0; job->columns != NULL && r < rows; r++)
+    for (size_t q = 0; q < k; q++)
+      out[r * k + q] += sums[q * a->n + r];
 }
 
-/* out = A x, or += it. Behind the packed x lies room for the sums of each row of tiles. */
+/* out = A x, or += it. Behind the columns of x lies room for as many sums. */
 static void multiply_tiles(const scl_symmetric *a, const double *x, size_t k, bool more,
                            double *out) {
-  const size_t lanes = SCL_LANES_F64, groups = (k + lanes - 1) / lanes, n = a->n;
-  multiplication job = {a, x, k, out, more, NULL, groups};
-  if (groups <= MOST_GROUPS)
-    job.packed = scl_allocate_zero(((groups + 1) * n * lanes + 1) * sizeof *job.packed);
-  for (size_t i = 0; job.packed != NULL && i < n; i++)
+  const size_t n = a->n;
+  multiplication job = {a, x, k, out, more, NULL};
+  if (k <= SCL_THIN_COLUMNS) job.columns = scl_allocate_zero((2 * n * k + 1) * sizeof *job.columns);
+  for (size_t i = 0; job.columns != NULL && i < n; i++)
     for (size_t q = 0; q < k; q++)
-      job.packed[(q / lanes * n + i) * lanes + q % lanes] = x[i * k + q];
+      job.columns[q * n + i] = x[i * k + q];
   scl_pool_run(a->across, multiply_rows, &job);
-  scl_release(job.packed);
+  scl_release(job.columns);
 }
 
 /* out += factor v (v'x), a column of x at a time */

@@ -1,7 +1,7 @@
 /* Products of blocks of rows with few columns, Phi a and Phi' r: what a pass of an iterative solver
- * consists of. General matrix products spend such shapes on packing; here a is packed once a pass,
- * each feature is read once, and a product with it is a vector operation over the columns. Products
- * are in the dtype of the rows, their sums over longer stretches float64. */
+ * consists of. General matrix products spend such shapes on packing; here each feature is read once
+ * and all columns are taken along. Products are in the dtype of the rows, their sums over longer
+ * stretches float64. */
 #ifndef SCULLERY_THIN_H
 #define SCULLERY_THIN_H
 
@@ -9,10 +9,10 @@
 
 typedef struct scl_thin {
   scl_dtype dtype;
-  size_t cols, k;       /* D, and columns of a, r and the results */
-  size_t lanes, groups; /* columns in groups of `lanes`; 0 groups: too many, by general products */
-  void *a;              /* groups x cols x lanes in dtype, or cols x k */
-  double *sums;         /* the same in float64: Phi' r so far */
+  size_t cols, k; /* D, and columns of a, r and the results */
+  bool general;   /* too many columns: by general products */
+  void *a;        /* in dtype: k x cols, or cols x k where general */
+  double *sums;   /* Phi' r so far, in the same order */
 } scl_thin;
 
 /* For rows of `cols` numbers. a (cols x k) may be NULL where no product is wanted. */

@@ -4,9 +4,10 @@
 #define SCULLERY_LOOPS_H
 
 #include <scullery/plugin.h>
+#include <stdbool.h>
 
-/* Numbers of a vector of 64 bytes: the columns that thin products take at a time. */
-enum { SCL_LANES_F64 = 8, SCL_LANES_F32 = 16 };
+/* The most columns that thin products take at a time. */
+enum { SCL_THIN_COLUMNS = 32 };
 /* Rows of a panel of distances. */
 enum { SCL_PANEL = 32 };
 
@@ -46,20 +47,24 @@ typedef struct scl_loops {
                              const double *panel, size_t count, double *out, ptrdiff_t stride);
   /* not 0 when all are finite */
   int (*finite_f64)(size_t count, const double *x);
-  /* sums (rows x lanes) += Phi a, Phi rows x cols, a cols x lanes */
-  void (*thin_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
-                           const double *a, double *sums);
-  void (*thin_product_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride,
-                           const float *a, double *sums);
-  /* sums (cols x lanes) += Phi' r, r rows x lanes */
-  void (*thin_adjoint_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
-                           const double *r, double *sums);
-  void (*thin_adjoint_f32)(size_t rows, size_t cols, const float *phi, ptrdiff_t stride,
-                           const float *r, double *sums);
+  /* out (rows x k) += Phi a, Phi rows x cols at stride; the k <= SCL_THIN_COLUMNS columns of a
+   * lie `apart`. Sums over long stretches are float64. */
+  void (*thin_product_f64)(size_t rows, size_t cols, size_t k, const double *phi, ptrdiff_t stride,
+                           const double *a, ptrdiff_t apart, double *out);
+  void (*thin_product_f32)(size_t rows, size_t cols, size_t k, const float *phi, ptrdiff_t stride,
+                           const float *a, ptrdiff_t apart, double *out);
+  /* The columns of out (cols x k), which lie `apart`, += Phi' r, r rows x k. */
+  void (*thin_adjoint_f64)(size_t rows, size_t cols, size_t k, const double *phi, ptrdiff_t stride,
+                           const double *r, double *out, ptrdiff_t apart);
+  void (*thin_adjoint_f32)(size_t rows, size_t cols, size_t k, const float *phi, ptrdiff_t stride,
+                           const float *r, double *out, ptrdiff_t apart);
 } scl_loops;
 
 /* The table for this machine; SCULLERY_ISA=plain|avx2|avx512 chooses a lesser one. */
 const scl_loops *scl_loops_get(void);
+/* Whether loops outside of the tables may use this set ("avx2", "avx512") where the machine has it:
+ * SCULLERY_ISA names no lesser one. */
+bool scl_loops_allow(const char *set);
 /* All tables that this machine can run, best first, NULL-terminated. */
 const scl_loops *const *scl_loops_all(void);
 

@@ -40,6 +40,16 @@ const scl_loops *const *scl_loops_all(void) {
   return tables;
 }
 
+/* 0 for plain. */
+static int rank(const char *set) {
+  return strcmp(set, "avx512") == 0 ? 2 : strcmp(set, "avx2") == 0;
+}
+
+bool scl_loops_allow(const char *set) {
+  const char *asked = getenv("SCULLERY_ISA");
+  return asked == NULL || *asked == 0 || rank(set) <= rank(asked);
+}
+
 const scl_loops *scl_loops_get(void) {
   pthread_once(&once, choose);
   return chosen;

@@ -247,19 +247,33 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
   return t;
 }
 
+/* The cells of number j of each row; often, as in one-hot columns, they are those of the row before.
+ */
+static void name_numbers(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows,
+                         size_t j) {
+  const scl_cells *cells = t->cells;
+  const scl_loops *loops = scl_loops_get();
+  const double *shift = cells->shift + j * cells->grids + t->first,
+               *pitch = cells->pitch + j * cells->grids + t->first;
+  double *z = t->z + j * TILE_ROWS * GROUP, last = NAN;
+  for (size_t i = 0; i < rows; i++, z += GROUP) {
+    const double number = scl_number(scl_at(x, dtype, (ptrdiff_t)i * x_stride), dtype, j);
+    if (number == last)
+      memcpy(z, z - GROUP, GROUP * sizeof *z);
+    else
+      loops->cell_f64(t->grids, number, shift, pitch, z);
+    last = number;
+  }
+}
+
 /* Fill word and tag for rows (at most TILE_ROWS) of x. */
 static scl_status name_cells(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride,
                              size_t rows, scl_error *error) {
   const scl_cells *cells = t->cells;
   const scl_loops *loops = scl_loops_get();
   const size_t words = cells->words;
-  for (size_t i = 0; i < rows; i++) {
-    const void *row = scl_at(x, dtype, (ptrdiff_t)i * x_stride);
-    for (size_t j = 0; j < cells->dim; j++)
-      loops->cell_f64(
-          t->grids, scl_number(row, dtype, j), cells->shift + j * cells->grids + t->first,
-          cells->pitch + j * cells->grids + t->first, t->z + (j * TILE_ROWS + i) * GROUP);
-  }
+  for (size_t j = 0; j < cells->dim; j++)
+    name_numbers(t, dtype, x, x_stride, rows, j);
   const scl_const_block z = {.data = t->z,
                              .dtype = SCL_DTYPE_FLOAT64,
                              .rows = rows,

@@ -1,7 +1,10 @@
 /* Loops that are compiled once for each instruction set and type of number. The widest set that the
- * machine has is chosen when they are called. */
+ * machine has is chosen when they are called, or a lesser one that SCULLERY_ISA names. */
 #ifndef SCULLERY_SAMPLER_ISA_H
 #define SCULLERY_SAMPLER_ISA_H
+
+#include <stdlib.h>
+#include <string.h>
 
 #if defined(__GNUC__)
 #define ISA_INLINE static inline __attribute__((always_inline))
@@ -22,9 +25,16 @@
   ISA_BOTH(DEFINE, __attribute__((target("avx2"))), avx2)                                          \
   ISA_BOTH(DEFINE, __attribute__((target(wide))), avx512)
 #define ISA_CHOOSE(NAME, single)                                                                   \
-  (__builtin_cpu_supports("avx512f") ? ISA_OF(NAME, avx512, single)                                \
-   : __builtin_cpu_supports("avx2")  ? ISA_OF(NAME, avx2, single)                                  \
-                                     : ISA_OF(NAME, plain, single))
+  (__builtin_cpu_supports("avx512f") && isa_most() >= 2 ? ISA_OF(NAME, avx512, single)             \
+   : __builtin_cpu_supports("avx2") && isa_most() >= 1  ? ISA_OF(NAME, avx2, single)               \
+                                                        : ISA_OF(NAME, plain, single))
+
+/* 0: plain, 1: AVX2, 2: AVX-512 */
+static inline int isa_most(void) {
+  const char *asked = getenv("SCULLERY_ISA");
+  if (asked == NULL) return 2;
+  return strcmp(asked, "plain") == 0 ? 0 : strcmp(asked, "avx2") == 0 ? 1 : 2;
+}
 #else
 #define ISA_EACH(DEFINE, wide) ISA_BOTH(DEFINE, , plain)
 #define ISA_CHOOSE(NAME, single) ISA_OF(NAME, plain, single)

@@ -1,11 +1,8 @@
 /* Compiled once per instruction set with SCL_ISA naming it (base/vector_math.cmake). */
-#include "base/loops.h"
+#include "base/isa/thin.h"
 
 #include <math.h>
 #include <string.h>
-
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
 
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
 #include <immintrin.h>
@@ -19,8 +16,8 @@ typedef __m512 vector_f32;
 #define LOAD_F32 _mm512_loadu_ps
 #define STORE_F64 _mm512_storeu_pd
 #define STORE_F32 _mm512_storeu_ps
-#define VECTOR_F64(name) JOIN(_ZGVeN8v_, name)
-#define VECTOR_F32(name) JOIN(_ZGVeN16v_, name)
+#define VECTOR_F64(name) ISA_JOIN(_ZGVeN8v_, name)
+#define VECTOR_F32(name) ISA_JOIN(_ZGVeN16v_, name)
 #else
 enum { WIDTH_F64 = 4, WIDTH_F32 = 8 };
 typedef __m256d vector_f64;
@@ -29,8 +26,8 @@ typedef __m256 vector_f32;
 #define LOAD_F32 _mm256_loadu_ps
 #define STORE_F64 _mm256_storeu_pd
 #define STORE_F32 _mm256_storeu_ps
-#define VECTOR_F64(name) JOIN(_ZGVdN4v_, name)
-#define VECTOR_F32(name) JOIN(_ZGVdN8v_, name)
+#define VECTOR_F64(name) ISA_JOIN(_ZGVdN4v_, name)
+#define VECTOR_F32(name) ISA_JOIN(_ZGVdN8v_, name)
 #endif
 
 /* The tail goes through the same vector function, so that a number's value does not depend on where
@@ -123,7 +120,7 @@ GATHER(f32, float)
 
 /* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises
  * without leave to reorder. */
-enum { LANES_F64 = SCL_LANES_F64, LANES_F32 = SCL_LANES_F32 };
+enum { LANES_F64 = 8, LANES_F32 = 16 };
 #define SCALE(suffix, type, LANES)                                                                 \
   static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {          \
     type part[LANES] = {0}, sum = 0;                                                               \
@@ -145,7 +142,7 @@ SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)
 
 static void cell_f64(size_t count, double x, const double *shift, const double *pitch,
-                     double *out) {
+                     double *restrict out) {
   const double most = 2147483647;
   for (size_t i = 0; i < count; i++) {
     const double cell = floor((x - shift[i]) / pitch[i]), high = cell < most ? cell : most;
@@ -214,90 +211,29 @@ static int finite_f64(size_t count, const double *x) {
   return sum == 0;
 }
 
-/* Thin products: accumulators of a panel stay in registers, sums over a stretch are added to
- * float64. Rows of an adjoint lie too far apart for the machine to foresee: it is told what comes.
- * The order of sums does not depend on the panel, which is as large as the registers allow. */
-#if defined(SCL_ISA_avx512)
-enum { PANEL = 16 };
-#else
-enum { PANEL = 4 };
-#endif
-enum { STRETCH_COLUMNS = 512, STRETCH_ROWS = 32 };
-
-typedef double lanes_f64 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float lanes_f32 __attribute__((vector_size(64), aligned(4), may_alias));
-
-#define THIN(suffix, type, LANES)                                                                  \
-  static void thin_product_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride,   \
-                                    const type *a, double *sums) {                                 \
-    for (size_t from = 0; from < cols; from += STRETCH_COLUMNS) {                                  \
-      const size_t to = from + STRETCH_COLUMNS < cols ? from + STRETCH_COLUMNS : cols;             \
-      for (size_t i = 0; i < rows; i += PANEL) {                                                   \
-        const type *row[PANEL]; /* past the end: the last one again */                             \
-        lanes_##suffix part[PANEL] = {{0}};                                                        \
-        for (size_t k = 0; k < PANEL; k++)                                                         \
-          row[k] = phi + (ptrdiff_t)(i + k < rows ? i + k : rows - 1) * stride;                    \
-        for (size_t j = from; j < to; j++) {                                                       \
-          const lanes_##suffix column = *(const lanes_##suffix *)(a + j * LANES);                  \
-          for (size_t k = 0; k < PANEL; k++)                                                       \
-            part[k] += row[k][j] * column;                                                         \
-        }                                                                                          \
-        for (size_t k = 0; k < PANEL && i + k < rows; k++)                                         \
-          for (size_t l = 0; l < LANES; l++)                                                       \
-            sums[(i + k) * LANES + l] += (double)part[k][l];                                       \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  static void thin_adjoint_##suffix(size_t rows, size_t cols, const type *phi, ptrdiff_t stride,   \
-                                    const type *r, double *sums) {                                 \
-    for (size_t from = 0; from < rows; from += STRETCH_ROWS) {                                     \
-      const size_t to = from + STRETCH_ROWS < rows ? from + STRETCH_ROWS : rows;                   \
-      for (size_t j = 0; j < cols; j += PANEL) {                                                   \
-        const size_t wide = j + PANEL <= cols ? PANEL : cols - j;                                  \
-        lanes_##suffix part[PANEL] = {{0}};                                                        \
-        for (size_t i = from; i < to; i++) {                                                       \
-          const type *at = phi + (ptrdiff_t)i * stride + j;                                        \
-          __builtin_prefetch(at + 4 * PANEL);                                                      \
-          const lanes_##suffix row = *(const lanes_##suffix *)(r + i * LANES);                     \
-          if (wide == PANEL)                                                                       \
-            for (size_t k = 0; k < PANEL; k++)                                                     \
-              part[k] += at[k] * row;                                                              \
-          else                                                                                     \
-            for (size_t k = 0; k < wide; k++)                                                      \
-              part[k] += at[k] * row;                                                              \
-        }                                                                                          \
-        for (size_t k = 0; k < wide; k++)                                                          \
-          for (size_t l = 0; l < LANES; l++)                                                       \
-            sums[(j + k) * LANES + l] += (double)part[k][l];                                       \
-      }                                                                                            \
-    }                                                                                              \
-  }
-THIN(f64, double, LANES_F64)
-THIN(f32, float, LANES_F32)
-
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
-extern const scl_loops JOIN(scl_loops_, SCL_ISA);
-const scl_loops JOIN(scl_loops_, SCL_ISA) = {
-    TEXT(SCL_ISA),
-    {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp, array_erf, array_tanh, array_log,
-     array_sinf, array_cosf, array_expf, array_erff, array_tanhf, array_logf},
-    gather_f64,
-    gather_f32,
-    gather_sum_f64,
-    gather_sum_f32,
-    plus_f64,
-    plus_f32,
-    scale_f64,
-    scale_f32,
-    cell_f64,
-    hash_i32,
-    add_f32,
-    affine_f64,
-    square_f64,
-    absolute_panel_f64,
-    finite_f64,
-    thin_product_f64,
-    thin_product_f32,
-    thin_adjoint_f64,
-    thin_adjoint_f32};
+extern const scl_loops ISA_NAME(scl_loops);
+const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
+                                       {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp,
+                                        array_erf, array_tanh, array_log, array_sinf, array_cosf,
+                                        array_expf, array_erff, array_tanhf, array_logf},
+                                       gather_f64,
+                                       gather_f32,
+                                       gather_sum_f64,
+                                       gather_sum_f32,
+                                       plus_f64,
+                                       plus_f32,
+                                       scale_f64,
+                                       scale_f32,
+                                       cell_f64,
+                                       hash_i32,
+                                       add_f32,
+                                       affine_f64,
+                                       square_f64,
+                                       absolute_panel_f64,
+                                       finite_f64,
+                                       ISA_NAME(scl_thin_product_f64),
+                                       ISA_NAME(scl_thin_product_f32),
+                                       ISA_NAME(scl_thin_adjoint_f64),
+                                       ISA_NAME(scl_thin_adjoint_f32)};
