@@ -84,8 +84,10 @@ end
 --- sanitizer needs all of it. before: what stands before the command's name; behind: after
 --- everything. Returns exit status (137: killed), output, errors.
 function attack.scullery(given)
-  local limit = given.seconds and ("timeout --preserve-status -s %s -k %g %.3f"):format(
-    given.signal or "KILL", given.grace or 10, given.seconds) or ""
+  -- Without --foreground the signal comes twice: to the command, and to its group.
+  local limit = given.seconds and ("timeout %s --preserve-status -s %s -k %g %.3f"):format(
+    given.signal and "--foreground" or "", given.signal or "KILL", given.grace or 10,
+    given.seconds) or ""
   local memory = given.memory and attack.sanitize == ""
     and ("prlimit --core=0 --as=%d"):format(given.memory) or "prlimit --core=0"
   return support.shell(("%s %s %s %s %s %s %s %s"):format(environment(given.folder),
