@@ -5,8 +5,8 @@ local w = require "world"
 
 local cases = {}
 
-local functions, classes
-local random, made -- of the case that is written
+local functions, classes, methods
+local random, made, rate -- of the case that is written; how many arguments in 100 are hostile
 
 local function pick(list) return list[random(#list)] end
 local function chance(percent) return random(100) <= percent end
@@ -23,7 +23,8 @@ local texts = { '""', '"x"', '"scale"', '"median"', '"\\0"', '"a\\0b"', '("y"):r
 
 local tables = { "{}", "{ 1, 2, 3 }", "{ { 1, 2 }, { 3, 4 } }", "{ { 1, 2 }, { 3 } }",
   '{ "a", "b" }', "{ [3] = 1 }", "{ x = 1 }", "{ {}, {} }", "{ 0/0 }", "{ 1, nil, 3 }",
-  "{ { { 1 } } }", "sc", "core", "w.v", "{ true }", '{ 1, "a" }', "{ [1.5] = 1 }", "{ -1 }" }
+  "{ { { 1 } } }", "sc", "core", "w.v", "{ true }", '{ 1, "a" }', "{ [1.5] = 1 }", "{ -1 }",
+  "w.deep(1000)", "w.deep(100000)", "w.loop()", "{ w.loop() }" }
 
 local others = { "nil", "nil", "true", "false", "function() end", "io.stdout", "print",
   "coroutine.create(function() end)", "setmetatable({}, { __index = error })" }
@@ -60,7 +61,7 @@ local metamethods = { "__index", "__len", "__pairs", "__tostring", "__eq", "__lt
 local function strange_table()
   local event = pick(metamethods)
   local inner = pick(tables)
-  if inner == "sc" or inner == "core" or inner == "w.v" then inner = "{}" end
+  if inner:sub(1, 1) ~= "{" then inner = "{}" end
   if event == "__name" then
     return ("setmetatable(%s, { __name = %s })"):format(inner, pick(texts))
   end
@@ -102,14 +103,23 @@ local small = { "0", "1", "2", "3", "5", "12" }
 local lists = { "{ 1, 2, 3 }", "{ 1, 2 }", "{}", "{ 0 }", "{ 3, 2, 1 }", "{ 1, 1 }", "{ 12 }",
   "{ 1e-3, 1 }", '{ "c0", "c1" }', "{ 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 }" }
 
+local plain = { "0", "1", "2", "3", "0.1", "0.5", "1e-3", "true", "false", "nil", "{ 1, 2 }" }
+
+-- Labels, scores and probabilities of 12 rows.
+local labels = { "sc.matrix{ 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0 }",
+  "{ 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 }", "sc.ones(12, 1)", "sc.rand{ 12, 1, seed = 1 }",
+  '{ "a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b" }', "w.X():column(1)" }
+local shares = { "sc.rand{ 12, 1, seed = 1 }", "sc.rand{ 12, 2, seed = 3 }", "w.X(12, 2)" }
+
 -- name of an argument or option -> name of a class, or a list of texts
 local known = {
+  size = { "{ 12, 3, seed = 1 }", "{ 3, 3 }", "{ 0, 3 }", "{ 12 }" },
+  list = { "{ { 1, 2 }, { 3, 4 } }", "{ 1, 2, 3 }", "{}", "{ { 1 }, { 2, 3 } }" },
   source = "source", from = "source", map = "map", training = "training", X = "matrix",
-  Y = "matrix", y = { "w.X():column(1)", "sc.ones(12, 1)", "{ 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 }",
-    '{ "a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b" }' },
+  Y = "matrix", y = labels, said = labels, truth = labels, probabilities = shares,
+  given_scores = shares, scores = shares,
   U = "matrix", V = "matrix", matrix = "matrix", decisions = "matrix", targets = "matrix",
-  scores = "matrix", said = "matrix", truth = "matrix", probabilities = "matrix", mean = "matrix",
-  given_scores = "matrix", numbers = "matrix", weights = "matrix", intercept = "matrix",
+  mean = "matrix", numbers = "matrix", weights = "matrix", intercept = "matrix",
   vectors = "matrix", parameters = { "w.X(5, 3)", "{ 1, 3 }", "{ 1, 2, 3 }", "{}" },
   state = "matrix", ["matrix or array"] = "matrix", strangers = "matrix",
   stages = { "{}", "nil", "{ w.stage() }", '{ w.stage(), w.stage "add_bias" }',
@@ -124,7 +134,7 @@ local known = {
     "w.instance('kernel', 'linear')", "w.instance('kernel', 'matern')" },
   nonlinearity = { "w.instance('nonlinearity', 'relu')", "w.instance('nonlinearity', 'bins')",
     "w.instance('nonlinearity', 'step')" },
-  instance = "instance", model = { "w.search()" }, spec = { "w.spec()", "w.spec{ bare = true }",
+  instance = "instance", model = "engine_model", spec = { "w.spec()", "w.spec{ bare = true }",
     'w.spec{ kernel = w.instance("kernel", "gaussian") }', "w.spec{ T = 0 }" },
   candidates = { "{ { { weights = sc.ones(3, 1), intercept = sc.ones(1, 1) } } }", "{ {} }",
     "{ { { weights = sc.ones(5, 1), intercept = sc.ones(1, 1) } } }" },
@@ -148,7 +158,7 @@ local known = {
   changes = { '{ ["solver.lambda"] = 1 }', '{ ["features.T"] = 3 }' },
   choices = { "{}", '{ ["ridge.lambda"] = 1 }' }, prepared = { "{ stages = {} }" },
   fit = { "{ weights = sc.ones(3, 1), intercept = sc.ones(1, 1), status = 'converged' }" },
-  fields = { "{}", "{ X = w.X(3) }" }, stage = "stage", draws = { "2", "3" },
+  fields = { "{}", "{ X = w.X(3) }" }, stage = "engine_stage", draws = { "2", "3" },
   sigmoids = { "{ { slope = 1, offset = 0 } }" }, ids = { '{ "a" }', "nil" },
   url = { '"http://127.0.0.1:9/"' },
   word = texts, names = { '{ "a", "b", "c" }', "{}" }, reader = { '"csv"', '"libsvm"' },
@@ -157,7 +167,7 @@ local known = {
   fraction = { "0.5", "0.3" }, part = { '"train"', '"test"' }, target = { '"class"', '"a"', "1" },
   counts = { "core.tensor_array(core.tensors_read(w.file 'model'), 1)" }, codes = "packed",
   other = "codes", criterion = { '"accuracy"', '"log_loss"', "function() return 1 end" },
-  width = { "1", '"scale"', '"median"', "sc.choose{ 1, 2 }" }, of = { "{ sc.kernel.linear(), \z
+  width = { "1", '"scale"', '"median"', "sc.choose{ 1, 2 }" }, terms = { "{ sc.kernel.linear(), \z
     sc.kernel.gaussian() }" }, allowance = { "0", "1e3", "1e9" }, iterations = { "1", "5" },
   passes = { "1", "3" }, batch = { "1", "4" }, neighbours = { "1", "3" }, runs = { "1", "2" },
   class_weights = { '"balanced"', "{ c0 = 2 }" }, options = { "{}" }, show = { "tostring" },
@@ -179,8 +189,8 @@ local function option_table(of, depth)
     end
     parts[#parts + 1] = name .. " = " .. value
   end
-  if chance(8) then parts[#parts + 1] = "bogus = 1" end
-  if chance(8) then table.insert(parts, 1, expression("any", depth + 1)) end
+  if chance(rate // 3) then parts[#parts + 1] = "bogus = 1" end
+  if chance(rate // 3) then table.insert(parts, 1, expression("any", depth + 1)) end
   local written = "{ " .. table.concat(parts, ", ") .. " }"
   if chance(6) and depth < 3 then
     return ("setmetatable(%s, { __pairs = function(t) %s return next, t, nil end, __index = \z
@@ -192,7 +202,7 @@ end
 
 function expression(name, depth)
   if depth > 3 then return pick(numbers) end
-  if chance(22) or name == "any" then return hostile(depth) end
+  if chance(rate) or name == "any" and chance(50 + rate) then return hostile(depth) end
   local what = known[name] or catalogue.objects[name] and name
   if type(what) == "table" then return pick(what) end
   if what then
@@ -203,21 +213,21 @@ function expression(name, depth)
     end
     return pick(catalogue.objects[what])
   end
-  return chance(50) and pick(small) or hostile(depth)
+  return chance(90 - rate) and pick(plain) or hostile(depth)
 end
 
 local function arguments_of(f, depth)
-  local list = {}
+  local list, of_options = {}, 100 - rate // 2
   for i, name in ipairs(f.arguments) do
     local fixed = f.fixed and f.fixed[i] or f.bounded and f.bounded[i] and pick(f.bounded[i])
     if fixed and (f.bounded or chance(95)) then
       list[i] = fixed
-    elseif name == "given" and chance(85) then
+    elseif name == "given" and chance(of_options) then
       list[i] = option_table(f, depth)
     else
       list[i] = expression(name, depth)
     end
-    if chance(6) and not f.bounded then break end
+    if chance(4) and not f.bounded then break end
   end
   if f.bounded then
     for i = #list + 1, #f.bounded do list[i] = pick(f.bounded[i]) end
@@ -227,8 +237,12 @@ local function arguments_of(f, depth)
   return table.concat(list, ", ")
 end
 
+-- Any function, or a method of an object that there is.
 local function pick_function()
   local f
+  local class = made > 0 and chance(50) and cases.kinds[random(made)]
+  local own = class and methods[class]
+  if own and #own > 0 then return pick(own) end
   repeat f = pick(functions) until not f.rare or chance(10)
   return f
 end
@@ -307,13 +321,20 @@ end
 
 --- cases.text(seed, number): the case as Lua, a statement a line.
 function cases.text(seed, number)
-  functions = functions or catalogue.functions()
-  if not classes then
+  if not functions then
+    functions, methods = catalogue.functions(), {}
+    for _, f in ipairs(functions) do
+      if f.class then
+        methods[f.class] = methods[f.class] or {}
+        table.insert(methods[f.class], f)
+      end
+    end
     classes = {}
     for class in pairs(catalogue.objects) do classes[#classes + 1] = class end
     table.sort(classes)
   end
   random, made, cases.kinds = attack.random(seed * 1000003 + number), 0, {}
+  rate = pick{ 2, 6, 15, 40 }
   local lines = {}
   for i = 1, random(3) do
     local class = chance(40) and pick{ "pipeline", "dataset", "matrix", "source", "map" }

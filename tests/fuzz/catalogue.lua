@@ -37,6 +37,16 @@ local function core_arguments()
   return found
 end
 
+-- The same of functions whose help stands elsewhere, and of the methods of matrices.
+local told = { zeros = { "n", "d", "dtype" }, ones = { "n", "d", "dtype" }, eye = { "n", "dtype" },
+  rand = { "size" }, randn = { "size" }, matrix = { "list", "dtype" },
+  hcat = { "matrix", "matrix", "matrix" }, vcat = { "matrix", "matrix", "matrix" },
+  get = { "n", "d" }, set = { "n", "d", "lambda" }, row = { "n" }, column = { "d" },
+  slice = { "n", "n" }, select = { "places" }, map = { "f" }, mul = { "matrix" },
+  div = { "matrix" }, dot = { "matrix" }, sum = { "n" }, mean = { "n" }, std = { "n" },
+  min = { "n" }, max = { "n" }, argmax = { "n" }, norm = { "n" }, astype = { "dtype" },
+  save = { "path" } }
+
 local lines_of = {}
 
 -- The options of a Lua function: the words before "=" in the comment above it and in its first
@@ -87,7 +97,8 @@ catalogue.objects = {
     'w.fitted("codes", "ridge", w.classes()).features' },
   instantiation = { "sc.instantiation{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu() }",
     "w.features().inst", 'w.features("weighting").inst', 'w.features("sections").inst' },
-  sampler = {}, nonlinearity = {}, kernel = {}, solver = {},
+  sampler = {}, nonlinearity = {}, solver = {},
+  kernel = { "sc.kernel.gaussian()", "w.nested_kernel(3)", "w.nested_kernel(20)" },
   stage = { "sc.standardize()", "sc.minmax()", "sc.normalize()", "sc.add_bias()",
     "sc.pca{ k = 2 }" },
   choose = { "sc.choose{ 1, 2 }", "sc.choose.log{ 1e-3, 1 }",
@@ -126,7 +137,7 @@ catalogue.objects = {
     'w.instance("kernel", "gaussian")', 'w.instance("nonlinearity", "relu")',
     'w.instance("solver", "knn")', 'w.instance("nonlinearity", "bins")',
     'w.instance("sampler", "grid")',
-    'w.instance("kernel", "sum", { of = { sc.kernel.linear() } })' },
+    'w.instance("kernel", "sum", { terms = { sc.kernel.linear() } })' },
 }
 
 -- What an option of a component may be, by its declaration.
@@ -177,11 +188,11 @@ local function add_functions(list)
   local from_c = core_arguments()
   for _, name in ipairs(sorted(core)) do
     local f, call = core[name], "core." .. name
-    if type(f) == "function" then add(list, call, call, f, from_c[name]) end
+    if type(f) == "function" then add(list, call, call, f, told[name] or from_c[name]) end
   end
   for _, name in ipairs(sorted(sc)) do
     local value, call = sc[name], "sc." .. name
-    if type(value) == "function" then add(list, call, call, value, from_c[name]) end
+    if type(value) == "function" then add(list, call, call, value, told[name]) end
     local inner = type(value) == "table" and not component_kinds[name] and value or {}
     for _, key in ipairs(sorted(inner)) do
       if type(inner[key]) == "function" then
@@ -208,7 +219,8 @@ local function add_methods(list)
     for _, name in ipairs(sorted(methods)) do
       local f = methods[name]
       if type(f) == "function" then
-        local arguments, options = signature(f, { "self", name, "any", "any" })
+        local arguments, options = signature(f, { "self", table.unpack(told[name]
+          or { "any", "any" }) })
         list[#list + 1] = { title = name, class = class, method = name, options = options,
           arguments = { table.unpack(arguments, 2) } }
       end

@@ -41,7 +41,8 @@ add("cross-validation", classes .. "local p = sc.pipeline{ " .. features:format(
 add("calibration", classes .. "local p = sc.pipeline{ " .. features:format(500)
   .. ", sc.solver.ridge() }:fit(ds) while true do p:calibrate{ folds = 10 } end")
 add("rows of a function", "sc.pipeline{ sc.solver.ridge() }:fit(sc.data.rows{ n = 1 << 30, \z
-d = 20, read = function(first, count) return sc.randn{ count, 20, seed = first }, sc.ones(count, 1) end })")
+d = 20, read = function(first, count) return sc.randn{ count, 20, seed = first }, \z
+sc.ones(count, 1) end })")
 add("read csv", 'while true do sc.data.csv("long.csv", { quiet = true }) end')
 add("stream csv", 'local ds = sc.data.csv("long.csv", { quiet = true, stream = true }) while true \z
 do sc.pipeline{ sc.solver.ridge() }:fit(ds) end')
@@ -70,8 +71,7 @@ add("a coroutine", "coroutine.wrap(function() while true do end end)()")
 add("coroutines that resume", "while true do local f = coroutine.wrap(function() for i = 1, 1e5 \z
 do coroutine.yield(i) end end) for _ = 1, 1e5 do f() end end")
 add("a coroutine in a row function", "sc.pipeline{ sc.solver.ridge() }:fit(sc.data.rows{ n = 1 << \z
-30, d = 2, read = function(first, count) return coroutine.wrap(function() while true do end end)() \z
-end })")
+30, d = 2, read = function() return coroutine.wrap(function() while true do end end)() end })")
 add("a progress function", classes .. "sc.pipeline{ " .. features:format(500)
   .. ", sc.solver.logistic() }:fit(ds, { progress = function() while true do end end })")
 add("help", 'while true do help(("y"):rep(70000)) end')

@@ -33,6 +33,8 @@ local function check_message(title, message, plain)
     or message:find("attempt to ", 1, true) and not message:find("case:%d+: attempt to ")
       and not message:find("attempt to yield", 1, true) then
     finding("message", title, message:sub(1, 400))
+  elseif message:find("0x%x%x%x%x%x%x") and not message:find("case:%d+: ") then
+    finding("an address in a message", title, (message:gsub("0x%x+", "ADDRESS")))
   elseif #message > 20000 then
     finding("long message", title, ("%d bytes: %s"):format(#message, message:sub(1, 200)))
   end
@@ -175,6 +177,26 @@ end
 function w.fitted(features, solver, ds)
   local ok, p = pcall(function() return w.recipe(features, solver):fit(ds) end)
   return ok and p or nil
+end
+
+--- w.nested_kernel(n): sums in sums, n deep.
+function w.nested_kernel(n)
+  local kernel = sc.kernel.linear()
+  for _ = 1, n do kernel = sc.kernel.sum{ terms = { kernel } } end
+  return kernel
+end
+
+--- w.deep(n): tables in tables, n deep; w.loop(): a table that holds itself.
+function w.deep(n)
+  local list = {}
+  for _ = 1, n do list = { list } end
+  return list
+end
+
+function w.loop()
+  local list = {}
+  list[1], list.of = list, list
+  return list
 end
 
 function w.source(task)
