@@ -65,7 +65,7 @@ add("product", "local X = sc.randn{ 3000, 3000, seed = 1 } while true do X = X *
 add("function of elements", "local X = sc.randn{ 3000, 1000, seed = 1 } while true do \z
 X:map(math.sin) end")
 add("near codes", "local codes = sc.codes(sc.ones(20000, 600)) while true do \z
-codes:nearest(codes, { k = 3 }) end")
+codes:nearest(codes, 3) end")
 add("a loop of Lua", "while true do end")
 add("a coroutine", "coroutine.wrap(function() while true do end end)()")
 add("coroutines that resume", "while true do local f = coroutine.wrap(function() for i = 1, 1e5 \z

@@ -165,6 +165,7 @@ fetch("http://127.0.0.1:%d/%s", "out.fetched") end'):format(port,
       :format(port))))
   for _, file in ipairs(attack.files(folder)) do
     if file:find("^out%.fetched.") then finding("fetch: %s was left", file) end
+    if file:find("^out%.") then os.remove(folder .. file) end
   end
 end
 
