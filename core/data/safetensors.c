@@ -174,6 +174,8 @@ static scl_status make_header(writer *w, const char *text, scl_error *error) {
   }
   cJSON_free(printed);
   if (w->header != NULL) return SCL_STATUS_OK;
+  if (w->length <= MOST_HEADER)
+    return scl_fail_memory(error, PREFIX + w->length, "the header of a file");
   return scl_fail(error, SCL_STATUS_NO_MEMORY,
                   "%s: the description takes %zu bytes, and up to %d can be written", w->path,
                   w->length, MOST_HEADER);

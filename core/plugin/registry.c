@@ -258,9 +258,10 @@ static scl_status enter(const scl_plugin *const *plugins, size_t count, const ch
   scl_status status = e->path == NULL || e->components == NULL
                           ? scl_fail_memory(error, count * sizeof *e->components, "a plugin")
                           : SCL_STATUS_OK;
-  for (; status == SCL_STATUS_OK && e->count < count; e->count++)
-    status =
-        describe(plugins[e->count], e->path, is_builtin(real), &e->components[e->count], error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    e->count = i + 1; /* forget() releases what a failure left behind */
+    status = describe(plugins[i], e->path, is_builtin(real), &e->components[i], error);
+  }
   if (status != SCL_STATUS_OK) {
     forget(e);
     return status;
@@ -388,8 +389,13 @@ static int by_kind_and_name(const void *a, const void *b) {
                                    : strcmp(left->name, right->name);
 }
 
+static scl_status no_path(scl_error *error) {
+  return scl_fail_memory(error, PATH_MAX, "the folders of plugins");
+}
+
 static scl_status list_all(listing *list, scl_error *error) {
   char *path = scl_registry_search_path();
+  if (path == NULL) return no_path(error);
   for (const entry *e = registry.last; e != NULL; e = e->before)
     for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
       note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path);
@@ -415,6 +421,7 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error) {
   listing list = {0};
   char *path = scl_registry_search_path();
+  if (path == NULL) return no_path(error);
   (void)each_folder(path, list_loose, &list);
   scl_release(path);
   for (size_t i = 0; !list.failed && i < list.count; i++)
@@ -430,7 +437,11 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   const char *names[256] = {NULL};
   char text[600] = "";
   size_t count = 0, used = 0;
-  if (list_all(&list, error) != SCL_STATUS_OK) list.count = 0;
+  const scl_status status = list_all(&list, error);
+  if (status != SCL_STATUS_OK) {
+    scl_release(list.entries);
+    return status;
+  }
   for (size_t i = 0; i < list.count && count < 256; i++) {
     if (list.entries[i].kind != kind) continue;
     names[count++] = list.entries[i].name;
@@ -460,6 +471,7 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
   search wanted = {.kind = kind, .name = name};
   entry *found = NULL;
   char *path = scl_registry_search_path();
+  if (path == NULL) return no_path(error);
   const bool there = scl_is_name(name, false) && each_folder(path, look_in, &wanted);
   scl_release(path);
   const entry *had = there ? NULL : former(kind, name);

@@ -281,7 +281,8 @@ end
 function component.find(kind, test)
   local group = component.group(kind)
   for _, entry in ipairs(core.plugin_list()) do
-    local loads = entry.kind == kind and pcall(core.plugin_info, kind, entry.name)
+    local loads = entry.kind == kind and options.attempt(core.plugin_info, kind,
+      entry.name)
     local one = loads and group[entry.name]()
     if one and test(one) then return one end
   end

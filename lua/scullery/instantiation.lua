@@ -328,7 +328,7 @@ local function check_parts(self, level)
   spec.bare = true
   for _, dim in ipairs(some_dims(spec.sampler)) do
     spec.dim = dim
-    local ok, made = pcall(core.map, spec)
+    local ok, made = options.attempt(core.map, spec)
     if ok then return end
     message = made
   end

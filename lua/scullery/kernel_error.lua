@@ -68,7 +68,7 @@ local function default_sizes(o, p)
     end
     return sizes
   end
-  local ok, info = pcall(function() return features:fit(o.X):info() end)
+  local ok, info = options.attempt(function() return features:fit(o.X):info() end)
   return ok and { info.T } or SIZES -- without T, only what says its own T can be fitted
 end
 

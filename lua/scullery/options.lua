@@ -46,6 +46,17 @@ function options.show(value) return (show(value, 2)) end
 --- it.
 function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end
 
+--- options.attempt(f, ...): what pcall(f, ...) gives, to find out whether something can be done. An
+--- interrupt, or memory that runs out, tells nothing of that, and goes on as an error.
+function options.attempt(f, ...)
+  local ok, result = pcall(f, ...)
+  if ok or type(result) ~= "string" then return ok, result end
+  if result:find("interrupted!", 1, true) or result:find("not enough memory", 1, true) then
+    error(result, 0)
+  end
+  return ok, result
+end
+
 --- options.guard(title, level, f, ...): f(...), its error raised again as one sentence that begins
 --- with the title, with a caller's place in front: level 2 for the caller of the function that
 --- calls guard; 1 where that function ends with `return options.guard(...)`, as a tail call leaves

@@ -148,7 +148,7 @@ function restoring.probe(map)
   local info = core.map_info(map)
   local rows = core.rand{ PROBE_ROWS, info.dim, seed = 0 }
   if info.entries == 0 then
-    local ok, features = pcall(core.transform, core.source(rows), {}, map)
+    local ok, features = options.attempt(core.transform, core.source(rows), {}, map)
     if ok and not core.find_nonfinite(features) then return rows, features, "features" end
   end
   return rows, probe_parameters(map), "parameters"

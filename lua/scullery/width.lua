@@ -1,6 +1,7 @@
 --- Whether a width fits the data: a kernel that is 0, or constant, between nearly all rows of a
 --- sample tells nothing apart.
 local core = require "scullery.core"
+local options = require "scullery.options"
 
 local width = {}
 
@@ -28,7 +29,7 @@ end
 -- The kernel between rows where a closed form is known; else the products of their features, which
 -- are noisy about 0 and tell of constants alone. -> matrix, whether it is the kernel itself
 local function between(map, X)
-  local ok, G = pcall(core.map_induced, map, X, X)
+  local ok, G = options.attempt(core.map_induced, map, X, X)
   if ok then return G, true end
   local Phi = core.transform(core.source(X), {}, map)
   return Phi * Phi:t(), false

@@ -1,0 +1,50 @@
+-- What a failure on the way is taken for: an interrupt or too little memory is no answer to whether
+-- something can be done.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+local models, support = require "small_models", require "support"
+local options = require "scullery.options"
+
+function TestAttempts()
+  lu.assertEquals({ options.attempt(math.max, 1, 2) }, { true, 2 })
+  lu.assertFalse((options.attempt(error, "it cannot be done", 0)))
+  support.fails({ "interrupted!" }, options.attempt, error, "fit: interrupted!", 0)
+  support.fails({ "not enough memory" }, options.attempt, error, "not enough memory", 0)
+end
+
+-- Every allocation of the engine fails once: what is saved can be loaded, whatever failed.
+function TestAFailedAllocationLeavesNoWrongFile()
+  local p, path, failed = models.linear().fit(), os.tmpname(), 0
+  for n = 0, 100 do
+    os.remove(path)
+    core.fail_allocation_after(n)
+    local ok, message = pcall(p.save, p, path)
+    core.fail_allocation_after(-1)
+    if not ok then
+      failed = failed + 1
+      lu.assertStrContains(message, "not enough memory")
+    else
+      sc.load(path)
+    end
+  end
+  os.remove(path)
+  lu.assertTrue(failed > 20)
+end
+
+-- A plugin that is not loaded yet, and an allocation on the way to it.
+function TestAComponentIsNotUnknownWhereMemoryRanOut()
+  for n = 0, 5 do
+    core.fail_allocation_after(n)
+    local ok, message = pcall(core.plugin_info, "sampler", "cauchy")
+    core.fail_allocation_after(-1)
+    if ok then
+      lu.assertTrue(n > 0)
+      return
+    end
+    lu.assertStrContains(message, "not enough memory")
+  end
+end
+
+os.exit(lu.LuaUnit.run())

@@ -1,0 +1,33 @@
+# The attacks: each with a fixed seed and with a fresh one, for about as many seconds as stand here. By hand they go on for as long
+# as --seconds says: build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
+if(NOT SCULLERY_SANITIZE)
+  add_library(failing_allocator MODULE fuzz/failing_allocator.c)
+  set_target_properties(failing_allocator PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz
+    C_VISIBILITY_PRESET default)
+  target_link_libraries(failing_allocator PRIVATE flags)
+endif()
+
+function(add_attack name seconds_fixed seconds_fresh)
+  foreach(seed 1 fresh)
+    set(test attack_${name}_${seed})
+    set(seconds ${seconds_fixed})
+    if(seed STREQUAL fresh)
+      set(seconds ${seconds_fresh})
+    endif()
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:scullery> tests/fuzz/${name}.lua --seed ${seed} --seconds ${seconds} ${ARGN}
+      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    describe_test(${test})
+    set_tests_properties(${test} PROPERTIES LABELS "slow;attack")
+  endforeach()
+endfunction()
+
+if(NOT SCULLERY_SANITIZE)
+  add_attack(api 20 20)
+  add_attack(allocations 20 20)
+  add_attack(signals 30 30 --grace 15)
+  add_attack(limits 15 15)
+  add_attack(kills 15 15)
+elseif(SCULLERY_SANITIZE MATCHES "address")
+  add_attack(api 45 45)
+  add_attack(allocations 20 20)
+endif()
