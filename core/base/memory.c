@@ -62,11 +62,6 @@ static bool is_left(size_t bytes) {
   return bytes <= left;
 }
 
-size_t scl_memory_left(void) {
-  const size_t taken = atomic_load(&held), most = limit();
-  return taken < most ? most - taken : 0;
-}
-
 void *scl_allocate(size_t bytes) {
   if (must_fail() || bytes > SIZE_MAX / 2 || !is_left(bytes)) return NULL;
   void *block = NULL;

@@ -25,8 +25,6 @@ size_t scl_allocated_for(const void *memory);
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 
-/* How many bytes more may be allocated. */
-size_t scl_memory_left(void);
 /* Bytes held now, and the most held since the last reset. */
 size_t scl_allocated(void);
 size_t scl_allocated_peak(void);

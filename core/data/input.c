@@ -1,5 +1,6 @@
 #include "data/input.h"
 #include "base/interrupt.h"
+#include "base/memory_left.h"
 #include "base/text.h"
 #include "data/file.h"
 
