@@ -73,5 +73,5 @@ static int write_text(lua_State *L) {
 }
 
 void scl_lua_open_fetch(lua_State *L) {
-  SCL_LUA_CALLS(L, {"read_text", read_text, 1}, {"write_text", write_text, 2});
+  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"write_text", write_text, 2});
 }
