@@ -162,7 +162,9 @@ end
 function TestSizes:test_one_index_of_a_small_file_asks_for_no_memory()
   fails({ "data.libsvm", "2147483647", "17.2 GB", "features" }, core.read_libsvm,
     file("1 2147483647:1"), {})
+  fails({ "data.libsvm", "features" }, core.read_libsvm, file("1 33000000:1"), {})
   lu.assertEquals(core.read_libsvm(file("1 100000:1\n"), {}).X:cols(), 100000)
+  lu.assertEquals(core.read_libsvm(file("1 3000000:1"), { features = 3000000 }).X:cols(), 3000000)
 end
 
 function TestSizes:test_npy_shapes()

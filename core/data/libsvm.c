@@ -12,7 +12,7 @@ enum {
   MOST_CLASSES = 1000,
   A_LOOK = 1 << 14, /* pairs or lines between two looks for Ctrl-C */
   SPARSE = 1 << 12, /* bytes of X for one of the file that nobody means */
-  SMALL = 1 << 28   /* bytes of X that need no reason */
+  SMALL = 1 << 24   /* bytes of X that need no reason */
 };
 
 static const char *word_end(const char *at, const char *end) {

@@ -19,12 +19,15 @@ scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool wi
                           scl_error *error) {
   const double wanted = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype),
                left = (double)scl_memory_left();
+  enum { A_NAME = 64 }; /* bytes that the name of a column takes in the script */
   char wanted_text[32], left_text[32];
-  if (wanted > left)
-    return scl_fail(error, SCL_STATUS_NO_MEMORY,
-                    "not enough memory: X would be a %zu x %zu %s matrix of %s, and %s are free",
-                    table->rows, table->cols, scl_dtype_name(dtype),
-                    scl_bytes_text(wanted, wanted_text), scl_bytes_text(left, left_text));
+  if (wanted + A_NAME * (double)table->cols > left)
+    return scl_fail(
+        error, SCL_STATUS_NO_MEMORY,
+        "not enough memory: X would be a %zu x %zu %s matrix of %s, beside the names of its "
+        "columns, and %s are free",
+        table->rows, table->cols, scl_dtype_name(dtype), scl_bytes_text(wanted, wanted_text),
+        scl_bytes_text(left, left_text));
   SCL_TRY((zeros ? scl_matrix_create : scl_matrix_create_raw)(table->rows, table->cols, dtype,
                                                               &table->x, error));
   return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_DTYPE_FLOAT64, &table->y, error)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "reader.h"
 #include "base/interrupt.h"
+#include "data/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,35 @@ char *fuzz_text(const uint8_t *data, size_t size) {
   if (size > 0) memcpy(text, data, size);
   text[size] = 0;
   return text;
+}
+
+enum { PREFIX = 8, DIGITS_AT = PREFIX + sizeof "{\"__metadata__\":{\"sha256\":\"" - 1 };
+
+static void set_digest(char *bytes, size_t size) {
+  char digits[SCL_DIGEST_TEXT + 1];
+  scl_digest digest;
+  if (size < DIGITS_AT + SCL_DIGEST_TEXT) return;
+  memset(bytes + DIGITS_AT, '0', SCL_DIGEST_TEXT);
+  scl_digest_open(&digest);
+  scl_digest_add(&digest, bytes, size);
+  scl_digest_text(&digest, digits);
+  memcpy(bytes + DIGITS_AT, digits, SCL_DIGEST_TEXT);
+}
+
+/* The length of the header is that of the input where the input says another: most changes would
+ * only break that. */
+static void set_length(char *bytes, size_t size) {
+  uint64_t length = 0;
+  for (size_t b = 0; size >= PREFIX && b < PREFIX; b++)
+    length |= (uint64_t)(unsigned char)bytes[b] << 8 * b;
+  if (size < PREFIX || length <= size - PREFIX) return;
+  for (size_t b = 0; b < PREFIX; b++)
+    bytes[b] = (char)(unsigned char)((size - PREFIX) >> 8 * b);
+}
+
+void fuzz_sign(char *bytes, size_t size) {
+  set_length(bytes, size);
+  set_digest(bytes, size);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {

@@ -24,5 +24,8 @@ void fuzz_fail(const char *why);
 void fuzz_touch(const scl_matrix *a);
 /* The input as a text in fresh memory, with a 0 behind it: a read past its end is seen. */
 char *fuzz_text(const uint8_t *data, size_t size);
+/* Make the bytes a file of arrays whose length of the header can be and whose digest fits, where
+ * they have room for both. */
+void fuzz_sign(char *bytes, size_t size);
 
 #endif

@@ -59,6 +59,7 @@ heads_of() {
   read_npy) heads "$2" .npy .npy.gz ;;
   read_idx) heads "$2" ubyte ubyte.gz ;;
   read_gzip) heads "$2" .gz ;;
+  read_model) mkdir -p "$2" && "$build/scullery" "$here/make_models.lua" "$2" ;;
   *) mkdir -p "$2" ;;
   esac
 }
@@ -67,7 +68,7 @@ failed=0
 for name in "${harnesses[@]}"; do
   program=$build/tests/fuzz/$name
   [ -x "$program" ] || { echo "run.sh: there is no $program: cmake --preset fuzz && cmake --build build-fuzz" >&2; exit 2; }
-  heads_of "$name" "$build/fuzz/heads/$name"
+  [ -d "$build/fuzz/heads/$name" ] || heads_of "$name" "$build/fuzz/heads/$name"
   mkdir -p "$build/fuzz/findings"
   for seed in "${seeds[@]}"; do
     corpus=$build/fuzz/corpus/$name
@@ -76,9 +77,9 @@ for name in "${harnesses[@]}"; do
     mkdir -p "$corpus"
     printf 'run.sh: %s, seed %s (again: tests/fuzz/run.sh -t %s -s %s %s)\n' "$name" "$seed" "$seconds" "$seed" "$name"
     ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
-      "$program" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=2048 -max_len=6000 \
+      "$program" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=2048 -max_len=16000 \
       -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/fuzz/findings/$name-" \
-      "$corpus" "$here/seeds/$name" "$build/fuzz/heads/$name" 2>&1 | grep -vE '^(INFO|"|###|\tNEW_FUNC|stat::(new|peak|slow|average))' || true
+      "$corpus" $([ -d "$here/seeds/$name" ] && echo "$here/seeds/$name") "$build/fuzz/heads/$name" 2>&1 | grep -vE '^(INFO|"|###|\tNEW_FUNC|stat::(new|peak|slow|average))' || true
     status=${PIPESTATUS[0]}
     if [ "$seed" = 1 ]; then rm -rf "$corpus"; fi
     [ "$status" -eq 0 ] || { failed=1; printf 'run.sh: %s found something with seed %s\n' "$name" "$seed"; }
