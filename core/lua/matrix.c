@@ -1,5 +1,6 @@
 /* The Lua matrix: making, reading, writing, views. */
 #include "lua/matrix.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -247,9 +248,11 @@ static int newindex(lua_State *L) {
 
 static int totable(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  const double each = 56 + 16 * (double)a->cols; /* bytes of a row's table */
+  scl_lua_check_room(L, ((double)a->rows + 1) * (each + 16), "a table of the matrix");
   lua_createtable(L, (int)scl_min(a->rows, 1 << 20), 0);
   const size_t rows = a->rows;
-  for (size_t i = 0; i < rows; i++) {
+  for (size_t i = 0; i < rows && !scl_interrupted(); i++) {
     lua_createtable(L, (int)scl_min(a->cols, 1 << 20), 0);
     scl_lua_check_held(L, a);
     for (size_t j = 0; j < a->cols; j++) {
@@ -258,6 +261,7 @@ static int totable(lua_State *L) {
     }
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
