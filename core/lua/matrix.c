@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 /* The Lua matrix: making, reading, writing, views. */
 #include "lua/matrix.h"
 #include "base/interrupt.h"
@@ -167,6 +168,14 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
+/* A name as sentences show it. */
+static const char *shortened(lua_State *L, const char *name) {
+  enum { MOST = 60 };
+  if (strnlen(name, MOST + 1) <= MOST) return name;
+  lua_pushlstring(L, name, MOST);
+  return lua_pushfstring(L, "%s...", lua_tostring(L, -1));
+}
+
 /* The sentence for X.name where there is no such method; the methods are upvalue 1. */
 static int no_method(lua_State *L, const char *name) {
   enum { MOST = 128 };
@@ -175,7 +184,7 @@ static int no_method(lua_State *L, const char *name) {
   for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
     names[count++] = lua_tostring(L, -2); /* the table keeps it */
   const char *near = scl_nearest(name, names, count);
-  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", name);
+  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", shortened(L, name));
   return luaL_error(L, "a matrix has no method '%s' (did you mean '%s'?)", name, near);
 }
 
