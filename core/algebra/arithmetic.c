@@ -1,5 +1,6 @@
 #include "algebra/arithmetic.h"
 
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include <math.h>
 
@@ -7,6 +8,9 @@
 static size_t rows_per_task(size_t cols) {
   return scl_max(1, ((size_t)1 << 16) / scl_max(1, cols));
 }
+
+/* Whether to stop at number `i`: Ctrl-C is looked for at each millionth. */
+static bool stops(size_t i) { return (i & 0xFFFFF) == 0 && scl_interrupted(); }
 
 /* ------------------------------------------------------------ number by number */
 
@@ -40,12 +44,12 @@ static void operate_rows(void *context, size_t index) {
 void scl_matrix_operate(scl_operation operation, const scl_operand *left, const scl_operand *right,
                         scl_matrix *out) {
   operating o = {operation, left, right, out, rows_per_task(out->cols)};
-  scl_pool_run((out->rows + o.rows_each - 1) / o.rows_each, operate_rows, &o);
+  scl_pool_run_interruptible((out->rows + o.rows_each - 1) / o.rows_each, operate_rows, &o);
 }
 
 void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out) {
   for (size_t i = 0; i < a->rows; i++)
-    for (size_t j = 0; j < a->cols; j++)
+    for (size_t j = 0; j < a->cols && !stops(i * a->cols + j); j++)
       scl_matrix_set(out, i, j, fabs(scl_matrix_get(a, i, j)));
 }
 
@@ -66,6 +70,7 @@ static double at(const line *l, size_t i) {
 
 /* Sum of the numbers, or of their squared distances from `centre`. */
 static double sum_part(const line *l, size_t first, size_t count, const double *centre) {
+  if (count > (1 << 20) && scl_interrupted()) return 0;
   if (count > 64)
     return sum_part(l, first, count / 2, centre) +
            sum_part(l, first + count / 2, count - count / 2, centre);
@@ -85,7 +90,7 @@ static double deviation(const line *l) {
 /* The last NaN, where there is one. */
 static double least(const line *l) {
   double best = at(l, 0);
-  for (size_t i = 1; i < l->count; i++) {
+  for (size_t i = 1; i < l->count && !stops(i); i++) {
     const double value = at(l, i);
     best = value < best || isnan(value) ? value : best;
   }
@@ -94,7 +99,7 @@ static double least(const line *l) {
 
 static double most(const line *l) {
   double best = at(l, 0);
-  for (size_t i = 1; i < l->count; i++) {
+  for (size_t i = 1; i < l->count && !stops(i); i++) {
     const double value = at(l, i);
     best = value > best || isnan(value) ? value : best;
   }
@@ -103,7 +108,7 @@ static double most(const line *l) {
 
 static double argmost(const line *l) {
   size_t place = 0;
-  for (size_t i = 1; i < l->count; i++)
+  for (size_t i = 1; i < l->count && !stops(i); i++)
     if (at(l, i) > at(l, place)) place = i;
   return (double)place + 1;
 }
@@ -150,7 +155,7 @@ static void reduce_some(void *context, size_t index) {
 void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, double *out) {
   const size_t length = down ? a->rows : a->cols, count = down ? a->cols : a->rows;
   reducing r = {a, what, down, out, length, count, rows_per_task(length)};
-  scl_pool_run((count + r.each - 1) / r.each, reduce_some, &r);
+  scl_pool_run_interruptible((count + r.each - 1) / r.each, reduce_some, &r);
 }
 
 /* ------------------------------------------------------------ norm and inner product */
@@ -158,13 +163,13 @@ void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, 
 double scl_matrix_norm(const scl_matrix *a) {
   double largest = 0, squares = 0;
   for (size_t i = 0; i < a->rows; i++)
-    for (size_t j = 0; j < a->cols; j++) {
+    for (size_t j = 0; j < a->cols && !stops(i * a->cols + j); j++) {
       const double value = fabs(scl_matrix_get(a, i, j));
       if (isnan(value) || value > largest) largest = value;
     }
   if (!(largest > 0) || !isfinite(largest)) return largest;
   for (size_t i = 0; i < a->rows; i++)
-    for (size_t j = 0; j < a->cols; j++) {
+    for (size_t j = 0; j < a->cols && !stops(i * a->cols + j); j++) {
       const double share = scl_matrix_get(a, i, j) / largest;
       squares += share * share;
     }
@@ -176,7 +181,7 @@ static double dot_rows(const scl_matrix *a, const scl_matrix *b, size_t first, s
   if (count > 1)
     return dot_rows(a, b, first, count / 2) + dot_rows(a, b, first + count / 2, count - count / 2);
   double total = 0;
-  for (size_t j = 0; count == 1 && j < a->cols; j++)
+  for (size_t j = 0; count == 1 && j < a->cols && !stops(first * a->cols + j); j++)
     total += scl_matrix_get(a, first, j) * scl_matrix_get(b, first, j);
   return total;
 }

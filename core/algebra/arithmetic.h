@@ -1,5 +1,6 @@
 /* Arithmetic on matrices, number by number, and reductions: what scripts do with results. Sums are
- * pairwise, so that errors grow with log n; no result depends on the number of threads. */
+ * pairwise, so that errors grow with log n; no result depends on the number of threads.
+ * Ctrl-C ends each early: the caller asks scl_interrupt_check() before it uses what came out. */
 #ifndef SCULLERY_ARITHMETIC_H
 #define SCULLERY_ARITHMETIC_H
 

@@ -3,6 +3,7 @@
 
 #include "algebra/dense.h"
 #include "algebra/matrix.h"
+#include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include <math.h>
@@ -15,7 +16,10 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One product after the other on each thread, of the same factors. */
+/* One product after the other on each thread, of the same factors, in slices: between them Ctrl-C is
+ * looked for. */
+enum { SLICE = 512 };
+
 typedef struct products {
   bool syrk;
   size_t n;
@@ -28,10 +32,15 @@ static void multiply(void *context, size_t index) {
   const scl_dtype dtype = p->a->dtype;
   const ptrdiff_t n = (ptrdiff_t)p->n;
   void *c = scl_at_mutable(p->c.data, dtype, (ptrdiff_t)index * n * n);
-  if (p->syrk)
-    scl_syrk(dtype, p->n, p->n, 1, p->a->data, n, 0, c, n);
-  else
-    scl_gemm(dtype, false, true, p->n, p->n, p->n, 1, p->a->data, n, p->b->data, n, 0, c, n);
+  for (size_t k = 0; k < p->n && !scl_interrupted(); k += SLICE) {
+    const size_t some = scl_min(SLICE, p->n - k);
+    const void *a = scl_at(p->a->data, dtype, (ptrdiff_t)k * n),
+               *b = scl_at(p->b->data, dtype, (ptrdiff_t)k * n);
+    if (p->syrk)
+      scl_syrk(dtype, p->n, some, 1, a, n, k > 0, c, n);
+    else
+      scl_gemm(dtype, true, false, p->n, p->n, some, 1, a, n, b, n, k > 0, c, n);
+  }
 }
 
 scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl_error *error) {
@@ -46,7 +55,7 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
     scl_matrix_set(&a, i / n, i % n, (double)(i % 7) - 3);
     scl_matrix_set(&b, i / n, i % n, (double)(i % 5) - 2);
   }
-  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < 3 && !scl_interrupted(); run++) {
     const double began = seconds(), cube = (double)n * (double)n * (double)n;
     scl_pool_run(threads, multiply, &p);
     const double work = (double)threads * (syrk ? cube : 2 * cube),
@@ -56,7 +65,7 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
   scl_matrix_release(&a);
   scl_matrix_release(&b);
   scl_matrix_release(&p.c);
-  return status;
+  return status == SCL_STATUS_OK ? scl_interrupt_check(error) : status;
 }
 
 typedef struct passing {
@@ -94,9 +103,9 @@ scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, siz
     scl_matrix_set(&ones, 0, j, 1);
   passing p = {dtype, z.data, ones.data, features, strcmp(pass, "cos") == 0};
   *best = INFINITY;
-  for (int run = 0; status == SCL_STATUS_OK && run < 3; run++) {
+  for (int run = 0; status == SCL_STATUS_OK && run < 3 && !scl_interrupted(); run++) {
     const double began = seconds();
-    for (size_t block = 0; block < blocks; block++) {
+    for (size_t block = 0; block < blocks && !scl_interrupted(); block++) {
       scl_gemm_parallel(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data,
                         (ptrdiff_t)d, 0, z.data, (ptrdiff_t)features);
       if (strcmp(pass, "none") != 0) scl_pool_run(rows, pass_row, &p);
@@ -107,5 +116,5 @@ scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, siz
   scl_matrix_release(&w);
   scl_matrix_release(&z);
   scl_matrix_release(&ones);
-  return status;
+  return status == SCL_STATUS_OK ? scl_interrupt_check(error) : status;
 }

@@ -1,7 +1,10 @@
 #include "algebra/dense.h"
 
 #include "algebra/blas.h"
+#include "base/background.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
+#include <string.h>
 
 static CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 /* cblas refuses a leading dimension below 1 even where there is nothing to do. */
@@ -52,57 +55,103 @@ void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *
                         (int)n, 1, l, leading(ldl), b, leading(ldb));
 }
 
-bool scl_eigenvalues(bool symmetric, size_t n, double *a, double *real, double *imaginary,
-                     double *work) {
-  const int order = (int)n, room = 64 * (int)n, one = 1;
-  int info = 0;
+/* ---------------------------------------------------------------- eigenvalues, in the background:
+ * LAPACK does not look for Ctrl-C */
+
+typedef struct eigen {
+  size_t n, count; /* count: eigenvectors */
+  bool symmetric, vectors;
+  int info, found;
+  double *a, *real, *imaginary, *out, *work; /* in the memory behind this struct */
+  int *support, *integers;
+} eigen;
+
+static void find_eigenvalues(eigen *e) {
+  const int order = (int)e->n, room = 64 * (int)e->n, one = 1;
   double none;
-  if (n == 0) return true;
-  if (symmetric)
-    scl_blas_get()->dsyev("N", "U", &order, a, &order, real, work, &room, &info);
+  if (e->symmetric)
+    scl_blas_get()->dsyev("N", "U", &order, e->a, &order, e->real, e->work, &room, &e->info);
   else
-    scl_blas_get()->dgeev("N", "N", &order, a, &order, real, imaginary, &none, &one, &none, &one,
-                          work, &room, &info);
-  return info == 0;
+    scl_blas_get()->dgeev("N", "N", &order, e->a, &order, e->real, e->imaginary, &none, &one, &none,
+                          &one, e->work, &room, &e->info);
 }
 
 /* dsyevr gives them ascending, one a column of a column-major matrix: a row of ours. */
-scl_status scl_eigenvectors(size_t n, size_t count, double *a, double *values, double *vectors,
-                            scl_error *error) {
-  const int order = (int)n, first = (int)(n - count + 1), room = 32 * (int)n,
-            integers = 10 * (int)n;
+static void find_eigenvectors(eigen *e) {
+  const int order = (int)e->n, first = (int)(e->n - e->count + 1), room = 32 * (int)e->n,
+            integers = 10 * (int)e->n;
   const double unused = 0, tolerance = 0;
-  int found = 0, info = 0;
-  if (count == 0) return SCL_STATUS_OK;
-  double *work = scl_allocate_array((size_t)room + n, sizeof *work);
-  int *iwork = scl_allocate_array((size_t)integers + 2 * n, sizeof *iwork);
-  if (work != NULL && iwork != NULL) {
-    double *ascending = work + room;
-    scl_blas_get()->dsyevr("V", count == n ? "A" : "I", "U", &order, a, &order, &unused, &unused,
-                           &first, &order, &tolerance, &found, ascending, vectors, &order,
-                           iwork + integers, work, &room, iwork, &integers, &info);
-    for (size_t i = 0; info == 0 && i < count; i++)
-      values[i] = ascending[count - 1 - i];
-  }
-  const bool memory = work != NULL && iwork != NULL;
-  scl_release(work);
-  scl_release(iwork);
-  if (!memory) return scl_fail_memory(error, 33 * n * sizeof *work, "eigenvectors");
-  if (info != 0 || found != (int)count)
-    return scl_fail(error, SCL_STATUS_NUMERIC,
-                    "the eigenvalues of a matrix of order %zu did not converge", n);
-  for (size_t i = 0; i < count / 2; i++)
-    for (size_t j = 0; j < n; j++) {
-      const double kept = vectors[i * n + j];
-      vectors[i * n + j] = vectors[(count - 1 - i) * n + j];
-      vectors[(count - 1 - i) * n + j] = kept;
-    }
+  scl_blas_get()->dsyevr("V", e->count == e->n ? "A" : "I", "U", &order, e->a, &order, &unused,
+                         &unused, &first, &order, &tolerance, &e->found, e->real, e->out, &order,
+                         e->support, e->work, &room, e->integers, &integers, &e->info);
+}
+
+static void find_eigen(void *context) {
+  eigen *e = context;
+  (e->vectors ? find_eigenvectors : find_eigenvalues)(e);
+}
+
+/* A small one ends soon by itself. */
+static scl_status run_eigen(eigen *e, scl_error *error) {
+  enum { SMALL = 256 };
+  if (e->n > SMALL) return scl_background_run(find_eigen, e, error);
+  find_eigen(e);
   return SCL_STATUS_OK;
+}
+
+/* Room for everything in one piece, so that who is left alone with it can release it. */
+static eigen *make_eigen(size_t n, size_t count, bool symmetric, bool vectors, const double *a) {
+  const size_t doubles = n * n + 2 * n + (vectors ? count * n + 32 * n : 64 * n + 1),
+               integers = vectors ? 12 * n : 0;
+  eigen *e = scl_allocate(sizeof *e + doubles * sizeof(double) + integers * sizeof(int));
+  if (e == NULL) return NULL;
+  *e = (eigen){.n = n, .count = count, .symmetric = symmetric, .vectors = vectors};
+  e->a = (double *)(void *)(e + 1);
+  e->real = e->a + n * n;
+  e->imaginary = e->real + n;
+  e->out = e->imaginary + n;
+  e->work = e->out + (vectors ? count * n : 0);
+  e->support = (int *)(void *)(e->a + doubles);
+  e->integers = e->support + 2 * n;
+  memcpy(e->a, a, n * n * sizeof *a);
+  return e;
+}
+
+scl_status scl_eigenvalues(bool symmetric, size_t n, const double *a, double *real,
+                           double *imaginary, scl_error *error) {
+  if (n == 0) return SCL_STATUS_OK;
+  eigen *e = make_eigen(n, 0, symmetric, false, a);
+  if (e == NULL) return scl_fail_memory(error, n * n * sizeof *a, "eigenvalues");
+  SCL_TRY(run_eigen(e, error));
+  memcpy(real, e->real, n * sizeof *real);
+  if (!symmetric) memcpy(imaginary, e->imaginary, n * sizeof *imaginary);
+  const int info = e->info;
+  scl_release(e);
+  if (info == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC, "the eigenvalues did not converge");
+}
+
+scl_status scl_eigenvectors(size_t n, size_t count, const double *a, double *values,
+                            double *vectors, scl_error *error) {
+  if (count == 0) return SCL_STATUS_OK;
+  eigen *e = make_eigen(n, count, true, true, a);
+  if (e == NULL) return scl_fail_memory(error, n * (n + count) * sizeof *a, "eigenvectors");
+  SCL_TRY(run_eigen(e, error));
+  const bool converged = e->info == 0 && e->found == (int)count;
+  for (size_t i = 0; converged && i < count; i++) {
+    values[i] = e->real[count - 1 - i];
+    memcpy(vectors + i * n, e->out + (count - 1 - i) * n, n * sizeof *vectors);
+  }
+  scl_release(e);
+  if (converged) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the eigenvalues of a matrix of order %zu did not converge", n);
 }
 
 /* ---------------------------------------------------------------- a product in tiles */
 
-enum { TILE = 512 };
+/* Tiles of the result, each summed over slices: between them Ctrl-C is looked for. */
+enum { TILE = 512, SLICE = 1 << 16 };
 
 typedef struct product {
   scl_dtype dtype;
@@ -112,6 +161,7 @@ typedef struct product {
   const char *a, *b;
   char *c;
   ptrdiff_t lda, ldb, ldc;
+  bool interruptible;
 } product;
 
 static void product_tile(void *context, size_t index) {
@@ -121,9 +171,13 @@ static void product_tile(void *context, size_t index) {
       p->dtype == SCL_DTYPE_FLOAT64 ? (ptrdiff_t)sizeof(double) : (ptrdiff_t)sizeof(float);
   const ptrdiff_t at_a = (ptrdiff_t)i * (p->transpose_a ? 1 : p->lda),
                   at_b = (ptrdiff_t)j * (p->transpose_b ? p->ldb : 1);
-  scl_gemm(p->dtype, p->transpose_a, p->transpose_b, scl_min(TILE, p->m - i),
-           scl_min(TILE, p->n - j), p->k, p->alpha, p->a + at_a * size, p->lda, p->b + at_b * size,
-           p->ldb, p->beta, p->c + ((ptrdiff_t)i * p->ldc + (ptrdiff_t)j) * size, p->ldc);
+  const ptrdiff_t step_a = p->transpose_a ? p->lda : 1, step_b = p->transpose_b ? 1 : p->ldb;
+  for (size_t k = 0; k < scl_max(p->k, 1) && !(p->interruptible && scl_interrupted()); k += SLICE)
+    scl_gemm(p->dtype, p->transpose_a, p->transpose_b, scl_min(TILE, p->m - i),
+             scl_min(TILE, p->n - j), scl_min(SLICE, p->k - k), p->alpha,
+             p->a + (at_a + (ptrdiff_t)k * step_a) * size, p->lda,
+             p->b + (at_b + (ptrdiff_t)k * step_b) * size, p->ldb, k == 0 ? p->beta : 1,
+             p->c + ((ptrdiff_t)i * p->ldc + (ptrdiff_t)j) * size, p->ldc);
 }
 
 void scl_gemm_parallel(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, size_t n,
@@ -131,8 +185,18 @@ void scl_gemm_parallel(scl_dtype dtype, bool transpose_a, bool transpose_b, size
                        ptrdiff_t ldb, double beta, void *c, ptrdiff_t ldc) {
   const size_t across = (n + TILE - 1) / TILE;
   product p = {dtype, transpose_a, transpose_b, m, n,   k,   across, alpha,
-               beta,  a,           b,           c, lda, ldb, ldc};
+               beta,  a,           b,           c, lda, ldb, ldc,    false};
   scl_pool_run((m + TILE - 1) / TILE * across, product_tile, &p);
+}
+
+scl_status scl_gemm_interruptible(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m,
+                                  size_t n, size_t k, const void *a, ptrdiff_t lda, const void *b,
+                                  ptrdiff_t ldb, void *c, ptrdiff_t ldc, scl_error *error) {
+  const size_t across = (n + TILE - 1) / TILE;
+  product p = {dtype, transpose_a, transpose_b, m, n,   k,   across, 1,
+               0,     a,           b,           c, lda, ldb, ldc,    true};
+  scl_pool_run((m + TILE - 1) / TILE * across, product_tile, &p);
+  return scl_interrupt_check(error);
 }
 
 /* ---------------------------------------------------------------- the service */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include "base/interrupt.h"
 #include "base/thread.h"
 #include <sched.h>
 #include <stdatomic.h>
@@ -117,6 +118,22 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
   pthread_mutex_unlock(&one_job);
 }
 
+typedef struct interruptible {
+  void (*task)(void *context, size_t index);
+  void *context;
+} interruptible;
+
+static void run_unless_interrupted(void *context, size_t index) {
+  const interruptible *i = context;
+  if (!scl_interrupted()) i->task(i->context, index);
+}
+
+void scl_pool_run_interruptible(size_t count, void (*task)(void *context, size_t index),
+                                void *context) {
+  interruptible i = {task, context};
+  scl_pool_run(count, run_unless_interrupted, &i);
+}
+
 /* ------------------------------------------------------------ jobs that can fail */
 
 typedef struct trial {
@@ -146,7 +163,9 @@ static void try_one(void *context, size_t index) {
   trial *t = context;
   scl_error error = {0};
   if (atomic_load(&t->failed)) return;
-  const scl_status status = t->job(t->context, index, &error);
+  const scl_status status = scl_interrupted()
+                                ? scl_fail(&error, SCL_STATUS_CANCELLED, "interrupted!")
+                                : t->job(t->context, index, &error);
   if (status != SCL_STATUS_OK) note_failure(t, index, status, &error);
 }
 
@@ -158,6 +177,7 @@ scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *err
              .lowest = SIZE_MAX};
   scl_pool_run(count, try_one, &t);
   (void)pthread_mutex_destroy(&t.lock);
+  if (t.status == SCL_STATUS_CANCELLED) scl_interrupt_clear();
   if (t.status != SCL_STATUS_OK && error != NULL) *error = t.error;
   return t.status;
 }

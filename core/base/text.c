@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
 
 #include "base/memory.h"
@@ -27,8 +28,9 @@ size_t scl_append(char *text, size_t size, size_t used, const char *more) {
   return wrote < 0 ? used : used + (size_t)wrote;
 }
 
+enum { LONGEST = 63 };
+
 size_t scl_edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 63 };
   const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
   size_t line[LONGEST + 1];
   for (size_t j = 0; j <= cols; j++)
@@ -47,7 +49,9 @@ size_t scl_edit_distance(const char *a, const char *b) {
 
 const char *scl_nearest(const char *word, const char *const *names, size_t count) {
   const char *best = NULL;
-  size_t least = scl_max(strlen(word) / 2, 1);
+  const size_t length = strnlen(word, LONGEST + 1);
+  size_t least = scl_max(length / 2, 1);
+  if (length > LONGEST) return NULL; /* no name is as long */
   for (size_t i = 0; i < count; i++) {
     const size_t distance = scl_edit_distance(word, names[i]);
     if (distance > least || (distance == least && best != NULL)) continue;

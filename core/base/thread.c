@@ -19,3 +19,5 @@ void scl_thread_join(pthread_t thread) {
   (void)pthread_join(thread, NULL);
   atomic_fetch_sub(&running, 1);
 }
+
+void scl_thread_leave(pthread_t thread) { (void)pthread_detach(thread); }

@@ -216,12 +216,14 @@ scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) 
   unsigned char buffer[65536];
   scl_digest sum;
   FILE *file = fopen(path, "rb");
+  if (file == NULL && errno == EINTR) SCL_TRY(scl_interrupt_check(error));
   if (file == NULL) return scl_fail(error, SCL_STATUS_IO, "%s: %s", path, strerror(errno));
   scl_digest_open(&sum);
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+  for (size_t got; !scl_interrupted() && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
     scl_digest_add(&sum, buffer, got);
   const bool failed = ferror(file) != 0;
   (void)fclose(file);
+  SCL_TRY(scl_interrupt_check(error));
   scl_digest_text(&sum, digest);
   return failed ? scl_fail(error, SCL_STATUS_IO, "%s: cannot be read", path) : SCL_STATUS_OK;
 }

@@ -13,6 +13,10 @@
 int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
+/* Raise "interrupted!" where Ctrl-C was pressed: after work that stops at it without a status. */
+void scl_lua_check_interrupt(lua_State *L);
+/* Refuse a size from a script that takes more bytes than are left, before anything is made. */
+void scl_lua_check_room(lua_State *L, double bytes, const char *what);
 
 /* The matrix at `place`, or an argument error. The pointer lives as long as the Lua value. */
 scl_matrix *scl_lua_check_matrix(lua_State *L, int place);

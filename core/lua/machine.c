@@ -20,7 +20,7 @@ static int ceiling(lua_State *L) {
   const bool syrk = luaL_checkoption(L, 1, NULL, kinds) == 1;
   scl_lua_check(L,
                 scl_ceiling(syrk, scl_lua_check_dtype(L, 2),
-                            scl_lua_check_size(L, 3, 1, 20000, "n"), &gflops, &error),
+                            scl_lua_check_size(L, 3, 1, 10000, "n"), &gflops, &error),
                 &error);
   lua_pushnumber(L, gflops);
   return 1;

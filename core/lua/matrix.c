@@ -1,5 +1,7 @@
+#define _POSIX_C_SOURCE 200809L
 /* The Lua matrix: making, reading, writing, views. */
 #include "lua/matrix.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "lua/list.h"
 
@@ -167,6 +169,14 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
+/* A name as sentences show it. */
+static const char *shortened(lua_State *L, const char *name) {
+  enum { MOST = 60 };
+  if (strnlen(name, MOST + 1) <= MOST) return name;
+  lua_pushlstring(L, name, MOST);
+  return lua_pushfstring(L, "%s...", lua_tostring(L, -1));
+}
+
 /* The sentence for X.name where there is no such method; the methods are upvalue 1. */
 static int no_method(lua_State *L, const char *name) {
   enum { MOST = 128 };
@@ -175,7 +185,7 @@ static int no_method(lua_State *L, const char *name) {
   for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
     names[count++] = lua_tostring(L, -2); /* the table keeps it */
   const char *near = scl_nearest(name, names, count);
-  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", name);
+  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", shortened(L, name));
   return luaL_error(L, "a matrix has no method '%s' (did you mean '%s'?)", name, near);
 }
 
@@ -247,9 +257,11 @@ static int newindex(lua_State *L) {
 
 static int totable(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  const double each = 56 + 16 * (double)a->cols; /* bytes of a row's table */
+  scl_lua_check_room(L, ((double)a->rows + 1) * (each + 16), "a table of the matrix");
   lua_createtable(L, (int)scl_min(a->rows, 1 << 20), 0);
   const size_t rows = a->rows;
-  for (size_t i = 0; i < rows; i++) {
+  for (size_t i = 0; i < rows && !scl_interrupted(); i++) {
     lua_createtable(L, (int)scl_min(a->cols, 1 << 20), 0);
     scl_lua_check_held(L, a);
     for (size_t j = 0; j < a->cols; j++) {
@@ -258,6 +270,7 @@ static int totable(lua_State *L) {
     }
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  scl_lua_check_interrupt(L);
   return 1;
 }
 

@@ -40,6 +40,7 @@ static int operate(lua_State *L, scl_operation operation, const char *what) {
   if (a != NULL) scl_lua_check_held(L, a);
   if (b != NULL) scl_lua_check_held(L, b);
   scl_matrix_operate(operation, &left, &right, out);
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -97,6 +98,7 @@ static int product(lua_State *L) {
     return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
+  scl_error error = {0};
   const scl_dtype dtype = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32
                               ? SCL_DTYPE_FLOAT32
                               : SCL_DTYPE_FLOAT64;
@@ -110,8 +112,11 @@ static int product(lua_State *L) {
   if (left->cols == 0)
     memset(out->data, 0, out->rows * out->cols * scl_dtype_size(dtype));
   else
-    scl_gemm_parallel(dtype, transpose_a, transpose_b, left->rows, right->cols, left->cols, 1,
-                      left->data, lda, right->data, ldb, 0, out->data, out->row_stride);
+    scl_lua_check(L,
+                  scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
+                                         left->cols, left->data, lda, right->data, ldb, out->data,
+                                         out->row_stride, &error),
+                  &error);
   return 1;
 }
 
@@ -145,6 +150,7 @@ static int absolute(lua_State *L) {
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, a->dtype);
   scl_lua_check_held(L, a);
   scl_matrix_absolute(a, out);
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -160,12 +166,14 @@ static int reduce(lua_State *L, const char *name, scl_reducing what) {
                       (LUAI_UACINT)a->cols);
   if (all) {
     lua_pushnumber(L, scl_matrix_reduce(a, what));
+    scl_lua_check_interrupt(L);
     return 1;
   }
   const scl_matrix *out =
       scl_lua_make_matrix(L, axis == 1 ? 1 : a->rows, axis == 1 ? a->cols : 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   scl_matrix_reduce_lines(a, what, axis == 1, out->data);
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -185,6 +193,7 @@ static int argmax(lua_State *L) {
 
 static int norm(lua_State *L) {
   lua_pushnumber(L, scl_matrix_norm(scl_lua_check_matrix(L, 1)));
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -195,6 +204,7 @@ static int dot(lua_State *L) {
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols);
   lua_pushnumber(L, scl_matrix_dot(a, b));
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -214,14 +224,14 @@ static int eigvals(lua_State *L) {
                           (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
   scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
-  double *work = lua_newuserdatauv(L, (65 * n + 1) * sizeof *work, 0), *imaginary = work + 64 * n;
+  double *imaginary = lua_newuserdatauv(L, (n + 1) * sizeof *imaginary, 0);
   const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   scl_lua_check_held(L, copy);
   scl_matrix_assign(a, copy);
   const bool symmetric = scl_matrix_is_symmetric(a);
-  if (!scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, work))
-    return luaL_error(L, "eigvals: no convergence");
+  scl_error error = {0};
+  scl_lua_check(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error), &error);
   bool real = true;
   for (size_t i = 0; !symmetric && i < n; i++)
     real = real && imaginary[i] == 0;

@@ -1,5 +1,6 @@
 /* scullery.core: random matrices and permutations, addressed by seed. */
 #include "base/random.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "lua/matrix.h"
 
@@ -22,7 +23,7 @@ static void draw_rows(void *context, size_t index) {
   const size_t last = scl_min((index + 1) * ROWS_EACH, d->out->rows);
   double piece[AT_ONCE];
   for (size_t i = index * ROWS_EACH; i < last; i++)
-    for (size_t first = 0; first < d->out->cols; first += AT_ONCE) {
+    for (size_t first = 0; first < d->out->cols && !scl_interrupted(); first += AT_ONCE) {
       const size_t count = scl_min(AT_ONCE, d->out->cols - first);
       d->fill(d->seed, SCL_STREAM_MATRIX, i, first, count, piece);
       for (size_t j = 0; j < count; j++)
@@ -60,7 +61,8 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
   const uint64_t seed = check_seed(L, 4);
   lua_getfield(L, 1, "dtype");
   drawing d = {fill, seed, scl_lua_make_matrix(L, rows, cols, scl_lua_check_dtype(L, 5))};
-  scl_pool_run((rows + ROWS_EACH - 1) / ROWS_EACH, draw_rows, &d);
+  scl_pool_run_interruptible((rows + ROWS_EACH - 1) / ROWS_EACH, draw_rows, &d);
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -72,8 +74,10 @@ typedef struct keyed {
   size_t place;
 } keyed;
 
+/* After Ctrl-C all are equal: what is left of the sorting takes less than a second. */
 static int by_key(const void *a, const void *b) {
   const keyed *x = a, *y = b;
+  if (scl_interrupted()) return 0;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
   return x->place < y->place ? -1 : x->place > y->place;
 }
@@ -83,17 +87,21 @@ static int permutation(lua_State *L) {
   const size_t n = scl_lua_check_size(L, 1, 0, 1000000000, "n");
   const uint64_t seed = check_seed(L, 2),
                  stream = (uint64_t)luaL_optinteger(L, 3, SCL_STREAM_SPLIT);
+  scl_lua_check_room(L, 64.0 * (double)n, "a permutation");
   keyed *list = lua_newuserdatauv(L, (n + 1) * sizeof *list, 0);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n && !scl_interrupted(); i++) {
     scl_random_bits(seed, stream, i, 0, 1, &list[i].key);
     list[i].place = i;
   }
+  scl_lua_check_interrupt(L);
   qsort(list, n, sizeof *list, by_key);
+  scl_lua_check_interrupt(L);
   lua_createtable(L, (int)n, 0);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n && !scl_interrupted(); i++) {
     lua_pushinteger(L, (lua_Integer)list[i].place + 1);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  scl_lua_check_interrupt(L);
   return 1;
 }
 
@@ -112,13 +120,15 @@ static int normal(lua_State *L) {
 static int holdout_draws(lua_State *L) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   const uint64_t seed = check_seed(L, 2);
+  scl_lua_check_room(L, 32.0 * (double)rows, "a list of numbers");
   lua_createtable(L, 0, 0);
-  for (size_t i = 0; i < rows; i++) {
+  for (size_t i = 0; i < rows && !scl_interrupted(); i++) {
     double u;
     scl_random_uniform(seed, SCL_STREAM_HOLDOUT, i, 0, 1, &u);
     lua_pushnumber(L, u);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  scl_lua_check_interrupt(L);
   return 1;
 }
 

@@ -2,6 +2,9 @@
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 
+-- Values of one choice, and combinations of one search: each is a fit at least.
+local MOST = 20000
+
 local Choose = objects.class("choose", { fields = "values law low high at counted count" })
 
 function Choose:__tostring()
@@ -20,7 +23,23 @@ end
 --- was given.
 function Choose:continuous() return self.at ~= nil and not self.counted end
 
-local choose = {}
+local choose = { MOST = MOST }
+
+--- choose.check_combinations(title, count): refuse more of them than a search can try.
+function choose.check_combinations(title, count)
+  if count <= MOST then return end
+  error(("%s: the choices make %.6g combinations, and at most %d can be tried"):format(title, count,
+    MOST), 0)
+end
+
+--- choose.combinations(title, list): how many the choices among the values of a list make, where
+--- they are not too many.
+function choose.combinations(title, list)
+  local count = 1
+  for _, value in ipairs(list) do count = count * (choose.is(value) and #value.values or 1) end
+  choose.check_combinations(title, count)
+  return count
+end
 
 --- choose.is(value): whether an option is to be searched.
 function choose.is(value) return getmetatable(value) == Choose end
@@ -29,6 +48,10 @@ function choose.is(value) return getmetatable(value) == Choose end
 --- for it, choices[path], or its first value.
 function choose.pick(value, path, choices)
   if not choose.is(value) then return value end
+  if type(choices) ~= "table" then
+    error("choose.pick: takes a value, a path and a table of choices, and got "
+      .. options.show(choices), 0)
+  end
   local chosen = choices[path]
   if chosen == nil then chosen = value.values[1] end
   return chosen
@@ -38,7 +61,10 @@ local function make(values)
   if type(values) ~= "table" or #values == 0 then
     error("choose: takes a list of at least one value, as in sc.choose{ 0.1, 1 }", 3)
   end
-  return setmetatable({ values = { table.unpack(values) } }, Choose)
+  if #values > MOST then
+    error(("choose: takes at most %d values, and got %d"):format(MOST, #values), 3)
+  end
+  return setmetatable({ values = table.move(values, 1, #values, 1, {}) }, Choose)
 end
 
 -- A range: `count` points for grids, all points for random draws (whole numbers where both ends
@@ -74,6 +100,9 @@ local function check_range(title, given, test, takes)
   if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)
     and math.type(count) == "integer" and count >= 1) then
     error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
+  end
+  if count > MOST then
+    error(("%s: option 'count' got %d; it takes at most %d"):format(title, count, MOST), 3)
   end
 end
 

@@ -332,8 +332,18 @@ function Dataset:labels()
   return list
 end
 
+-- Scripts can set both.
+local function check_fields(self)
+  for _, name in ipairs{ "X", "y" } do
+    if self[name] ~= nil and not core.is_matrix(self[name]) then
+      error(("dataset: ds.%s is %s; it takes a matrix"):format(name, options.show(self[name])), 0)
+    end
+  end
+end
+
 --- Rows and targets for the engine.
 function Dataset:source_of_targets()
+  check_fields(self)
   local source = self.source
   if self.X then
     source = core.source(self.X, self:targets())
@@ -345,6 +355,7 @@ end
 
 --- Rows alone for the engine.
 function Dataset:source_of_rows()
+  check_fields(self)
   local source = self.X and core.source(self.X) or self.source
   return self.columns and core.source_columns(source, self.columns) or source
 end

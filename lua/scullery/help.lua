@@ -336,10 +336,12 @@ local function topics()
   return list
 end
 
+local LONGEST_NAME = 200 -- patterns take quadratic time
+
 --- help.topic(name): the text about a name, or nil and the nearest name.
 function help.topic(name)
   local list = topics()
-  local asked = trim(name):gsub("^sc%.", ""):gsub("[({].*$", "")
+  local asked = trim(name:sub(1, LONGEST_NAME)):gsub("^sc%.", ""):gsub("[({].*$", "")
   local text = list[asked] or list[(asked:gsub("%.", ":"))]
   if text then return text() end
   return nil, options.nearest(asked, sorted(list))
@@ -348,7 +350,8 @@ end
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
-  return ("There is no help on '%s'%s help() gives an overview."):format(name,
+  return ("There is no help on '%s'%s help() gives an overview."):format(#name > LONGEST_NAME
+    and name:sub(1, LONGEST_NAME) .. "..." or name,
     near and (" (did you mean '" .. near .. "'?).") or ".")
 end
 
@@ -363,7 +366,7 @@ function help.text(...)
 end
 
 return setmetatable(help, {
-  __call = function(_, ...) print(help.text(...)) end,
+  __call = objects.guarded("help", function(_, ...) print(help.text(...)) end),
   __tostring = function()
     return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
       \"name\""

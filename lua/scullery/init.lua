@@ -38,6 +38,6 @@ return setmetatable(sc, {
   __index = function(_, name)
     local names = {}
     for known in pairs(sc) do names[#names + 1] = known end
-    error(("sc has no '%s'%s"):format(tostring(name), objects.suggestion(name, names)), 2)
+    error(("sc has no %s%s"):format(objects.shown(name), objects.suggestion(name, names)), 2)
   end,
 })

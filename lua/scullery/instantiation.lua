@@ -370,6 +370,8 @@ end
 -- Of options where one of W, p, phi and K is sc.choose{...}: the options of each choice, one by
 -- one.
 local function given_choices(given)
+  choose.combinations("features", { given.W or false, given.p or false, given.phi or false,
+    given.K or false })
   for _, name in ipairs{ "W", "p", "phi", "K" } do
     if choose.is(given[name]) then
       local list = {}

@@ -11,8 +11,9 @@
 --- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
 --- that are plain values are saved by themselves (scullery.saving).
 local core = require "scullery.core"
+local objects = require "scullery.objects"
 
-local Model = { __name = "model" }
+local Model = { __name = "model", example = "p.fitted" }
 Model.__index = Model
 
 local model = {}
@@ -99,5 +100,7 @@ function Model:with(fields)
   for key, value in pairs(fields) do copy[key] = value end
   return setmetatable(copy, Model)
 end
+
+objects.guard_methods(Model)
 
 return model

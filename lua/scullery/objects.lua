@@ -4,6 +4,7 @@
 ---
 --- SCULLERY_TRACEBACK=1: errors keep the library's own lines and frames.
 local core = require "scullery.core"
+local options = require "scullery.options"
 
 local objects = {}
 
@@ -37,17 +38,37 @@ local function without_place(message, where)
   return message, other ~= nil and other ~= false
 end
 
--- What Lua says of a C function's argument, without its number and the function's name.
-local function plain_words(message)
+-- The arguments of a call, as one would type them.
+local function listed(arguments)
+  local list = {}
+  for i = 1, arguments.n do
+    local ok, text = pcall(options.show, arguments[i])
+    list[i] = ok and text or "a " .. type(arguments[i])
+  end
+  return #list == 0 and "nothing" or table.concat(list, ", ")
+end
+
+-- Whether a message is Lua's own, of a value that our lines did not expect.
+local function is_luas(message)
+  for _, words in ipairs{ "attempt to ", "bad argument ", "table index is ", "'for' ",
+    "invalid order function", "number has no integer", "invalid value", "wrong number of" } do
+    if message:sub(1, #words) == words then return true end
+  end
+  return false
+end
+
+-- What Lua says of a C function's argument, without its number and the function's name; and what it
+-- says of our own lines where arguments were not checked before.
+local function plain_words(message, title, arguments)
   local what = message:match("^bad argument #%d+ to '[^\n]-' %((.*)%)$")
-  if what then
-    local wanted, got = what:match("^(.-) expected, got (.*)$")
-    return wanted and ("takes a %s, and got %s"):format(wanted, got) or what
+  local wanted, got = (what or ""):match("^(.-) expected, got (.*)$")
+  if wanted and not wanted:find("scullery") and got ~= "no value" then
+    return ("takes a %s, and got %s"):format(wanted, got)
   end
-  if message:find("^attempt to ") or message:find("^bad argument ") then
-    return message .. " (a fault of the library; SCULLERY_TRACEBACK=1 shows where)"
-  end
-  return message
+  if what and not wanted then return what end
+  if not what and not is_luas(message) then return message end
+  return ("it cannot take %s; help \"%s\" says what it takes (SCULLERY_TRACEBACK=1 shows where it \z
+    failed)"):format(listed(arguments), title)
 end
 
 -- The place of the first Lua function from `level` on, "" where there is none, nil where it is one
@@ -66,22 +87,23 @@ end
 
 -- Raise what f raised, as a sentence under the title with the line that called the library in
 -- front; errors of a call by the library itself go on to the call that a script made.
-local function raise(title, raised)
-  local message = type(raised) == "table" and raised.message or raised
+local function raise(title, arguments, raised)
+  local message = raised
+  if type(raised) == "table" then message = rawget(raised, "message") end
   local where = type(message) == "string" and place_above(3)
   if not where or where ~= "" and message:sub(1, #where) == where then error(raised, 0) end
   local rest, foreign = without_place(message, where)
   if foreign then error(raised, 0) end
-  rest = plain_words(rest)
+  rest = plain_words(rest, title, arguments)
   if not rest:find(title, 1, true) then rest = title .. ": " .. rest end
   if type(raised) ~= "table" then error(where .. rest, 0) end
   raised.message = where .. rest -- an error that carries what was finished
   error(raised, 0)
 end
 
-local function finish(title, ok, ...)
+local function finish(title, arguments, ok, ...)
   if ok then return ... end
-  raise(title, (...))
+  raise(title, arguments, (...))
 end
 
 -- ---------------------------------------------------------------- functions
@@ -97,13 +119,13 @@ end
 --- objects.guarded(title, f): f, its errors as sentences under the title.
 function objects.guarded(title, f)
   if verbose then return f end
-  return register(function(...) return finish(title, pcall(f, ...)) end, f)
+  return register(function(...) return finish(title, table.pack(...), pcall(f, ...)) end, f)
 end
 
 --- objects.call(title, f, ...): f(...), its errors as sentences under the title.
 function objects.call(title, f, ...)
   if verbose then return f(...) end
-  return finish(title, pcall(f, ...))
+  return finish(title, table.pack(...), pcall(f, ...))
 end
 
 --- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil).
@@ -125,9 +147,20 @@ local function method_of(class, name, f)
     end, f)
   end
   return register(function(self, ...)
-    if getmetatable(self) ~= class then return finish(title, false, wrong) end
-    return finish(title, pcall(f, self, ...))
+    local arguments = table.pack(...)
+    if getmetatable(self) ~= class then return finish(title, arguments, false, wrong) end
+    return finish(title, arguments, pcall(f, self, ...))
   end, f)
+end
+
+--- objects.guard_methods(class): guard those of a class that is a plain table with a __name and an
+--- example.
+function objects.guard_methods(class)
+  for name, f in pairs(class) do
+    if type(f) == "function" and name:sub(1, 2) ~= "__" then
+      class[name] = method_of(class, name, f)
+    end
+  end
 end
 
 -- ---------------------------------------------------------------- names
@@ -144,6 +177,7 @@ local function shown(name)
   return type(name) == "string" and ("'%s'"):format(#name > 60 and name:sub(1, 60) .. "..." or name)
     or tostring(name)
 end
+objects.shown = shown
 
 -- An error at the line that asked; ours is taken off on the way out.
 local function refuse(...) error(string.format(...), 3) end

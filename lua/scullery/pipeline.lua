@@ -94,6 +94,7 @@ end
 -- choice of stages.
 local function variants_of(given)
   local list = { { given = given, choice = {} } }
+  choose.combinations("pipeline", given)
   for i = 1, #given do
     if choose.is(given[i]) then
       local longer = {}

@@ -2,6 +2,7 @@
 --- features: folds are accumulated apart in it, the model without a fold comes from the sums of the
 --- others, and every value of the solver's path option reuses them; solvers that share no sums are
 --- run side by side, a fold each. A second pass judges all candidates at once.
+local choose = require "scullery.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.criteria"
 local dataset = require "scullery.dataset"
@@ -21,7 +22,7 @@ local rules = {
   seed = { type = "integer", default = 0 },
   score = criteria.rule,
   stages = { choices = { "shared", "fold" }, default = "shared" },
-  draws = { type = "integer", low = 1 },
+  draws = { type = "integer", low = 1, high = choose.MOST },
   rule = { choices = { "best", "one_se" }, default = "best" },
   outer = { type = "integer", low = 2 },
 }
@@ -30,7 +31,9 @@ local rules = {
 
 -- All combinations of the searched options: a list of {path = value}.
 local function grid(searched)
-  local list = { {} }
+  local list, size = { {} }, 1
+  for _, one in ipairs(searched) do size = size * #one.values end
+  choose.check_combinations("pipeline:search", size)
   for _, one in ipairs(searched) do
     local longer = {}
     for _, so_far in ipairs(list) do
@@ -99,6 +102,7 @@ local function plan(self, o)
       runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path }
       cells = cells + (path and #path.values or 1)
     end
+    choose.check_combinations("pipeline:search", cells)
   end
   return runs, cells
 end

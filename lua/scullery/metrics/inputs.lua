@@ -152,7 +152,15 @@ end
 
 --- inputs.classes(given, ...): the classes given, or all labels of the lists, sorted.
 function inputs.classes(given, ...)
-  if given then return table.move(given, 1, #given, 1, {}) end
+  if given then
+    for k, label in ipairs(given) do
+      if label ~= label or type(label) ~= "number" and type(label) ~= "string" then
+        fail("option 'classes' has %s in place %d; classes are numbers or texts",
+          options.show(label), k)
+      end
+    end
+    return table.move(given, 1, #given, 1, {})
+  end
   local seen, list = {}, {}
   for _, labels in ipairs{ ... } do
     for _, label in ipairs(labels) do

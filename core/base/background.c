@@ -1,0 +1,95 @@
+#define _GNU_SOURCE
+#include "base/background.h"
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct task {
+  void (*work)(void *context);
+  void *context;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool done, left; /* left: by the caller */
+} task;
+
+static atomic_int alone; /* threads that were left and work on */
+
+static void end_task(task *t) {
+  (void)pthread_cond_destroy(&t->changed);
+  (void)pthread_mutex_destroy(&t->lock);
+  scl_release(t);
+}
+
+static void *run(void *context) {
+  task *t = context;
+  t->work(t->context);
+  pthread_mutex_lock(&t->lock);
+  t->done = true;
+  const bool left = t->left;
+  (void)pthread_cond_signal(&t->changed);
+  pthread_mutex_unlock(&t->lock);
+  if (!left) return NULL; /* the caller ends it */
+  scl_release(t->context);
+  end_task(t);
+  atomic_fetch_sub(&alone, 1);
+  return NULL;
+}
+
+/* The end of the process must not take libraries from under a thread that works on. */
+static void leave_at_once(int status, void *unused) {
+  (void)unused;
+  if (atomic_load(&alone) == 0) return;
+  (void)fflush(NULL);
+  _exit(status);
+}
+
+/* Until it is done, or Ctrl-C: whether it is done. The lock is held. */
+static bool wait_for(task *t) {
+  while (!t->done && !scl_interrupted()) {
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 50000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_cond_timedwait(&t->changed, &t->lock, &until);
+  }
+  return t->done;
+}
+
+scl_status scl_background_run(void (*work)(void *context), void *context, scl_error *error) {
+  static atomic_flag registered = ATOMIC_FLAG_INIT;
+  pthread_t thread;
+  task *t = scl_allocate_zero(sizeof *t);
+  if (t == NULL) {
+    scl_release(context);
+    return scl_fail_memory(error, sizeof *t, "a thread");
+  }
+  *t = (task){.work = work, .context = context};
+  (void)pthread_mutex_init(&t->lock, NULL);
+  (void)pthread_cond_init(&t->changed, NULL);
+  if (!scl_thread_start(&thread, run, t)) {
+    end_task(t);
+    work(context);
+    return SCL_STATUS_OK;
+  }
+  if (!atomic_flag_test_and_set(&registered)) (void)on_exit(leave_at_once, NULL);
+  pthread_mutex_lock(&t->lock);
+  const bool done = wait_for(t);
+  t->left = !done;
+  if (!done) atomic_fetch_add(&alone, 1);
+  pthread_mutex_unlock(&t->lock);
+  if (!done) {
+    scl_thread_leave(thread);
+    (void)scl_interrupt_check(error);
+    return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
+  }
+  scl_thread_join(thread);
+  end_task(t);
+  return SCL_STATUS_OK;
+}
