@@ -47,4 +47,21 @@ function TestAComponentIsNotUnknownWhereMemoryRanOut()
   end
 end
 
+-- Whatever is given, a sentence shows it shortly and without an address.
+function TestValuesAreShownShortly()
+  local odd = setmetatable({}, { __metatable = function() end })
+  for _, value in ipairs{ ("x"):rep(70000), print, {}, io.stdout, coroutine.create(print), odd,
+    { [print] = 1 } } do
+    for _, f in ipairs{ sc.kernel.linear, sc.zeros, sc.metrics.mse, sc.standardize, sc.choose.pick,
+      function(v) sc.kernel.linear{ v } end, function(v) core.json_encode{ [{}] = v } end } do
+      local ok, message = pcall(f, value)
+      if not ok then
+        lu.assertTrue(#message < 400)
+        lu.assertNil(message:find("0x%x%x%x"), message)
+        lu.assertNil(message:find("attempt to", 1, true), message)
+      end
+    end
+  end
+end
+
 os.exit(lu.LuaUnit.run())

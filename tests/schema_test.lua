@@ -450,8 +450,8 @@ function TestRefusals:test_options_among_the_paths()
   refuses({ "data.csv: option \"target\" stands among the paths", "(path, { target = ... })" },
     sc.data.csv, { file(train), target = "u" })
   refuses("stands among the paths", sc.data.libsvm, { file "1 1:1\n", task = "regression" })
-  refuses("'levels' got a table with the key 'k'", read, train, { levels = { k = { "a" } } })
-  refuses("'skip' got a table with the key 'u'", read, train, { skip = { u = true } })
+  refuses("'levels' got a table with the key \"k\"", read, train, { levels = { k = { "a" } } })
+  refuses("'skip' got a table with the key \"u\"", read, train, { skip = { u = true } })
 end
 
 function TestRefusals:test_other_encodings_have_a_sentence()

@@ -32,8 +32,8 @@ static const char *push_text(lua_State *L, int place, size_t i, const char *titl
 static void refuse_keys(lua_State *L, int place, const char *title, const char *what) {
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
     if (lua_type(L, -2) != LUA_TNUMBER)
-      luaL_error(L, "%s: '%s' got a table with the key '%s'; it takes a text or a list of texts",
-                 title, what, luaL_tolstring(L, -2, NULL));
+      luaL_error(L, "%s: '%s' got a table with the key %s; it takes a text or a list of texts",
+                 title, what, scl_lua_shown(L, -2));
 }
 
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
@@ -126,9 +126,7 @@ static void refuse_value(option_table *t, const char *name) {
   lua_State *L = t->L;
   const scl_option *row = row_of(t, name);
   scl_given given = {.name = name, .value = {.form = SCL_FORM_OPAQUE, .place = -1}};
-  given.value.word = lua_type(L, -1) == LUA_TSTRING
-                         ? lua_pushfstring(L, "\"%s\"", lua_tostring(L, -1))
-                         : luaL_tolstring(L, -1, NULL);
+  given.value.word = scl_lua_shown(L, -1);
   scl_error error = {0};
   scl_settings_destroy(&t->settings);
   scl_lua_check(L, scl_settings_create(t->title, row, 1, &given, 1, &t->settings, &error), &error);

@@ -28,20 +28,36 @@ void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
                 &error);
 }
 
-/* What stands at `place`, as one would type it; left on the stack. */
-static const char *typed(lua_State *L, int place) {
-  if (lua_type(L, place) == LUA_TSTRING)
-    return lua_pushfstring(L, "\"%s\"", lua_tostring(L, place));
-  if (lua_type(L, place) == LUA_TNUMBER) return luaL_tolstring(L, place, NULL);
-  return lua_isnone(L, place) ? "nothing" : luaL_typename(L, place);
+/* The text on top of the stack between quotes, or its beginning where it is long. */
+static const char *cut(lua_State *L, const char *quote) {
+  enum { MOST = 60 };
+  size_t length;
+  const char *text = lua_tolstring(L, -1, &length);
+  if (length > MOST) text = lua_pushlstring(L, text, MOST);
+  return lua_pushfstring(L, "%s%s%s%s", quote, text, length > MOST ? "..." : "", quote);
+}
+
+const char *scl_lua_shown(lua_State *L, int place) {
+  const int type = lua_type(L, place);
+  if (type == LUA_TNONE) return "nothing";
+  if (type == LUA_TNUMBER || type == LUA_TBOOLEAN) return luaL_tolstring(L, place, NULL);
+  if (type == LUA_TSTRING) {
+    lua_pushvalue(L, place);
+    return cut(L, "\"");
+  }
+  if (type != LUA_TTABLE || luaL_getmetafield(L, place, "__tostring") == LUA_TNIL)
+    return luaL_typename(L, place);
+  lua_pop(L, 1);
+  luaL_tolstring(L, place, NULL);
+  return cut(L, "");
 }
 
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
   const lua_Number value =
       lua_type(L, place) == LUA_TNUMBER ? lua_tonumber(L, place) : (lua_Number)NAN;
   if (!(value >= (double)low && value <= (double)high) || value != floor(value))
-    luaL_error(L, "'%s' got %s; it takes a whole number from %I to %I", what, typed(L, place),
-               (LUAI_UACINT)low, (LUAI_UACINT)high);
+    luaL_error(L, "'%s' got %s; it takes a whole number from %I to %I", what,
+               scl_lua_shown(L, place), (LUAI_UACINT)low, (LUAI_UACINT)high);
   return (size_t)value;
 }
 
@@ -62,7 +78,7 @@ scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
   const char *name = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
   if (strcmp(name, "float64") == 0) return SCL_DTYPE_FLOAT64;
   if (strcmp(name, "float32") != 0)
-    luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", typed(L, place));
+    luaL_error(L, "'dtype' got %s; it takes \"float64\" or \"float32\"", scl_lua_shown(L, place));
   return SCL_DTYPE_FLOAT32;
 }
 

@@ -37,6 +37,9 @@ void scl_lua_account(lua_State *L, size_t bytes);
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
+/* What stands at `place`, as one would type it and cut where it is long; of what nobody types, its
+ * type. Texts are left on the stack. */
+const char *scl_lua_shown(lua_State *L, int place);
 /* A whole number in [low, high] at `place`, with a sentence that names `what` otherwise. */
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what);
 /* The path of a file at `place`: a text without a zero byte, behind which the system would not

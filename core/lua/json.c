@@ -71,7 +71,7 @@ static bool is_list(lua_State *L, int place) {
       luaL_error(L,
                  "JSON has lists of 1 to n and objects with texts as names, and a table has the "
                  "key %s",
-                 luaL_tolstring(L, -2, NULL));
+                 scl_lua_shown(L, -2));
     numbers += key > 0;
   }
   if (texts > 0 && numbers > 0) luaL_error(L, "JSON has lists or objects, and a table is both");

@@ -143,7 +143,7 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   if (lua_type(L, key) != LUA_TSTRING) {
     lua_pushvalue(L, key + 1);
     luaL_error(L, "%s: takes named options, and got %s without a name", title,
-               luaL_tolstring(L, -1, NULL));
+               scl_lua_shown(L, -1));
   }
   return lua_tostring(L, key);
 }
@@ -196,8 +196,7 @@ static const scl_given *read_all(lua_State *L, int place, const char *title, val
   *count = 0;
   if (lua_isnoneornil(L, place)) return NULL;
   if (lua_type(L, place) != LUA_TTABLE) {
-    luaL_error(L, "%s: takes a table of named options, and got %s", title,
-               luaL_tolstring(L, place, NULL));
+    luaL_error(L, "%s: takes a table of named options, and got %s", title, scl_lua_shown(L, place));
   }
   luaL_checkstack(L, 60, "too many options");
   scl_lua_copy_table(L, place, title);

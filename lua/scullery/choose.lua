@@ -133,7 +133,7 @@ function choose.searched(kind, given)
   local list = {}
   for name, value in pairs(given) do
     if choose.is(value) then
-      list[#list + 1] = { path = kind .. "." .. name, values = value.values, choose = value,
+      list[#list + 1] = { path = ("%s.%s"):format(kind, name), values = value.values, choose = value,
         option = name }
     end
   end

@@ -108,7 +108,7 @@ end
 -- The choices for what stands inside option `name`: "sampler.base.sigma" is "sampler.sigma" to the
 -- base.
 local function inner(self, name, part, choices)
-  local result, prefix = {}, self.kind .. "." .. name .. "."
+  local result, prefix = {}, self.kind .. "." .. tostring(name) .. "."
   for path, value in pairs(choices) do
     if path:sub(1, #prefix) == prefix then
       result[part.kind .. "." .. path:sub(#prefix + 1)] = value
@@ -151,7 +151,7 @@ end
 function Component:options(choices)
   local result = {}
   for name, value in pairs(self.given) do
-    value = choose.pick(value, self.kind .. "." .. name, choices)
+    value = choose.pick(value, self.kind .. "." .. tostring(name), choices)
     result[name] = map_parts(value, function(part)
       return part:resolved(inner(self, name, part, choices))
     end)

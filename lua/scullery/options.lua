@@ -12,6 +12,10 @@ local MOST_SHOWN, MOST_TEXT = 8, 60
 --- options.constructors[f] = "sc.KIND.NAME" of functions that make components.
 options.constructors = setmetatable({}, { __mode = "k" })
 
+local function shown_key(key)
+  return (type(key) == "string" or type(key) == "number") and tostring(key) or "a " .. type(key)
+end
+
 local function show(value, depth)
   local kind = type(value)
   local maker = kind == "function" and options.constructors[value]
@@ -23,9 +27,9 @@ local function show(value, depth)
   if kind == "number" then return value ~= value and "nan" or ("%.14g"):format(value) end
   if core.is_matrix(value) then return ("a %d x %d matrix"):format(value:rows(), value:cols()) end
   if kind == "function" or kind == "userdata" or kind == "thread" then return "a " .. kind end
-  local meta = kind == "table" and getmetatable(value) or {}
   if kind ~= "table" then return tostring(value) end
-  if meta.__tostring then
+  local meta = getmetatable(value)
+  if type(meta) == "table" and meta.__tostring then -- a __metatable may be anything
     local text = tostring(value)
     return text:find("\n", 1, true) and "a " .. (meta.__name or "table") or text
   end
@@ -33,7 +37,7 @@ local function show(value, depth)
   local parts = {}
   for k, v in pairs(value) do
     if #parts == MOST_SHOWN then parts[#parts + 1] = "..." break end
-    parts[#parts + 1] = (math.type(k) == "integer" and "" or tostring(k) .. " = ")
+    parts[#parts + 1] = (math.type(k) == "integer" and "" or shown_key(k) .. " = ")
       .. show(v, depth - 1)
   end
   return "{" .. table.concat(parts, ", ") .. "}"

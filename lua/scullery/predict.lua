@@ -76,7 +76,7 @@ function predict.rows(path, f, format, id)
   return function() return core.next_rows(blocks) end
 end
 
-local BLOCK_BYTES, MOST_ROWS = 1 << 24, 1 << 16
+local BLOCK_BYTES, MOST_ROWS = 1 << 22, 1 << 16
 
 -- Rows that are predicted at a time: whole blocks of the engine, so that each row is a part of the
 -- same block, and has the same bits, as where all rows are in memory.
@@ -184,6 +184,8 @@ function predict.write(f, next_rows, wanted)
   while X do
     core.write_rows(file, said(f:scores(core.source(X))), ids)
     count = count + X:rows()
+    X, ids = nil, nil
+    collectgarbage() -- the collector does not hurry for a few objects, large as they are
     X, ids = next_rows()
   end
   if wanted.before_end then wanted.before_end() end
