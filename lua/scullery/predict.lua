@@ -184,7 +184,6 @@ function predict.write(f, next_rows, wanted)
   while X do
     core.write_rows(file, said(f:scores(core.source(X))), ids)
     count = count + X:rows()
-    X, ids = nil, nil
     collectgarbage() -- the collector does not hurry for a few objects, large as they are
     X, ids = next_rows()
   end
