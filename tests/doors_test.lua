@@ -512,10 +512,12 @@ end
 -- What a script may put where a fit has something.
 local hostile = { false, 0, -1, 0.5, 0 / 0, 1 / 0, 1 << 53, "x", "float32", {}, { 1 },
   { 1, 2, 3 }, { "a", "b" }, { {} }, print, io.stdout, coroutine.create(print), sc.zeros(0, 0),
-  sc.zeros(1, 0), sc.zeros(0, 1), sc.ones(1, 1), sc.ones(2, 2), sc.ones(8, 1, { dtype = "float32" }),
+  sc.zeros(1, 0), sc.zeros(0, 1), sc.ones(1, 1), sc.ones(2, 2),
+  sc.ones(8, 1, { dtype = "float32" }),
   sc.ones(8, 2), sc.ones(1, 1) * (0 / 0), X, new_map(2), gaussian(), ridge(), core.source(X),
   core.fit_stage("add_bias", core.source(sc.ones(3, 5)), {}),
-  setmetatable({}, { __index = function(_, key) return type(key) == "string" and key or nil end,
+  setmetatable({}, {
+    __index = function(_, key) return type(key) == "string" and key or nil end,
     __name = "scullery.map", __gc = type, __close = type, __call = type }) }
 hostile[#hostile + 1] = { hostile[#hostile - 2], hostile[#hostile - 2] } -- stages of other widths
 
@@ -568,4 +570,4 @@ function TestFields.test_a_model_that_is_not_linear()
   lu.assertTrue(attack(p, ds) > 1000)
 end
 
-os.exit(lu.LuaUnit.run())
+os.exit(lu.LuaUnit.run(), true)
