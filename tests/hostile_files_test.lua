@@ -134,6 +134,13 @@ function TestWidth:test_a_header_longer_than_a_buffer()
   lu.assertEquals((core.next_block(blocks)), r.X)
 end
 
+function TestWidth:test_more_empty_lines_than_a_buffer_before_the_first()
+  local path = file(("\n"):rep(3000000) .. "a,b\n1,2\n")
+  local source, s = core.stream_csv(path, {})
+  lu.assertEquals({ s.names, s.target, s.rows }, { { "a" }, "b", 1 })
+  lu.assertEquals((core.read_rows(source, 1, 1)):get(1, 1), 1)
+end
+
 function TestWidth:test_values_that_make_the_choice_of_a_median_slow()
   local n = 100000 -- every middle element is the least of what is left
   local order, low = {}, {}

@@ -131,22 +131,26 @@ const char *csv_find_odd_byte(const char *at, const char *end) {
   return NULL;
 }
 
-void csv_missing_prepare(csv_missing *missing, const char *const *words) {
+static const char *word_at(const void *context, size_t i) {
+  return ((const char *const *)context)[i];
+}
+
+scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, scl_error *error) {
+  size_t count = 0;
   memset(missing, 0, sizeof *missing);
-  missing->words = words;
-  for (; *words != NULL; words++) {
-    if (**words == 0) continue; /* an empty field is missing anyway */
-    missing->first[(unsigned char)**words] = true;
-    missing->longest = scl_max(missing->longest, strlen(*words));
+  for (; words[count] != NULL; count++) {
+    if (*words[count] == 0) continue; /* an empty field is missing anyway */
+    missing->first[(unsigned char)*words[count]] = true;
+    missing->longest = scl_max(missing->longest, strlen(words[count]));
   }
+  return csv_names_make(&missing->words, count, word_at, words, error);
 }
 
 bool csv_is_missing(const csv_missing *missing, csv_field field) {
+  const csv_name *found;
   if (field.length == 0) return true;
   if (field.length > missing->longest || !missing->first[(unsigned char)*field.text]) return false;
-  for (const char *const *word = missing->words; *word != NULL; word++)
-    if (strlen(*word) == field.length && memcmp(*word, field.text, field.length) == 0) return true;
-  return false;
+  return csv_names_find(&missing->words, field.text, field.length, &found) > 0;
 }
 
 void scl_csv_defaults(scl_csv_options *options) {

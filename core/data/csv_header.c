@@ -81,6 +81,14 @@ static bool first_line_is_header(const csv_schema *schema, const char *text, con
   return true;
 }
 
+const char *csv_first_line(const char *text, const char *end) {
+  const char *next = text;
+  if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
+  while (text < end && csv_blank_line(text, end, 0, &next))
+    text = next;
+  return text;
+}
+
 scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error) {
   const scl_csv_options *o = schema->options;
   schema->separator = o->separator != 0

@@ -1,14 +1,34 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries;
- * csv_header.c: the
- * first lines; csv_names.c: columns by name; csv_schema.c: header, names; csv_like.c: columns by a schema; csv_types.c: what each column
- * becomes; csv_scan.c: the first pass, types and levels; csv_parse.c: the second, numbers;
- * csv_fill.c: missing numbers; csv_lines.c: lines of a file, a buffer at a time; csv_read.c,
- * csv_stream.c and csv_blocks.c: whole files, streams, and rows that are read once. */
+ * csv_header.c: the first lines; csv_names.c: columns by name; csv_schema.c: header, names;
+ * csv_like.c: columns by a schema; csv_types.c: what each column becomes; csv_scan.c: the first
+ * pass, types and levels; csv_parse.c: the second, numbers; csv_fill.c: missing numbers;
+ * csv_lines.c: lines of a file, a buffer at a time; csv_read.c, csv_stream.c and csv_blocks.c:
+ * whole files, streams, and rows that are read once. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
 #include "data/csv.h"
 #include <string.h>
+
+/* ---------------------------------------------------------------- names (csv_names.c) */
+
+typedef struct csv_name {
+  const char *text; /* borrowed */
+  size_t length, place;
+} csv_name;
+
+/* Sorted; those alike by their place. */
+typedef struct csv_names {
+  csv_name *list;
+  size_t count;
+} csv_names;
+
+scl_status csv_names_make(csv_names *names, size_t count, const char *(*name)(const void *, size_t),
+                          const void *context, scl_error *error);
+/* How many have this name; *first is the first of them, the others follow. */
+size_t csv_names_find(const csv_names *names, const char *text, size_t length,
+                      const csv_name **first);
+void csv_names_release(csv_names *names);
 
 /* ---------------------------------------------------------------- fields (csv.c) */
 
@@ -51,11 +71,12 @@ size_t csv_count_lines(const char *from, const char *to);
 /* The words for a missing value, with a table of their first bytes so that most fields need no
  * look. */
 typedef struct csv_missing {
-  const char *const *words;
+  csv_names words;
   size_t longest;
   bool first[256];
 } csv_missing;
-void csv_missing_prepare(csv_missing *missing, const char *const *words);
+/* The words are borrowed. */
+scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, scl_error *error);
 bool csv_is_missing(const csv_missing *missing, csv_field field);
 
 /* A plain decimal ("-12.5": at most 19 digits, no exponent) up to the separator or line break: the
@@ -109,27 +130,6 @@ long csv_levels_find(const csv_levels *levels, const char *text, size_t length);
 /* In the order of their bytes. */
 void csv_levels_sort(csv_levels *levels);
 void csv_levels_release(csv_levels *levels);
-
-/* ---------------------------------------------------------------- columns by name
- * (csv_names.c) */
-
-typedef struct csv_name {
-  const char *text; /* borrowed */
-  size_t length, place;
-} csv_name;
-
-/* Sorted; those alike by their place. */
-typedef struct csv_names {
-  csv_name *list;
-  size_t count;
-} csv_names;
-
-scl_status csv_names_make(csv_names *names, size_t count, const char *(*name)(const void *, size_t),
-                          const void *context, scl_error *error);
-/* How many have this name; *first is the first of them, the others follow. */
-size_t csv_names_find(const csv_names *names, const char *text, size_t length,
-                      const csv_name **first);
-void csv_names_release(csv_names *names);
 
 /* ---------------------------------------------------------------- columns (csv_schema.c) */
 
@@ -197,6 +197,8 @@ scl_status csv_like_match(csv_schema *schema, scl_error *error);
 scl_status csv_like_header(csv_schema *schema, const char *text, const char *end, scl_error *error);
 /* The separator and whether there is a header, from the first lines (csv_header.c). */
 scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error);
+/* Past a byte order mark and empty lines. */
+const char *csv_first_line(const char *text, const char *end);
 size_t csv_count_fields(const char *text, const char *end, char separator);
 /* The name of column j of a file without a header, by its place; NULL where it has none. */
 const char *csv_like_name(const csv_schema *schema, size_t j);

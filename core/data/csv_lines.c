@@ -78,15 +78,20 @@ scl_status csv_lines_next(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+static size_t lines_from_first(const csv_lines *l) {
+  const char *end = l->buffer + l->used;
+  return csv_count_lines(csv_first_line(l->buffer, end), end);
+}
+
 scl_status csv_lines_look(csv_lines *l, scl_error *error) {
   SCL_TRY(fill_buffer(l, error));
-  while (!l->ended && csv_count_lines(l->buffer, l->buffer + l->used) < FIRST_LINES &&
-         l->room < CSV_LONGEST_LINE) {
+  while (!l->ended && lines_from_first(l) < FIRST_LINES && l->room < CSV_LONGEST_LINE) {
     SCL_TRY(enlarge_buffer(l, error));
     SCL_TRY(fill_buffer(l, error));
   }
-  if (l->ended || memchr(l->buffer, '\n', l->used) != NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line 1 is longer than %d bytes", l->path,
+  if (l->ended || lines_from_first(l) > 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: its first line does not end within the first %d bytes", l->path,
                   CSV_LONGEST_LINE);
 }
 

@@ -1,4 +1,5 @@
-/* Which columns have a name: names in their order, found by halving. */
+/* Which columns have a name, and which words mean a missing value: names in their order, found by
+ * halving. */
 #include "data/csv_internal.h"
 
 #include <stdlib.h>

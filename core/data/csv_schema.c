@@ -186,20 +186,11 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
   return csv_like_match(schema, error);
 }
 
-/* Past a byte order mark and empty lines. */
-static const char *first_line(const char *text, const char *end) {
-  const char *next = text;
-  if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
-  while (text < end && csv_blank_line(text, end, 0, &next))
-    text = next;
-  return text;
-}
-
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body,
                            scl_error *error) {
   const scl_csv_options *o = schema->options;
-  csv_missing_prepare(&schema->missing, o->missing);
-  text = first_line(text, end);
+  SCL_TRY(csv_missing_prepare(&schema->missing, o->missing, error));
+  text = csv_first_line(text, end);
   if (text >= end)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[0]);
   const char *zero = memchr(text, 0, (size_t)(end - text));
@@ -218,7 +209,7 @@ scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end
 
 scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const char *text,
                                   const char *end, const char **body, scl_error *error) {
-  const char *at = *body = first_line(text, end);
+  const char *at = *body = csv_first_line(text, end);
   if (!schema->header) return SCL_STATUS_OK;
   if (at >= end)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[file]);
@@ -246,6 +237,7 @@ void csv_schema_close(csv_schema *schema) {
     csv_levels_release(&schema->column[j].levels);
   }
   csv_names_release(&schema->names);
+  csv_names_release(&schema->missing.words);
   SCL_RELEASE(schema->column, schema->unknown);
   schema->column = NULL;
   schema->unknown = NULL;

@@ -37,7 +37,7 @@ static scl_status look(const char *path, int descriptor, bool regular_alone, scl
   return SCL_STATUS_OK;
 }
 
-/* Without O_NONBLOCK, opening a pipe waits for its writer, and neither poll nor Ctrl-C ends that. */
+/* Without O_NONBLOCK, opening a pipe waits for its writer, which neither poll nor Ctrl-C ends. */
 static scl_status open_path(const char *path, bool regular_alone, scl_file *out, scl_error *error) {
   *out = (scl_file){.path = path, .descriptor = -1};
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -12,8 +12,8 @@ typedef struct scl_input scl_input;
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error);
 /* `size` bytes, fewer at the end alone. A truncated or damaged gzip file: SCL_STATUS_BAD_DATA. */
 scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, scl_error *error);
-/* After the first read, the most bytes that the file can hold: the size of a plain file, 1032 times that of a packed one;
- * SIZE_MAX where it is not known. */
+/* After the first read, the most bytes that the file can hold: the size of a plain file, 1032 times
+ * that of a packed one; SIZE_MAX where it is not known. */
 size_t scl_input_most(const scl_input *input);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);

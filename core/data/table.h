@@ -25,9 +25,9 @@ typedef struct scl_table {
 
 void scl_table_destroy(scl_table *table);
 
-/* x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is wanted. Refuses what
- * is larger than the memory that is left, before the system would take it from under other
- * programs. */
+/* x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is wanted. Refuses
+ * what, with the names of the columns, is larger than the memory that is left, before the system
+ * would take it from under other programs. */
 scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
                           scl_error *error);
 
