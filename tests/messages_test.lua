@@ -93,8 +93,8 @@ end
 
 local function sequence(...) return table.pack(...) end
 local values = {
-  {}, { sequence() }, { "no/such/folder" }, { 4 }, { 0 / 0 }, { -1 }, { 1e300 }, { math.mininteger },
-  { true },
+  {}, { sequence() }, { "no/such/folder" }, { 4 }, { 0 / 0 }, { -1 }, { 1e300 },
+  { math.mininteger }, { true },
   { tostring }, { sequence(1) }, { sequence("a") }, { { x = 1 } }, { io.stdout },
   { coroutine.create(tostring) },
   { setmetatable({}, { __index = function() error("own") end }) },

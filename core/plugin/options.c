@@ -208,13 +208,13 @@ static scl_status refuse_name(const char *title, const scl_option *options, size
   }
   const char *near = scl_nearest(name, names, count);
   if (count == 0)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%s': it takes none", title,
-                    name);
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s': it takes none",
+                    title, name);
   if (near == NULL)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%s'; it takes %s", title,
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s'; it takes %s", title,
                     name, list);
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                  "%s: unknown option '%s' (did you mean '%s'?); it takes %s", title, name, near,
+                  "%s: unknown option '%.60s' (did you mean '%s'?); it takes %s", title, name, near,
                   list);
 }
 

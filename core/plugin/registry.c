@@ -453,13 +453,13 @@ static scl_status refuse_unknown(scl_kind kind, const char *name, scl_error *err
   if (count == 0)
     (void)scl_fail(
         error, SCL_STATUS_BAD_OPTION,
-        "no %s '%s': no %s plugins were found (SCULLERY_PLUGIN_PATH names folders to look in)",
+        "no %s '%.60s': no %s plugins were found (SCULLERY_PLUGIN_PATH names folders to look in)",
         word, name, word);
   else if (near != NULL)
-    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%s' (did you mean '%s'?); there are %s",
+    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%.60s' (did you mean '%s'?); there are %s",
                    word, name, near, text);
   else
-    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%s'; there are %s", word, name, text);
+    (void)scl_fail(error, SCL_STATUS_BAD_OPTION, "no %s '%.60s'; there are %s", word, name, text);
   scl_release(list.entries);
   return SCL_STATUS_BAD_OPTION;
 }
