@@ -133,8 +133,8 @@ function choose.searched(kind, given)
   local list = {}
   for name, value in pairs(given) do
     if choose.is(value) then
-      list[#list + 1] = { path = ("%s.%s"):format(kind, name), values = value.values, choose = value,
-        option = name }
+      list[#list + 1] = { path = ("%s.%s"):format(kind, name), values = value.values,
+        choose = value, option = name }
     end
   end
   table.sort(list, function(a, b) return a.path < b.path end)

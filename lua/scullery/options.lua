@@ -68,6 +68,7 @@ end
 function options.guard(title, level, f, ...)
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
+  if type(result[2]) ~= "string" then error(result[2], 0) end -- of the script's own function
   local message = options.plain(result[2])
   if message:sub(1, #title) ~= title then message = title .. ": " .. message end
   error(message, level + 1)

@@ -63,7 +63,7 @@ local function strange_table()
   local inner = pick(tables)
   if inner:sub(1, 1) ~= "{" then inner = "{}" end
   if event == "__name" then
-    return ("setmetatable(%s, { __name = %s })"):format(inner, pick(texts))
+    return ("setmetatable(%s, { __name = %s })"):format(inner, pick{ '"x"', "3", '("y"):rep(300)' })
   end
   if event == "__len" and chance(60) then
     return ("setmetatable(%s, { __len = function() return %s end })"):format(inner, pick(numbers))
