@@ -522,8 +522,8 @@ local hostile = { false, 0, -1, 0.5, 0 / 0, 1 / 0, 1 << 53, "x", "float32", {}, 
 hostile[#hostile + 1] = { hostile[#hostile - 2], hostile[#hostile - 2] } -- stages of other widths
 
 local methods = { "predict", "decision", "labels", "probabilities", "calibrate", "transform",
-  "score",
-  "error", "weights", "intercept", "norm", "bound", "info", "__tostring", "clone", "prune", "save" }
+  "score", "error", "weights", "intercept", "norm", "bound", "info", "__tostring", "clone", "prune",
+  "save" }
 
 -- Every field replaced by every hostile value: each method answers or raises, and goes on doing so.
 local function attack(p, ds)

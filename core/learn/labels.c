@@ -99,10 +99,6 @@ static void destroy_coded(scl_source *source) {
 
 static const scl_source_class coded_class = {read_coded, destroy_coded};
 
-scl_source *scl_source_coded_from(const scl_source *source) {
-  return source->class == &coded_class ? ((const coded_source *)source)->from : NULL;
-}
-
 scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
                             scl_error *error) {
   const size_t bytes = classes->count * sizeof(double);

@@ -26,8 +26,6 @@ scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *cla
 /* A source whose labels (one column of targets) come coded. `from` is borrowed. */
 scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
                             scl_error *error);
-/* What a coded source reads from; NULL for any other source. */
-scl_source *scl_source_coded_from(const scl_source *source);
 
 /* Whether the targets of a row are those of a label that is none of the classes. */
 bool scl_is_stranger(const double *y, size_t targets);

@@ -72,10 +72,6 @@ static void columns_destroy(scl_source *source) {
 
 static const scl_source_class columns_class = {columns_read, columns_destroy};
 
-scl_source *scl_source_columns_from(const scl_source *source) {
-  return source->class == &columns_class ? ((const columns_source *)source)->from : NULL;
-}
-
 scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
                               scl_source **out, scl_error *error) {
   for (size_t j = 0; j < count; j++)

@@ -30,8 +30,6 @@ scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_sourc
  * `from` is borrowed. */
 scl_status scl_source_columns(scl_source *from, const size_t *places, size_t count,
                               scl_source **out, scl_error *error);
-/* What such a source reads from; NULL for any other source. */
-scl_source *scl_source_columns_from(const scl_source *source);
 /* source may be NULL. */
 void scl_source_destroy(scl_source *source);
 
