@@ -62,12 +62,14 @@ static bool is_left(size_t bytes) {
   return bytes <= left;
 }
 
+/* A block of 0 bytes has one behind its size: otherwise the pointer to it would point behind the
+ * block, where the sanitizers do not find it held. */
 void *scl_allocate(size_t bytes) {
   if (must_fail() || bytes > SIZE_MAX / 2 || !is_left(bytes)) return NULL;
   void *block = NULL;
   if (is_large(bytes))
     block = map_pages(bytes + ALIGNMENT);
-  else if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT) != 0)
+  else if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT + (bytes == 0)) != 0)
     block = NULL;
   if (block == NULL) return NULL;
   *(size_t *)block = bytes;
