@@ -2,8 +2,16 @@
 --- processes, one at a time and each with a limit of time.
 local support = require "support"
 
-local attack = { source = os.getenv("SCULLERY_SOURCE") or ".",
-  binary = support.binary, sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
+-- The children run in a folder of their own.
+local function absolute(path)
+  local pipe = assert(io.popen("realpath " .. support.quote(path)))
+  local found = pipe:read("l")
+  pipe:close()
+  return found
+end
+
+local attack = { source = absolute(os.getenv("SCULLERY_SOURCE") or "."),
+  binary = absolute(support.binary), sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
 
 --- attack.options(arguments, defaults): "--name value" and "--name" over the defaults.
 function attack.options(arguments, defaults)

@@ -27,7 +27,7 @@ local tables = { "{}", "{ 1, 2, 3 }", "{ { 1, 2 }, { 3, 4 } }", "{ { 1, 2 }, { 3
   "w.deep(1000)", "w.deep(100000)", "w.loop()", "{ w.loop() }" }
 
 local others = { "nil", "nil", "true", "false", "function() end", "io.stdout", "print",
-  "coroutine.create(function() end)", "setmetatable({}, { __index = error })" }
+  "coroutine.create(function() end)", "setmetatable({}, { __index = w.raise })" }
 
 local expression, call -- below
 
@@ -51,7 +51,7 @@ local function action()
     return ('w.set(w.get(%s, "fitted"), %q, nil) collectgarbage()'):format(one, pick{ "map",
       "weights", "stages", "learnt", "intercept" })
   end
-  if kind == 14 then return 'error(setmetatable({}, { __tostring = error, __name = 3 }))' end
+  if kind == 14 then return 'error(setmetatable({}, { __tostring = w.raise, __name = 3 }))' end
   return call(2)
 end
 

@@ -49,6 +49,9 @@ local function finish(title, ok, ...)
   return nil
 end
 
+--- w.raise(...): a function of the script that fails.
+function w.raise() error("the script's own error", 0) end
+
 --- w.call(title, f, ...): what f(...) gives; nothing where it raises an error, whose words are
 --- checked.
 function w.call(title, f, ...) return finish(title, pcall(f, ...)) end
@@ -287,10 +290,11 @@ end
 --- w.clean(): undo what a case did to the process; a finding where it cannot be.
 function w.clean()
   core.fail_allocation_after(-1)
+  local function walk() core.walk(core.source(sc.zeros(2, 1)), {}, nil) end
   for _ = 1, 3 do -- an interrupt that nobody took
-    if pcall(core.walk, core.source(sc.zeros(2, 1)), {}, nil) then break end
+    if pcall(walk) then break end
   end
-  if not pcall(core.walk, core.source(sc.zeros(2, 1)), {}, nil) then
+  if not pcall(walk) then
     finding("state", "walk", "nothing can be walked any more")
   end
   pcall(core.unwatch)
