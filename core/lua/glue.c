@@ -1,7 +1,9 @@
+#define _POSIX_C_SOURCE 200809L
 #include "lua/glue.h"
 
 #include "base/interrupt.h"
 #include "base/memory_left.h"
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,6 +68,9 @@ const char *scl_lua_check_path(lua_State *L, int place) {
   const char *path = luaL_checklstring(L, place, &length);
   if (strlen(path) != length)
     luaL_error(L, "\"%s...\" is no name of a file: it has a zero byte in it", path);
+  if (length >= PATH_MAX)
+    luaL_error(L, "%s is no name of a file: it has %I bytes, and %d are the most",
+               scl_lua_shown(L, place), (LUAI_UACINT)length, PATH_MAX - 1);
   return path;
 }
 

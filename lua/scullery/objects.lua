@@ -85,9 +85,18 @@ local function place_above(level)
   return ""
 end
 
+-- Words of hundreds of bytes are shown by their beginning.
+local function shortened(message)
+  if #message < 1000 then return message end
+  return (message:gsub("%S+", function(word)
+    return #word > 300 and word:sub(1, 60) .. "..." or word
+  end))
+end
+
 -- Raise what f raised, as a sentence under the title with the line that called the library in
 -- front; errors of a call by the library itself go on to the call that a script made.
 local function raise(title, arguments, raised)
+  if type(raised) == "string" then raised = shortened(raised) end
   local message = raised
   if type(raised) == "table" then message = rawget(raised, "message") end
   local where = type(message) == "string" and place_above(3)
@@ -128,12 +137,14 @@ function objects.call(title, f, ...)
   return finish(title, table.pack(...), pcall(f, ...))
 end
 
---- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil).
+--- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil);
+--- those that are no text go on as they are.
 function objects.titled(title, f, ...)
   if not title then return f(...) end
   local result = table.pack(pcall(f, ...))
   if result[1] then return table.unpack(result, 2, result.n) end
-  error(title .. ": " .. without_place(tostring(result[2]), ""), 0)
+  if type(result[2]) ~= "string" then error(result[2], 0) end
+  error(title .. ": " .. without_place(result[2], ""), 0)
 end
 
 -- A method of a class: self must be one of its objects.

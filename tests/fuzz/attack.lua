@@ -11,7 +11,8 @@ local function absolute(path)
 end
 
 local attack = { source = absolute(os.getenv("SCULLERY_SOURCE") or "."),
-  binary = absolute(support.binary), sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
+  binary = absolute(support.binary), build = absolute(support.build),
+  sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
 
 --- attack.options(arguments, defaults): "--name value" and "--name" over the defaults.
 function attack.options(arguments, defaults)

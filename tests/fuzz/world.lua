@@ -29,7 +29,7 @@ local function check_message(title, message, plain)
     return
   end
   if message:find("interrupted!", 1, true) and w.on_interrupt then w.on_interrupt() end
-  local public = title:sub(1, 3) == "sc."
+  local public, engine = title:sub(1, 3) == "sc.", title:sub(1, 5) == "core."
   if title:sub(1, 4) == "raw." then return end -- Lua calls these, with an object that it checked
   if message:find("fault of the library", 1, true)
     or message:find("scullery/[%w_/]+%.lua:%d+") or public and message:find("bad argument", 1, true)
@@ -37,7 +37,7 @@ local function check_message(title, message, plain)
     finding("message", title, message:sub(1, 400))
   elseif message:find("0x%x%x%x%x%x%x") and not message:find("case:%d+: ") then
     finding("an address in a message", title, (message:gsub("0x%x+", "ADDRESS")))
-  elseif #message > 20000 then
+  elseif #message > 20000 and not engine then
     finding("long message", title, ("%d bytes: %s"):format(#message, message:sub(1, 200)))
   end
 end
