@@ -356,6 +356,40 @@ function TestWithin.test_sources_of_sources_have_a_limit()
   lu.assertEquals(core.transform(source, {}, nil), X)
 end
 
+-- coroutine.resume leaves what an error ended as it is: nobody closes its variables.
+local function die_in_a_call(...)
+  local co = coroutine.create(core.solve)
+  lu.assertFalse((coroutine.resume(co, ...)))
+  return co
+end
+
+function TestWithin.test_an_error_in_a_coroutine_ends_its_call()
+  local training = core.training(core.source(X, y), {}, new_map(), {})
+  for _ = 1, 300 do
+    die_in_a_call(training, "no solver", 0)
+    collectgarbage("step")
+  end
+  lu.assertNotNil(core.solve(training, ridge(), 0))
+  collect()
+  lu.assertNotNil(core.solve(training, ridge(), 0))
+end
+
+function TestWithin.test_a_call_that_ended_by_an_error_ends_no_other()
+  local training = core.training(core.source(X, y), {}, new_map(), {})
+  local before = die_in_a_call(training, "no solver", 0)
+  local map, source = new_map()
+  source = rows(function(read)
+    if read > 1 then return end
+    local other = core.training(core.source(X, y), {}, new_map(), {})
+    die_in_a_call(other, "no solver", 0)
+    coroutine.close(before)
+    close(map)
+    close(source)
+    collect()
+  end)
+  lu.assertEquals(core.transform(source, {}, map):rows(), n)
+end
+
 function TestWithin.test_progress_watched_from_a_coroutine_that_is_gone()
   local calls = 0
   coroutine.wrap(function() core.watch(function() calls = calls + 1 end) end)()
