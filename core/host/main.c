@@ -33,9 +33,10 @@ static const char usage[] =
     "  --           end of the options\n"
     "  --version    the version\n"
     "  --help       this text\n"
-    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; SCULLERY_TRACEBACK=1 "
-    "shows\n"
-    "the library's own lines in errors.\n";
+    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; "
+    "SCULLERY_ISA=plain|avx2|avx512\n"
+    "names a lesser instruction set; SCULLERY_TRACEBACK=1 shows the library's own lines in "
+    "errors.\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
 static const char *const subcommands[] = {"plugin", "data", "predict", "bench"};
