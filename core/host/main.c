@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/memory.h"
 #include "base/unfinished.h"
 #include "plugin/crash.h"
 #include <errno.h>
@@ -268,6 +269,26 @@ static void fill_standard_streams(void) {
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Lua's memory, refused before the system ends the process for it; Lua then collects its garbage and
+ * tries again. What is left is asked for a piece at a time. */
+static void *allocate(void *unused, void *block, size_t before, size_t size) {
+  enum { PIECE = 1 << 20 };
+  static size_t taken; /* since the last question */
+  (void)unused;
+  if (size == 0) {
+    free(block);
+    return NULL;
+  }
+  const size_t had = block == NULL ? 0 : before; /* of a new block `before` tells the type */
+  if (size > had) taken += size - had;
+  if (taken >= PIECE) {
+    const bool admitted = scl_memory_admits(taken);
+    taken = 0;
+    if (!admitted) return NULL;
+  }
+  return realloc(block, size);
+}
+
 int main(int argc, char **argv) {
   fill_standard_streams();
   lua_State *L = luaL_newstate();
@@ -275,6 +296,7 @@ int main(int argc, char **argv) {
     (void)fputs("scullery: not enough memory\n", stderr);
     return EXIT_FAILURE;
   }
+  lua_setallocf(L, allocate, NULL);
   int status = EXIT_FAILURE;
   scl_crash_report();
   scl_unfinished_watch();
