@@ -95,6 +95,13 @@ function TestLists.test_options_are_read_by_raw_access()
   for _ = 1, 3 do pcall(sc.features, { T = choose, seed = choose, dtype = choose }) end
 end
 
+function TestLists.test_options_of_matrices_run_no_metamethod()
+  local given = setmetatable({}, { __index = function() error "asked" end })
+  lu.assertEquals(sc.ones(1, 2, given):rows(), 1)
+  lu.assertEquals(sc.eye(2, given):rows(), 2)
+  lu.assertEquals(sc.rand(setmetatable({ 2, 3 }, getmetatable(given))):rows(), 2)
+end
+
 function TestLists.test_a_list_that_changes_under_a_finalizer()
   for _, make in ipairs{
     function(list) return core.read_csv(list, {}) end,
