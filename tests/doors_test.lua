@@ -95,6 +95,13 @@ function TestLists.test_options_are_read_by_raw_access()
   for _ = 1, 3 do pcall(sc.features, { T = choose, seed = choose, dtype = choose }) end
 end
 
+function TestLists.test_options_of_matrices_run_no_metamethod()
+  local given = setmetatable({}, { __index = function() error "asked" end })
+  lu.assertEquals(sc.ones(1, 2, given):rows(), 1)
+  lu.assertEquals(sc.eye(2, given):rows(), 2)
+  lu.assertEquals(sc.rand(setmetatable({ 2, 3 }, getmetatable(given))):rows(), 2)
+end
+
 function TestLists.test_a_list_that_changes_under_a_finalizer()
   for _, make in ipairs{
     function(list) return core.read_csv(list, {}) end,
@@ -354,6 +361,40 @@ function TestWithin.test_sources_of_sources_have_a_limit()
     for _ = 1, 100000 do source = core.source_columns(source, { 1, 2, 3 }) end
   end)
   lu.assertEquals(core.transform(source, {}, nil), X)
+end
+
+-- coroutine.resume leaves what an error ended as it is: nobody closes its variables.
+local function die_in_a_call(...)
+  local co = coroutine.create(core.solve)
+  lu.assertFalse((coroutine.resume(co, ...)))
+  return co
+end
+
+function TestWithin.test_an_error_in_a_coroutine_ends_its_call()
+  local training = core.training(core.source(X, y), {}, new_map(), {})
+  for _ = 1, 300 do
+    die_in_a_call(training, "no solver", 0)
+    collectgarbage("step")
+  end
+  lu.assertNotNil(core.solve(training, ridge(), 0))
+  collect()
+  lu.assertNotNil(core.solve(training, ridge(), 0))
+end
+
+function TestWithin.test_a_call_that_ended_by_an_error_ends_no_other()
+  local training = core.training(core.source(X, y), {}, new_map(), {})
+  local before = die_in_a_call(training, "no solver", 0)
+  local map, source = new_map()
+  source = rows(function(read)
+    if read > 1 then return end
+    local other = core.training(core.source(X, y), {}, new_map(), {})
+    die_in_a_call(other, "no solver", 0)
+    coroutine.close(before)
+    close(map)
+    close(source)
+    collect()
+  end)
+  lu.assertEquals(core.transform(source, {}, map):rows(), n)
 end
 
 function TestWithin.test_progress_watched_from_a_coroutine_that_is_gone()

@@ -122,4 +122,14 @@ function TestMemoryLimits.test_luas_own_memory()
   lu.assertEquals(err, "scullery: not enough memory\n")
 end
 
+-- Without a limit of the process: the system would promise nearly all memory, and end the process
+-- once it is used. Reading asks for a buffer, and uses none of it here.
+function TestMemoryLimits.test_luas_own_memory_is_held_against_what_is_free()
+  local total = io.open("/proc/meminfo"):read("a"):match("MemTotal:%s*(%d+)")
+  local status, _, err = support.scullery("-e " .. support.quote(
+    ("io.open('/dev/null'):read(%d)"):format(tonumber(total) * 1024 // 100 * 97)))
+  lu.assertEquals(status, 1)
+  lu.assertEquals(err, "scullery: not enough memory\n")
+end
+
 os.exit(lu.LuaUnit.run())

@@ -5,7 +5,7 @@ local sc = require "scullery"
 local support = dofile("tests/support.lua")
 
 local shown = {
-  "attempt to ", "bad argument #", "lua/scullery/", "%[C%]", "a fault of the library",
+  "attempt to ", "bad argument #", "lua/scullery/", "%[C%]",
   "stack overflow", "'for' ", "invalid order function", "malformed pattern", "too many results",
   "expected, got", "'%?'",
   "table index is",

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/unfinished.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static void *run(void *context) {
   if (!left) return NULL; /* the caller ends it */
   scl_release(t->context);
   end_task(t);
+  scl_thread_leave();
   atomic_fetch_sub(&alone, 1);
   return NULL;
 }
@@ -46,6 +48,7 @@ static void leave_at_once(int status, void *unused) {
   (void)unused;
   if (atomic_load(&alone) == 0) return;
   (void)fflush(NULL);
+  scl_unfinished_remove();
   _exit(status);
 }
 
@@ -85,7 +88,6 @@ scl_status scl_background_run(void (*work)(void *context), void *context, scl_er
   if (!done) atomic_fetch_add(&alone, 1);
   pthread_mutex_unlock(&t->lock);
   if (!done) {
-    scl_thread_leave(thread);
     (void)scl_interrupt_check(error);
     return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
   }

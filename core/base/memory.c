@@ -53,7 +53,7 @@ static void *map_pages(size_t bytes) {
 
 /* Whether there is memory for `bytes` more: the system would promise it, and end the process when it
  * is used. What is left is looked up again whenever a sixteenth of it was asked for. */
-static bool is_left(size_t bytes) {
+bool scl_memory_admits(size_t bytes) {
   static atomic_size_t asked, enough;
   if (atomic_fetch_add(&asked, bytes) + bytes < atomic_load(&enough)) return true;
   const size_t left = scl_memory_left();
@@ -65,7 +65,7 @@ static bool is_left(size_t bytes) {
 /* A block of 0 bytes has one behind its size: otherwise the pointer to it would point behind the
  * block, where the sanitizers do not find it held. */
 void *scl_allocate(size_t bytes) {
-  if (must_fail() || bytes > SIZE_MAX / 2 || !is_left(bytes)) return NULL;
+  if (must_fail() || bytes > SIZE_MAX / 2 || !scl_memory_admits(bytes)) return NULL;
   void *block = NULL;
   if (is_large(bytes))
     block = map_pages(bytes + ALIGNMENT);

@@ -6,6 +6,8 @@
 #include "base/numbers.h"
 #include <stdbool.h>
 
+/* Whether there is memory for `bytes` more, by scl_memory_left(), for what takes it from elsewhere. */
+bool scl_memory_admits(size_t bytes);
 /* 64-byte aligned memory; NULL when there is none, or less than scl_memory_left() says. Contents are
  * not set. */
 void *scl_allocate(size_t bytes);

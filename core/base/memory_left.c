@@ -54,13 +54,16 @@ static size_t own_bytes(const char *root, int field) {
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Nine tenths of what is free now: others want some too. */
+/* Nine tenths of what is free now: others want some too. Where the system does not tell, nine tenths
+ * of all there is. */
 static size_t left_of_machine(const char *root) {
   char path[PATH_MAX];
   bool found;
   (void)snprintf(path, sizeof path, "%s/proc/meminfo", root);
   const size_t free_now = number_in(path, "MemAvailable:", &found);
-  return found ? free_now / 10 * 9 * 1024 : SIZE_MAX / 2;
+  if (found) return free_now / 10 * 9 * 1024;
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (size_t)pages / 10 * 9 * (size_t)size : SIZE_MAX / 2;
 }
 
 /* ---------------------------------------------------------------- limits of the process */

@@ -20,4 +20,7 @@ void scl_thread_join(pthread_t thread) {
   atomic_fetch_sub(&running, 1);
 }
 
-void scl_thread_leave(pthread_t thread) { (void)pthread_detach(thread); }
+void scl_thread_leave(void) {
+  (void)pthread_detach(pthread_self());
+  atomic_fetch_sub(&running, 1);
+}

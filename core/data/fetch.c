@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "data/digest.h"
+#include "data/file.h"
 #include "data/output.h"
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -215,15 +216,15 @@ scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_
 scl_status scl_sha256_file(const char *path, char digest[65], scl_error *error) {
   unsigned char buffer[65536];
   scl_digest sum;
-  FILE *file = fopen(path, "rb");
-  if (file == NULL && errno == EINTR) SCL_TRY(scl_interrupt_check(error));
-  if (file == NULL) return scl_fail(error, SCL_STATUS_IO, "%s: %s", path, strerror(errno));
+  scl_file file;
   scl_digest_open(&sum);
-  for (size_t got; !scl_interrupted() && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+  SCL_TRY(scl_file_open(path, &file, error));
+  scl_status status = SCL_STATUS_OK;
+  for (size_t got = 1; status == SCL_STATUS_OK && got > 0;) {
+    status = scl_file_read(&file, buffer, sizeof buffer, &got, error);
     scl_digest_add(&sum, buffer, got);
-  const bool failed = ferror(file) != 0;
-  (void)fclose(file);
-  SCL_TRY(scl_interrupt_check(error));
-  scl_digest_text(&sum, digest);
-  return failed ? scl_fail(error, SCL_STATUS_IO, "%s: cannot be read", path) : SCL_STATUS_OK;
+  }
+  scl_file_close(&file);
+  if (status == SCL_STATUS_OK) scl_digest_text(&sum, digest);
+  return status;
 }

@@ -135,14 +135,15 @@ static void remove_left(const char *target) {
 
 /* ------------------------------------------------------------ making, keeping, removing */
 
-/* Lock the file. False where another writer took it for a dead one's before; a file system without
- * locks removes nothing. */
-static bool lock(scl_temporary *t, int descriptor) {
+/* Lock the file: 0, or errno, EEXIST where another writer took it for a dead one's before. On a file
+ * system without locks nothing is removed. */
+static int lock(scl_temporary *t, int descriptor) {
   struct stat file;
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
-  if (fstat(descriptor, &file) != 0 || file.st_nlink == 0) return false;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EEXIST;
+  if (fstat(descriptor, &file) != 0) return errno;
+  if (file.st_nlink == 0) return EEXIST;
   t->lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  return t->lock >= 0;
+  return t->lock >= 0 ? 0 : errno;
 }
 
 /* One attempt; 0, or errno. */
@@ -150,12 +151,15 @@ static int try_name(scl_temporary *t, const struct stat *replaced, int *descript
   t->unfinished = scl_unfinished_note(t->name);
   *descriptor =
       open(t->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced == NULL ? 0666 : 0600);
-  if (*descriptor >= 0 && lock(t, *descriptor)) {
+  const int reason = *descriptor < 0 ? errno : lock(t, *descriptor);
+  if (reason == 0) {
     if (replaced != NULL) take_over(*descriptor, replaced);
     return 0;
   }
-  const int reason = *descriptor < 0 ? errno : EEXIST;
-  if (*descriptor >= 0) (void)close(*descriptor);
+  if (*descriptor >= 0) {
+    (void)unlink(t->name);
+    (void)close(*descriptor);
+  }
   if (!scl_unfinished_forget(t->unfinished, t->name)) t->name = NULL; /* the process is ending */
   t->unfinished = -1;
   return reason;

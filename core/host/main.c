@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/memory.h"
 #include "base/unfinished.h"
 #include "plugin/crash.h"
 #include <errno.h>
@@ -33,9 +34,10 @@ static const char usage[] =
     "  --           end of the options\n"
     "  --version    the version\n"
     "  --help       this text\n"
-    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; SCULLERY_TRACEBACK=1 "
-    "shows\n"
-    "the library's own lines in errors.\n";
+    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; "
+    "SCULLERY_ISA=plain|avx2|avx512\n"
+    "names a lesser instruction set; SCULLERY_TRACEBACK=1 shows the library's own lines in "
+    "errors.\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
 static const char *const subcommands[] = {"plugin", "data", "predict", "bench"};
@@ -267,6 +269,26 @@ static void fill_standard_streams(void) {
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Lua's memory, refused before the system ends the process for it; Lua then collects its garbage and
+ * tries again. What is left is asked for a piece at a time. */
+static void *allocate(void *unused, void *block, size_t before, size_t size) {
+  enum { PIECE = 1 << 20 };
+  static size_t taken; /* since the last question */
+  (void)unused;
+  if (size == 0) {
+    free(block);
+    return NULL;
+  }
+  const size_t had = block == NULL ? 0 : before; /* of a new block `before` tells the type */
+  if (size > had) taken += size - had;
+  if (taken >= PIECE) {
+    const bool admitted = scl_memory_admits(taken);
+    taken = 0;
+    if (!admitted) return NULL;
+  }
+  return realloc(block, size);
+}
+
 int main(int argc, char **argv) {
   fill_standard_streams();
   lua_State *L = luaL_newstate();
@@ -274,6 +296,7 @@ int main(int argc, char **argv) {
     (void)fputs("scullery: not enough memory\n", stderr);
     return EXIT_FAILURE;
   }
+  lua_setallocf(L, allocate, NULL);
   int status = EXIT_FAILURE;
   scl_crash_report();
   scl_unfinished_watch();

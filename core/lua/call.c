@@ -57,7 +57,8 @@ enum { MOST_CALLS = 256 };
 static struct {
   struct {
     lua_State *L;
-    size_t first; /* of its uses */
+    size_t first;  /* of its uses */
+    size_t number; /* of all calls so far */
   } calls[MOST_CALLS];
   size_t depth;
   struct {
@@ -65,19 +66,26 @@ static struct {
     bool alone;
   } * uses;
   size_t count, room;
+  size_t started; /* calls so far */
 } running;
 
-lua_State *scl_lua_running(void) {
-  return running.depth == 0 ? NULL : running.calls[running.depth - 1].L;
-}
-
-static void end_uses(size_t first) {
+/* End the call at `depth` and all within it. */
+static void end_calls(size_t depth) {
+  const size_t first = running.calls[depth].first;
+  running.depth = depth;
   while (running.count > first) {
     scl_lua_object *object = running.uses[--running.count].object;
     if (running.uses[running.count].alone) object->alone = false;
     count_uses(object, false);
     scl_lua_object_drop(object);
   }
+}
+
+/* An error ends a coroutine without closing what it was to close: its call is ended here. */
+lua_State *scl_lua_running(void) {
+  while (running.depth > 0 && lua_status(running.calls[running.depth - 1].L) > LUA_YIELD)
+    end_calls(running.depth - 1);
+  return running.depth == 0 ? NULL : running.calls[running.depth - 1].L;
 }
 
 static void reserve_use(lua_State *L) {
@@ -128,14 +136,19 @@ const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place) {
 /* ------------------------------------------------------------ entering and leaving */
 
 #define SCL_LUA_MARK "scullery.call"
+#define SCL_LUA_MARK_IN_COROUTINE "scullery.call_in_coroutine"
 
-/* __close of a call's mark, on return and on every error: calls within that ended by an error have
- * left before. */
+/* Which call a mark belongs to. */
+typedef struct call_mark {
+  size_t depth, number;
+} call_mark;
+
+/* __close of a call's mark, on return and on errors, and __gc of one in a coroutine, which an error
+ * may end without closing it. The call may have been ended before. */
 static int leave(lua_State *L) {
-  const size_t depth = *(const size_t *)lua_touserdata(L, 1);
-  if (running.depth <= depth) return 0;
-  end_uses(running.calls[depth].first);
-  running.depth = depth;
+  const call_mark *mark = lua_touserdata(L, 1);
+  if (mark->depth < running.depth && running.calls[mark->depth].number == mark->number)
+    end_calls(mark->depth);
   return 0;
 }
 
@@ -144,22 +157,33 @@ static int enter(lua_State *L) {
   const int arguments = (int)lua_tointeger(L, lua_upvalueindex(2));
   lua_settop(L, arguments);
   luaL_checkstack(L, LUA_MINSTACK + 4, "a call");
+  (void)scl_lua_running(); /* ends what coroutines left behind */
   if (running.depth == MOST_CALLS) return luaL_error(L, "calls are nested too deeply");
-  size_t *mark = lua_newuserdatauv(L, sizeof *mark, 0);
-  luaL_setmetatable(L, SCL_LUA_MARK);
-  *mark = running.depth;
+  call_mark *mark = lua_newuserdatauv(L, sizeof *mark, 1);
+  *mark = (call_mark){running.depth, ++running.started};
+  const bool in_coroutine = lua_pushthread(L) == 0;
+  lua_setiuservalue(L, -2, 1); /* a coroutine that ended by an error is there until its call ends */
+  luaL_setmetatable(L, in_coroutine ? SCL_LUA_MARK_IN_COROUTINE : SCL_LUA_MARK);
   lua_toclose(L, -1);
   running.calls[running.depth].L = L;
+  running.calls[running.depth].number = mark->number;
   running.calls[running.depth++].first = running.count;
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
-  if (luaL_newmetatable(L, SCL_LUA_MARK)) {
+static void make_mark(lua_State *L, const char *name, bool collected) {
+  if (luaL_newmetatable(L, name)) {
     lua_pushcfunction(L, leave);
     lua_setfield(L, -2, "__close");
+    if (collected) lua_pushcfunction(L, leave);
+    if (collected) lua_setfield(L, -2, "__gc");
   }
   lua_pop(L, 1);
+}
+
+void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
+  make_mark(L, SCL_LUA_MARK, false);
+  make_mark(L, SCL_LUA_MARK_IN_COROUTINE, true);
   for (size_t i = 0; i < count; i++) {
     lua_pushcfunction(L, calls[i].function);
     lua_pushinteger(L, calls[i].arguments);

@@ -1,6 +1,5 @@
 /* scullery.core: readers and writers of data files. Every sentence begins with the title of the
  * user's function ("data.csv: "). */
-#include "base/interrupt.h"
 #include "data/csv.h"
 #include "data/csv_write.h"
 #include "data/fetch.h"
@@ -40,10 +39,9 @@ static scl_table *new_table(lua_State *L, const char *title) {
 
 static void push_names(lua_State *L, const scl_table *table) {
   enum { A_LOOK = 1 << 16 };
-  scl_error error = {0};
   lua_createtable(L, (int)scl_min(table->cols, INT32_MAX), 0);
   for (size_t j = 0; j < table->cols; j++) {
-    if (j % A_LOOK == A_LOOK - 1) scl_lua_check(L, scl_interrupt_check(&error), &error);
+    if (j % A_LOOK == A_LOOK - 1) scl_lua_check_interrupt(L);
     if (table->names != NULL)
       lua_pushstring(L, table->names[j]);
     else

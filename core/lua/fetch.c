@@ -1,7 +1,6 @@
 /* scullery.core: whole texts in and out, for files that are fetched in another form than the one
  * that is kept. */
 #include "lua/fetch.h"
-#include "base/interrupt.h"
 #include "data/input.h"
 #include "data/output.h"
 #include "lua/call.h"
@@ -50,7 +49,7 @@ static int read_text(lua_State *L) {
     if (taken > most)
       return luaL_error(L, "%s: it holds more than %I bytes, which is too much for a text", path,
                         (LUAI_UACINT)most);
-    scl_lua_check(L, scl_interrupt_check(&error), &error);
+    scl_lua_check_interrupt(L);
   }
   luaL_pushresult(&text);
   scl_input_close(h->input);

@@ -34,7 +34,8 @@ static const char *const options[] = {"dtype", NULL};
 static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   scl_lua_check_options(L, place, function, options);
   if (lua_isnoneornil(L, place)) return SCL_DTYPE_FLOAT64;
-  lua_getfield(L, place, "dtype");
+  lua_pushliteral(L, "dtype");
+  lua_rawget(L, place);
   const scl_dtype dtype = scl_lua_check_dtype(L, lua_gettop(L));
   lua_pop(L, 1);
   return dtype;

@@ -2,6 +2,7 @@
 #include "base/random.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "lua/list.h"
 #include "lua/matrix.h"
 
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static int random_matrix(lua_State *L, const char *name, draw fill) {
                       luaL_typename(L, 1));
   lua_settop(L, 1);
   scl_lua_check_options(L, 1, name, options);
+  scl_lua_copy_table(L, 1, name);
   if (lua_rawgeti(L, 1, 3) != LUA_TNIL)
     return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
   lua_settop(L, 1);

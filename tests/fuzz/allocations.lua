@@ -13,7 +13,7 @@ local attack = require "attack"
 local support = require "support"
 
 local o = attack.options(arg, { seed = "1", seconds = 60, first = 1, stride = 0, all = false,
-  from = false, child = false, shim = attack.build .. "/tests/fuzz/failing_allocator.so" })
+  from = false, child = false, shim = support.build .. "/tests/fuzz/failing_allocator.so" })
 
 local findings, told = 0, {}
 local function finding(...)

@@ -2,17 +2,16 @@
 --- processes, one at a time and each with a limit of time.
 local support = require "support"
 
--- The children run in a folder of their own.
+-- Children run in a folder of their own.
 local function absolute(path)
-  local pipe = assert(io.popen("realpath " .. support.quote(path)))
-  local found = pipe:read("l")
-  pipe:close()
-  return found
+  if path:sub(1, 1) == "/" then return path end
+  local pipe <close> = assert(io.popen "pwd")
+  return pipe:read("l") .. (path == "." and "" or "/" .. path)
 end
+support.binary, support.build = absolute(support.binary), absolute(support.build)
 
 local attack = { source = absolute(os.getenv("SCULLERY_SOURCE") or "."),
-  binary = absolute(support.binary), build = absolute(support.build),
-  sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
+  binary = support.binary, sanitize = os.getenv("SCULLERY_SANITIZE") or "" }
 
 --- attack.options(arguments, defaults): "--name value" and "--name" over the defaults.
 function attack.options(arguments, defaults)
@@ -113,10 +112,14 @@ function attack.fault(status, text)
   if status == 132 or status == 134 or status == 135 or status == 136 or status == 139 then
     return "signal " .. status - 128
   end
-  if text:find("fault of the library", 1, true) then
-    return text:match("[^\n]*fault of the library[^\n]*")
-  end
-  return nil
+  return text:match("[^\n]*shows where it failed[^\n]*") -- Lua's own words, put by objects.lua
+end
+
+--- attack.finding(format, ...): print what was found, and count it in attack.found.
+attack.found = 0
+function attack.finding(...)
+  attack.found = attack.found + 1
+  print("finding: " .. string.format(...))
 end
 
 return attack

@@ -50,11 +50,7 @@ until once
 
 local kinds = { "csv", "npy", "model", "text", "said_csv", "said_npy", "codes" }
 
-local findings = 0
-local function finding(...)
-  findings = findings + 1
-  print("finding: " .. string.format(...))
-end
+local finding = attack.finding
 
 local folder = attack.folder()
 support.write(folder .. "script.lua", script)
@@ -115,5 +111,5 @@ while os.difftime(os.time(), began) < o.seconds do
   os.remove(folder .. out)
 end
 attack.remove(folder)
-print(("%d kills left %d unfinished files; %d findings"):format(tried, left, findings))
-os.exit(findings == 0)
+print(("%d kills left %d unfinished files; %d findings"):format(tried, left, attack.found))
+os.exit(attack.found == 0)

@@ -27,11 +27,7 @@ local work = {
   { "predict", "predict model rows.csv -o said.csv" },
 }
 
-local findings = 0
-local function finding(...)
-  findings = findings + 1
-  print("finding: " .. string.format(...))
-end
+local finding = attack.finding
 
 local folder = attack.folder()
 local rows = { "a,b,c\n" }
@@ -64,5 +60,5 @@ while os.difftime(os.time(), began) < o.seconds do
 end
 attack.remove(folder)
 print(("%d limits: %d runs were done, %d ended with a sentence, %d findings"):format(tried, done,
-  refused, findings))
-os.exit(findings == 0)
+  refused, attack.found))
+os.exit(attack.found == 0)

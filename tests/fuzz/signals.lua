@@ -15,11 +15,7 @@ local support = require "support"
 local o = attack.options(arg, { seed = "1", seconds = 60, grace = 2, only = "", longest = 4,
   server = support.build .. "/tests/loopback_server" })
 
-local findings, folder = 0, attack.folder()
-local function finding(...)
-  findings = findings + 1
-  print("finding: " .. string.format(...))
-end
+local finding, folder = attack.finding, attack.folder()
 
 local function run(given)
   given.folder, given.grace = folder, o.grace
@@ -204,5 +200,5 @@ while os.difftime(os.time(), began) < o.seconds do
   tried = tried + 1
 end
 attack.remove(folder)
-print(("%d signals, %d findings"):format(tried, findings))
-os.exit(findings == 0)
+print(("%d signals, %d findings"):format(tried, attack.found))
+os.exit(attack.found == 0)
