@@ -102,6 +102,16 @@ function TestLists.test_options_of_matrices_run_no_metamethod()
   lu.assertEquals(sc.rand(setmetatable({ 2, 3 }, getmetatable(given))):rows(), 2)
 end
 
+function TestLists.test_lists_of_which_a_length_is_no_matter()
+  local function lies(list) return setmetatable(list, getmetatable(huge)) end
+  local stages = { sc.standardize(), sc.solver.ridge() }
+  lu.assertNotNil(sc.pipeline(lies(stages)))
+  for k = 3, 40 do stages[1 << k] = sc.standardize() end
+  fails({ "stage 3 is nil" }, sc.pipeline, stages)
+  lu.assertEquals(sc.metrics.log_loss(sc.matrix{ { 0.5, 0.25, 0.25 } }, { 1 },
+    { classes = lies{ 1, 2, 3 } }), math.log(2))
+end
+
 function TestLists.test_a_list_that_changes_under_a_finalizer()
   for _, make in ipairs{
     function(list) return core.read_csv(list, {}) end,

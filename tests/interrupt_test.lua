@@ -17,6 +17,11 @@ local calls = {
     sc.pipeline{ sc.pca{ k = 5 } }:fit(X) end",
   gram = "local X = sc.randn{ 9000, 300 } began() for _ = 1, 100 do \z
     sc.kernel.gaussian{ width = 1 }:gram(X, X) end",
+  -- a block of rows alone takes many seconds
+  normal_equations = "local X = sc.randn{ 8000, 10 } local y = X * sc.ones(10) began() \z
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), \z
+    T = 8000 }, sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:search( \z
+    sc.dataset{ X = X, y = y }, { folds = 2 })",
   digest = "began() require 'scullery.core'.sha256('/dev/zero')",
   permutation = "began() for _ = 1, 100 do require 'scullery.core'.permutation(20000000, 1) end",
   ceiling = "began() require 'scullery.core'.ceiling('gemm', 'float64', 6000)",

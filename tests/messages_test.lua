@@ -166,6 +166,21 @@ function TestMessages.test_sentences()
   end)
 end
 
+-- Fields of a data set that a script has set.
+function TestMessages.test_fields_of_a_data_set()
+  local fitted = recipe():fit(ds)
+  for _, name in ipairs{ "X", "y", "weights", "names", "classes" } do
+    local data = sc.dataset{ X = X, y = y }
+    data[name] = 3
+    for _, call in ipairs{ function() return #data end, function() return tostring(data) end,
+      function() data:describe() end, function() data:labels() end, function() data:select{ 1 } end,
+      function() data:split{ test = 0.5 } end, function() fitted:predict(data) end,
+      function() fitted:score(data) end, function() recipe():cv(data) end } do
+      fails({ ("ds.%s is 3; it takes a "):format(name) }, call)
+    end
+  end
+end
+
 -- Nearest names are sought for names alone: a text of megabytes takes no time.
 function TestMessages.test_long_names()
   local help = require "scullery.help"

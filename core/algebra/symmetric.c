@@ -1,6 +1,7 @@
 #include "algebra/symmetric_internal.h"
 
 #include "algebra/dense.h"
+#include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -134,9 +135,9 @@ scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const voi
     if (job.scratch == NULL)
       return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
   }
-  scl_pool_run(scl_tile_count(a), accumulate_tile, &job);
+  scl_pool_run_interruptible(scl_tile_count(a), accumulate_tile, &job);
   scl_release(job.scratch);
-  return SCL_STATUS_OK;
+  return scl_interrupt_check(error);
 }
 
 typedef struct scattering {

@@ -4,7 +4,24 @@ local objects = require "scullery.objects"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
 
-local Dataset = objects.class("dataset", { example = "ds",
+local function fail(...) error(string.format(...), 0) end
+
+local function is_list(value) return type(value) == "table" end
+local holds = { X = core.is_matrix, y = core.is_matrix, weights = core.is_matrix, names = is_list,
+  classes = is_list }
+
+-- Scripts can set fields.
+local function check_fields(self)
+  for name, test in pairs(holds) do
+    local value = rawget(self, name)
+    if value ~= nil and not test(value) then
+      fail("ds.%s is %s; it takes a %s", name, options.show(value),
+        test == is_list and "list" or "matrix")
+    end
+  end
+end
+
+local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights source part_rows part_first schema \z
     columns codes strangers" })
 
@@ -22,8 +39,6 @@ local function remember(self)
   if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
   return self
 end
-
-local function fail(...) error(string.format(...), 0) end
 
 local function sorted_labels(list)
   local seen, classes = {}, {}
@@ -242,6 +257,7 @@ function dataset.coerce(data, y, given, model)
   if dataset.is(data) then
     if y ~= nil then fail("takes a data set, or X and y, not both") end
     if not data.y and not data.source then fail("the data set has no y") end
+    check_fields(data)
     return data
   end
   if not rules.X.test(data) then
@@ -332,18 +348,8 @@ function Dataset:labels()
   return list
 end
 
--- Scripts can set both.
-local function check_fields(self)
-  for _, name in ipairs{ "X", "y" } do
-    if self[name] ~= nil and not core.is_matrix(self[name]) then
-      error(("dataset: ds.%s is %s; it takes a matrix"):format(name, options.show(self[name])), 0)
-    end
-  end
-end
-
 --- Rows and targets for the engine.
 function Dataset:source_of_targets()
-  check_fields(self)
   local source = self.source
   if self.X then
     source = core.source(self.X, self:targets())
@@ -355,7 +361,6 @@ end
 
 --- Rows alone for the engine.
 function Dataset:source_of_rows()
-  check_fields(self)
   local source = self.X and core.source(self.X) or self.source
   return self.columns and core.source_columns(source, self.columns) or source
 end

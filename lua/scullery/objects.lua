@@ -147,20 +147,25 @@ function objects.titled(title, f, ...)
   error(title .. ": " .. without_place(result[2], ""), 0)
 end
 
--- A method of a class: self must be one of its objects.
+-- A method of a class: self must be one of its objects, and pass the class's own check.
 local function method_of(class, name, f)
   local title, example = class.__name .. ":" .. name, class.example
   local wrong = ("%s: call it with a colon, as in %s:%s(...)"):format(title, example, name)
+  local check = class.check
+  local run = check and function(self, ...)
+    check(self)
+    return f(self, ...)
+  end or f
   if verbose then
     return register(function(self, ...)
       if getmetatable(self) ~= class then error(wrong, 2) end
-      return f(self, ...)
+      return run(self, ...)
     end, f)
   end
   return register(function(self, ...)
     local arguments = table.pack(...)
     if getmetatable(self) ~= class then return finish(title, arguments, false, wrong) end
-    return finish(title, arguments, pcall(f, self, ...))
+    return finish(title, arguments, pcall(run, self, ...))
   end, f)
 end
 
@@ -207,8 +212,10 @@ end
 --- names that begin with __ are Lua's own. fields: those that an object may have or lack; others
 --- can be neither read nor set. computed: name -> function(object), read like a field. hint(object,
 --- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
+--- check(object): called before each method, an error where a field holds what it cannot.
 function objects.class(name, given)
-  local class = { __name = name, example = given.example or name, methods = {}, fields = {} }
+  local class = { __name = name, example = given.example or name, methods = {}, fields = {},
+    check = given.check }
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list

@@ -125,6 +125,7 @@ function options.check(title, given, rules, level)
   local made, result = declare(rules), {}
   local ok, message = pcall(core.check_options, title, made.rows, given, made.tests, options.show)
   if not ok then
+    if type(message) ~= "string" then error(message, 0) end -- of the script's own function
     error(options.plain(message), level == 0 and 0 or (level or 2) + 1)
   end
   for name, value in pairs(given or {}) do result[name] = whole(rules[name], value) end

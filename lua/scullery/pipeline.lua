@@ -95,7 +95,8 @@ end
 local function variants_of(given)
   local list = { { given = given, choice = {} } }
   choose.combinations("pipeline", given)
-  for i = 1, #given do
+  local i = 1
+  while rawget(given, i) ~= nil do -- build() refuses what comes after a gap
     if choose.is(given[i]) then
       local longer = {}
       for _, one in ipairs(list) do
@@ -109,6 +110,7 @@ local function variants_of(given)
       end
       list = longer
     end
+    i = i + 1
   end
   return list
 end

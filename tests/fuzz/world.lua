@@ -293,7 +293,6 @@ local function walk() return core.walk(core.source(sc.zeros(2, 1)), {}, nil) end
 --- w.clean(): undo what a case did to the process; a finding where it cannot be.
 function w.clean()
   core.fail_allocation_after(-1)
-  local function walk() core.walk(core.source(sc.zeros(2, 1)), {}, nil) end
   for _ = 1, 3 do -- an interrupt that nobody took
     if pcall(walk) then break end
   end

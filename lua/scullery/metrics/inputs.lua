@@ -153,13 +153,15 @@ end
 --- inputs.classes(given, ...): the classes given, or all labels of the lists, sorted.
 function inputs.classes(given, ...)
   if given then
+    local copy = {}
     for k, label in ipairs(given) do
       if label ~= label or type(label) ~= "number" and type(label) ~= "string" then
         fail("option 'classes' has %s in place %d; classes are numbers or texts",
           options.show(label), k)
       end
+      copy[k] = label
     end
-    return table.move(given, 1, #given, 1, {})
+    return copy
   end
   local seen, list = {}, {}
   for _, labels in ipairs{ ... } do
