@@ -12,6 +12,7 @@ local options = require "scullery.options"
 local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
+local warn = require "scullery.warn"
 local width = require "scullery.width"
 
 local Pipeline = objects.class("pipeline", { example = "p",
@@ -245,7 +246,7 @@ end
 -- A width that does not fit the data is told once, where a model is kept.
 local function width_note(ds, prepared, features)
   local note = width.note(ds:source_of_rows(), prepared.stages, prepared.map, features)
-  if note then io.stderr:write("scullery: ", note, "\n") end
+  if note then warn(note) end
   return note
 end
 
@@ -275,8 +276,8 @@ function Pipeline:keep(ds, prepared, solver, fit)
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
-    io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
-      fit.status, fit.note and ": " .. fit.note or ""))
+    warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
+      fit.note and ": " .. fit.note or ""))
   end
   return self
 end
@@ -293,6 +294,7 @@ local function fit_components(self, source, made)
 end
 
 local function learn_rows(self, ds)
+  local _ <close> = progress.level{ name = "fit" }
   local source = ds:source_of_rows()
   local made = model_of(self, { ds:size() }, self:prepare(source), { names = ds.names })
   if self.after then fit_components(self, source, made) end
@@ -301,6 +303,7 @@ end
 
 -- Everything of a fit but keeping it.
 local function learn(self, ds)
+  local _ <close> = progress.level{ name = "fit" }
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
@@ -316,12 +319,13 @@ local function fit(self, ds, watching)
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
   if not self.solver then
-    self.fitted, self.data = progress.watched(watching, learn_rows, self, ds), nil
+    self.fitted, self.data = progress.watched("pipeline:fit", watching, learn_rows,
+      self, ds), nil
     width_note(ds, self.fitted, self.features)
     return self
   end
   check_data(ds, "pipeline:fit")
-  return self:keep(ds, progress.watched(watching, learn, self, ds))
+  return self:keep(ds, progress.watched("pipeline:fit", watching, learn, self, ds))
 end
 
 -- Rows without targets, for pipelines without a solver.
