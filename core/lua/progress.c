@@ -33,6 +33,22 @@ static struct {
   bool busy, stopped;
 } watcher = {.function = LUA_NOREF, .raised = LUA_NOREF};
 
+/* done and total of a level, as fields of the table on top: whole where things are counted. */
+static void set_done(lua_State *L, const scl_level *level) {
+  const bool whole = level->counted || level->unit != NULL;
+  const char *const keys[] = {"done", "total"};
+  const double values[] = {level->done, level->total};
+  for (int i = 0; i < 2; i++) {
+    lua_Integer number;
+    if (whole && lua_numbertointeger(values[i], &number) && (double)number == values[i]) {
+      lua_pushinteger(L, number);
+      lua_setfield(L, -2, keys[i]);
+    } else {
+      scl_lua_set_number(L, keys[i], values[i]);
+    }
+  }
+}
+
 /* The field `levels` of the table on top: the open levels, the outermost first. */
 static void set_levels(lua_State *L) {
   size_t count;
@@ -41,7 +57,7 @@ static void set_levels(lua_State *L) {
   for (size_t i = 0; i < count; i++) {
     lua_createtable(L, 0, 3);
     scl_lua_set_text(L, "name", levels[i].name);
-    SCL_LUA_NUMBERS(L, {"done", levels[i].done}, {"total", levels[i].total});
+    set_done(L, &levels[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "levels");
@@ -57,8 +73,8 @@ static int call_watcher(lua_State *L) {
   lua_settop(L, 1);
   lua_createtable(L, 0, 10);
   scl_lua_set_text(L, "stage", level->name);
-  SCL_LUA_NUMBERS(L, {"done", level->done}, {"total", level->total}, {"loss", level->loss},
-                  {"rows", level->rows}, {"seconds", now - level->began},
+  set_done(L, level);
+  SCL_LUA_NUMBERS(L, {"loss", level->loss}, {"rows", level->rows}, {"seconds", now - level->began},
                   {"rate", scl_progress_rate(levels, count, now, &unit)},
                   {"left", known == NULL ? NAN : scl_level_left(known, now)});
   if (level->iteration > 0) scl_lua_set_integer(L, "iteration", (size_t)level->iteration);

@@ -365,7 +365,7 @@ local kernel_error = {}
 --- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
 --- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
 --- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
---- for each sampler.
+--- for each sampler. progress = f: a function that is told how far it is, as in p:fit.
 function kernel_error.run(given)
   local o = check(given)
   return progress.watched("kernel_error", o.progress, measure, o)

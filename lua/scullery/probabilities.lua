@@ -177,7 +177,7 @@ end
 
 local function calibrate(self, o)
   local f = self.fitted
-  local _ <close> = progress.level{ name = "calibration" }
+  local _ <close> = core.level "calibration"
   local scores, targets, how, weights = (o.data and held_out or out_of_fold)(self, f, o)
   local sigmoids = core.platt(scores, targets, weights)
   check_sides(sigmoids, f.classes)

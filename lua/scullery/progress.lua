@@ -1,5 +1,5 @@
---- How far long work is: levels of loops in Lua, and a script's function that is told of them and
---- of the engine's work, and may stop it. What the terminal and SCULLERY_LOG show is core/lua's.
+--- How far long work is: loops tell how many of their steps are done; the terminal or the log file
+--- shows it, and a function given as `progress` is told.
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
@@ -35,13 +35,13 @@ local level_rules = {
   unit = { type = "string" },
 }
 
---- progress.level{ name = "fold", total = 5[, unit = "rows"] }: a level of progress, within those
---- that are open: `local folds <close> = progress.level{...}` ends with its block, also by an error
---- or Ctrl-C. folds:step(done[, loss]) tells how many of total are done; folds:step() one more;
---- folds:close() ends it, and all levels within it. Without total the line shows how many of `unit`
---- were done.
+--- sc.progress.level{ name = "fold", total = 5[, unit = "rows"] }: a level of progress, within
+--- those that are open: `local folds <close> = sc.progress.level{...}` ends with its block, also by
+--- an error or Ctrl-C. folds:step(done[, loss]) tells how many of total are done; folds:step() one
+--- more; folds:close() ends it, and all levels within it. Without total the line shows how many of
+--- `unit` were done.
 function progress.level(given)
-  local o = options.check("progress.level", given, level_rules)
+  local o = options.check("progress.level", given, level_rules, 0)
   return core.level(o.name, o.total, o.unit)
 end
 
@@ -68,6 +68,15 @@ function progress.watched(title, f, run, ...)
   if stopped then end_watched(title, result[2]) end
   if not result[1] then error(result[2], 0) end
   return table.unpack(result, 2, result.n)
+end
+
+local alone = { progress = progress.rule }
+
+--- progress.of(title, given, run, ...): run(...), watched by the only option of `given`.
+function progress.of(title, given, run, ...)
+  if given == nil then return run(...) end
+  local o = options.check(title, given, alone, 0)
+  return progress.watched(title, o.progress, run, ...)
 end
 
 return progress

@@ -196,7 +196,7 @@ end
 local function refit(ds, source, cells, kept)
   local cell = cells.best
   local run = cell.run
-  local _ <close> = progress.level{ name = "fit" }
+  local _ <close> = core.level "fit"
   local result = chosen_pipeline(run.pipeline, cell.choice)
   local made = kept and kept.run == run and kept.made or judging.prepare(run.pipeline, ds, source,
     cell.choice)
