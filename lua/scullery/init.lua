@@ -23,12 +23,13 @@ local sc = {
   kernel_error = require "scullery.kernel_error".run,
   data = require "scullery.data",
   plugin = require "scullery.plugin",
+  profile = require "scullery.profile".run,
   progress = { level = require "scullery.progress".level },
   threads = core.threads,
 }
 
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plugin", "progress" } do
