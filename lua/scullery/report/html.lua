@@ -218,8 +218,8 @@ function Page:text()
   return table.concat{ '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n\z
     <head>\n<meta charset="utf-8"/>\n<meta name="viewport" content="width=device-width, \z
     initial-scale=1"/>\n<title>', title, "</title>\n<style>\n", style,
-    "</style>\n</head>\n<body>\n<h1>", title, "</h1>\n", subtitle, contents(self), table.concat(self.parts, "\n"),
-    "\n</body>\n</html>\n" }
+    "</style>\n</head>\n<body>\n<h1>", title, "</h1>\n", subtitle, contents(self),
+    table.concat(self.parts, "\n"), "\n</body>\n</html>\n" }
 end
 
 --- html.check_path(path): refuse what is no path of an .html file.
