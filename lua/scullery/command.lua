@@ -30,20 +30,6 @@ end
 
 -- ---------------------------------------------------------------- plugin
 
-local function print_columns(rows)
-  local width = {}
-  for _, row in ipairs(rows) do
-    for i, cell in ipairs(row) do width[i] = math.max(width[i] or 0, #cell) end
-  end
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for i, cell in ipairs(row) do
-      cells[i] = i < #row and cell .. (" "):rep(width[i] - #cell) or cell
-    end
-    print(table.concat(cells, "  "))
-  end
-end
-
 local function list_plugins()
   local core = require "scullery.core"
   local rows = { { "kind", "name", "version", "summary", "path" } }
@@ -53,7 +39,8 @@ local function list_plugins()
     rows[#rows + 1] = { entry.kind or "-", entry.name, info and info.version or "-",
       info and info.summary or "refused: " .. refusal, entry.path }
   end
-  print_columns(rows)
+  local sides = { "left", "left", "left", "left", "left" }
+  print(require("scullery.text_table").text(rows, { sides = sides }))
 end
 
 local function is_plugin(name)
