@@ -27,8 +27,9 @@ local function judged_probabilities(P)
   return list
 end
 
---- calibration.table(about): that of sc.metrics.calibration, each bin with low_share and high_share,
---- the ends of Wilson's 95 % interval for the share that came true; and the probabilities.
+--- calibration.table(about): that of sc.metrics.calibration, each bin with low_share and
+--- high_share, the ends of Wilson's 95 % interval for the share that came true; and the
+--- probabilities.
 function calibration.table(about)
   local P, labels = known_rows(about)
   if #labels == 0 then error("no row has a label that was seen in training", 0) end

@@ -1,6 +1,6 @@
---- Pictures of a model's coefficients: the largest, and how they fall off. Without features they are
---- those of the columns, by name; where each feature looks at one column, what the columns weigh
---- together is drawn too.
+--- Pictures of a model's coefficients: the largest, and how they fall off. Without features they
+--- are those of the columns, by name; where each feature looks at one column, the columns' weights
+--- are drawn.
 local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"

@@ -33,21 +33,16 @@ function confusion.error_text(about, wrong)
     about.rows_text, 100 * wrong / about.n, 100 * low, 100 * high)
 end
 
-local function cell_text(count, share)
-  return ("%d (%.3g %%)"):format(count, 100 * share)
-end
-
 --- confusion.figures(about): the picture.
 function confusion.figures(about)
   local counts, sizes, wrong = confusion.counts(about)
-  local shares, texts, names, true_names = {}, {}, {}, {}
+  local shares, names, true_names = {}, {}, {}
   for i, label in ipairs(about.classes) do
     names[i] = tostring(label)
     true_names[i] = ("%s (%d rows)"):format(names[i], sizes[i])
-    shares[i], texts[i] = {}, {}
+    shares[i] = {}
     for j, count in ipairs(counts[i]) do
       shares[i][j] = sizes[i] > 0 and count / sizes[i] or 0 / 0
-      texts[i][j] = sizes[i] > 0 and cell_text(count, shares[i][j]) or "no rows"
     end
   end
   local notes = { confusion.error_text(about, wrong) }
@@ -55,9 +50,9 @@ function confusion.figures(about)
     notes[2] = ("%d rows have a label that was never seen in training; they count as wrong and \z
       are not drawn"):format(about.strangers)
   end
-  return { figures.noted(plot.heatmap{ values = shares, x = names, y = true_names, x_label = "predicted class",
-    y_label = "true class", label = "share of the true class", title = "Confusion",
-    range = { 0, 1 }, numbers = #names <= MOST_NUMBERS }, notes) }
+  return { figures.noted(plot.heatmap{ values = shares, x = names, y = true_names,
+    x_label = "predicted class", y_label = "true class", label = "share of the true class",
+    title = "Confusion", range = { 0, 1 }, numbers = #names <= MOST_NUMBERS }, notes) }
 end
 
 return confusion

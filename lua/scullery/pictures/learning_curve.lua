@@ -28,7 +28,8 @@ local rules = {
 
 -- ------------------------------------------------------------ subsets of rows
 
--- Rows in an order of which each beginning has the classes in proportion, as far as whole rows allow.
+-- Rows in an order of which each beginning has the classes in proportion, as far as whole rows
+-- allow.
 local function nested_order(ds, seed)
   local order = core.permutation(#ds, seed, 35)
   if ds.task ~= "classification" then return order end

@@ -13,8 +13,8 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ predictions and truth
 
--- For each row the place of its true class, nil where the model does not know it; and how many those
--- are.
+-- For each row the place of its true class, nil where the model does not know it; and how many
+-- those are.
 local function true_places(targets)
   local places, strangers, c = {}, 0, targets:cols()
   for i = 1, targets:rows() do
@@ -43,10 +43,10 @@ local function rows_of(p, data)
   return ds, ("the %d %s"):format(n, ds == p.data and "rows that it learnt from" or "rows given")
 end
 
---- model.judged(pipeline[, data]): what pictures and reports draw: model, pipeline, n rows (in words
---- rows_text), scores and targets (n x c each); of a classification classes, and for each row the
---- place of its class (truth; nil where training never saw it: strangers) and of the predicted one
---- (said). data: a data set, by default the rows that the model learnt from.
+--- model.judged(pipeline[, data]): what pictures and reports draw: model, pipeline, n rows (in
+--- words rows_text), scores and targets (n x c each); of a classification classes, and for each row
+--- the place of its class (truth; nil where training never saw it: strangers) and of the predicted
+--- one (said). data: a data set, by default the rows that the model learnt from.
 function model.judged(p, data)
   local f = p.fitted
   local ds, text = rows_of(p, data)

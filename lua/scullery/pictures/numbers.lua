@@ -1,4 +1,4 @@
---- Numbers behind the pictures of the library's objects: means, intervals, spacing, samples of rows.
+--- Numbers behind the pictures of the library's objects: means, intervals, spacing, samples.
 local core = require "scullery.core"
 
 local numbers = {}
@@ -50,8 +50,8 @@ end
 
 local MOST_POINTS = 2000 -- more make a picture heavy and say no more
 
---- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all of them, or
---- 2000 at random; second: a sentence that says so, or nil.
+--- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all of them,
+--- or 2000 at random; second: a sentence that says so, or nil.
 function numbers.sample(n, seed)
   local rows = {}
   if n <= MOST_POINTS then

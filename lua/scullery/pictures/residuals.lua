@@ -68,11 +68,10 @@ function residuals.figures(about)
   for j = 1, math.min(about.scores:cols(), MOST_TARGETS) do
     targets[j] = read_target(about, j)
   end
-  local notes, means = {}, nil
+  local notes = {}
   local left = series_of(targets, "predicted", "residual")
   if #targets == 1 and about.n >= GROUPS * ROWS_A_GROUP then
-    means = group_means(targets[1].predicted, targets[1].residual)
-    left[#left + 1] = means
+    left[#left + 1] = group_means(targets[1].predicted, targets[1].residual)
     notes[1] = "error bars: 1 standard error of the mean"
   end
   local name = about.target_name

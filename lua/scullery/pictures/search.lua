@@ -16,8 +16,8 @@ local function fail(...) error(string.format(...), 0) end
 
 -- ------------------------------------------------------------ options and their values
 
--- One searched option: its values in the order in which they are drawn, as numbers (ascending) or as
--- words, and the place of each.
+-- One searched option: its values in the order in which they are drawn, as numbers (ascending) or
+-- as words, and the place of each.
 local function read_option(cells, name)
   local one = { name = name, values = {}, place = {}, numeric = true, rows = 0 }
   for _, row in ipairs(cells) do
@@ -42,8 +42,8 @@ local function read_option(cells, name)
   return one
 end
 
--- The best row for each combination of values of these options: a list of { row =, at = { place, ... } },
--- in the order of the rows.
+-- The best row for each combination of values of these options: a list of { row =, at = places of
+-- the values }, in the order of the rows.
 local function profile(cells, chosen)
   local best, list = {}, {}
   for _, row in ipairs(cells) do
@@ -96,8 +96,8 @@ local function named(all, given)
   return chosen
 end
 
--- At most two of the options that have several values: those with the largest spread, in the order of
--- the table; the first option where none has.
+-- At most two of the options that have several values: those with the largest spread, in the order
+-- of the table; the first option where none has.
 local function most_telling(cells, all)
   local list = {}
   for i, one in ipairs(all) do
