@@ -27,6 +27,9 @@ local sc = {
   threads = core.threads,
 }
 
+sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
+sc.plot.embedding = require "scullery.pictures.embedding".plot
+
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
   "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
   sc[name] = objects.guarded(name, sc[name])

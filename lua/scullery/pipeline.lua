@@ -554,6 +554,19 @@ local function describe_fit(self, lines)
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
+--- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
+--- data set, or on the rows that it learnt from where they are kept; it says on which.
+--- what: "residuals" (of a regression: against the predictions, and observed against predicted
+--- values), "confusion" (of a classification: the share of each true class that was given each
+--- class), "calibration" (where there are probabilities: how often they come true, with Wilson's
+--- 95 % intervals, and which were said), "coefficients" (the largest, and their decay; of stumps the
+--- weights of the columns). Without it: all that apply.
+function Pipeline:plot(what, data, given)
+  need(self, "pipeline:plot", true)
+  local plot = require("scullery.pictures.model").plot
+  return guarded("pipeline:plot", plot, self, what, data, given)
+end
+
 function Pipeline:__tostring()
   local lines = { "pipeline" }
   for _, stage in ipairs(self.rows) do lines[#lines + 1] = "  " .. tostring(stage) end

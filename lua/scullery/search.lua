@@ -328,6 +328,7 @@ function search.run(self, data, given)
   local source = ds:source_of_targets()
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
+  cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
   core.progress_label(nil)
   if not ok then stop(kept, cells, planned) end
