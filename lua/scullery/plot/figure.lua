@@ -135,10 +135,19 @@ function Figure:save(path)
   core.write_text(path, drawn)
 end
 
+local shown_by
+
+--- figure.shown_by(f): fig:show() calls f(fig) from now on, as in a notebook.
+function figure.shown_by(f) shown_by = f end
+
 --- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
 --- sixel and gnuplot is there, else in Unicode. SCULLERY_SIXEL=1 says that the terminal takes
---- sixel, 0 that it does not.
+--- sixel, 0 that it does not. In a notebook the picture stands below the cell.
 function Figure:show()
+  if shown_by then
+    shown_by(self)
+    return
+  end
   local terminal = core.terminal()
   local drawn = terminal.output and require("scullery.plot.sixel").draw(self)
   if not drawn then
