@@ -60,11 +60,15 @@ static bool is_dull(const char *line) {
          starts(end - (sizeof chunk - 1), chunk);
 }
 
+static bool in_colour;
+
+void scl_report_in_colour(bool colour) { in_colour = colour; }
+
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1);
   const char *heading = NULL;
   (void)fflush(stdout);
-  (void)fputs(before, stderr);
+  (void)fprintf(stderr, "%s%s", in_colour ? "\033[31m" : "", before);
   for (const char *line = message == NULL ? "(no message)" : message; line != NULL;) {
     const char *end = strchr(line, '\n');
     const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
@@ -78,6 +82,7 @@ void scl_report(lua_State *L, const char *before) {
     }
     line = end == NULL ? NULL : end + 1;
   }
+  if (in_colour) (void)fputs("\033[0m", stderr);
   lua_pop(L, 1);
 }
 

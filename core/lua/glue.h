@@ -104,5 +104,6 @@ void scl_lua_open_row_files(lua_State *L);
 void scl_lua_open_terminal(lua_State *L);
 void scl_lua_open_text(lua_State *L);
 void scl_lua_open_process(lua_State *L);
+void scl_lua_open_folder(lua_State *L);
 
 #endif

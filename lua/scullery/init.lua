@@ -38,10 +38,10 @@ for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin" } 
   objects.module(name, sc[name])
 end
 
-return setmetatable(sc, {
+return objects.namespace("sc", setmetatable(sc, {
   __index = function(_, name)
     local names = {}
     for known in pairs(sc) do names[#names + 1] = known end
     error(("sc has no %s%s"):format(objects.shown(name), objects.suggestion(name, names)), 2)
   end,
-})
+}))

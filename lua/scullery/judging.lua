@@ -215,13 +215,13 @@ function Result:__tostring()
   return table.concat(lines, "\n")
 end
 
-local rules = {
+local rules = options.declare("pipeline:cv", {
   folds = { type = "integer", low = 2, default = 5 },
   repeats = { type = "integer", low = 1, default = 1 },
   score = criteria.rule,
   seed = { type = "integer", default = 0 },
   stages = { choices = { "shared", "fold" }, default = "shared" },
-}
+})
 
 --- judging.cv(pipeline, data, options): see Pipeline:cv.
 function judging.cv(self, data, given)

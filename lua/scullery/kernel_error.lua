@@ -35,7 +35,7 @@ local function is_kernel(value)
   return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
 end
 
-local rules = {
+local rules = options.declare("kernel_error", {
   p = component.rule "sampler", phi = component.rule("nonlinearity", "kernel"),
   K = component.rule "kernel",
   inst = { test = function(v)
@@ -52,7 +52,7 @@ local rules = {
   seeds = { type = "integer", low = 1, default = 4 },
   target = { type = "number", above = 0, default = 0.01 },
   dtype = { choices = { "float64", "float32" }, default = "float64" },
-}
+})
 
 -- T by default for this sampler: what the sampler says; for one that learns from rows at most
 -- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.

@@ -24,7 +24,9 @@ local Pipeline = objects.class("pipeline", { example = "p",
 
 local pipeline = { class = Pipeline }
 
-local own_options = { block = true, allowance = true, class_weights = true }
+local own_options = options.declare("pipeline", {
+  block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
+  class_weights = { takes = "\"balanced\" or { label = weight }" } })
 pipeline.own_options = own_options
 
 local function check_own(given)

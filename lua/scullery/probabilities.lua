@@ -9,11 +9,11 @@ local options = require "scullery.options"
 
 local probabilities = {}
 
-local rules = {
+local rules = options.declare("pipeline:calibrate", {
   folds = { type = "integer", low = 2 },
   seed = { type = "integer" },
   data = { test = dataset.is, takes = "a data set" },
-}
+})
 
 --- Only classifications have probabilities.
 function probabilities.check(f)

@@ -16,7 +16,7 @@ local search = { table_class = search_table.class }
 
 local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
 
-local rules = {
+local rules = options.declare("pipeline:search", {
   folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
             takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
   seed = { type = "integer", default = 0 },
@@ -25,7 +25,7 @@ local rules = {
   draws = { type = "integer", low = 1, high = choose.MOST },
   rule = { choices = { "best", "one_se" }, default = "best" },
   outer = { type = "integer", low = 2 },
-}
+})
 
 -- ------------------------------------------------------------ what to try
 
