@@ -1,4 +1,5 @@
---- The subcommands: scullery plugin | data | predict | bench. Loaded only when one is used.
+--- The subcommands: scullery plugin | data | predict | bench | notebook.
+--- Loaded only when one is used.
 local command = {}
 
 -- argparse comes from the distribution; a sentence where it does not.
@@ -117,6 +118,40 @@ end
 -- The bench reads its own arguments.
 function command.bench(arguments)
   return plainly(function() require("scullery.bench").run(arguments) end)
+end
+
+-- ---------------------------------------------------------------- notebook
+
+local function notebook_parser()
+  local parser = parser_for("notebook", "The Jupyter kernel.")
+  parser:require_command(true)
+  parser:command_target("action")
+  for action, about in pairs{ install = "make Jupyter know this Scullery",
+    uninstall = "take the kernel away again" } do
+    local verb = parser:command(action, about)
+    verb:mutex(verb:flag("--user", "in the user's folder of kernels (the default)"),
+      verb:option("--prefix", "in DIR/share/jupyter/kernels, as /usr/local for all users")
+        :argname("DIR"))
+    if action == "install" then
+      verb:option("--python", "the Python that runs the kernel; it needs ipykernel")
+        :argname("PATH")
+    end
+  end
+  return parser
+end
+
+function command.notebook(arguments)
+  local given = parse(notebook_parser(), arguments)
+  if not given then return 1 end
+  return plainly(function()
+    local install = require "scullery.notebook.install"
+    if given.action == "install" then
+      print("installed: " .. install.run(given))
+    else
+      local path, folder = install.remove(given)
+      print(path and "removed: " .. path or "there is no kernel in " .. folder)
+    end
+  end)
 end
 
 --- command.run(name, ...): run a subcommand with its arguments; returns the exit status.
