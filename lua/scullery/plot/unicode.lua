@@ -1,6 +1,5 @@
 --- Pictures in characters, for a terminal or a file of text. What is drawn is the description that
 --- the front end (plot.lua) makes of a figure.
-local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local text = require "scullery.text"
 local core = require "scullery.core"
@@ -33,18 +32,38 @@ local function block_of(panel, o)
   return require("scullery.plot.unicode." .. drawer).block(panel, o)
 end
 
+-- The pictures of panels that stand side by side, their canvases at one height.
+local function row_of(panels, first, last, o)
+  local blocks, rows, differ, head = {}, nil, false, 0
+  for k = first, last do
+    local block = block_of(panels[k], o)
+    blocks[#blocks + 1] = block
+    differ = differ or rows and rows ~= block.rows
+    rows, head = math.min(rows or block.rows, block.rows), math.max(head, block.head)
+  end
+  if differ and not o.rows then
+    return row_of(panels, first, last, { width = o.width, height = o.height, colour = o.colour,
+      rows = rows })
+  end
+  for _, block in ipairs(blocks) do
+    for _ = block.head + 1, head do
+      table.insert(block, block.title + 1, { text = "", width = 0 })
+    end
+  end
+  return blocks
+end
+
 -- Blocks of `width` columns side by side, as lines.
 local function beside(blocks, width, lines)
   local most = 0
   for _, block in ipairs(blocks) do most = math.max(most, #block) end
   for i = 1, most do
-    local parts, used, total = {}, 0, 0
+    local parts, used = {}, 0
     for k, block in ipairs(blocks) do
-      local line = block[i]
+      local line, start = block[i], (k - 1) * (width + GAP)
       if line and line.text ~= "" then
-        total = (k - 1) * (width + GAP)
-        parts[#parts + 1] = (" "):rep(total - used) .. line.text
-        used = total + line.width
+        parts[#parts + 1] = (" "):rep(start - used) .. line.text
+        used = start + line.width
       end
     end
     lines[#lines + 1] = table.concat(parts)
@@ -72,11 +91,8 @@ function unicode.text(figure, o)
   end
   for first = 1, #panels, across do
     if #lines > 0 then lines[#lines + 1] = "" end
-    local blocks = {}
-    for k = first, math.min(first + across - 1, #panels) do
-      blocks[#blocks + 1] = block_of(panels[k], each)
-    end
-    beside(blocks, each.width, lines)
+    local last = math.min(first + across - 1, #panels)
+    beside(row_of(panels, first, last, each), each.width, lines)
   end
   local picture = table.concat(lines, "\n")
   return o.ascii and glyphs.ascii(picture) or picture

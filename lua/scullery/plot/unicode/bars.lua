@@ -16,8 +16,8 @@ local function layers_of(panel, kind)
   return list
 end
 
--- Bars in the order of the names: { layer, place, i, name = for the first of a name }, false between
--- groups of several.
+-- Bars in the order of the names: { layer =, place =, i =, name = for the first of a name }, false
+-- between groups of several.
 local function rows_of(panel, layers)
   local names, of, rows = panel.x.categories, {}, {}
   for place, layer in ipairs(layers) do
@@ -51,12 +51,10 @@ local function left_of(panel, rows, width)
   return left
 end
 
-local function is_drawn(v) return v == v and v ~= nil end
-
 local function clamp(v) return math.max(0, math.min(1, v)) end
 
--- A bar from the base to its value in eighths of a column; where it lies on the left of the base, in
--- whole columns. At least an eighth, so that it is seen.
+-- A bar from the base to its value in eighths of a column; where it lies on the left of the base,
+-- in whole columns. At least one, so that it is seen.
 local function draw_bar(plot, r, base, share, fill, colour)
   local whole = 8 * plot.columns
   local from, to = math.floor(base * whole + 0.5), math.floor(share * whole + 0.5)
@@ -114,7 +112,7 @@ local function values_of(rows)
   local list, most = {}, 0
   for r, row in ipairs(rows) do
     local value = row and row.layer.y[row.i]
-    if row and is_drawn(value) then
+    if row and value == value then
       list[r] = ("%.4g"):format(value)
       most = math.max(most, #list[r])
     end
@@ -139,8 +137,8 @@ local function entries_of(panel, layers, colour)
   return entries
 end
 
---- bars.block(panel, o): the picture of a panel of bars by name, as a list of lines. It takes a line
---- a bar, whatever o.height is.
+--- bars.block(panel, o): the picture of a panel of bars by name, as a list of lines. It takes a
+--- line a bar, whatever o.height is.
 function bars.block(panel, o)
   local layers = layers_of(panel, "bars")
   local rows = rows_of(panel, layers)

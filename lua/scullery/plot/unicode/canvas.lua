@@ -1,6 +1,6 @@
---- A rectangle of character cells. A cell holds braille dots (2 x 4), a character under them (shades,
---- bars, rules) and one over them (marks, texts); it shows the topmost. Columns, rows and dots count
---- from 0 at the top left.
+--- A rectangle of character cells. A cell holds braille dots (2 x 4), a character under them
+--- (shades, bars, rules) and one over them (marks, texts); it shows the topmost. Columns, rows and
+--- dots count from 0 at the top left.
 local core = require "scullery.core"
 local ink = require "scullery.plot.unicode.ink"
 
@@ -54,8 +54,8 @@ function Canvas:put_over(column, row, glyph, colour)
   self.over[at], self.over_ink[at] = glyph, colour
 end
 
---- canvas:write(column, row, text[, colour]): a text above the dots, where it lies on the canvas and
---- meets no other text; returns whether it was written.
+--- canvas:write(column, row, text[, colour]): a text above the dots, where it lies on the canvas
+--- and meets no other text; returns whether it was written.
 function Canvas:write(column, row, text, colour)
   local pieces, widths = core.text_pieces(text)
   local columns = 0

@@ -1,5 +1,5 @@
---- What stands around a canvas: title, axes with their ticks and labels, legend, notes. A picture is
---- a list of lines { text =, width = }.
+--- What stands around a canvas: title, axes with their ticks and labels, legend, notes. A picture
+--- is a list of lines { text =, width = }.
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
 local text = require "scullery.text"
@@ -59,9 +59,10 @@ end
 
 -- ------------------------------------------------------------ axes
 
---- frame.rows(panel, o, legend): rows for the canvas of a panel so that all of it is o.height lines,
---- where that leaves enough.
+--- frame.rows(panel, o, legend): rows for the canvas of a panel so that all of it is o.height
+--- lines, where that leaves enough; o.rows where it says so.
 function frame.rows(panel, o, legend)
+  if o.rows then return o.rows end
   local lines = {}
   frame.add_wrapped(lines, panel.title, "left", o.width)
   frame.add_wrapped(lines, panel.x.label, "left", o.width)
@@ -90,13 +91,20 @@ local function ticks_of(axis, most)
   return list
 end
 
+--- frame.are_counted(names): whether names are the numbers 1, 2, ..., so that a reader knows those
+--- that are left out.
+function frame.are_counted(names)
+  for i, name in ipairs(names) do if tostring(name) ~= tostring(i) then return false end end
+  return true
+end
+
 local function is_inside(share) return share >= -1e-9 and share <= 1 + 1e-9 end
 
 -- The most columns that names or numbers on the left may take.
 local function gutter_most(width) return math.max(width // 3, width - LEAST_COLUMNS - 40, 5) end
 
---- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their columns,
---- .label = what stands above them, .note where names were left out or cut.
+--- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
+--- columns, .label = what stands above them, .note where names were left out or cut.
 function frame.left(axis, rows, width)
   local ticks = ticks_of(axis, math.max(1, rows // 3))
   local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
@@ -110,17 +118,21 @@ function frame.left(axis, rows, width)
     end
   end
   left.label = frame.label(axis, ticks)
-  if axis.categories then left.note = frame.note_of("y", left.cut and most, left.dropped) end
+  if axis.categories then
+    left.note = frame.note_of("y", left.cut and most,
+      left.dropped and not frame.are_counted(axis.categories))
+  end
   return left
 end
 
 --- frame.note_of(axis, most, dropped): the sentence on names that were cut to `most` columns, or
---- left out.
+--- left out; nil where neither is true.
 function frame.note_of(axis, most, dropped)
   local parts = {}
   if most then parts[1] = ("are cut to %d columns"):format(most) end
   if dropped then parts[#parts + 1] = "are not all shown" end
-  return #parts > 0 and ("Names of the %s axis %s."):format(axis, table.concat(parts, " and ")) or nil
+  if #parts == 0 then return nil end
+  return ("names of the %s axis %s"):format(axis, table.concat(parts, " and "))
 end
 
 -- The line of labels, each centred at its column of the canvas, or nil where two would meet.
@@ -137,9 +149,10 @@ local function labels_line(ticks, gutter, columns, gap)
   return table.concat(line)
 end
 
---- frame.names_below({ { column =, text = }, ... }, gutter, columns): as frame.below, of names: cut
---- to the distance between them, every k-th where that is too little.
-function frame.names_below(ticks, gutter, columns)
+--- frame.names_below({ { column =, text = }, ... }, gutter, columns[, counted]): as frame.below, of
+--- names: cut to the distance between them, every k-th where that is too little. counted: they are
+--- 1, 2, ...
+function frame.names_below(ticks, gutter, columns, counted)
   if #ticks == 0 then return { line = "", ticks = ticks } end
   local pitch, longest = columns, 0
   for i, tick in ipairs(ticks) do
@@ -156,7 +169,7 @@ function frame.names_below(ticks, gutter, columns)
     local line = labels_line(list, gutter, columns, 1)
     if line then
       return { line = line, ticks = list,
-        note = frame.note_of("x", longest > most and most, kept > 1) }
+        note = frame.note_of("x", longest > most and most, kept > 1 and not counted) }
     end
   end
 end
@@ -178,7 +191,8 @@ end
 function frame.below(axis, gutter, columns)
   if axis.categories then
     local list, label = placed(axis, columns, 1)
-    local below = frame.names_below(list, gutter, columns)
+    local below = frame.names_below(list, gutter, columns,
+      frame.are_counted(axis.categories))
     below.label = label
     return below
   end
@@ -217,13 +231,16 @@ local function axis_line(gutter, columns, ticks)
   return (" "):rep(gutter) .. "└" .. table.concat(marks)
 end
 
---- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes = }): the picture of a
---- panel, as a list of lines.
+--- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes =[, behind =] }): the
+--- picture of a panel, as a list of lines; .title and .head: how many of them are the title, and
+--- stand above the canvas; .rows: those of the canvas. behind[i]: a text behind row i.
 function frame.assemble(panel, o, parts)
-  local lines, left, below = {}, parts.left, parts.below
+  local lines, left, below = { rows = parts.canvas.rows }, parts.left, parts.below
   local columns = parts.canvas.columns
   frame.add_wrapped(lines, panel.title, "centre", o.width)
+  lines.title = #lines
   frame.add_wrapped(lines, left.label, "left", o.width)
+  lines.head = #lines
   canvas_lines(lines, left, parts)
   frame.add(lines, axis_line(left.gutter, columns, below.ticks))
   if below.line ~= "" then frame.add(lines, below.line) end

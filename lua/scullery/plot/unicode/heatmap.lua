@@ -9,7 +9,8 @@ local text = require "scullery.text"
 
 local heatmap = {}
 
-local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell without numbers
+local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
+local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
 
 local function cells_of(panel)
   for _, layer in ipairs(panel.layers) do if layer.kind == "cells" then return layer end end
@@ -62,8 +63,9 @@ local function limits(panel, values)
       if value == value then low, high = math.min(low, value), math.max(high, value) end
     end
   end
-  if not (low < high) then low, high = (low <= high and low or 0) - 1, (low <= high and high or 0) + 1 end
-  return low, high
+  if low < high then return low, high end
+  local middle = low == high and low or 0
+  return middle - 1, middle + 1
 end
 
 -- A cell's glyph, colour and background at a share of the range.
@@ -133,7 +135,8 @@ local function name_rows(panel, left, plot)
     left[(from_top - 1) * plot.height + (plot.height - 1) // 2] = text.shorten(tostring(name),
       left.gutter)
   end
-  left.note = frame.note_of("y", left.cut, plot.down > 1)
+  left.note = frame.note_of("y", left.cut,
+    plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
 end
 
 local function below_of(panel, left, plot)
@@ -142,9 +145,12 @@ local function below_of(panel, left, plot)
     list[j] = { column = (j - 1) * plot.width + (plot.width - 1) // 2,
       text = text.clean(tostring(panel.x.categories[(j - 1) * plot.across + 1])) }
   end
-  local below = frame.names_below(list, left.gutter, plot.canvas.columns)
+  local counted = frame.are_counted(panel.x.categories or {})
+  local below = frame.names_below(list, left.gutter, plot.canvas.columns, counted)
   below.label = panel.x.label or ""
-  if plot.across > 1 and not below.note then below.note = frame.note_of("x", nil, true) end
+  if plot.across > 1 and not counted and not below.note then
+    below.note = frame.note_of("x", nil, true)
+  end
   return below
 end
 
@@ -178,33 +184,45 @@ local function notes_of(panel, layer, left, below, plot)
   local notes = { left.note }
   notes[#notes + 1] = below.note
   if plot.down > 1 or plot.across > 1 then
-    notes[#notes + 1] = ("Each cell is the mean of up to %d x %d values."):format(plot.down,
+    notes[#notes + 1] = ("each cell is the mean of up to %d x %d values"):format(plot.down,
       plot.across)
   end
   if layer.numbers and not plot.numbers then
-    notes[#notes + 1] = "The cells are too narrow for their numbers."
+    notes[#notes + 1] = "the cells are too narrow for their numbers"
   end
   table.move(panel.notes or {}, 1, #(panel.notes or {}), #notes + 1, notes)
   return notes
 end
 
+local function longest_name(names)
+  local most = 0
+  for _, name in ipairs(names or {}) do most = math.max(most, text.width(tostring(name))) end
+  return most
+end
+
+-- How many cells there are, their columns and rows, and the values that each shows.
+local function lay_out(plot, panel, layer, o, left)
+  local rows, most = frame.rows(panel, o, { 1 }), o.width - left.gutter - 1
+  local longest = layer.numbers and longest_number(layer.values) or 0
+  local named = math.min(NAME_WIDEST, longest_name(panel.x.categories) + 1)
+  local widest = math.max(named, layer.numbers and longest + (plot.colour and 2 or 4) or WIDEST)
+  plot.count_down, plot.height, plot.down = layout(#layer.values, rows, HIGHEST)
+  plot.count_across, plot.width, plot.across = layout(#layer.values[1], most, widest)
+  plot.numbers = layer.numbers and plot.down == 1 and plot.across == 1 and plot.width >= longest
+  if plot.numbers then -- about twice as wide as high
+    plot.height = math.min(plot.height, plot.width > 6 and 3 or 1)
+  else
+    plot.height = math.min(plot.height, (plot.width + 1) // 2)
+    plot.width = math.min(plot.width, math.max(2 * plot.height, named))
+  end
+end
+
 --- heatmap.block(panel, o): the picture of a panel of cells, as a list of lines.
 function heatmap.block(panel, o)
   local layer = cells_of(panel)
-  local left = left_of(panel, o.width)
-  local plot = { colour = o.colour }
-  local most = o.width - left.gutter - 1
-  local longest = layer.numbers and longest_number(layer.values) or 0
-  local widest = layer.numbers and math.max(4, longest + 2) or WIDEST
-  plot.count_down, plot.height, plot.down = layout(#layer.values, frame.rows(panel, o, { 1 }), 1)
-  plot.count_across, plot.width, plot.across = layout(#layer.values[1], most, widest)
-  if not layer.numbers then -- about twice as wide as high
-    local room = frame.rows(panel, o, { 1 }) // plot.count_down
-    plot.height = math.max(1, math.min(HIGHEST, room, (plot.width + 1) // 2))
-    plot.width = math.min(plot.width, math.max(2 * plot.height, 2))
-  end
+  local left, plot = left_of(panel, o.width), { colour = o.colour }
+  lay_out(plot, panel, layer, o, left)
   local values = merged(layer.values, plot.down, plot.across)
-  plot.numbers = layer.numbers and plot.down == 1 and plot.across == 1 and plot.width >= longest
   local low, high = limits(panel, layer.values)
   plot.share = scale.share{ low = low, high = high }
   plot.canvas = canvas.new(plot.count_across * plot.width, plot.count_down * plot.height)

@@ -1,22 +1,37 @@
 --- Colours of a terminal of 256: those of series, shades from low to high, and texts in them.
+local colours = require "scullery.plot.colours"
+
 local ink = {}
 
--- Okabe and Ito's colours, as near as the 6 x 6 x 6 cube has them and light enough for a dark
--- terminal: blue, orange, green, vermilion, purple, sky blue, yellow, grey for their black.
-local SERIES = { 32, 214, 36, 166, 175, 117, 227, 246 }
-
--- From low to high, as viridis: lightness rises all the way, so that it reads without hue too.
-local RAMP = { 53, 60, 24, 30, 36, 35, 71, 113, 149, 227 }
-local DARK = 5 -- the first so many want light texts on them
 local LIGHT_TEXT, DARK_TEXT = 231, 16
+local BLACK = 246 -- grey in place of black, which a dark terminal does not show
+
+-- Levels of the 6 x 6 x 6 cube from code 16 on.
+local LEVELS = { 0, 95, 135, 175, 215, 255 }
+
+local function nearest_level(value)
+  local best = 1
+  for i, level in ipairs(LEVELS) do
+    if math.abs(level - value) < math.abs(LEVELS[best] - value) then best = i end
+  end
+  return best - 1
+end
+
+-- The code that is nearest to a colour.
+local function code_of(red, green, blue)
+  return 16 + 36 * nearest_level(red) + 6 * nearest_level(green) + nearest_level(blue)
+end
 
 --- ink.series(colour): the code of series 1, 2, ...
-function ink.series(colour) return SERIES[(colour - 1) % #SERIES + 1] end
+function ink.series(colour)
+  local code = code_of(colours.rgb(colour))
+  return code == 16 and BLACK or code
+end
 
 --- ink.ramp(share): the code of a value at a share of its range, in [0, 1], and that of text on it.
 function ink.ramp(share)
-  local place = math.min(#RAMP, 1 + math.floor(share * #RAMP))
-  return RAMP[place], place <= DARK and LIGHT_TEXT or DARK_TEXT
+  local red, green, blue = colours.at(share)
+  return code_of(red, green, blue), colours.is_dark(red, green, blue) and LIGHT_TEXT or DARK_TEXT
 end
 
 local Spans = {}
@@ -26,7 +41,7 @@ Spans.__index = Spans
 function ink.spans() return setmetatable({ parts = {} }, Spans) end
 
 function Spans:add(text, colour, paper)
-  if text == " " then colour = nil end
+  if text == " " or not colour then colour = nil end
   if colour ~= self.colour or paper ~= self.paper then
     local codes = {}
     if self.colour or self.paper then codes[1] = "0" end

@@ -41,7 +41,8 @@ end
 
 local function draw_whisker(plot, column, low, high, colour)
   if not (low <= high and high >= 0 and low <= 1) then return end
-  local top, bottom = frame.row(math.min(1, high), plot.rows), frame.row(math.max(0, low), plot.rows)
+  local top = frame.row(math.min(1, high), plot.rows)
+  local bottom = frame.row(math.max(0, low), plot.rows)
   for row = top, bottom do
     local part = row == top and high <= 1 and "top" or row == bottom and low >= 0 and "bottom"
     plot.canvas:put_over(column, row, glyphs.whisker[top < bottom and part or "middle"], colour)
@@ -93,7 +94,7 @@ local function write_texts(plot, wide, votes, order)
     end
   end
   if missed > 0 then
-    plot.notes[#plot.notes + 1] = ("%d of %d texts have no room: marks stand for them."):format(
+    plot.notes[#plot.notes + 1] = ("%d of %d texts have no room: marks stand for them"):format(
       missed, #wide)
   end
 end

@@ -40,7 +40,8 @@ end
 
 -- whole * 10^exponent as text in units of 10^unit.
 local function decimal(whole, exponent, unit)
-  local text = ("%%.%df"):format(math.max(0, unit - exponent)):format(whole * 10.0 ^ (exponent - unit))
+  local form = ("%%.%df"):format(math.max(0, unit - exponent))
+  local text = form:format(whole * 10.0 ^ (exponent - unit))
   return tonumber(text) == 0 and text:gsub("-", "") or text
 end
 
