@@ -114,7 +114,7 @@ end
 function Figure:svg()
   local ok, drawn = options.attempt(require("scullery.plot.gnuplot").draw, self, "svg")
   if not ok then return nil, options.plain(drawn) end
-  return drawn
+  return require("scullery.plot.svg").inline(drawn)
 end
 
 --- fig:save("f.svg") saves the picture, whole or not at all: .svg, .png and .pdf, which need
