@@ -133,7 +133,8 @@ end
 
 -- Side by side.
 local function figures_of(page, what, about)
-  local figures = pictures.figures(what, about)
+  local figures, more = pictures.figures(what, about)
+  table.move(more, 1, #more, #figures + 1, figures)
   figures.columns = #figures
   if #figures == 1 then return page:figure(figures[1]) end
   figures.width, figures.height = 480 * #figures, 400
