@@ -561,12 +561,21 @@ end
 --- what: "residuals" (of a regression: against the predictions, and observed against predicted
 --- values), "confusion" (of a classification: the share of each true class that was given each
 --- class), "calibration" (where there are probabilities: how often they come true, with Wilson's
---- 95 % intervals, and which were said), "coefficients" (the largest, and their decay; of stumps the
---- weights of the columns). Without it: all that apply.
+--- 95 % intervals, and which were said), "coefficients" (the largest, and their decay; where each
+--- feature looks at one column the weights of the columns). Without it: all that apply.
 function Pipeline:plot(what, data, given)
   need(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot
   return guarded("pipeline:plot", plot, self, what, data, given)
+end
+
+--- p:report("m.html"[, { data =, title = }]): the fitted pipeline as an HTML page, whole or not at
+--- all: stages with all options, accuracy with its error on the data set given and on the rows that
+--- it learnt from, where they are kept, with pictures; the search, what the features estimate,
+--- coefficients, columns, and a script that makes it again.
+function Pipeline:report(path, given)
+  need(self, "pipeline:report", true)
+  guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
 end
 
 function Pipeline:__tostring()
