@@ -24,6 +24,7 @@ local sc = {
   data = require "scullery.data",
   plot = require "scullery.plot",
   plugin = require "scullery.plugin",
+  progress = { level = require "scullery.progress".level },
   threads = core.threads,
 }
 
@@ -34,7 +35,7 @@ for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "no
   "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
   sc[name] = objects.guarded(name, sc[name])
 end
-for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin" } do
+for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress" } do
   objects.module(name, sc[name])
 end
 
