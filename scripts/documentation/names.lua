@@ -76,7 +76,9 @@ local function check_files(source, text, wrong)
     local ending = path:match("%.(%a+)$")
     local ours = ending == "lua" or ending == "c" or ending == "h" or ending == "py"
     local example = path:find("%f[%w]%u%u+%f[%W]") -- tests/NAME.lua
-    if ours and not example and not is_of_the_tree(source, path) then wrong("there is no file " .. path) end
+    if ours and not example and not is_of_the_tree(source, path) then
+      wrong("there is no file " .. path)
+    end
   end
 end
 
