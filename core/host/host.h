@@ -24,5 +24,7 @@ void scl_report(lua_State *L, const char *before);
 void scl_offer_globals(lua_State *L);
 /* The prompt, until the end of input. Returns the exit status. */
 int scl_prompt(lua_State *L);
+/* `scullery notebook serve IN OUT`, until IN ends. Returns the exit status. */
+int scl_notebook(lua_State *L, int argc, char **argv);
 
 #endif

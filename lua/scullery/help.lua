@@ -168,6 +168,7 @@ local types = {
   instantiation = { "scullery.instantiation", "Instantiation" },
     codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
+  figure = { "scullery.plot.figure", "Figure" },
   ["search table"] = { "scullery.search_table", "Table" },
 }
 
@@ -312,6 +313,7 @@ local function topics()
       if method then list[kind .. ":" .. method] = function() return text end end
     end
     list[kind .. " methods"] = function() return methods_text(kind) end
+    list[kind] = list[kind .. " methods"]
   end
   for name, value in next, library() do
     local plugins = type(value) == "table" and (getmetatable(value) or {}).kind

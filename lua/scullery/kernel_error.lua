@@ -5,6 +5,7 @@ local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local text_table = require "scullery.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are held at once
@@ -275,53 +276,45 @@ local function with_error(value, stderr, form)
   return form:format(value) .. (stderr and " +- " .. form:format(stderr) or "")
 end
 
-local function padded(lines, form)
-  local width = 0
-  for _, line in ipairs(lines) do width = math.max(width, #line) end
-  for i, line in ipairs(lines) do lines[i] = (form .. width .. "s"):format(line) end
-  return lines
-end
-
 -- The columns on the left: T and what the last lines are.
-local function label_lines(self)
-  local lines = { "", "T" }
+local function label_cells(self)
+  local cells = { "", "T" }
   for _, row in ipairs(self.rows) do
     local several = row.D ~= row.T and row.D % row.T == 0 -- outputs of one parameter
-    lines[#lines + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
+    cells[#cells + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
   end
   for _, label in ipairs{ "slope", "T rms^2", ("T for %.3g"):format(self.target) } do
-    lines[#lines + 1] = label
+    cells[#cells + 1] = label
   end
-  return padded(lines, "%")
+  return cells
 end
 
 -- The columns of one sampler.
-local function curve_lines(self, curve)
-  local lines = { curve.name, ("%-20s  %s"):format("rms error", "largest") }
+local function curve_cells(self, curve)
+  local cells = { curve.name, ("%-20s  %s"):format("rms error", "largest") }
   for _, row in ipairs(curve.rows) do
-    lines[#lines + 1] = ("%-20s  %.3g"):format(with_error(row.rms, row.stderr, "%.3g"), row.max)
+    cells[#cells + 1] = ("%-20s  %.3g"):format(with_error(row.rms, row.stderr, "%.3g"), row.max)
   end
   local T = needed(curve, self.target)
-  lines[#lines + 1] = curve.slope and with_error(curve.slope, curve.slope_stderr, "%.2f") or "-"
-  lines[#lines + 1] = ("%.3g"):format(curve.constant)
-  lines[#lines + 1] = T and ("%d"):format(T) or "-"
-  return padded(lines, "%-")
+  cells[#cells + 1] = curve.slope and with_error(curve.slope, curve.slope_stderr, "%.2f") or "-"
+  cells[#cells + 1] = ("%.3g"):format(curve.constant)
+  cells[#cells + 1] = T and ("%d"):format(T) or "-"
+  return cells
 end
 
 function KernelError:__tostring()
-  local columns = { label_lines(self) }
-  for i, curve in ipairs(self.curves) do columns[i + 1] = curve_lines(self, curve) end
-  local lines =
-    { ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
-      component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
-      tostring(self.phi), self.points[1], self.points[2], self.seeds,
-      self.seeds == 1 and "" or "s", self.scale) }
-  for i = 1, #columns[1] do
-    local cells = {}
-    for k, column in ipairs(columns) do cells[k] = column[i] end
-    lines[i + 1] = table.concat(cells, "   "):gsub("%s+$", "")
+  local columns, rows, sides = { label_cells(self) }, {}, { "right" }
+  for k, curve in ipairs(self.curves) do
+    columns[k + 1], sides[k + 1] = curve_cells(self, curve), "left"
   end
-  return table.concat(lines, "\n")
+  for i = 1, #columns[1] do
+    rows[i] = {}
+    for k, column in ipairs(columns) do rows[i][k] = column[i] end
+  end
+  return ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g\n"):format(
+    component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
+    tostring(self.phi), self.points[1], self.points[2], self.seeds,
+    self.seeds == 1 and "" or "s", self.scale) .. text_table.text(rows, { gap = 3, sides = sides })
 end
 
 local function measure(given)
