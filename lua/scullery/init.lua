@@ -21,6 +21,7 @@ local sc = {
   metrics = require "scullery.metrics",
   codes = require "scullery.codes",
   kernel_error = require "scullery.kernel_error".run,
+  experiment = require "scullery.experiment",
   data = require "scullery.data",
   plot = require "scullery.plot",
   plugin = require "scullery.plugin",
@@ -35,7 +36,8 @@ for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "no
   "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
   sc[name] = objects.guarded(name, sc[name])
 end
-for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress" } do
+for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",
+  "experiment" } do
   objects.module(name, sc[name])
 end
 
