@@ -107,7 +107,7 @@ local function gutter_most(width) return math.max(width // 3, width - LEAST_COLU
 --- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
 --- columns, .label = what stands above them, .note where names were left out or cut.
 function frame.left(axis, rows, width)
-  local ticks = ticks_of(axis, math.max(1, rows // 3))
+  local ticks = ticks_of(axis, math.max(2, rows // 3))
   local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
   for _, tick in ipairs(ticks) do
     local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
