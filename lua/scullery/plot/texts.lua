@@ -35,11 +35,39 @@ function texts.cut(text, most)
   return table.concat(list)
 end
 
+--- texts.short(text, most): at most so many characters; a longer one lacks some of its middle, as
+--- texts that stand together often differ at their ends.
+function texts.short(text, most)
+  local list = characters(text, math.huge)
+  if #list <= most then return table.concat(list) end
+  local last = most // 3
+  return table.concat(list, "", 1, most - 1 - last) .. "…"
+    .. table.concat(list, "", #list - last + 1, #list)
+end
+
 --- texts.clean(text): one line without control characters, valid UTF-8, of at most 200 characters.
 function texts.clean(text) return texts.cut(text, MOST) end
 
 --- texts.length(text): its characters.
 function texts.length(text) return utf8.len(text) or #text end
+
+--- texts.wrapped(text, most): a list of lines of at most so many characters, broken between words;
+--- longer words are cut.
+function texts.wrapped(text, most)
+  local lines, line, length = {}, nil, 0
+  for word in text:gmatch("%S+") do
+    word = texts.cut(word, most)
+    local more = texts.length(word)
+    if line and length + 1 + more <= most then
+      line, length = line .. " " .. word, length + 1 + more
+    else
+      lines[#lines + 1] = line
+      line, length = word, more
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
 
 --- texts.of(value): a text, number or boolean as text; nil for anything else.
 function texts.of(value)
