@@ -5,6 +5,7 @@
 local glyphs = require "scullery.plot.glyphs"
 local layers = require "scullery.plot.layers"
 local quoting = require "scullery.plot.quoting"
+local text = require "scullery.text"
 local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 
@@ -31,8 +32,8 @@ local scales = { svg = 1, png = 2, pdf = 1 / 96, sixel = 1 }
 local points = { svg = 1, png = 0.75, pdf = 0.75, sixel = 0.75 } -- of fonts, a pixel
 
 -- Lines of text that fit into so many pixels.
-local function wrapped(text, room, character)
-  local lines = texts.wrapped(text, math.max(8, room // (character or CHARACTER)))
+local function wrapped(s, room, character)
+  local lines = text.wrap(s, math.max(8, room // (character or CHARACTER)))
   for i, line in ipairs(lines) do lines[i] = quote(line) end
   return #lines > 0 and table.concat(lines, '."\\n".') or '""'
 end
@@ -41,7 +42,7 @@ end
 
 local function longest(names)
   local most = 0
-  for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, texts.length(name))) end
+  for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, text.width(name))) end
   return most
 end
 
@@ -72,7 +73,7 @@ end
 -- own margin does not see it.
 local function turned_margin(panel, room)
   local names = panel.x.categories
-  local length = math.min(NAME_MOST, texts.length(names[1])) * CHARACTER * 0.71
+  local length = math.min(NAME_MOST, text.width(names[1])) * CHARACTER * 0.71
   local needed = length - room / #names / 2
   local used = 30 + (panel.y.label and 20 or 0)
   return needed > used and ("set lmargin %g"):format(needed / CHARACTER + 1) or ""
@@ -131,7 +132,7 @@ end
 local function legend_width(panel)
   local most = 0
   for _, layer in ipairs(panel.layers) do
-    most = math.max(most, layer.label and texts.length(layer.label) or 0)
+    most = math.max(most, layer.label and text.width(layer.label) or 0)
   end
   return 50 + math.min(most, layers.LABEL_MOST) * CHARACTER
 end
@@ -177,8 +178,8 @@ function script.of(figure, format)
       point = points[format] })
   end
   if several then lines[#lines + 1] = "unset multiplot" end
-  local text = table.concat(lines, "\n") .. "\n"
-  return format == "svg" and text or glyphs.drawable(text)
+  local whole = table.concat(lines, "\n") .. "\n"
+  return format == "svg" and whole or glyphs.drawable(whole)
 end
 
 return script
