@@ -43,7 +43,7 @@ local function left_of(panel, rows, width)
   for r, row in ipairs(rows) do
     if row and row.name then
       cut = cut or text.width(row.name) > most
-      left[r - 1] = text.shorten(row.name, most)
+      left[r - 1] = frame.short(row.name, most)
       left.gutter = math.max(left.gutter, text.width(left[r - 1]))
     end
   end

@@ -133,8 +133,8 @@ local function name_rows(panel, left, plot)
   for i = 1, panel.y.categories and plot.count_down or 0 do
     local from_top = panel.y.reversed and i or plot.count_down + 1 - i
     local name = panel.y.categories[(i - 1) * plot.down + 1]
-    left[(from_top - 1) * plot.height + (plot.height - 1) // 2] = text.shorten(tostring(name),
-      left.gutter)
+    left[(from_top - 1) * plot.height + (plot.height - 1) // 2] =
+      frame.short(text.clean(tostring(name)), left.gutter)
   end
   left.note = frame.note_of("y", left.cut,
     plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
