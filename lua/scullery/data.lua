@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
+local warn = require "scullery.warn"
 
 local data = {}
 
@@ -364,19 +365,17 @@ function data.list()
   return list
 end
 
-local function warn_user(text) io.stderr:write("scullery: ", text, "\n") end
-
 -- One file, fetched where it is nowhere, or where what is in the cache is not that file.
 local function get_file(file, entry)
   local fetch = require "scullery.fetch"
   local path, folder = find_file(file.name)
-  local wrong = path and fetch.check(path, file, entry, warn_user)
+  local wrong = path and fetch.check(path, file, entry, warn)
   if path and not wrong then return path end
   if path and folder ~= "cache" then
     error(("%s; remove it, or put the right one there"):format(wrong), 0)
   end
-  if wrong then warn_user(wrong .. ": fetched anew") end
-  local fresh = fetch.file(file, entry, data.cache(), warn_user)
+  if wrong then warn(wrong .. ": fetched anew") end
+  local fresh = fetch.file(file, entry, data.cache(), warn)
   if path and path ~= fresh then os.remove(path) end -- it would be found first
   return fresh
 end

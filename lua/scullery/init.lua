@@ -21,9 +21,11 @@ local sc = {
   metrics = require "scullery.metrics",
   codes = require "scullery.codes",
   kernel_error = require "scullery.kernel_error".run,
+  experiment = require "scullery.experiment",
   data = require "scullery.data",
   plot = require "scullery.plot",
   plugin = require "scullery.plugin",
+  progress = { level = require "scullery.progress".level },
   threads = core.threads,
 }
 
@@ -34,7 +36,8 @@ for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "no
   "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
   sc[name] = objects.guarded(name, sc[name])
 end
-for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin" } do
+for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",
+  "experiment" } do
   objects.module(name, sc[name])
 end
 

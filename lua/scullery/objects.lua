@@ -200,6 +200,15 @@ local function refuse(...) error(string.format(...), 3) end
 
 -- ---------------------------------------------------------------- classes
 
+local made = {}
+
+--- objects.classes(): the classes made so far, a list in the order of their names.
+function objects.classes()
+  local list = { table.unpack(made) }
+  table.sort(list, function(a, b) return a.__name < b.__name end)
+  return list
+end
+
 local function names_of(class)
   local names = {}
   for name in pairs(class.methods) do names[#names + 1] = name end
@@ -216,6 +225,7 @@ end
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {}, fields = {},
     check = given.check }
+  made[#made + 1] = class
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list

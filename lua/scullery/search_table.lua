@@ -117,6 +117,10 @@ function Table:better(a, b)
   return a < b
 end
 
+--- table:texts(): the options of each row as texts, in the order of table.names; "-" where a row
+--- has no such option.
+function Table:texts() return texts_of(self) end
+
 --- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
 --- largest that was tried.
 function Table:notes()

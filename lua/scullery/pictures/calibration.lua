@@ -47,13 +47,13 @@ function calibration.figures(about)
   for i, bin in ipairs(found.bins) do
     x[i], y[i], low[i], high[i] = bin.said, bin.seen, bin.low_share, bin.high_share
   end
-  local unit = { 0, 1 }
+  local unit, beyond = { 0, 1 }, { -0.03, 1.03 }
   local about_what = "probability of " .. found.what:gsub('"', "")
   return {
     figures.noted(plot.scatter{ x = x, y = y, low = low, high = high, title = "Calibration",
-      x_label = about_what, y_label = "share that came true", x_range = unit, y_range = unit,
-      rules = { { diagonal = true, label = "calibrated" } } },
-      { "error bars: 95 % intervals (Wilson)",
+      x_label = about_what, y_label = "share that came true", x_range = beyond, y_range = beyond,
+      rules = { { diagonal = true } } },
+      { "error bars: 95 % intervals (Wilson); on the diagonal they are calibrated",
         ("mean gap %.3g, largest %.3g, on %s"):format(found.error, found.worst,
           about.rows_text) }),
     plot.hist{ x = list, bins = 2 * BINS, title = "Probabilities", x_label = about_what,

@@ -124,21 +124,22 @@ local function numbered(count)
   return names
 end
 
---- coefficients.figures(about): one or two pictures.
+--- coefficients.figures(about): the most telling picture; and, for who wants more, another.
 function coefficients.figures(about)
   local f = about.model
   local sizes, signed = coefficients.sizes(about.pipeline)
   local value = signed and "coefficient" or "norm of the coefficients of all targets"
   if not f.map then
     return { bars("Coefficients", coefficients.column_names(f), signed or sizes, sizes,
-      { "column", value }) }
+      { "column", value }) }, {}
   end
   local names, sums = coefficients.of_columns(f, sizes)
-  local second = names and bars("Weight of the columns", names, sums, sums,
-      { "column", "sum of |coefficient| over its features" })
-    or bars("Largest coefficients", numbered(#sizes), signed or sizes, sizes,
-      { "feature, by number", value })
-  return { decay(sizes), second }
+  if names then
+    return { bars("Weight of the columns", names, sums, sums,
+      { "column", "sum of |coefficient|" }) }, { decay(sizes) }
+  end
+  return { decay(sizes) }, { bars("Largest coefficients", numbered(#sizes), signed or sizes, sizes,
+    { "feature, by number", value }) }
 end
 
 return coefficients

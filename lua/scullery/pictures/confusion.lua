@@ -1,5 +1,5 @@
---- The picture of a classification's mistakes: for each true class the share of its rows that were
---- given each class, with the counts.
+--- Pictures of a classification's mistakes: for each true class the share of its rows, and their
+--- number, that were given each class.
 local figures = require "scullery.pictures.figures"
 local numbers = require "scullery.pictures.numbers"
 local plot = require "scullery.plot"
@@ -33,7 +33,13 @@ function confusion.error_text(about, wrong)
     about.rows_text, 100 * wrong / about.n, 100 * low, 100 * high)
 end
 
---- confusion.figures(about): the picture.
+local function heatmap(title, label, values, names, true_names, range)
+  return plot.heatmap{ values = values, x = names, y = true_names, x_label = "predicted class",
+    y_label = "true class", label = label, title = title, range = range,
+    numbers = #names <= MOST_NUMBERS }
+end
+
+--- confusion.figures(about): the shares of each true class; and, for who wants both, the counts.
 function confusion.figures(about)
   local counts, sizes, wrong = confusion.counts(about)
   local shares, names, true_names = {}, {}, {}
@@ -50,9 +56,8 @@ function confusion.figures(about)
     notes[2] = ("%d rows have a label that was never seen in training; they count as wrong and \z
       are not drawn"):format(about.strangers)
   end
-  return { figures.noted(plot.heatmap{ values = shares, x = names, y = true_names,
-    x_label = "predicted class", y_label = "true class", label = "share of the true class",
-    title = "Confusion", range = { 0, 1 }, numbers = #names <= MOST_NUMBERS }, notes) }
+  return { figures.noted(heatmap("Confusion", "share of the true class", shares, names, true_names,
+    { 0, 1 }), notes) }, { heatmap("Confusion, in rows", "rows", counts, names, true_names) }
 end
 
 return confusion

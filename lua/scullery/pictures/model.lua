@@ -99,9 +99,10 @@ local in_turn = { "residuals", "confusion", "calibration", "coefficients" }
 --- sentence.
 function model.applies(p, what) return kinds[what].applies(p.fitted) end
 
---- model.figures(what, about): the pictures of one kind.
+--- model.figures(what, about): the pictures of one kind, and a list of those that say more.
 function model.figures(what, about)
-  return require("scullery.pictures." .. what).figures(about)
+  local figures, more = require("scullery.pictures." .. what).figures(about)
+  return figures, more or {}
 end
 
 local function wanted_kinds(p, what)
@@ -142,16 +143,27 @@ end
 
 local PANEL_WIDTH, PANEL_HEIGHT = 560, 420
 
+local function append(list, more) return table.move(more, 1, #more, #list + 1, list) end
+
+-- All pictures of one kind; of several kinds the most telling, and one that fills the last row.
+local function gather(p, list, data)
+  local about, figures, rest = { model = p.fitted, pipeline = p }, {}, {}
+  for _, name in ipairs(list) do
+    if kinds[name].needs_rows and not about.scores then about = model.judged(p, data) end
+    local main, more = model.figures(name, about)
+    append(figures, main)
+    append(rest, more)
+  end
+  if #list == 1 then append(figures, rest) end
+  if #list > 1 and #figures % 2 == 1 then figures[#figures + 1] = rest[1] end
+  return figures, about
+end
+
 --- model.plot(pipeline, what, data, given): see Pipeline:plot.
 function model.plot(p, what, data, given)
   local o
   what, data, o = arguments(what, data, given)
-  local about = { model = p.fitted, pipeline = p }
-  local list, figures = wanted_kinds(p, what), {}
-  for _, name in ipairs(list) do
-    if kinds[name].needs_rows and not about.scores then about = model.judged(p, data) end
-    for _, one in ipairs(model.figures(name, about)) do figures[#figures + 1] = one end
-  end
+  local figures, about = gather(p, wanted_kinds(p, what), data)
   if #figures == 0 then fail("there is no picture of this model") end
   local columns = math.min(#figures, 2)
   local rows = (#figures + columns - 1) // columns

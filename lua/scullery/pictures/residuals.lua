@@ -24,7 +24,7 @@ local function group_means(predicted, residual)
     x[g] = numbers.mean(said)
     y[g], errors[g] = numbers.mean(left)
   end
-  return { x = x, y = y, error = errors, label = "mean of a tenth of the rows" }
+  return { x = x, y = y, error = errors, label = "mean" }
 end
 
 -- One target: predicted and observed values, their differences and the sum of their squares.
@@ -57,7 +57,7 @@ local function series_of(targets, x, y)
   local list = {}
   for j, one in ipairs(targets) do
     list[j] = { x = one[x], y = one[y],
-      label = #targets > 1 and ("target %d"):format(j) or "rows" }
+      label = #targets > 1 and ("target %d"):format(j) or nil }
   end
   return list
 end
@@ -71,8 +71,9 @@ function residuals.figures(about)
   local notes = {}
   local left = series_of(targets, "predicted", "residual")
   if #targets == 1 and about.n >= GROUPS * ROWS_A_GROUP then
-    left[#left + 1] = group_means(targets[1].predicted, targets[1].residual)
-    notes[1] = "error bars: 1 standard error of the mean"
+    left[1].label = "row"
+    left[2] = group_means(targets[1].predicted, targets[1].residual)
+    notes[1] = "means of ten groups of rows by prediction; error bars: 1 standard error"
   end
   local name = about.target_name
   return {
@@ -80,7 +81,7 @@ function residuals.figures(about)
       y_label = "observed - predicted", rules = { { y = 0 } } }, notes),
     figures.noted(plot.scatter{ series = series_of(targets, "predicted", "observed"),
       title = "Observed against predicted", x_label = "predicted " .. name,
-      y_label = "observed " .. name, rules = { { diagonal = true, label = "equal" } } },
+      y_label = "observed " .. name, rules = { { diagonal = true } } },
       error_notes(about, targets)),
   }
 end

@@ -196,9 +196,9 @@ local function with(base, fields)
   return base
 end
 
-local function best_rule(cells, one)
+local function best_rule(cells, one, label)
   local value = cells.best and cells.best.choice[one.name]
-  return value and { { x = value, label = "best" } } or nil
+  return value and { { x = value, label = label } } or nil
 end
 
 -- One option of numbers; or one of numbers (the first) and one of words, a line each.
@@ -221,7 +221,7 @@ local function draw_lines(cells, given, chosen, notes)
   end
   return figures.noted(plot.line(with(common(cells, given), { series = series, marks = true,
     x_label = number.name, y_label = cells.score, x_log = numbers.log_spaced(number.values),
-    y_log = wide, rules = best_rule(cells, number) })), notes)
+    y_log = wide, rules = best_rule(cells, number, "best") })), notes)
 end
 
 local function draw_bars(cells, given, chosen, notes)

@@ -106,8 +106,8 @@ function Figure:text(given)
 end
 
 function Figure:__tostring()
-  return require("scullery.plot.unicode").text(self, { width = core.terminal().columns,
-    colour = false })
+  local unicode = require "scullery.plot.unicode"
+  return unicode.text(self, { width = core.terminal().columns, ascii = unicode.must_be_ascii() })
 end
 
 --- fig:svg() -> the text of the picture as SVG; nil and a reason where gnuplot cannot draw it.
@@ -141,8 +141,9 @@ local shown_by
 function figure.shown_by(f) shown_by = f end
 
 --- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
---- sixel and gnuplot is there, else in Unicode. SCULLERY_SIXEL=1 says that the terminal takes
---- sixel, 0 that it does not. In a notebook the picture stands below the cell.
+--- sixel and gnuplot is there, else in Unicode, or in ASCII where the locale of a terminal is not
+--- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook the
+--- picture stands below the cell.
 function Figure:show()
   if shown_by then
     shown_by(self)
@@ -151,8 +152,9 @@ function Figure:show()
   local terminal = core.terminal()
   local drawn = terminal.output and require("scullery.plot.sixel").draw(self)
   if not drawn then
-    drawn = require("scullery.plot.unicode").text(self, { width = terminal.columns,
-      colour = terminal.colour })
+    local unicode = require "scullery.plot.unicode"
+    drawn = unicode.text(self, { width = terminal.columns, colour = terminal.colour,
+      ascii = unicode.must_be_ascii() })
   end
   io.stdout:write(drawn, "\n")
 end

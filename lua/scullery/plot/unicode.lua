@@ -70,9 +70,9 @@ local function beside(blocks, width, lines)
   end
 end
 
---- unicode.for_terminal(): whether a terminal that standard output may be takes UTF-8, by its
---- locale: where not, pictures are drawn in ASCII.
-function unicode.for_terminal() return core.locale_is_utf8() end
+--- unicode.must_be_ascii(): whether what standard output shows cannot be UTF-8: it is a terminal,
+--- and the locale has another code. Files and pipes get UTF-8 in any locale.
+function unicode.must_be_ascii() return core.terminal().output and not core.locale_is_utf8() end
 
 --- unicode.text(figure[, { width = 80, height = 20, colour = false, ascii = false }]): the picture
 --- of a description, lines of at most `width` columns (20 or more). height: lines of a row of

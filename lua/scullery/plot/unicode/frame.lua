@@ -7,6 +7,7 @@ local text = require "scullery.text"
 local frame = {}
 
 local LEAST_ROWS, LEAST_COLUMNS = 5, 10
+local MOST_TICKS = 10
 local GAP = "   " -- between entries of the legend
 
 --- frame.add(lines, s[, side, columns]): s as one more line, on a side of so many columns.
@@ -60,14 +61,14 @@ end
 -- ------------------------------------------------------------ axes
 
 --- frame.rows(panel, o, legend): rows for the canvas of a panel so that all of it is o.height
---- lines, where that leaves enough; o.rows where it says so.
+--- lines, where that leaves half of them; o.rows where it says so.
 function frame.rows(panel, o, legend)
   if o.rows then return o.rows end
   local lines = {}
   frame.add_wrapped(lines, panel.title, "left", o.width)
   frame.add_wrapped(lines, panel.x.label, "left", o.width)
   for _, note in ipairs(panel.notes or {}) do frame.add_wrapped(lines, note, "left", o.width) end
-  return math.max(LEAST_ROWS, o.height - #lines - #legend - 3)
+  return math.max(LEAST_ROWS, o.height // 2, o.height - #lines - #legend - 3)
 end
 
 --- frame.row(share, rows): the row of a share of the way from the bottom to the top.
@@ -196,15 +197,21 @@ function frame.below(axis, gutter, columns)
     below.label = label
     return below
   end
-  for most = math.max(1, columns // 6), 1, -1 do
-    local list, label = placed(axis, columns, most)
-    local line = labels_line(list, gutter, columns, 2)
+  local all, label
+  for most = math.max(1, math.min(MOST_TICKS, columns // 4)), 1, -1 do
+    all, label = placed(axis, columns, most)
+    local line = labels_line(all, gutter, columns, 2)
+    if line then return { line = line, ticks = all, label = label } end
+  end
+  for stride = 2, #all + 1 do -- even the fewest meet
+    local list = {}
+    for i = 1, #all, stride do
+      list[#list + 1] = { column = all[i].column, text = text.shorten(all[i].text, columns) }
+    end
+    local line = labels_line(list, gutter, columns, 1)
     if line then return { line = line, ticks = list, label = label } end
   end
-  local list, label = placed(axis, columns, 1)
-  list = { list[1] }
-  if list[1] then list[1].text = text.shorten(list[1].text, columns) end
-  return { line = labels_line(list, gutter, columns, 1), ticks = list, label = label }
+  return { line = "", ticks = {}, label = label }
 end
 
 -- ------------------------------------------------------------ the whole

@@ -47,7 +47,7 @@ for i, c in ipairs(glyphs.from_left) do ascii[c] = i < 5 and "|" or "#" end
 -- Dots in the upper, the lower, both or the middle rows of a cell.
 local function ascii_dots(mask)
   local above, below = mask & 0x09 ~= 0, mask & 0xC0 ~= 0
-  return above and below and ":" or above and "'" or below and "." or "-"
+  return above and below and ":" or above and "'" or below and "_" or "-"
 end
 
 --- glyphs.ascii(text): a picture for terminals that have no UTF-8: other letters become "?".

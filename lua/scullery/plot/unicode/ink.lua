@@ -5,6 +5,7 @@ local ink = {}
 
 local LIGHT_TEXT, DARK_TEXT = 231, 16
 local BLACK = 246 -- grey in place of black, which a dark terminal does not show
+local LIGHTER = 1.15 -- lines are thin: on a dark terminal the series' own colours are too dark
 
 -- Levels of the 6 x 6 x 6 cube from code 16 on.
 local LEVELS = { 0, 95, 135, 175, 215, 255 }
@@ -24,7 +25,8 @@ end
 
 --- ink.series(colour): the code of series 1, 2, ...
 function ink.series(colour)
-  local code = code_of(colours.rgb(colour))
+  local red, green, blue = colours.rgb(colour)
+  local code = code_of(LIGHTER * red, LIGHTER * green, LIGHTER * blue)
   return code == 16 and BLACK or code
 end
 

@@ -39,7 +39,7 @@ end
 
 -- ------------------------------------------------------------ lines
 
--- Remembers the last row that a line had in a column, for its marks.
+-- Remembers the last row that a line had in a column, for the marks of one of several.
 local function trace(plot, rows, x, y)
   if is_inside(x, y) then
     rows[frame.column(x, plot.columns)] = frame.row(y, plot.rows)
@@ -73,7 +73,7 @@ local function draw_line(plot, layer, colour)
     else
       if px then
         if px ~= x or py ~= y then draw_segment(plot, px, py, x, y, colour) end
-        if x - px > 0.01 or px - x > 0.01 then
+        if plot.several and math.abs(x - px) > 0.5 / plot.columns then
           local a, b, c, d = clip(px, py, x, y)
           if a then trace_between(plot, rows, a, b, c, d) end
         end
@@ -81,7 +81,7 @@ local function draw_line(plot, layer, colour)
       else
         alone = true
       end
-      trace(plot, rows, x, y)
+      if plot.several then trace(plot, rows, x, y) end
       px, py = x, y
     end
   end

@@ -84,13 +84,17 @@ local function power_text(digit, exponent)
   return ("%de%d"):format(digit, exponent)
 end
 
+-- Powers of ten between labels: the last is more than there are.
+local STRIDES = { 1, 2, 3, 5, 10, 20, 50, 100, 200, 1000 }
+
 local function powers(axis, digits)
   local list = {}
   for exponent = math.floor(math.log(axis.low, 10)) - 1, math.ceil(math.log(axis.high, 10)) do
     for _, digit in ipairs(digits) do
       local value = tonumber(("%de%d"):format(digit, exponent))
       if value >= axis.low * (1 - 1e-9) and value <= axis.high * (1 + 1e-9) then
-        list[#list + 1] = { value = value, text = power_text(digit, exponent) }
+        list[#list + 1] = { value = value, exponent = exponent,
+          text = power_text(digit, exponent) }
       end
     end
   end
@@ -103,16 +107,27 @@ local function logarithmic(axis, most)
   if #list <= most + 1 then return list end
   list = powers(axis, { 1 })
   if #list < 2 then return linear(axis, most) end
-  local stride, kept = math.ceil((#list - 1) / most), {}
-  for i = 1, #list, stride do kept[#kept + 1] = list[i] end
-  return kept
+  for _, stride in ipairs(STRIDES) do
+    local kept = {}
+    for _, tick in ipairs(list) do
+      if tick.exponent % stride == 0 then kept[#kept + 1] = tick end
+    end
+    if #kept < 2 or #list <= most + 1 then return list end
+    list = kept
+  end
+  return list
 end
 
---- scale.ticks(axis, most): { { value =, text = }, ... } of about `most` intervals (1 or more), at
---- numbers of few digits. times = "1e6": the texts count millions; less = "1000": they are the
+--- scale.ticks(axis, most): { { value =, text = }, ... }, at least two, of about `most` intervals,
+--- at numbers of few digits. times = "1e6": the texts count millions; less = "1000": they are the
 --- values less 1000.
 function scale.ticks(axis, most)
-  return (axis.log and logarithmic or linear)(axis, most)
+  local list
+  for intervals = most, most + 10 do
+    list = (axis.log and logarithmic or linear)(axis, intervals)
+    if #list >= 2 then break end
+  end
+  return list
 end
 
 return scale
