@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 # What is needed, in one place.
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
-test_packages=(lua-unit lua-check clang-format valgrind)
+test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient)
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
 usage() {

@@ -14,7 +14,9 @@ local stages = require "scullery.stages"
 
 local saving = {}
 
-local rules = { parameters = { type = "boolean", default = false } }
+local rules = options.declare("pipeline:save",
+  { parameters = { type = "boolean", default = false } })
+options.declare("features:save", rules)
 
 local function fail(...) error(string.format(...), 0) end
 
