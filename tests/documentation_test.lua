@@ -66,6 +66,16 @@ function TestPages:test_the_reference_is_what_help_says()
   lu.assertEquals(status, 0)
 end
 
+function TestPages:test_the_overview_names_every_plugin()
+  local text = support.read(source .. "/docs/overview.md")
+  local seen = 0
+  for _, one in ipairs(require("scullery.core").plugin_list()) do
+    lu.assertStrContains(text, "`" .. one.name .. "`")
+    seen = seen + 1
+  end
+  lu.assertTrue(seen > 50)
+end
+
 -- The variables that the code asks for are those that the reference lists.
 function TestPages:test_the_reference_lists_every_environment_variable()
   local listed = {}
