@@ -40,7 +40,9 @@ local families = {
     return with_features(sc.sampler.landmarks{ method = "pivoted" },
       sc.kernel.gaussian{ gamma = rates }, "rkhs", n // 2)
   end },
-  { "baseline: AdaBoost, 200 stumps", function() return { sc.solver.adaboost{ stumps = 200 } } end,
+  { "baseline: AdaBoost on stumps", function()
+    return { sc.solver.adaboost{ stumps = sc.choose{ 50, 200 } } }
+  end,
     "classification" },
   { "baseline: nearest neighbours", function()
     return { sc.solver.knn{ k = sc.choose{ 1, 5, 15 } } }
