@@ -45,22 +45,24 @@ class Kernel:
                 result["data"].append(content["data"])
             elif kind == "error":
                 result["error"] = content
-        reply = self.client.get_shell_msg(timeout=LIMIT)
-        assert reply["parent_header"]["msg_id"] == asked
-        result["status"] = reply["content"]["status"]
+        result["status"] = self.reply(asked)["status"]
         return result
+
+    def reply(self, asked):
+        """The reply to a request; others are answers that nobody waited for."""
+        while True:
+            reply = self.client.get_shell_msg(timeout=LIMIT)
+            if reply["parent_header"]["msg_id"] == asked:
+                return reply["content"]
 
     def run(self, code):
         return self.outputs(self.send(code))
 
     def ask(self, method, *given):
         asked = getattr(self.client, method)(*given)
-        while True:
-            reply = self.client.get_shell_msg(timeout=LIMIT)
-            if reply["parent_header"]["msg_id"] == asked:
-                for _ in self.messages(asked):
-                    pass
-                return reply["content"]
+        for _ in self.messages(asked):
+            pass
+        return self.reply(asked)
 
     def close(self):
         self.client.stop_channels()
@@ -230,6 +232,23 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(status("x = = 1"), "invalid")
 
 
+class AbandonedTest(unittest.TestCase):
+    def test_a_kernel_that_is_killed_leaves_no_child(self):
+        kernel = Kernel()
+        try:
+            asked = kernel.send('print(io.open("/proc/self/stat"):read("n")) while true do end')
+            *_, last = kernel.messages(asked, until="\n")
+            child = int(last["content"]["text"])
+            kernel.manager.signal_kernel(9)
+            for _ in range(100 * LIMIT):
+                if not os.path.exists(f"/proc/{child}"):
+                    break
+                time.sleep(0.01)
+            self.assertFalse(os.path.exists(f"/proc/{child}"))
+        finally:
+            kernel.close()
+
+
 if __name__ == "__main__":
-    flag = os.environ["FLAG"]
+    flag = os.environ["NOTEBOOK_FLAG"]
     unittest.main(verbosity=2)

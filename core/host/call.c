@@ -1,12 +1,14 @@
 /* Calls from the command into Lua: tracebacks, and the globals of the command. */
 #define _GNU_SOURCE
 #include "host/host.h"
+#include "lua/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------- calls */
 
@@ -60,11 +62,15 @@ static bool is_dull(const char *line) {
          starts(end - (sizeof chunk - 1), chunk);
 }
 
+static bool in_colour;
+
+void scl_report_in_colour(bool colour) { in_colour = colour; }
+
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1);
   const char *heading = NULL;
   (void)fflush(stdout);
-  (void)fputs(before, stderr);
+  (void)fprintf(stderr, "%s%s", in_colour ? "\033[31m" : "", before);
   for (const char *line = message == NULL ? "(no message)" : message; line != NULL;) {
     const char *end = strchr(line, '\n');
     const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
@@ -78,6 +84,7 @@ void scl_report(lua_State *L, const char *before) {
     }
     line = end == NULL ? NULL : end + 1;
   }
+  if (in_colour) (void)fputs("\033[0m", stderr);
   lua_pop(L, 1);
 }
 
@@ -103,7 +110,21 @@ static int load_global(lua_State *L) {
   return 0;
 }
 
+/* print, on a line of its own where the progress line stands. The function is upvalue 1. */
+static int print_apart(lua_State *L) {
+  scl_progress_hide();
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
 void scl_offer_globals(lua_State *L) {
+  if (isatty(STDERR_FILENO)) {
+    lua_getglobal(L, "print");
+    lua_pushcclosure(L, print_apart, 1);
+    lua_setglobal(L, "print");
+  }
   lua_pushglobaltable(L);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, load_global);

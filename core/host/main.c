@@ -35,7 +35,9 @@ static const char usage[] =
     "  --           end of the options\n"
     "  --version    the version\n"
     "  --help       this text\n"
-    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; "
+    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; SCULLERY_STARTUP: a file "
+    "of "
+    "Lua that\nthe prompt runs first; NO_COLOR: no colours; "
     "SCULLERY_ISA=plain|avx2|avx512\n"
     "names a lesser instruction set; SCULLERY_TRACEBACK=1 shows the library's own lines in "
     "errors.\n";
@@ -211,7 +213,8 @@ static int run(lua_State *L, int argc, char **argv) {
   if (has_script) status = run_script(L, &a);
   if (status != EXIT_SUCCESS && !a.interactive) return status;
   if ((has_script || a.does_something) && !a.interactive) return EXIT_SUCCESS;
-  return a.interactive || isatty(STDIN_FILENO) ? scl_prompt(L) : run_input(L);
+  return a.interactive || isatty(STDIN_FILENO) ? scl_prompt(L, !has_script && !a.does_something)
+                                               : run_input(L);
 }
 
 /* require "scullery.command".run(name, ...) -> exit status */

@@ -310,7 +310,7 @@ function component.group(kind)
       if names[i] then return names[i], group[names[i]] end
     end
   end
-  return setmetatable({}, meta)
+  return objects.namespace("sc." .. kind, setmetatable({}, meta))
 end
 
 return component

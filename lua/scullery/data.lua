@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
+local warn = require "scullery.warn"
 
 local data = {}
 
@@ -118,10 +119,12 @@ function data.csv_blocks(path, given)
   return options.guard("data.csv_blocks", 1, csv_blocks, path, given)
 end
 
+local libsvm_rules = options.declare("data.libsvm", { features = { type = "integer", low = 1 },
+  task = task, dtype = dtype, like = { type = "any" } })
+
 local function read_libsvm(path, given)
   check_path(path)
-  local o = options.check("data.libsvm", given, { features = { type = "integer", low = 1 },
-    task = task, dtype = dtype, like = { type = "any" } }, 0)
+  local o = options.check("data.libsvm", given, libsvm_rules, 0)
   if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
   return plain("libsvm", core.read_libsvm(path, o))
 end
@@ -133,11 +136,13 @@ function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
 
+local idx_rules = options.declare("data.idx", { scale = { type = "number" }, dtype = dtype })
+
 local function read_idx(images, labels, given)
   check_path(images)
   if type(labels) == "table" and #labels == 0 and given == nil then labels, given = nil, labels end
   if labels ~= nil then check_path(labels) end
-  local o = options.check("data.idx", given, { scale = { type = "number" }, dtype = dtype }, 0)
+  local o = options.check("data.idx", given, idx_rules, 0)
   return plain("idx", core.read_idx(images, labels, o))
 end
 
@@ -156,11 +161,12 @@ local function stream_npy(path, o)
   return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
 end
 
+local npy_rules = options.declare("data.npy", { y = { type = "string", takes = "a path" },
+  task = task, classes = { type = "table" }, stream = { type = "boolean" } })
+
 local function read_npy(path, given)
   check_one_path(path)
-  local o = options.check("data.npy", given,
-    { y = { type = "string" }, task = task, classes = { type = "table" },
-      stream = { type = "boolean" } }, 0)
+  local o = options.check("data.npy", given, npy_rules, 0)
   if o.stream then return stream_npy(path, o) end
   if o.y then
     return dataset.new{ X = core.read_npy(path), y = core.read_npy(o.y), task = o.task,
@@ -177,12 +183,12 @@ end
 --- read from disk in blocks at each pass; a classification then needs its classes.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
-local row_rules = {
+local row_rules = options.declare("data.rows", {
   n = { type = "integer", low = 1, required = true },
     d = { type = "integer", low = 1, required = true },
   targets = { type = "integer", low = 1, default = 1 },
     read = { type = "function", required = true }, task = task, classes = { type = "table" },
-}
+})
 
 local function generated_rows(given)
   local o = options.check("data.rows", given, row_rules, 0)
@@ -300,10 +306,12 @@ local function keep_classes(ds, wanted)
   return result
 end
 
+local load_rules = options.declare("data.load", { dtype = dtype, stream = { type = "boolean" } })
+
 local function load_set(name, part, given)
   local entry = entry_of(name)
   if type(part) == "table" and given == nil then part, given = nil, part end
-  local o = options.check("data.load", given, { dtype = dtype, stream = { type = "boolean" } }, 0)
+  local o = options.check("data.load", given, load_rules, 0)
   if part ~= nil and part ~= "train" and part ~= "test" then
     error(("part got %s; it takes \"train\" or \"test\""):format(options.show(part)), 0)
   end
@@ -357,19 +365,17 @@ function data.list()
   return list
 end
 
-local function warn_user(text) io.stderr:write("scullery: ", text, "\n") end
-
 -- One file, fetched where it is nowhere, or where what is in the cache is not that file.
 local function get_file(file, entry)
   local fetch = require "scullery.fetch"
   local path, folder = find_file(file.name)
-  local wrong = path and fetch.check(path, file, entry, warn_user)
+  local wrong = path and fetch.check(path, file, entry, warn)
   if path and not wrong then return path end
   if path and folder ~= "cache" then
     error(("%s; remove it, or put the right one there"):format(wrong), 0)
   end
-  if wrong then warn_user(wrong .. ": fetched anew") end
-  local fresh = fetch.file(file, entry, data.cache(), warn_user)
+  if wrong then warn(wrong .. ": fetched anew") end
+  local fresh = fetch.file(file, entry, data.cache(), warn)
   if path and path ~= fresh then os.remove(path) end -- it would be found first
   return fresh
 end

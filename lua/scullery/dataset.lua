@@ -170,13 +170,13 @@ local function read_labels(y, classes, task)
   return y, classes or distinct(y), task
 end
 
-local rules = {
+local rules = options.declare("dataset", {
   X = { test = function(v)
     return core.is_matrix(v) or (type(v) == "table" and not getmetatable(v))
   end, takes = "a matrix or a list of rows", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } }, weights = { type = "any" },
-}
+})
 
 -- Row weights as an n x 1 matrix.
 local function read_weights(given, n)
@@ -509,13 +509,13 @@ local function allot(sizes, total)
   return take
 end
 
-local split_rules = {
+local split_rules = options.declare("dataset:split", {
   test = { test = function(v)
     return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
   end,
            takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
-}
+})
 
 local function split(self, given)
   local o = options.check("dataset:split", given, split_rules, 0)
@@ -548,8 +548,10 @@ function Dataset:split(given)
   return split(self, given)
 end
 
-local fold_rules = { k = { type = "integer", low = 2, default = 5 },
-  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } }
+local fold_rules = options.declare("dataset:fold_ids", { k = { type = "integer", low = 2, default = 5 },
+  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
+
+options.declare("dataset:folds", fold_rules)
 
 local function fold_ids(self, given)
   local o = options.check("dataset:fold_ids", given, fold_rules, 0)

@@ -20,7 +20,7 @@ table.sort(names)
 
 --- sc.space.dense(), sparse(), threshold(), grid(), structured(): the parameter space W of an
 --- instantiation; the sampler must draw from it.
-instantiation.space = setmetatable({}, {
+instantiation.space = objects.namespace("sc.space", setmetatable({}, {
   __index = function(_, name)
     if not spaces[name] then
       local near = options.nearest(tostring(name), names)
@@ -38,7 +38,7 @@ instantiation.space = setmetatable({}, {
       if names[i] then return names[i], space[names[i]] end
     end
   end,
-})
+}))
 
 -- ------------------------------------------------------------ features
 
@@ -387,6 +387,13 @@ local function given_choices(given)
   return { given }
 end
 
+local all_rules = options.declare("features", {})
+for _, rules in ipairs{ parts, feature_rules } do
+  for name, rule in pairs(rules) do all_rules[name] = rule end
+end
+options.declare("instantiation", parts)
+options.declare("instantiation:features", feature_rules)
+
 --- sc.features{ p =, phi =, K =, T =, seed =, dtype = }: features in one step. With sc.choose{...}
 --- for p, phi or K they are a choice of stages.
 function instantiation.features(given)
@@ -400,10 +407,8 @@ function instantiation.features(given)
     return choose(stages)
   end
   given = choices[1]
-  local inst, rest, known = {}, {}, {}
-  for name, rule in pairs(parts) do known[name] = rule end
-  for name, rule in pairs(feature_rules) do known[name] = rule end
-  options.check("features", given, known)
+  local inst, rest = {}, {}
+  options.check("features", given, all_rules)
   for name, value in pairs(given) do (parts[name] and inst or rest)[name] = value end
   local self = setmetatable(inst, Instantiation)
   check_space(self, 2)
@@ -454,11 +459,13 @@ local function map_of(self, dim, given)
   return core.map(spec)
 end
 
+local sample_rules = options.declare("instantiation:sample", {
+  T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 },
+  d = { type = "integer", low = 1 } })
+
 --- inst:sample{ T =, seed =, d = }: T parameters as a matrix, one a row.
 function Instantiation:sample(given)
-  local o = options.check("instantiation:sample", given, {
-    T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 },
-      d = { type = "integer", low = 1 } })
+  local o = options.check("instantiation:sample", given, sample_rules)
   local dim = dim_of(self, o.d, "instantiation:sample", 3)
   return options.guard("instantiation:sample", 1, function()
     return core.map_parameters(map_of(self, dim, { T = o.T, seed = o.seed, bare = false }))
@@ -487,15 +494,17 @@ function Instantiation:gram(U, V)
   end)
 end
 
+local expectation_rules = options.declare("instantiation:expectation", {
+  method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
+  samples = { type = "integer", low = 2048, default = 1 << 20 },
+  seed = { type = "integer", default = 0 } })
+
 --- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): E_{w~p}[K(u, w) phi(w,
 --- x)], a row for each u and a column for each x; and info: method ("exact", "quadrature",
 --- "monte-carlo"), stderr (the largest of any entry), samples, note (where a quadrature missed its
 --- tolerance of 1e-10).
 function Instantiation:expectation(U, X, given)
-  local o = options.check("instantiation:expectation", given, {
-    method = feature_rules.method, tolerance = { type = "number", above = 0, default = 1e-3 },
-    samples = { type = "integer", low = 2048, default = 1 << 20 },
-      seed = { type = "integer", default = 0 } })
+  local o = options.check("instantiation:expectation", given, expectation_rules)
   refuse_without_kernel(self, "instantiation:expectation", 2)
   U, X = matrix_of(U, "instantiation:expectation"), matrix_of(X, "instantiation:expectation")
   return options.guard("instantiation:expectation", 1, function()
@@ -511,9 +520,12 @@ function Instantiation:expectation(U, X, given)
   end)
 end
 
+local constant_rules = { radius = { type = "number", above = 0, default = math.huge } }
+options.declare("instantiation:kappa", constant_rules)
+options.declare("instantiation:theta", constant_rules)
+
 local function constants(self, d, given, title)
-  local o = options.check(title, given,
-    { radius = { type = "number", above = 0, default = math.huge } }, 3)
+  local o = options.check(title, given, constant_rules, 3)
   refuse_without_kernel(self, title, 3)
   local dim = dim_of(self, d, title, 4)
   return options.guard(title, 2, function()

@@ -5,6 +5,7 @@ local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 local text_table = require "scullery.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
@@ -35,7 +36,8 @@ local function is_kernel(value)
   return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
 end
 
-local rules = {
+local rules = options.declare("kernel_error", {
+  progress = progress.rule,
   p = component.rule "sampler", phi = component.rule("nonlinearity", "kernel"),
   K = component.rule "kernel",
   inst = { test = function(v)
@@ -52,7 +54,7 @@ local rules = {
   seeds = { type = "integer", low = 1, default = 4 },
   target = { type = "number", above = 0, default = 0.01 },
   dtype = { choices = { "float64", "float32" }, default = "float64" },
-}
+})
 
 -- T by default for this sampler: what the sampler says; for one that learns from rows at most
 -- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.
@@ -104,6 +106,7 @@ local function check(given)
   if o.Y and o.Y:cols() ~= o.X:cols() then
     fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols())
   end
+  if given.T == nil then o.T = nil end -- the samplers say
   return o
 end
 
@@ -189,13 +192,14 @@ end
 
 -- rms over points and seeds; its standard error from the spread of the seeds' mean squares, d
 -- sqrt(m) = dm / (2 sqrt(m)).
-local function row_of(o, inst, exact, T)
+local function row_of(o, inst, exact, T, level)
   local sum, squares, most, D = 0, 0, 0, nil
   for seed = 1, o.seeds do
     local features = inst:features{ T = T, seed = seed, dtype = o.dtype }:fit(o.X)
     local square, largest = errors_of(features, exact, o.X, o.Y)
     sum, squares, most, D = sum + square, squares + square ^ 2, math.max(most, largest),
       features:info().features
+    level:step()
   end
   local mean = sum / o.seeds
   local row = { T = T, D = D, rms = math.sqrt(mean), max = most, constant = T * mean }
@@ -244,12 +248,12 @@ local function needed(curve, goal)
   return math.max(1, math.tointeger(math.ceil(T)))
 end
 
-local function new_curve(o, name, p)
+local function new_curve(o, name, p, level)
   local inst = instantiation.new{ p = p, phi = o.phi, K = o.K }
   local curve = setmetatable({ name = name, p = p, rows = {} }, Curve)
   local exact = exact_kernel(o, inst)
   curve.scale = math.max(exact:max(), -exact:min())
-  for i, T in ipairs(o.T) do curve.rows[i] = row_of(o, inst, exact, math.tointeger(T)) end
+  for i, T in ipairs(o.T) do curve.rows[i] = row_of(o, inst, exact, math.tointeger(T), level) end
   curve.slope, curve.slope_stderr, curve.height = fit_line(curve.rows)
   return curve
 end
@@ -270,6 +274,12 @@ function KernelError:needed(goal, which)
   local names = {}
   for i, curve in ipairs(self.curves) do names[i] = curve.name end
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
+end
+
+--- result:plot{ title =, width =, height = }: a figure of the rms error against T, a curve for each
+--- sampler, on log axes with bands of 1 standard error over the seeds, and a line of slope -1/2.
+function KernelError:plot(given)
+  return require("scullery.pictures.kernel_error").plot(self, given)
 end
 
 local function with_error(value, stderr, form)
@@ -317,16 +327,17 @@ function KernelError:__tostring()
     self.seeds == 1 and "" or "s", self.scale) .. text_table.text(rows, { gap = 3, sides = sides })
 end
 
-local function measure(given)
-  local o = check(given)
+local function measure(o)
   local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target,
     scale = 0,
     points = { o.X:rows(), (o.Y or o.X):rows() } }, KernelError)
   local list = samplers_of(o)
   local names = names_of(list)
-  if given.T == nil then o.T = sizes_of(o, list) end
+  o.T = o.T or sizes_of(o, list)
+  local level <close> = progress.level{ name = "map", total = #list * #o.T * o.seeds }
   for i, p in ipairs(list) do
-    local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p)
+    local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p,
+      level)
     local sum = 0
     for _, row in ipairs(curve.rows) do sum = sum + row.constant end
     curve.constant = sum / #curve.rows
@@ -353,7 +364,10 @@ local kernel_error = {}
 --- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
 --- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
 --- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
---- for each sampler.
-function kernel_error.run(given) return measure(given) end
+--- for each sampler. progress = f: a function that is told how far it is, as in p:fit.
+function kernel_error.run(given)
+  local o = check(given)
+  return progress.watched("kernel_error", o.progress, measure, o)
+end
 
 return kernel_error

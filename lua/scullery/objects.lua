@@ -229,6 +229,7 @@ function objects.class(name, given)
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list
+  function class.__tostring() return "a " .. name end
   for key in pairs(computed) do fields[key] = true end
 
   function class.__index(object, key)
@@ -260,6 +261,19 @@ end
 
 -- ---------------------------------------------------------------- modules
 
+--- objects.namespaces[value] = "sc.NAME": tables whose members one looks up by name.
+objects.namespaces = setmetatable({}, { __mode = "k" })
+
+--- objects.namespace(path, value): tell that a table with a metatable is one, and let it print as
+--- one.
+function objects.namespace(path, value)
+  objects.namespaces[value] = path
+  getmetatable(value).__tostring = function()
+    return ("%s: help(%s) lists its members"):format(path, path)
+  end
+  return value
+end
+
 --- objects.module(name, module): its functions guarded, and a name that it lacks answered with the
 --- nearest one.
 function objects.module(name, module)
@@ -274,7 +288,7 @@ function objects.module(name, module)
     for known in pairs(module) do names[#names + 1] = tostring(known) end
     refuse("sc.%s has no %s%s", name, shown(key), suggestion(key, names))
   end
-  return setmetatable(module, meta)
+  return objects.namespace("sc." .. name, setmetatable(module, meta))
 end
 
 return objects

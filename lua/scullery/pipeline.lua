@@ -12,6 +12,7 @@ local options = require "scullery.options"
 local progress = require "scullery.progress"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
+local warn = require "scullery.warn"
 local width = require "scullery.width"
 
 local Pipeline = objects.class("pipeline", { example = "p",
@@ -24,7 +25,9 @@ local Pipeline = objects.class("pipeline", { example = "p",
 
 local pipeline = { class = Pipeline }
 
-local own_options = { block = true, allowance = true, class_weights = true }
+local own_options = options.declare("pipeline", {
+  block = { takes = "a whole number of rows" }, allowance = { takes = "a number of bytes" },
+  class_weights = { takes = "\"balanced\" or { label = weight }" } })
 pipeline.own_options = own_options
 
 local function check_own(given)
@@ -245,7 +248,7 @@ end
 -- A width that does not fit the data is told once, where a model is kept.
 local function width_note(ds, prepared, features)
   local note = width.note(ds:source_of_rows(), prepared.stages, prepared.map, features)
-  if note then io.stderr:write("scullery: ", note, "\n") end
+  if note then warn(note) end
   return note
 end
 
@@ -275,8 +278,8 @@ function Pipeline:keep(ds, prepared, solver, fit)
   made.report = report_of(fit, made, width_note(ds, prepared, made.features))
   self.fitted, self.data, self.classes = made, ds, ds.classes
   if fit.status ~= "converged" and fit.status ~= "stopped" then
-    io.stderr:write(("scullery: solver.%s did not converge: %s%s\n"):format(self.solver.name,
-      fit.status, fit.note and ": " .. fit.note or ""))
+    warn(("solver.%s did not converge: %s%s"):format(self.solver.name, fit.status,
+      fit.note and ": " .. fit.note or ""))
   end
   return self
 end
@@ -293,6 +296,7 @@ local function fit_components(self, source, made)
 end
 
 local function learn_rows(self, ds)
+  local _ <close> = core.level "fit"
   local source = ds:source_of_rows()
   local made = model_of(self, { ds:size() }, self:prepare(source), { names = ds.names })
   if self.after then fit_components(self, source, made) end
@@ -301,6 +305,7 @@ end
 
 -- Everything of a fit but keeping it.
 local function learn(self, ds)
+  local _ <close> = core.level "fit"
   local source = ds:source_of_targets()
   local prepared, began = self:prepare(source), core.now()
   local solver = self:make_solver(source, prepared)
@@ -316,12 +321,13 @@ local function fit(self, ds, watching)
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
   if not self.solver then
-    self.fitted, self.data = progress.watched(watching, learn_rows, self, ds), nil
+    self.fitted, self.data = progress.watched("pipeline:fit", watching, learn_rows,
+      self, ds), nil
     width_note(ds, self.fitted, self.features)
     return self
   end
   check_data(ds, "pipeline:fit")
-  return self:keep(ds, progress.watched(watching, learn, self, ds))
+  return self:keep(ds, progress.watched("pipeline:fit", watching, learn, self, ds))
 end
 
 -- Rows without targets, for pipelines without a solver.
@@ -333,11 +339,13 @@ end
 --- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or
 --- infinity is an error that names row and column. p:fit(X) where there is no solver.
 --- p:fit(ds, { progress = f }), and with the options of X and y: f{ stage =, done =, total =,
---- loss =, iteration =, rows =, seconds = } is called as the work goes on. stage: "learning" (a
---- walk: done of total rows), "solving", "descending" and the like (a solver: done is a share,
---- total 1, iteration counts its reports, loss is its own where it knows it); rows: gone through in
---- this stage; seconds: since the stage began. Where f returns false the fit stops with an error,
---- as by Ctrl-C, and the pipeline stays as it was.
+--- loss =, iteration =, rows =, seconds =, rate =, left =, levels = } is called as the work goes
+--- on. stage: "learning" (a walk: done of total rows), "solving", "descending" and the like (a
+--- solver: done is a share, total 1, iteration counts its reports, loss is its own where it knows
+--- it); rows: gone through in this stage; seconds: since the stage began; rate: rows a second;
+--- left: seconds; levels: what the stage stands in, the outermost first, each { name =, done =,
+--- total = }. Where f returns false the fit stops with an error, as by Ctrl-C, and the pipeline
+--- stays as it was.
 function Pipeline:fit(data, y, given)
   local watching
   y, given, watching = progress.split(data, y, given)
@@ -365,47 +373,53 @@ local function need_weights(self, title)
   return f
 end
 
--- n x c scores.
-local function scores(f, X) return f:scores(matching.source(X, f)) end
-
---- p:decision(X): raw scores, n x c (one column for two classes and for one target).
-function Pipeline:decision(X)
-  local f = need(self, "pipeline:decision", true)
-  return scores(f, X)
+-- n x c scores; given: { progress = f } or nil.
+local function scores(title, f, X, given)
+  local _ <close> = core.level "predict"
+  return progress.of(title, given, f.scores, f, matching.source(X, f))
 end
 
---- p:predict(X): n x 1 labels (the numbers themselves, or places in p.classes where labels are
---- texts), or n x c values of a regression. Columns of a data set go by name, where it and the data
---- learnt from have names: another order is put in order, missing ones are refused, extra ones
---- left out and told. Those of a matrix go by position.
-function Pipeline:predict(X)
+--- p:decision(X[, { progress = f }]): raw scores, n x c (one column for two classes and for one
+--- target).
+function Pipeline:decision(X, given)
+  local f = need(self, "pipeline:decision", true)
+  return scores("pipeline:decision", f, X, given)
+end
+
+--- p:predict(X[, { progress = f }]): n x 1 labels (the numbers themselves, or places in p.classes
+--- where labels are texts), or n x c values of a regression. Columns of a data set go by name,
+--- where it and the data learnt from have names: another order is put in order, missing ones are
+--- refused, extra ones left out and told. Those of a matrix go by position.
+function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
-  local said = f:decide(scores(f, X))
+  local said = f:decide(scores("pipeline:predict", f, X, given))
   if f.classes then dataset.labels_of[said] = { task = f.task, classes = f.classes } end
   return said
 end
 
---- p:labels(X): the predicted labels as a Lua list of texts or numbers.
-function Pipeline:labels(X)
+--- p:labels(X[, { progress = f }]): the predicted labels as a Lua list of texts or numbers.
+function Pipeline:labels(X, given)
   local f = need(self, "pipeline:labels", true)
   if f.task ~= "classification" then
     error("this model is a regression, which has no labels: p:predict(X) gives its values", 0)
   end
-  return dataset.texts_of(self:predict(X), f.classes)
+  return dataset.texts_of(self:predict(X, given), f.classes)
 end
 
---- p:probabilities(X): n x classes in the order of p.classes, rows of sum 1. Where the solver's
---- loss says them (logistic: sigmoid, softmax) they are its own; otherwise Platt's sigmoids of the
---- scores, one a class and normalised over more than two, after p:calibrate{}, which is called
---- where it was not. They are of the population that the data set's rows stand for, with its row
---- weights; class_weights do not shift them, and with class_weights they are Platt's whatever the
---- solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes) judges them. With more than two
---- classes the largest need not be where the score is largest, which p:predict goes by.
-function Pipeline:probabilities(X)
+--- p:probabilities(X[, { progress = f }]): n x classes in the order of p.classes, rows of sum 1.
+--- Where the solver's loss says them (logistic: sigmoid, softmax) they are its own; otherwise
+--- Platt's sigmoids of the scores, one a class and normalised over more than two, after
+--- p:calibrate{}, which is called where it was not. They are of the population that the data set's
+--- rows stand for, with its row weights; class_weights do not shift them, and with class_weights
+--- they are Platt's whatever the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes)
+--- judges them. With more than two classes the largest need not be where the score is largest,
+--- which p:predict goes by.
+function Pipeline:probabilities(X, given)
   local f = need(self, "pipeline:probabilities", true)
   local probabilities = require "scullery.probabilities"
   probabilities.check(f)
-  local said = scores(f, X) -- a wrong X is told of before folds are made
+  -- before folds are made: a wrong X is told of first
+  local said = scores("pipeline:probabilities", f, X, given)
   if not probabilities.known(f) then probabilities.calibrate(self) end
   return probabilities.of(f, said)
 end
@@ -415,7 +429,8 @@ end
 --- the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have
 --- seen. Rows count by the data set's weights, whose unit does not matter; class_weights shape the
 --- models, not the sigmoids. Takes the place of a solver's own probabilities too, until the next
---- fit. Returns the pipeline; p:info().calibration tells how it was done.
+--- fit. progress = f: a function, as in p:fit. Returns the pipeline; p:info().calibration tells how
+--- it was done.
 function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   return guarded("pipeline:calibrate", require("scullery.probabilities").calibrate, self, given)
@@ -554,6 +569,28 @@ local function describe_fit(self, lines)
   if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
 end
 
+--- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
+--- data set, or on the rows that it learnt from where they are kept; it says on which.
+--- what: "residuals" (of a regression: against the predictions, and observed against predicted
+--- values), "confusion" (of a classification: the share of each true class that was given each
+--- class), "calibration" (where there are probabilities: how often they come true, with Wilson's
+--- 95 % intervals, and which were said), "coefficients" (the largest, and their decay; where each
+--- feature looks at one column the weights of the columns). Without it: all that apply.
+function Pipeline:plot(what, data, given)
+  need(self, "pipeline:plot", true)
+  local plot = require("scullery.pictures.model").plot
+  return guarded("pipeline:plot", plot, self, what, data, given)
+end
+
+--- p:report("m.html"[, { data =, title = }]): the fitted pipeline as an HTML page, whole or not at
+--- all: stages with all options, accuracy with its error on the data set given and on the rows that
+--- it learnt from, where they are kept, with pictures; the search, what the features estimate,
+--- coefficients, columns, and a script that makes it again.
+function Pipeline:report(path, given)
+  need(self, "pipeline:report", true)
+  guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
+end
+
 function Pipeline:__tostring()
   local lines = { "pipeline" }
   for _, stage in ipairs(self.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
@@ -567,9 +604,9 @@ function Pipeline:__tostring()
   return table.concat(lines, "\n")
 end
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer = }): a new fitted
---- pipeline, with .choice (option -> value) and .table (a row a cell: choice, mean, stderr, folds =
---- the values of the folds, unconverged = fits that did not converge).
+--- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer =, progress = }):
+--- a new fitted pipeline, with .choice (option -> value) and .table (a row a cell: choice, mean,
+--- stderr, folds = the values of the folds, unconverged = fits that did not converge).
 --- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised
 --- cross-validation) where the solver tells them of its own (ridge does, without fitting anew).
 --- score: "error" (share of wrong labels; the default for classification) or "loss" (squared
@@ -590,17 +627,19 @@ end
 --- .table.best is the best row; .table:save("t.csv") writes all. Where the best value of an option
 --- is the smallest or the largest that was tried, the table and p:info().note say so (.table.edge:
 --- a list of option, value, side).
+--- progress: a function, as in p:fit; it is also called as each run ends (stage "search").
 --- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message,
 --- table and choice, which prints as text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
 
---- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
---- this recipe, which stays as it is: .mean, .stderr, .folds (the score of each fold), .score (its
---- name), .unconverged; prints as text. repeats: so many times with other folds (seed, seed + 1,
---- ...); stderr is that of the folds of one time, as all share the rows. score: "accuracy" of a
---- classification and "r2" of a regression unless said; see p:search. stages as in p:search.
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", progress = }):
+--- cross-validation of this recipe, which stays as it is: .mean, .stderr, .folds (the score of each
+--- fold), .score (its name), .unconverged; prints as text. repeats: so many times with other folds
+--- (seed, seed + 1, ...); stderr is that of the folds of one time, as all share the rows. score:
+--- "accuracy" of a classification and "r2" of a regression unless said; see p:search. stages as in
+--- p:search. progress: a function, as in p:fit.
 function Pipeline:cv(data, given)
   return require("scullery.judging").cv(self, data, given)
 end

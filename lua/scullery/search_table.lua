@@ -10,7 +10,7 @@ local text_table = require "scullery.text_table"
 local search_table = {}
 
 local Table = objects.class("search table", { example = "table", list = true,
-  fields = "names score larger place rule outer edge",
+  fields = "names score larger place rule outer edge seed",
   computed = { best = function(self) return self[self.place] end } })
 search_table.class = Table
 
@@ -37,7 +37,8 @@ local function all_differ(values, text)
   return true
 end
 
--- value -> text for a column of the table: the shortest that tells its values apart.
+--- search_table.labels_of(cells, name): value -> text for a column of the table: the shortest that
+--- tells its values apart.
 local function labels_of(cells, name)
   local values, seen, label = {}, {}, {}
   for _, cell in ipairs(cells) do
@@ -59,6 +60,8 @@ local function labels_of(cells, name)
   for _, value in ipairs(values) do label[value] = text(value) end
   return label
 end
+
+search_table.labels_of = labels_of
 
 -- texts[i][j]: column j of row i, "-" where the row has no such option.
 local function texts_of(self)
@@ -114,6 +117,10 @@ function Table:better(a, b)
   return a < b
 end
 
+--- table:texts(): the options of each row as texts, in the order of table.names; "-" where a row
+--- has no such option.
+function Table:texts() return texts_of(self) end
+
 --- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
 --- largest that was tried.
 function Table:notes()
@@ -125,6 +132,15 @@ function Table:notes()
   end
   return list
 end
+
+-- ------------------------------------------------------------ its picture
+
+--- table:plot{ options =, title =, width =, height = }: a figure of the score against what was
+--- searched, with 1 standard error over the folds and the best marked: a line for an option of
+--- numbers, bars for words and stages, a heatmap for two options of numbers. Of more options the
+--- two that the score depends on most are drawn, the others at their best; options = a name or a
+--- list of two draws these.
+function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 -- ------------------------------------------------------------ saving
 

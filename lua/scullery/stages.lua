@@ -62,7 +62,7 @@ function stages.option_names(kind)
 end
 
 local function maker(kind, rules)
-  rules_of[kind] = rules
+  rules_of[kind] = options.declare(kind, rules)
   return function(given)
     return setmetatable({ kind = kind, given = options.check(kind, given, rules) }, Stage)
   end

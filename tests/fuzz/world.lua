@@ -300,7 +300,6 @@ function w.clean()
     finding("state", "walk", "nothing can be walked any more")
   end
   pcall(core.unwatch)
-  pcall(core.progress_label, nil)
   local changed = check_machine()
   if changed then finding("state", "machine", changed) end
 end

@@ -1,4 +1,6 @@
 --- Values as a notebook shows them: a table of media types and texts.
+local figures = require "scullery.plot.figure"
+
 local rich = {}
 
 -- What a browser still shows at once, in bytes.
@@ -26,11 +28,6 @@ function rich.message(raised)
   return ok and text or "an error that is a " .. type(raised)
 end
 
-local function is_figure(value)
-  local meta = type(value) == "table" and getmetatable(value)
-  return type(meta) == "table" and meta.__name == "figure"
-end
-
 -- A text that ends where a browser would stop to be of use.
 local function limited(text)
   if #text <= MOST_TEXT then return text end
@@ -47,16 +44,13 @@ end
 --- rich.result(values): what a cell's values (table.pack'ed) print as: as at the prompt, and one
 --- figure as its picture.
 function rich.result(values)
-  if values.n == 1 and is_figure(values[1]) then return rich.figure(values[1]) end
+  if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
   local display, texts = require "scullery.display", {}
   for i = 1, values.n do texts[i] = display.text(values[i], { width = 100, colour = false }) end
   return { ["text/plain"] = rich.utf8(limited(table.concat(texts, "\t"))) }
 end
 
 --- rich.on_show(f): figure:show() calls f(figure) from now on.
-function rich.on_show(f)
-  local ok, figure = pcall(require, "scullery.plot.figure")
-  if ok then figure.on_show(f) end
-end
+function rich.on_show(f) figures.shown_by(f) end
 
 return rich

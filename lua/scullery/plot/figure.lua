@@ -106,15 +106,15 @@ function Figure:text(given)
 end
 
 function Figure:__tostring()
-  return require("scullery.plot.unicode").text(self, { width = core.terminal().columns,
-    colour = false })
+  local unicode = require "scullery.plot.unicode"
+  return unicode.text(self, { width = core.terminal().columns, ascii = unicode.must_be_ascii() })
 end
 
 --- fig:svg() -> the text of the picture as SVG; nil and a reason where gnuplot cannot draw it.
 function Figure:svg()
   local ok, drawn = options.attempt(require("scullery.plot.gnuplot").draw, self, "svg")
   if not ok then return nil, options.plain(drawn) end
-  return drawn
+  return require("scullery.plot.svg").inline(drawn)
 end
 
 --- fig:save("f.svg") saves the picture, whole or not at all: .svg, .png and .pdf, which need
@@ -135,15 +135,26 @@ function Figure:save(path)
   core.write_text(path, drawn)
 end
 
+local shown_by
+
+--- figure.shown_by(f): fig:show() calls f(fig) from now on, as in a notebook.
+function figure.shown_by(f) shown_by = f end
+
 --- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
---- sixel and gnuplot is there, else in Unicode. SCULLERY_SIXEL=1 says that the terminal takes
---- sixel, 0 that it does not.
+--- sixel and gnuplot is there, else in Unicode, or in ASCII where the locale of a terminal is not
+--- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook the
+--- picture stands below the cell.
 function Figure:show()
+  if shown_by then
+    shown_by(self)
+    return
+  end
   local terminal = core.terminal()
   local drawn = terminal.output and require("scullery.plot.sixel").draw(self)
   if not drawn then
-    drawn = require("scullery.plot.unicode").text(self, { width = terminal.columns,
-      colour = terminal.colour })
+    local unicode = require "scullery.plot.unicode"
+    drawn = unicode.text(self, { width = terminal.columns, colour = terminal.colour,
+      ascii = unicode.must_be_ascii() })
   end
   io.stdout:write(drawn, "\n")
 end

@@ -132,8 +132,8 @@ end
 --- sc.plot.heatmap{ values =, ... }: a table of numbers as colours.
 --- values: a matrix, or a list of rows; the first row is drawn on top. x, y: names or numbers of
 ---   the columns and rows. numbers = true writes the numbers into the cells. label: what the
----   colours say, beside their bar. range = { low, high }: the values of the first and the last colour.
----   equal = true: the cells are squares.
+---   colours say, beside their bar. range = { low, high }: the values of the first and the last
+---   colour. equal = true: the cells are squares.
 --- title, x_label, y_label, x_unit, y_unit, width, height: as in sc.plot.line.
 --- Returns a figure: fig:show(), fig:save("f.svg"), fig:data("f.csv"), print(fig).
 function heatmap.new(given)

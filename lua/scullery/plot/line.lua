@@ -12,8 +12,8 @@ local rules = panel.rules(series.with(panel.lines, series.rules, { series = { ty
 --- sc.plot.line{ x =, y =, ... }: lines through points, with bands of error.
 --- x, y: lists of numbers, or matrices of one column or row; x is 1, 2, ... where it is absent.
 ---   NaN is a gap. error: the band y - error .. y + error; or low and high, its ends. label: its
----   name in the legend. series = { { x =, y =, error =, label = }, ... }: several lines; they share x
----   where they have none. marks = true draws the points too.
+---   name in the legend. series = { { x =, y =, error =, label = }, ... }: several lines, with the
+---   shared x where they have none. marks = true draws the points too.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- title, x_label, y_label, x_unit, y_unit: texts; x_log, y_log: log axes; x_range, y_range = {
 ---   low, high }; equal = true: both axes have one scale; legend = "none"; width, height: of the
