@@ -169,11 +169,13 @@ end
 
 local function command_page(binary)
   local parts = { MADE .. "# The command line\n" }
-  for _, words in ipairs{ "", "plugin", "data", "predict" } do
+  for _, words in ipairs{ "", "plugin", "data", "predict", "notebook" } do
     local title = words == "" and "scullery" or "scullery " .. words
     parts[#parts + 1] = ("## %s\n\n```\n%s\n```\n"):format(title, printed(("'%s' %s --help")
       :format(binary, words)))
   end
+  parts[#parts + 1] = ("## The prompt\n\nBeside Lua, the prompt takes commands:\n\n```\n%s\n```\n")
+    :format(printed(("echo :help | '%s' -i"):format(binary)))
   local rows = {}
   for i, one in ipairs(require "scullery.help.environment") do
     rows[i] = { markdown.code(one[1]), markdown.escaped(one[2]), markdown.escaped(one[3]) }
