@@ -234,6 +234,15 @@ function TestAPipeGetsUtf8InAnyLocale()
   lu.assertStrContains(out, "2.0┤")
 end
 
+-- A browser takes characters that its font lacks from others, of other widths.
+function TestEveryCharacterHasAColumnInPages()
+  local page = require("scullery.report.html").page{ title = "t" }
+  page:figure{ svg = function() return nil, "no gnuplot" end,
+    text = function() return "│⠉ e\u{301}日 <a>" end }
+  lu.assertStrContains(page:text(),
+    '<pre><i>│</i><i>⠉</i> e\u{301}<i class="wide">日</i> &lt;a&gt;</pre>')
+end
+
 -- ------------------------------------------------------------ random ones
 
 -- A number of any size, some of them not drawn.
