@@ -330,7 +330,7 @@ local function any_figure()
 end
 
 function TestNoLineIsWiderThanAskedWhateverIsDrawn()
-  for seed = 1, 400 do
+  for seed = 1, 200 do
     math.randomseed(seed)
     local fig, width = any_figure(), math.random(5) == 1 and 20 or math.random(20, 200)
     local message = ("seed %d, %d columns"):format(seed, width)
