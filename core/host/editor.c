@@ -167,7 +167,7 @@ static unsigned char paste(EditLine *editor, int key) {
 
 static char *show_prompt(EditLine *editor) {
   /* escapes take no place on the line: they stand between bytes of 1 */
-  static char plain[] = "> ", coloured[] = "\1\033[32m\1> \1\033[0m\1";
+  static char plain[] = "> ", coloured[] = "\1\033[32m\1>\1\033[0m\1 ";
   (void)editor;
   return self.colour ? coloured : plain;
 }

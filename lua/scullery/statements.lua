@@ -58,7 +58,7 @@ local function with_last_returned(text, compile)
   for _, token in ipairs(tokens.code(text)) do
     local begins = depth == 0 and text:sub(line_end, token.first):find("\n", 1, true)
     if begins and (token.kind == "name" or token.kind == "number"
-      or token.kind == "keyword" and token.text == "not") then
+      or token.text == "not" or token.text == "#") then
       starts[#starts + 1] = token.first
     end
     depth = tokens.depth_after(token, depth)
@@ -71,7 +71,12 @@ local function with_last_returned(text, compile)
   end
 end
 
-local function is_unfinished(message) return message:find("<eof>$") ~= nil end
+-- A string in quotes goes on over a newline only behind a backslash or \z.
+local function is_unfinished(message, text)
+  if not message:find("<eof>$") then return false end
+  return not message:find("unfinished string near", 1, true) or text:find("\\$") ~= nil
+    or text:find("\\z%s*$") ~= nil
+end
 
 -- Without `=` in front and `;` behind; second: whether there was a `;`.
 local function stripped(text)
@@ -136,7 +141,7 @@ function statements.read(text, environment)
     return { chunk = chunk, silent = silent, script = function() return as_statement(kept) end }
   end
   return { message = message,
-    unfinished = is_unfinished(expression_message) or is_unfinished(message) }
+    unfinished = is_unfinished(expression_message, body) or is_unfinished(message, body) }
 end
 
 return statements
