@@ -86,7 +86,7 @@ end
 
 function TestPrompt:test_history_is_found_by_the_next_session()
   play{ [[type first = 'marker' .. 1\r]], [[type first\r]], "wait marker1", [[type exit\r]], "end" }
-  play{ [[type \e[A\e[A\e[A]], "wait first = ", [[type ; print(first)\r]], "wait marker1",
+  play{ [[type \e[A\e[A\e[A]], "wait = 'marker' .. 1", [[type ; print(first)\r]], "wait marker1",
     [[type exit\r]], "end" }
 end
 
@@ -207,24 +207,24 @@ end
 -- ---------------------------------------------------------------- Ctrl-C
 
 local fit = [[type p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, ]]
-  .. [[phi = sc.nonlinearity.fourier(), T = 4000 }, sc.solver.ridge{} }\r]]
+  .. [[phi = sc.nonlinearity.fourier(), T = 1000 }, sc.solver.ridge{} }\r]]
 
 function TestPrompt:test_ctrl_c_stops_a_fit_and_the_session_stays_whole()
   play{ [[type X, y = sc.randn{ 300000, 50 }, sc.randn{ 300000, 1, seed = 1 }\r]], fit,
     [[type before = { sum = X:sum() }\r]], [[type 'rea' .. 'dy'\r]], 'wait "ready"',
     [[type p:fit(X, y, { progress = function() if not told then told = 1 print('go' .. 'es') end ]]
-      .. [[end })\r]], "wait goes", [[type \x03]], "wait interrupted!",
+      .. [[end })\r]], "wait goes", [[type \x03]],
+    "wait prompt:1: pipeline:fit: solver.ridge: interrupted!",
     -- variables, data and threads are as they were
     [[type X:sum() == before.sum, sc.threads() > 0\r]], "wait true\ttrue",
-    [[type p:fit(X:slice(1, 5000), y:slice(1, 5000)); 'fit' .. 'ted'\r]], "wait \r",
+    [[type p:fit(X:slice(1, 5000), y:slice(1, 5000));\r]],
     [[type p:predict(X:slice(1, 2)):rows()\r]], "wait 2\r", [[type exit\r]], "end" }
 end
 
 function TestPrompt:test_ctrl_c_clears_what_is_typed()
-  local text = play{ [[type x = {\r1,\r]], [[type \x03]], "wait > ", [[type 3 + 4\r]], "wait 7\r",
-    [[type while true do end\r]], [[type \x03]], "wait interrupted!", [[type 5 + 6\r]],
-    "wait 11\r", [[type exit\r]], "end" }
-  lu.assertStrContains(text, "interrupted!")
+  play{ [[type x = {\r1,\r]], "wait 1,", [[type \x03]], "wait > ", [[type 3 + 4\r]], "wait 7\r",
+    [[type print('go' .. 'es') while true do end\r]], "wait goes", [[type \x03]],
+    "wait interrupted!", [[type 5 + 6\r]], "wait 11\r", [[type exit\r]], "end" }
 end
 
 -- ---------------------------------------------------------------- the file that is run first

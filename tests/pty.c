@@ -1,7 +1,8 @@
 /* Runs a command on a terminal of its own, for tests of the prompt: pty COLUMNS ROWS COMMAND [ARG...]
  * The standard input is what happens, a line each:
  *   type TEXT   keys; \e, \r, \n, \t, \\ and \xHH stand for bytes
- *   wait TEXT   until the terminal has shown the text, after what was waited for before
+ *   wait TEXT   until the terminal has shown the text, escape sequences aside, after what was
+ *               waited for before
  *   end         until the command has ended
  * What the terminal showed goes to standard output. Exit status: that of the command; 99 where
  * something waited for did not come in 60 seconds (PTY_SECONDS), with a line on standard error. */
@@ -23,8 +24,10 @@ static long limit = 60; /* seconds; PTY_SECONDS says others */
 
 static int terminal;
 static pid_t child;
-static char *shown;
-static size_t count, room, seen;
+
+/* What the terminal showed, and the same without escape sequences, which is searched. */
+static char *shown, *plain;
+static size_t count, room, plain_count, seen;
 
 static int from_hexadecimal(const char *digits) {
   char pair[3] = {digits[0], digits[0] == 0 ? (char)0 : digits[1], 0};
@@ -63,6 +66,20 @@ static size_t unescape(char *text) {
   return (size_t)(to - text);
 }
 
+/* Sequences such as ESC [ 3 1 m. */
+static void add_plain(char byte) {
+  static enum { TEXT, ESCAPE, SEQUENCE } state;
+  if (state == SEQUENCE) {
+    if (byte >= '@' && byte <= '~') state = TEXT;
+  } else if (state == ESCAPE) {
+    state = byte == '[' ? SEQUENCE : TEXT;
+  } else if (byte == 27) {
+    state = ESCAPE;
+  } else {
+    plain[plain_count++] = byte;
+  }
+}
+
 /* Take what the terminal shows within some milliseconds; false at its end. */
 static bool look(int milliseconds) {
   struct pollfd ready = {.fd = terminal, .events = POLLIN};
@@ -70,11 +87,13 @@ static bool look(int milliseconds) {
   if (room - count < 4096) {
     room = 2 * room + 8192;
     shown = realloc(shown, room);
-    if (shown == NULL) abort();
+    plain = realloc(plain, room);
+    if (shown == NULL || plain == NULL) abort();
   }
   const ssize_t length = read(terminal, shown + count, room - count);
   if (length <= 0) return false;
-  count += (size_t)length;
+  for (ssize_t i = 0; i < length; i++)
+    add_plain(shown[count++]);
   return true;
 }
 
@@ -95,9 +114,10 @@ static int fail(const char *what, const char *text) {
 static bool wait_for(const char *text, size_t length) {
   const time_t last = now() + limit;
   for (bool open = true; now() < last;) {
-    const char *found = count > seen ? memmem(shown + seen, count - seen, text, length) : NULL;
+    const char *found =
+        plain_count > seen ? memmem(plain + seen, plain_count - seen, text, length) : NULL;
     if (found != NULL) {
-      seen = (size_t)(found - shown) + length;
+      seen = (size_t)(found - plain) + length;
       return true;
     }
     if (!open) return false;
