@@ -548,7 +548,8 @@ function Dataset:split(given)
   return split(self, given)
 end
 
-local fold_rules = options.declare("dataset:fold_ids", { k = { type = "integer", low = 2, default = 5 },
+local fold_rules = options.declare("dataset:fold_ids", {
+  k = { type = "integer", low = 2, default = 5 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
 
 options.declare("dataset:folds", fold_rules)
