@@ -153,7 +153,6 @@ end
 
 function TestObjects:test_figures_print_as_pictures_and_within_tables_by_title()
   local fig = sc.plot.line{ x = { 1, 2 }, y = { 1, 2 }, title = "Squares" }
-  local display = require "scullery.display"
   lu.assertEquals(display.text(fig, { width = 40 }), fig:text{ width = 40 })
   lu.assertEquals(display.text(fig, { width = 40, colour = true }),
     fig:text{ width = 40, colour = true })

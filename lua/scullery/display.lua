@@ -91,8 +91,8 @@ local function field_of(meta, name)
   return ok and value or nil
 end
 
--- The text of __display(value, { depth =, width =, colour = }) or of __tostring, nothing where there
--- is neither; an error of it is told.
+-- The text of __display(value, { depth =, width =, colour = }) or of __tostring, nothing where
+-- there is neither; an error of it is told.
 local function own_text(value, meta, state)
   local own = field_of(meta, "__display")
   if not own and not field_of(meta, "__tostring") then return nil end
