@@ -59,6 +59,40 @@ function TestPages:test_names_exist()
   end
 end
 
+function TestPages:test_the_reference_is_what_help_says()
+  local status, said = support.scullery(support.quote(source .. "/scripts/reference.lua")
+    .. " --check")
+  lu.assertEquals(said, "") -- build/scullery scripts/reference.lua writes it
+  lu.assertEquals(status, 0)
+end
+
+function TestPages:test_the_overview_names_every_plugin()
+  local text = support.read(source .. "/docs/overview.md")
+  local seen = 0
+  for _, one in ipairs(require("scullery.core").plugin_list()) do
+    lu.assertStrContains(text, "`" .. one.name .. "`")
+    seen = seen + 1
+  end
+  lu.assertTrue(seen > 50)
+end
+
+-- The variables that the code asks for are those that the reference lists.
+function TestPages:test_the_reference_lists_every_environment_variable()
+  local listed = {}
+  for _, one in ipairs(require "scullery.help.environment") do listed[one[1]] = true end
+  local pipe = assert(io.popen(([[cd '%s' &&
+    grep -rhoE 'getenv ?\(?"SCULLERY_[A-Z_]+' core lua --include=*.c --include=*.lua]])
+    :format(source)))
+  local seen = 0
+  for line in pipe:lines() do
+    local name = line:match("SCULLERY_[%u_]+")
+    lu.assertTrue(listed[name], name .. " is not in lua/scullery/help/environment.lua")
+    seen = seen + 1
+  end
+  pipe:close()
+  lu.assertTrue(seen >= 5, "no variables were found")
+end
+
 -- ---------------------------------------------------------------- the tools find faults
 
 TestTools = {}

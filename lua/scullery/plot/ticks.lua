@@ -27,18 +27,18 @@ local function number_text(value, exponent, largest)
   return ("%%.%df"):format(math.max(0, -exponent)):format(value)
 end
 
--- The least of 1, 2, 5 times a power of ten that is not below `step`, and that power.
-local function nice(step)
+-- The least of these factors times a power of ten that is not below `step`, and that power.
+local function nice(step, factors)
   local exponent = math.floor(math.log(step, 10))
   local unit = 10.0 ^ exponent
-  for _, factor in ipairs{ 1, 2, 5 } do
+  for _, factor in ipairs(factors) do
     if step <= factor * unit * (1 + 1e-9) then return factor * unit, exponent end
   end
   return 10 * unit, exponent + 1
 end
 
 local function linear(axis, most)
-  local step, exponent = nice((axis.high / most - axis.low / most))
+  local step, exponent = nice(axis.high / most - axis.low / most, { 1, 2, 5 })
   local list = {}
   local largest = math.max(math.abs(axis.low), math.abs(axis.high))
   local slack = 1e-9 * step
@@ -57,7 +57,7 @@ local function logarithmic(axis, most)
   local first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
   local list = {}
   if last - first >= 2 or last > first and most < 5 then
-    local every = math.max(1, math.ceil(nice((last - first + 1) / most)))
+    local every = math.max(1, math.ceil(nice((last - first + 1) / most, { 1, 2, 3, 4, 5 })))
     for exponent = math.ceil(first / every) * every, last, every do
       list[#list + 1] = { value = 10.0 ^ exponent, text = power_of_ten(exponent) }
     end
