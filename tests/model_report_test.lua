@@ -14,8 +14,8 @@ local fails = support.fails
 local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 
 local function sinks(T, sigma)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = sigma or 0.15 }, phi = sc.nonlinearity.fourier(),
-    T = T or 60, seed = 7 }
+  return sc.features{ p = sc.sampler.gaussian{ sigma = sigma or 0.15 },
+    phi = sc.nonlinearity.fourier(), T = T or 60, seed = 7 }
 end
 
 local function page_of(p, given) return report.page(p, given):text() end
