@@ -1,4 +1,4 @@
--- The scripts of the gallery make the pictures that docs/gallery holds: the data behind are the same.
+-- The scripts of the gallery make the pictures that docs/gallery holds: the data behind agree.
 -- (Their bytes depend on the version of gnuplot.)
 local lu = require "luaunit"
 local sc = require "scullery"

@@ -208,6 +208,16 @@ function TestColumnsOfAFileAreReported()
   end)
 end
 
+function TestWhatCannotBeDrawnIsASentence()
+  local p = sc.pipeline{ sc.solver.lasso{ lambda = sc.choose{ 1e6 } } }:search(train, { folds = 2,
+    score = function() return 0 / 0 end })
+  local text = page_of(p)
+  has(text, "No picture: ")
+  lacks(text, "Decay of the coefficients", "<h2 id=\"section-4\">Coefficients")
+  fails({ "all coefficients are 0" }, p.plot, p, "coefficients")
+  lu.assertEquals(p:plot().panels[2].title, "Confusion, in rows")
+end
+
 -- ---------------------------------------------------------------- the recipe
 
 -- The first script on the page, as it is read there.
