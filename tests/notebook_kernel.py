@@ -4,10 +4,17 @@ SCULLERY_COMMAND names the command under test, JUPYTER_PATH the folder that hold
 """
 
 import os
+import shutil
+import sys
 import time
 import unittest
+from xml.etree import ElementTree
 
 from jupyter_client.manager import start_new_kernel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "scripts", "jupyter"))
+import child  # noqa: E402  the kernel's own module
 
 LIMIT = 120  # seconds: ends a test that hangs
 
@@ -126,6 +133,26 @@ class KernelTest(unittest.TestCase):
         text = said["stdout"] + "".join(d["text/plain"] for d in said["data"])
         self.assertIn("standard deviation", text)
 
+    def test_pictures_stand_in_the_notebook(self):
+        figure = 'sc.plot.line{ x = { 1, 2, 3 }, y = { 1, 4, %d }, title = "Squares %d" }'
+        shown = self.kernel.run(f"fig = {figure % (9, 0)} fig")["error"]
+        self.assertIsNotNone(shown)
+        self.kernel.run(f"fig = {figure % (9, 0)}")
+        result = self.kernel.run("fig")["data"]
+        self.assertEqual(len(result), 1)
+        self.assertIn("Squares 0", result[0]["text/plain"])
+        said = self.kernel.run(f'for i = 1, 3 do print(i) {figure.replace("%d", "i", 1)}:show() end'
+                               .replace("%d", '" .. i .. "'))
+        self.assertEqual(said["stdout"], "1\n2\n3\n")
+        self.assertEqual(len(said["data"]), 3)
+        for i, data in enumerate(said["data"], 1):
+            self.assertIn(f"Squares {i}", data["text/plain"])
+        if shutil.which("gnuplot"):
+            for i, data in enumerate(said["data"] + result):
+                root = ElementTree.fromstring(data["image/svg+xml"])
+                self.assertTrue(root.tag.endswith("svg"))
+                self.assertIn("Squares", data["image/svg+xml"])
+
     def test_any_text(self):
         self.assertIn("Grüße, 世界 🎲", self.value('"Grüße, 世界 🎲"'))
         self.assertEqual(self.kernel.run('io.write("héhé")')["stdout"], "héhé")
@@ -191,11 +218,11 @@ class KernelTest(unittest.TestCase):
 
     def test_restart(self):
         self.kernel.run("kept = 1")
-        child = self.value('io.open("/proc/self/stat"):read("n")')
+        process = self.value('io.open("/proc/self/stat"):read("n")')
         self.kernel.manager.restart_kernel()
         self.kernel.client.wait_for_ready(timeout=LIMIT)
         self.assertEqual(self.value("kept"), "nil")
-        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        self.assertFalse(os.path.exists(f"/proc/{process}"))
 
     # ------------------------------------------------------------ the editor
 
@@ -232,19 +259,42 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(status("x = = 1"), "invalid")
 
 
+class LimitsTest(unittest.TestCase):
+    """What a cell may show, without a kernel."""
+
+    def test_pictures(self):
+        said = []
+        printed = child.Printed(lambda stream, text: said.append((stream, text)))
+        picture = {"image/svg+xml": "x" * 1000000}
+        self.assertEqual([printed.admits(picture) for _ in range(22)], [True] * 20 + [False] * 2)
+        printed.finish()
+        (stream, text), = said
+        self.assertEqual(stream, "stderr")
+        self.assertIn("[2 more pictures are not shown: a cell shows 20000000 bytes", text)
+
+    def test_letters_stay_whole(self):
+        said = []
+        printed = child.Printed(lambda stream, text: said.append(text))
+        for byte in "ü🎲".encode():
+            printed.add("stdout", bytes([byte]))
+            printed.flush()
+        printed.finish()
+        self.assertEqual(said, ["ü", "🎲"])
+
+
 class AbandonedTest(unittest.TestCase):
     def test_a_kernel_that_is_killed_leaves_no_child(self):
         kernel = Kernel()
         try:
             asked = kernel.send('print(io.open("/proc/self/stat"):read("n")) while true do end')
             *_, last = kernel.messages(asked, until="\n")
-            child = int(last["content"]["text"])
+            process = int(last["content"]["text"])
             kernel.manager.signal_kernel(9)
             for _ in range(100 * LIMIT):
-                if not os.path.exists(f"/proc/{child}"):
+                if not os.path.exists(f"/proc/{process}"):
                     break
                 time.sleep(0.01)
-            self.assertFalse(os.path.exists(f"/proc/{child}"))
+            self.assertFalse(os.path.exists(f"/proc/{process}"))
         finally:
             kernel.close()
 

@@ -142,8 +142,8 @@ function figure.shown_by(f) shown_by = f end
 
 --- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
 --- sixel and gnuplot is there, else in Unicode, or in ASCII where the locale of a terminal is not
---- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook the
---- picture stands below the cell.
+--- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook
+--- the picture stands below the cell.
 function Figure:show()
   if shown_by then
     shown_by(self)

@@ -20,7 +20,7 @@ local endings = { svg = "</svg>%s*$", png = "IEND\xaeB`\x82$", pdf = "%%%%EOF%s*
 local function reason_of(message)
   local last
   for line in message:gmatch("[^\n]+") do
-    local words = line:gsub("^%s*\"?[^\"]*\"? ?line %d+: ", ""):gsub("^%s+", ""):gsub("%s+$", "")
+    local words = line:gsub("^.-line %d+: ", ""):gsub("^%s+", ""):gsub("%s+$", "")
     if words:find("%a") and not words:find("^gnuplot>") then last = words end
   end
   return last and last:gsub("[%c\x80-\xff]", "?") or "it says no reason"

@@ -1,15 +1,21 @@
 --- Layers of a panel for gnuplot: their data, and what it plots of them.
 local colours = require "scullery.plot.colours"
 local quoting = require "scullery.plot.quoting"
+local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 
 local layers = {}
+
+--- layers.LABEL_MOST: characters of an entry of the legend.
+layers.LABEL_MOST = 32
 
 local quote, number = quoting.text, quoting.number
 
 local MARKERS = { 7, 9, 5, 13, 11, 6, 8, 4, 12, 10 } -- filled first
 local DASHES = { "solid", "(9,4)", "(2,3)", "(9,3,2,3)", "(14,4,2,4,2,4)" }
 local PIXELS_MOST = 2500 -- cells drawn as rectangles; more as an image
+local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
+local NUMBER_LEAST = 7 -- pixels of the font in cells
 local GREY = "#505050"
 
 local function pick(list, place) return list[(place - 1) % #list + 1] end
@@ -38,10 +44,10 @@ local function add_plot(made, ...) made.plots[#made.plots + 1] = string.format(.
 
 local function title_of(made, label)
   if not made.legend or not label then return "notitle" end
-  return "title " .. quote(label)
+  return "title " .. quote(texts.short(label, layers.LABEL_MOST))
 end
 
--- Rows of numbers, of the lists that are there; `skip`: no row where the i-th is true.
+-- Rows of numbers.
 local function rows_of(lists)
   local rows = {}
   for i = 1, #lists[1] do
@@ -88,12 +94,32 @@ local function add_line(made, layer)
     pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))
 end
 
+-- x moved by a share of the axis.
+local function beside(axis, x, share)
+  if axis.log then return x * (axis.high / axis.low) ^ share end
+  return x + share * (axis.high - axis.low)
+end
+
+-- Whiskers with caps, as stretches of a line: gnuplot's own leave a gap at the point.
 local function add_whiskers(made, layer, colour)
   if not layer.low then return end
-  local data = add_data(made, rows_of{ layer.x, layer.y, ends(made, layer.low),
-    ends(made, layer.high) })
-  add_plot(made, "%s using 1:2:3:4 with yerrorbars linecolor %s linewidth 1.2 pointtype 0 notitle",
-    data, colour)
+  local rows, axis = {}, made.panel.x
+  local low, high = ends(made, layer.low), ends(made, layer.high)
+  local function add(x1, y1, x2, y2)
+    table.move({ number(x1) .. " " .. number(y1), number(x2) .. " " .. number(y2), "" }, 1, 3,
+      #rows + 1, rows)
+  end
+  for i, x in ipairs(layer.x) do
+    if low[i] == low[i] and high[i] == high[i] then
+      add(x, low[i], x, high[i])
+      for _, y in ipairs{ low[i], high[i] } do
+        add(beside(axis, x, -CAP), y, beside(axis, x, CAP), y)
+      end
+    end
+  end
+  if #rows == 0 then return end
+  add_plot(made, "%s using 1:2 with lines linecolor %s linewidth 1.2 dashtype solid notitle",
+    add_data(made, rows), colour)
 end
 
 -- Markers that are texts: each different one is an entry of an array.
@@ -153,8 +179,16 @@ local function add_rule(made, layer)
     data, GREY, title_of(made, layer.label))
 end
 
+--- layers.number_font(layer, size): the font, in pixels, of numbers in the cells of a panel of this
+--- size, nil where none is readable.
+function layers.number_font(layer, size)
+  local room = math.min((size.width - 160) / #layer.values[1] / 3,
+    (size.height - 90) / #layer.values / 1.6)
+  return room >= NUMBER_LEAST and math.min(13, math.floor(room)) or nil
+end
+
 -- Numbers in the cells, white on dark colours and black on light ones.
-local function add_numbers(made, layer, width, height)
+local function add_numbers(made, layer, font)
   local bar, shades = made.panel.colour_bar, { dark = {}, light = {} }
   for i, row in ipairs(layer.values) do
     for j, value in ipairs(row) do
@@ -166,17 +200,15 @@ local function add_numbers(made, layer, width, height)
       end
     end
   end
-  local room = math.min((width - 160) / #layer.values[1] / 4, (height - 90) / #layer.values / 2)
-  local size = math.max(4, math.min(11, math.floor(room)))
   for shade, colour in pairs{ dark = "white", light = "black" } do
     if #shades[shade] > 0 then
-      add_plot(made, '%s using 1:2:3 with labels textcolor rgb "%s" font ",%d" notitle',
-        add_data(made, shades[shade]), colour, size)
+      add_plot(made, '%s using 1:2:3 with labels textcolor rgb "%s" font ",%g" notitle',
+        add_data(made, shades[shade]), colour, font)
     end
   end
 end
 
-local function add_cells(made, layer, width, height)
+local function add_cells(made, layer, size)
   local rows = {}
   for i, row in ipairs(layer.values) do
     for j, value in ipairs(row) do rows[#rows + 1] = ("%d %d %s"):format(j, i, number(value)) end
@@ -186,15 +218,17 @@ local function add_cells(made, layer, width, height)
     solid noborder'
   add_plot(made, "%s using 1:2:3 with image %s notitle", add_data(made, rows),
     #rows <= PIXELS_MOST and "pixels" or "")
-  if layer.numbers then add_numbers(made, layer, width, height) end
+  local font = layer.numbers and layers.number_font(layer, size)
+  if font then add_numbers(made, layer, font * size.point) end
 end
 
 local adders = { line = add_line, points = add_points, bars = add_bars, rule = add_rule,
   cells = add_cells }
 
---- layers.add(lines, panel, width, height): to the lines of a script, the data of the panel's
---- layers and the command that plots them. width and height: of the panel, in pixels.
-function layers.add(lines, panel, width, height)
+--- layers.add(lines, panel, size): to the lines of a script, the data of the panel's layers and the
+--- command that plots them. size = { width =, height = (of the panel, in pixels), point = font size
+--- of a pixel }.
+function layers.add(lines, panel, size)
   local made = { lines = lines, plots = {}, panel = panel, legend = panel.legend, blocks = 0 }
   for _, layer in ipairs(panel.layers) do
     if layer.kind == "rule" then add_rule(made, layer) end
@@ -203,7 +237,7 @@ function layers.add(lines, panel, width, height)
     if layer.kind == "line" then add_band(made, layer) end
   end
   for _, layer in ipairs(panel.layers) do
-    if layer.kind ~= "rule" then adders[layer.kind](made, layer, width, height) end
+    if layer.kind ~= "rule" then adders[layer.kind](made, layer, size) end
   end
   lines[#lines + 1] = "plot " .. table.concat(made.plots, ", \\\n  ")
 end

@@ -3,7 +3,7 @@ local figure = require "scullery.plot.figure"
 local options = require "scullery.options"
 local panel = require "scullery.plot.panel"
 local series = require "scullery.plot.series"
-local texts = require "scullery.plot.texts"
+local shorten = require("scullery.text").shorten
 local values = require "scullery.plot.values"
 
 local scatter = {}
@@ -56,7 +56,7 @@ local function read_one(title, o)
   if o.text then
     read.text = values.texts(title .. ": text", o.text)
     values.same_length(title, #read.y, "y", { text = read.text })
-    for i, text in ipairs(read.text) do read.text[i] = texts.cut(text, TEXT_MOST) end
+    for i, text in ipairs(read.text) do read.text[i] = shorten(text, TEXT_MOST) end
   end
   return read
 end

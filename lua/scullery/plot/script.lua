@@ -1,9 +1,11 @@
 --- The script of a figure for gnuplot.
 -- Texts are written so that gnuplot can read nothing else in them: between double quotes, with each
--- byte of ASCII that is no letter, digit or space as an octal number; and they are drawn as they
--- stand ("noenhanced").
+-- byte of ASCII that is no letter or space as an octal number; and they are drawn as they stand
+-- ("noenhanced").
+local glyphs = require "scullery.plot.glyphs"
 local layers = require "scullery.plot.layers"
 local quoting = require "scullery.plot.quoting"
+local text = require "scullery.text"
 local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 
@@ -11,9 +13,11 @@ local script = {}
 
 local quote, number = quoting.text, quoting.number
 
-local CHARACTER = 7    -- pixels, about
+local CHARACTER = 8.5  -- pixels, about
 local NAME_MOST = 24   -- characters of a category at an axis
+local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned
 local LEGEND_RIGHT = 480 -- pixels of a panel that has its legend on the right
+local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
 
 local terminals = {
   svg = 'svg size %d,%d fixed noenhanced font "DejaVu Sans,13" background rgb "white"',
@@ -25,34 +29,54 @@ local terminals = {
 }
 
 local scales = { svg = 1, png = 2, pdf = 1 / 96, sixel = 1 }
+local points = { svg = 1, png = 0.75, pdf = 0.75, sixel = 0.75 } -- of fonts, a pixel
+
+-- Lines of text that fit into so many pixels.
+local function wrapped(s, room, character)
+  local lines = text.wrap(s, math.max(8, room // (character or CHARACTER)))
+  for i, line in ipairs(lines) do lines[i] = quote(line) end
+  return #lines > 0 and table.concat(lines, '."\\n".') or '""'
+end
 
 -- ---------------------------------------------------------------- axes
 
 local function longest(names)
   local most = 0
-  for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, texts.length(name))) end
+  for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, text.width(name))) end
   return most
 end
 
 -- Room in pixels -> how many ticks, and whether their texts are turned.
 local function tick_room(axis, name, room)
-  if name == "y" then return room / (axis.categories and 18 or 45) end
-  if not axis.categories then return room / 75 end
-  local turned = longest(axis.categories) * CHARACTER > room / #axis.categories
-  return room / (turned and 16 or 10), turned
+  if not axis.categories then return math.max(3, room / (name == "y" and 45 or 75)) end
+  if name == "y" then return room / 18 end
+  local length = longest(axis.categories)
+  local width = (length + 1) * CHARACTER
+  if length < TURNED_FROM or width * #axis.categories <= room then return room / width, false end
+  return room / 18, true
 end
 
 local function tick_lines(axis, name, room)
   local most, turned = tick_room(axis, name, room)
   local marks = {}
   for _, tick in ipairs(ticks.of(axis, most)) do
-    marks[#marks + 1] = quote(texts.cut(tick.text, NAME_MOST)) .. " " .. number(tick.value)
+    marks[#marks + 1] = quote(texts.short(tick.text, NAME_MOST)) .. " " .. number(tick.value)
   end
   for _, value in ipairs(ticks.minor(axis)) do
     marks[#marks + 1] = '"" ' .. number(value) .. " 1"
   end
   return ("set %stics %s (%s)"):format(name, turned and "rotate by 45 right" or "norotate",
-    table.concat(marks, ", "))
+    table.concat(marks, ", ")), turned
+end
+
+-- Room on the left for the first of the turned names, where the y axis leaves too little; gnuplot's
+-- own margin does not see it.
+local function turned_margin(panel, room)
+  local names = panel.x.categories
+  local length = math.min(NAME_MOST, text.width(names[1])) * CHARACTER * 0.71
+  local needed = length - room / #names / 2
+  local used = 30 + (panel.y.label and 20 or 0)
+  return needed > used and ("set lmargin %g"):format(needed / CHARACTER + 1) or ""
 end
 
 local function add_axis(lines, axis, name, room)
@@ -60,8 +84,12 @@ local function add_axis(lines, axis, name, room)
   if axis.reversed then low, high = high, low end
   if axis.log then lines[#lines + 1] = ("set logscale %s 10"):format(name) end
   lines[#lines + 1] = ("set %srange [%s:%s]"):format(name, number(low), number(high))
-  lines[#lines + 1] = tick_lines(axis, name, room)
-  if axis.label then lines[#lines + 1] = ("set %slabel %s"):format(name, quote(axis.label)) end
+  local marks, turned = tick_lines(axis, name, room)
+  lines[#lines + 1] = marks
+  if axis.label then
+    lines[#lines + 1] = ("set %slabel %s"):format(name, wrapped(axis.label, room))
+  end
+  return turned
 end
 
 -- ---------------------------------------------------------------- a panel
@@ -89,27 +117,45 @@ local function add_colour_bar(lines, bar, room)
 end
 
 -- Notes stand below the label of the x axis.
-local function add_notes(lines, panel)
-  if #panel.notes == 0 then return end
-  local rows = { quote(panel.x.label or "") }
-  for _, note in ipairs(panel.notes) do rows[#rows + 1] = quote(note) end
+local function add_notes(lines, panel, room, size)
+  local notes, cells = table.move(panel.notes, 1, #panel.notes, 1, {}), panel.layers[1]
+  if cells.numbers and not layers.number_font(cells, size) then
+    notes[#notes + 1] = "the cells are too small for their numbers"
+  end
+  if #notes == 0 then return end
+  local rows = { wrapped(panel.x.label or "", room) }
+  for _, note in ipairs(notes) do rows[#rows + 1] = wrapped(note, room) end
   lines[#lines + 1] = "set xlabel " .. table.concat(rows, '."\\n".')
 end
 
-local function panel_lines(panel, width, height)
-  local lines = { style }
-  if panel.title then
-    lines[#lines + 1] = ('set title %s font ",15"'):format(quote(panel.title))
+-- Pixels that the legend takes on the right.
+local function legend_width(panel)
+  local most = 0
+  for _, layer in ipairs(panel.layers) do
+    most = math.max(most, layer.label and text.width(layer.label) or 0)
   end
-  add_axis(lines, panel.x, "x", width - 110)
+  return 50 + math.min(most, layers.LABEL_MOST) * CHARACTER
+end
+
+local function panel_lines(panel, size)
+  local lines, width, height = { style }, size.width, size.height
+  local beside = panel.legend and width >= LEGEND_RIGHT
+  local room = width - 60 - (beside and legend_width(panel) or 0)
+  if panel.title then
+    lines[#lines + 1] = ('set title %s font ",%g"'):format(
+      wrapped(panel.title, room, TITLE * 0.6), TITLE * size.point)
+  end
+  if panel.x.categories then lines[#lines + 1] = "set grid noxtics" end
+  local turned = add_axis(lines, panel.x, "x", room - 50)
+  if turned then lines[#lines + 1] = turned_margin(panel, room - 50) end
   add_axis(lines, panel.y, "y", height - 90)
-  add_notes(lines, panel)
+  add_notes(lines, panel, room, size)
   lines[#lines + 1] = not panel.legend and "unset key"
-    or width >= LEGEND_RIGHT and "set key outside right top vertical Left reverse samplen 2.5"
+    or beside and "set key outside right top vertical Left reverse samplen 2.5"
     or "set key outside bottom center horizontal Left reverse samplen 2.5"
   if panel.colour_bar then add_colour_bar(lines, panel.colour_bar, height - 90) end
   if panel.equal then lines[#lines + 1] = "set size ratio -1" end
-  layers.add(lines, panel, width, height)
+  layers.add(lines, panel, size)
   return table.concat(lines, "\n")
 end
 
@@ -123,14 +169,17 @@ function script.of(figure, format)
   local several = count > 1 or figure.title
   if several then
     lines[#lines + 1] = ("set multiplot layout %d,%d%s"):format(rows, columns, figure.title
-      and (" title %s font \",17\""):format(quote(figure.title)) or "")
+      and (" title %s font \",%g\""):format(wrapped(figure.title, figure.width - 20,
+        HEADING * 0.62), HEADING * points[format]) or "")
   end
   local height = (figure.height - (figure.title and 30 or 0)) / rows
   for _, panel in ipairs(figure.panels) do
-    lines[#lines + 1] = panel_lines(panel, figure.width / columns, height)
+    lines[#lines + 1] = panel_lines(panel, { width = figure.width / columns, height = height,
+      point = points[format] })
   end
   if several then lines[#lines + 1] = "unset multiplot" end
-  return table.concat(lines, "\n") .. "\n"
+  local whole = table.concat(lines, "\n") .. "\n"
+  return format == "svg" and whole or glyphs.drawable(whole)
 end
 
 return script

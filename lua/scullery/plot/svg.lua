@@ -20,6 +20,7 @@ function svg.finish(text, figure)
     return "<title>" .. title .. "</title>"
   end, 1)
   text = text:gsub("\n<desc>[^<]*</desc>", "", 1)
+  text = text:gsub("\xef\xbf[\xbe\xbf]", "\u{fffd}") -- XML takes no U+FFFE and U+FFFF
   text = text:gsub(" id=(['\"])([^'\"]+)%1", ' id="' .. name .. '_%2"')
   text = text:gsub("href=(['\"])#([^'\"]+)%1", 'href="#' .. name .. '_%2"')
   text = text:gsub("url%(#([^)]+)%)", "url(#" .. name .. "_%1)")

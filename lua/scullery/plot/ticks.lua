@@ -8,31 +8,37 @@ local function power_of_ten(exponent)
   return "10" .. tostring(math.tointeger(exponent)):gsub(".", SUPERSCRIPTS)
 end
 
+-- "1.5e+06" as "1.5e6".
+local function short_exponent(text)
+  return (text:gsub("e([+-])0*(%d)", function(sign, digit)
+    return "e" .. (sign == "-" and sign or "") .. digit
+  end))
+end
+
 -- A number rounded to the digits that a step of 10^exponent shows.
 local function number_text(value, exponent, largest)
   if value == 0 then return "0" end
-  if largest >= 1e6 or exponent < -6 then
+  local many = math.log(largest, 10) - exponent > 5 -- digits
+  if largest >= 1e6 and not (many and largest < 1e12) or exponent < -6 then
     local top = math.floor(math.log(math.abs(value), 10) + 1e-9)
     local digits = math.max(0, math.min(15, top - exponent))
-    return (("%%.%de"):format(digits):format(value):gsub("e([+-])0*(%d)", function(sign, digit)
-      return "e" .. (sign == "-" and sign or "") .. digit
-    end))
+    return short_exponent(("%%.%de"):format(digits):format(value)):gsub("%.?0+e", "e")
   end
   return ("%%.%df"):format(math.max(0, -exponent)):format(value)
 end
 
--- The least of 1, 2, 5 times a power of ten that is not below `step`, and that power.
-local function nice(step)
+-- The least of these factors times a power of ten that is not below `step`, and that power.
+local function nice(step, factors)
   local exponent = math.floor(math.log(step, 10))
   local unit = 10.0 ^ exponent
-  for _, factor in ipairs{ 1, 2, 5 } do
+  for _, factor in ipairs(factors) do
     if step <= factor * unit * (1 + 1e-9) then return factor * unit, exponent end
   end
   return 10 * unit, exponent + 1
 end
 
 local function linear(axis, most)
-  local step, exponent = nice((axis.high / most - axis.low / most))
+  local step, exponent = nice(axis.high / most - axis.low / most, { 1, 2, 5 })
   local list = {}
   local largest = math.max(math.abs(axis.low), math.abs(axis.high))
   local slack = 1e-9 * step
@@ -51,7 +57,7 @@ local function logarithmic(axis, most)
   local first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
   local list = {}
   if last - first >= 2 or last > first and most < 5 then
-    local every = math.max(1, math.ceil((last - first + 1) / most))
+    local every = math.max(1, math.ceil(nice((last - first + 1) / most, { 1, 2, 3, 4, 5 })))
     for exponent = math.ceil(first / every) * every, last, every do
       list[#list + 1] = { value = 10.0 ^ exponent, text = power_of_ten(exponent) }
     end
@@ -61,8 +67,7 @@ local function logarithmic(axis, most)
     for _, factor in ipairs{ 1, 2, 5 } do
       local value = factor * 10.0 ^ exponent
       if value >= axis.low * (1 - 1e-9) and value <= axis.high * (1 + 1e-9) then
-        list[#list + 1] = { value = value, text = ("%.6g"):format(value):gsub("e([+-])0*", "e%1")
-          :gsub("e%+", "e") }
+        list[#list + 1] = { value = value, text = short_exponent(("%.6g"):format(value)) }
       end
     end
   end
@@ -105,10 +110,7 @@ end
 --- ticks.number(value): a number as pictures write it, to three significant digits.
 function ticks.number(value)
   if value ~= value then return "" end
-  local text = ("%.3g"):format(value)
-  return (text:gsub("e([+-])0*(%d)", function(sign, digit)
-    return "e" .. (sign == "-" and sign or "") .. digit
-  end))
+  return short_exponent(("%.3g"):format(value))
 end
 
 return ticks

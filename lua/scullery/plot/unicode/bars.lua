@@ -43,7 +43,7 @@ local function left_of(panel, rows, width)
   for r, row in ipairs(rows) do
     if row and row.name then
       cut = cut or text.width(row.name) > most
-      left[r - 1] = text.shorten(row.name, most)
+      left[r - 1] = frame.short(row.name, most)
       left.gutter = math.max(left.gutter, text.width(left[r - 1]))
     end
   end
@@ -72,13 +72,17 @@ local function draw_bar(plot, r, base, share, fill, colour)
   end
 end
 
-local function draw_whisker(plot, r, low, high)
+-- From low to high, crossed at the value, where the bar below it ends.
+local function draw_whisker(plot, r, low, high, value)
   if not (low <= high and high >= 0 and low <= 1) then return end
   local first = frame.column(math.max(0, low), plot.columns)
   local last = frame.column(math.min(1, high), plot.columns)
   for c = first, last do
     local part = c == first and low >= 0 and "first" or c == last and high <= 1 and "last"
     plot.canvas:put_over(c, r, glyphs.whisker_flat[first < last and part or "middle"])
+  end
+  if value >= 0 and value <= 1 and first < last then
+    plot.canvas:put_over(frame.column(value, plot.columns), r, glyphs.whisker_flat.value)
   end
 end
 
@@ -93,7 +97,7 @@ local function draw_row(plot, r, row)
   if layer.low and layer.high then
     local low, high = plot.share(layer.low[i]), plot.share(layer.high[i])
     if low ~= low and layer.low[i] == layer.low[i] then low = 0 end -- below a log axis
-    draw_whisker(plot, r, low, high)
+    draw_whisker(plot, r, low, high, y)
   end
 end
 

@@ -3,6 +3,7 @@
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
 local text = require "scullery.text"
+local texts = require "scullery.plot.texts"
 
 local frame = {}
 
@@ -92,6 +93,12 @@ local function ticks_of(axis, most)
   return list
 end
 
+--- frame.short(name, columns): a clean name in at most so many columns, without some of its middle
+--- where that helps: names that stand together often differ at their ends.
+function frame.short(name, columns)
+  return (columns >= 6 and texts.short or text.shorten)(name, columns)
+end
+
 --- frame.are_counted(names): whether names are the numbers 1, 2, ..., so that a reader knows those
 --- that are left out.
 function frame.are_counted(names)
@@ -107,14 +114,14 @@ local function gutter_most(width) return math.max(width // 3, width - LEAST_COLU
 --- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
 --- columns, .label = what stands above them, .note where names were left out or cut.
 function frame.left(axis, rows, width)
-  local ticks = ticks_of(axis, math.max(1, rows // 3))
+  local ticks = ticks_of(axis, math.max(2, rows // 3))
   local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
   for _, tick in ipairs(ticks) do
     local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
     if row and left[row] then left.dropped = true end
     if row and not left[row] then
       left.cut = left.cut or text.width(tick.text) > most
-      left[row] = text.shorten(tick.text, most)
+      left[row] = frame.short(tick.text, most)
       left.gutter = math.max(left.gutter, text.width(left[row]))
     end
   end
@@ -165,7 +172,7 @@ function frame.names_below(ticks, gutter, columns, counted)
   for kept = stride, #ticks + stride do -- at the edges they may need more room
     local list, most = {}, math.max(1, math.min(columns, pitch * kept - 1))
     for i = 1, #ticks, kept do
-      list[#list + 1] = { column = ticks[i].column, text = text.shorten(ticks[i].text, most) }
+      list[#list + 1] = { column = ticks[i].column, text = frame.short(ticks[i].text, most) }
     end
     local line = labels_line(list, gutter, columns, 1)
     if line then

@@ -10,6 +10,7 @@ local text = require "scullery.text"
 local heatmap = {}
 
 local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
+local STEPS, LEAST_STEPS = 10, 4 -- of the bar that shows the range
 local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
 
 local function cells_of(panel)
@@ -132,8 +133,8 @@ local function name_rows(panel, left, plot)
   for i = 1, panel.y.categories and plot.count_down or 0 do
     local from_top = panel.y.reversed and i or plot.count_down + 1 - i
     local name = panel.y.categories[(i - 1) * plot.down + 1]
-    left[(from_top - 1) * plot.height + (plot.height - 1) // 2] = text.shorten(tostring(name),
-      left.gutter)
+    left[(from_top - 1) * plot.height + (plot.height - 1) // 2] =
+      frame.short(text.clean(tostring(name)), left.gutter)
   end
   left.note = frame.note_of("y", left.cut,
     plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
@@ -156,13 +157,22 @@ end
 
 -- ------------------------------------------------------------ colour bar
 
+-- The ends of the range as texts, and the steps that have room between them.
+local function ends_of(low, high, width)
+  for digits = 3, 1, -1 do
+    local form = ("%%.%dg"):format(digits)
+    local from, to = form:format(low), form:format(high)
+    local room = width - 3 - #from - #to
+    if room >= LEAST_STEPS or digits == 1 then return from, to, math.min(STEPS, room) end
+  end
+end
+
 -- "low ░▒▓█ high  label"
 local function colour_bar(panel, o, low, high)
   local line = ink.spans()
   local label = panel.colour_bar and panel.colour_bar.label or ""
-  local from, to = ("%.3g"):format(low), ("%.3g"):format(high)
+  local from, to, steps = ends_of(low, high, o.width)
   line:add(" " .. from .. " ")
-  local steps = 10
   for i = 1, steps do
     local glyph, letters, paper = look((i - 0.5) / steps, o.colour)
     line:add(glyph, letters, paper)

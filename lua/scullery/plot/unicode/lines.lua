@@ -5,6 +5,7 @@ local glyphs = require "scullery.plot.unicode.glyphs"
 local lines = {}
 
 local MARKS_APART = 9 -- columns between the marks of a line
+local COVERED = 0.3   -- of a cell by a band: from this on it is shaded
 
 -- ------------------------------------------------------------ segments
 
@@ -152,15 +153,15 @@ local function envelope(plot, layer)
   return low, high
 end
 
--- Shades the cells whose middle lies in the band; where bands overlap they take turns.
+-- Shades the cells of which the band covers enough; where bands overlap they take turns.
 local function draw_band(plot, layer, place, bands, colour)
   local low, high = envelope(plot, layer)
   local shade = glyphs.shading(plot.colour and 1 or place)
   for c = 0, plot.columns - 1 do
     for row = 0, low[c] and plot.rows - 1 or -1 do
-      local y = 1 - (4 * row + 1.5) / (4 * plot.rows - 1)
-      local at = row * plot.columns + c
-      if y >= low[c] and y <= high[c] then
+      local down, at = 4 * plot.rows - 1, row * plot.columns + c
+      local top, bottom = 1 - (4 * row - 0.5) / down, 1 - (4 * row + 3.5) / down
+      if math.min(top, high[c]) - math.max(bottom, low[c]) >= COVERED * (top - bottom) then
         if not bands[at] or (c + row + place) % 2 == 0 then
           plot.canvas:put_under(c, row, shade, colour)
         end

@@ -139,7 +139,9 @@ function points.draw(panel, plot)
   end
   write_texts(plot, wide, votes, order)
   for at, one in pairs(elect(votes, order)) do
-    plot.canvas:put_over(at % plot.columns, at // plot.columns, one.glyph, one.colour)
+    if not plot.canvas.written[at] then
+      plot.canvas:put_over(at % plot.columns, at // plot.columns, one.glyph, one.colour)
+    end
   end
 end
 
