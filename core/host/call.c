@@ -55,18 +55,23 @@ static bool is_dull(const char *line) {
   for (size_t i = 0; i < sizeof dull / sizeof *dull; i++) {
     if (starts(line, dull[i])) return true;
   }
-  static const char chunk[] = ": in main chunk";
+  static const char chunk[] = "chunk"; /* "in main chunk", or what session.lua calls it */
   const char *end = strchrnul(line, '\n'), *own = strstr(line, own_files);
   if (own != NULL && own < end) return true;
-  return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk &&
-         starts(end - (sizeof chunk - 1), chunk);
+  if (!starts(line, "\tprompt:")) return false;
+  if (end[-1] == '\'') end--;
+  return end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
 }
+
+static bool in_colour;
+
+void scl_report_in_colour(bool colour) { in_colour = colour; }
 
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1);
   const char *heading = NULL;
   (void)fflush(stdout);
-  (void)fputs(before, stderr);
+  (void)fprintf(stderr, "%s%s", in_colour ? "\033[31m" : "", before);
   for (const char *line = message == NULL ? "(no message)" : message; line != NULL;) {
     const char *end = strchr(line, '\n');
     const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
@@ -80,6 +85,7 @@ void scl_report(lua_State *L, const char *before) {
     }
     line = end == NULL ? NULL : end + 1;
   }
+  if (in_colour) (void)fputs("\033[0m", stderr);
   lua_pop(L, 1);
 }
 

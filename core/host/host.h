@@ -5,6 +5,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+#include <stdbool.h>
 
 /* Call the function under `arguments` values with a traceback handler; 0 or an error code with the
  * message on the stack. Ctrl-C works as in scl_interruptible_call. */
@@ -22,7 +23,11 @@ void scl_watch_coroutines(lua_State *L);
 void scl_report(lua_State *L, const char *before);
 /* Make sc and help globals that load when first named. */
 void scl_offer_globals(lua_State *L);
-/* The prompt, until the end of input. Returns the exit status. */
-int scl_prompt(lua_State *L);
+/* Whether scl_report writes in red. */
+void scl_report_in_colour(bool colour);
+/* The prompt, until the end of input; fresh: nothing was run before it. Returns the exit status. */
+int scl_prompt(lua_State *L, bool fresh);
+/* `scullery notebook serve IN OUT`, until IN ends. Returns the exit status. */
+int scl_notebook(lua_State *L, int argc, char **argv);
 
 #endif

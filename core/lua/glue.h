@@ -104,5 +104,11 @@ void scl_lua_open_codes(lua_State *L);
 void scl_lua_open_json(lua_State *L);
 void scl_lua_open_saving(lua_State *L);
 void scl_lua_open_row_files(lua_State *L);
+void scl_lua_open_terminal(lua_State *L);
+void scl_lua_open_text(lua_State *L);
+void scl_lua_open_process(lua_State *L);
+void scl_lua_open_folder(lua_State *L);
+void scl_lua_open_journal(lua_State *L);
+void scl_lua_open_worker(lua_State *L);
 
 #endif

@@ -7,12 +7,12 @@ local bounds = {}
 
 local function proper(v) return type(v) == "number" and v > 0 and v < 1 end
 
-local rules = {
+local rules = options.declare("pipeline:bound", {
   delta = { test = proper, takes = "a number between 0 and 1", default = 0.05 },
   theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout" } },
   lambda = { type = "number", above = 0 },
   radius = { type = "number", above = 0 },
-}
+})
 
 -- What a theorem is told: model, the rows that it learnt from (nil where they are not here),
 -- options. The guarantees are for losses of f(x) alone, with targets in [-1, 1], where classes are

@@ -107,9 +107,9 @@ local function check_range(title, given, test, takes)
   end
 end
 
---- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor
---- above the last. Without a count a search with draws = n takes random points of the whole range
---- instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
+--- sc.choose.log{ low, high, count = 5 }: count values from low to high, each the same factor above
+--- the one before. Without a count, a search with draws = n takes random points of the whole range,
+--- uniform in the logarithm. If both ends are whole numbers, so are the values.
 function choose.log(given)
   check_range("choose.log", given, function(v)
     return v > 0 and v < math.huge
@@ -117,9 +117,9 @@ function choose.log(given)
   return range("log", given, math.log, math.exp)
 end
 
---- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances;
---- without a count and with draws = n random points, uniform. Whole numbers at both ends give whole
---- numbers.
+--- sc.choose.range{ low, high, count = 5 }: count values from low to high at equal distances.
+--- Without a count, a search with draws = n takes random points of the whole range, uniformly. If
+--- both ends are whole numbers, so are the values.
 function choose.range(given)
   check_range("choose.range", given, function(v)
     return v == v and math.abs(v) < math.huge

@@ -3,6 +3,7 @@
 -- Texts come from where the knowledge is: the comment above a Lua function, a plugin's own
 -- declaration, and help/*.lua for functions written in C.
 local core = require "scullery.core"
+local comments = require "scullery.help.comments"
 local component = require "scullery.component"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
@@ -20,12 +21,14 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
+  sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
   sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
   sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
 
 help(sc) lists everything; help(sc.sampler), help(sc.sampler.NAME), help(sc.data.csv),
-help "matrix", help "pipeline:fit" tell more.
+help "matrix", help "pipeline:fit" tell more; help "some words" searches all texts. At the prompt x?
+is help(x), _ the last value, a ; at the end silences, and :help lists commands.
 ]]
 
 local function trim(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end
@@ -43,58 +46,6 @@ local function sorted(set)
   for name in pairs(set) do list[#list + 1] = name end
   table.sort(list)
   return list
-end
-
--- ---------------------------------------------------------------- comments in the Lua files
-
--- path of a source file -> { byline = {line -> text}, byname = {"Pipeline:fit" -> text}, module =
--- text }
-local indexed = {}
-
-local function read_index(path)
-  local index = { byline = {}, byname = {} }
-  local file = io.open(path, "r")
-  if not file then return index end
-  local block, number = {}, 0
-  for line in file:lines() do
-    number = number + 1
-    local comment = line:match("^%-%-%-%s?(.*)$")
-    if comment then
-      block[#block + 1] = comment
-      if number == #block then index.module = table.concat(block, "\n") end
-    else
-      if #block > 0 then
-        local text = table.concat(block, "\n")
-        local name = line:match("^function%s+([%w_.:]+)")
-          or line:match("^local%s+function%s+([%w_]+)") or line:match("^([%w_.]+)%s*=")
-        if name then
-          index.byline[number] = text
-          index.byname[name] = text
-        end
-      end
-      block = {}
-    end
-  end
-  file:close()
-  return index
-end
-
-local function index_of(path)
-  indexed[path] = indexed[path] or read_index(path)
-  return indexed[path]
-end
-
--- The index of a module of the library, whether it is loaded or not; nil when there is no such
--- file.
-local function index_of_module(name)
-  local path = package.searchpath(name, package.path)
-  return path and index_of(path)
-end
-
-local function comment_of(f)
-  local where = debug.getinfo(objects.original[f] or f, "S")
-  if where.what == "C" or where.source:sub(1, 1) ~= "@" then return nil end
-  return index_of(where.source:sub(2)).byline[where.linedefined]
 end
 
 -- ---------------------------------------------------------------- texts for functions in C
@@ -129,8 +80,9 @@ function help.plugin(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
   parts[#parts + 1] = option_lines(info.options)
-  parts[#parts + 1] = ("Version %s%s, %s"):format(info.version, info.author
-    and info.author ~= "" and (" by " .. info.author) or "", info.path)
+  local by = info.author and info.author ~= "" and " by " .. info.author or ""
+  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, info.path)
+    or info.path
   return table.concat(parts, "\n\n")
 end
 
@@ -159,6 +111,7 @@ local homes = {
     add_bias = { "scullery.stages", "stages.add_bias" },
   space = { "scullery.instantiation", "instantiation.space" },
     kernel_error = { "scullery.kernel_error", "kernel_error.run" },
+  experiment = { "scullery.experiment", "experiment.run" },
 }
 
 -- Objects: the name of their type -> the module and the table that their methods stand in.
@@ -168,6 +121,8 @@ local types = {
   instantiation = { "scullery.instantiation", "Instantiation" },
     codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
+  figure = { "scullery.plot.figure", "Figure" },
+  experiment = { "scullery.experiment.results", "Experiment" },
   ["search table"] = { "scullery.search_table", "Table" },
 }
 
@@ -175,15 +130,18 @@ local function library() return (require "scullery") end
 
 local function home_text(name)
   local home = homes[name]
-  local index = home and index_of_module(home[1])
+  local index = home and comments.of_module(home[1])
   if not index then return nil end
   return index.byname[home[2]] or index.module
 end
 
 local function member_text(name, value)
   local kind = type(value)
-  if kind == "function" then return comment_of(value) or home_text(name) or c_texts()[name] end
-  return home_text(name) or (kind == "table" and index_of_module("scullery." .. name) or {}).module
+  if kind == "function" then
+    return comments.of_function(value) or home_text(name) or c_texts()[name]
+  end
+  local index = kind == "table" and comments.of_module("scullery." .. name)
+  return home_text(name) or index and index.module
 end
 
 -- One line a member; `base` is how one types the table.
@@ -205,7 +163,7 @@ end
 
 local function methods_text(kind)
   local place = types[kind]
-  local index = index_of_module(place[1])
+  local index = comments.of_module(place[1])
   local lines = { kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more." }
   for _, name in ipairs(sorted(index and index.byname or {})) do
     local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
@@ -244,7 +202,7 @@ local function function_text(f)
   local made = component.constructors[f]
   if made then return help.plugin(made.kind, made.name) end
   local path = path_of(f)
-  local text = comment_of(f) or (path and (home_text(path) or c_texts()[path]))
+  local text = comments.of_function(f) or (path and (home_text(path) or c_texts()[path]))
   local reader = path and core.reader_options(path:match("^data%.(.*)$") or "")
   if text and reader then return text .. "\n\n" .. option_lines(reader) end
   if text then return text end
@@ -296,7 +254,7 @@ end
 -- ---------------------------------------------------------------- by name
 
 -- Whatever can be asked for by name: name -> function that gives the text.
-local function topics()
+local function all_topics()
   local list = {}
   for _, entry in ipairs(core.plugin_list()) do
     local function text() return help.plugin(entry.kind, entry.name) end
@@ -306,12 +264,13 @@ local function topics()
     list[entry.kind] = function() return group_text(entry.kind) end
   end
   for kind, place in pairs(types) do
-    local index = index_of_module(place[1])
+    local index = comments.of_module(place[1])
     for name, text in pairs(index and index.byname or {}) do
       local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
       if method then list[kind .. ":" .. method] = function() return text end end
     end
     list[kind .. " methods"] = function() return methods_text(kind) end
+    list[kind] = list[kind .. " methods"]
   end
   for name, value in next, library() do
     local plugins = type(value) == "table" and (getmetatable(value) or {}).kind
@@ -340,19 +299,74 @@ local LONGEST_NAME = 200 -- patterns take quadratic time
 
 --- help.topic(name): the text about a name, or nil and the nearest name.
 function help.topic(name)
-  local list = topics()
+  local list = all_topics()
   local asked = trim(name:sub(1, LONGEST_NAME)):gsub("^sc%.", ""):gsub("[({].*$", "")
   local text = list[asked] or list[(asked:gsub("%.", ":"))]
   if text then return text() end
   return nil, options.nearest(asked, sorted(list))
 end
 
+--- help.brief(x[, name]): help on a function or a member `name` of sc, on one line; nil where there
+--- is none.
+function help.brief(x, name)
+  local made = component.constructors[x]
+  if made then
+    return ("sc.%s.%s{...}: %s"):format(made.kind, made.name, plugin_summary(made.kind, made.name))
+  end
+  local text = type(x) == "function" and comments.of_function(x)
+  if not text and (type(x) == "function" or type(x) == "table") then
+    local path = name or path_of(x)
+    text = path and (member_text(path, x) or c_texts()[path])
+  end
+  for method, f in pairs(not text and core.matrix_methods or {}) do
+    if f == x then text = c_texts()["matrix:" .. method] end
+  end
+  return text and summary(text)
+end
+
+--- help.topics(): the names that help "name" explains, each with its text.
+function help.topics()
+  local list = {}
+  for name, text in pairs(all_topics()) do
+    local ok, said = pcall(text)
+    if ok and type(said) == "string" then list[name] = said end
+  end
+  return list
+end
+
+--- help.search(words): the topics whose texts have the words, the best first: a list of { name,
+--- about }.
+function help.search(words)
+  local list, seen = {}, {}
+  for _, one in ipairs(require("scullery.help.search").ranked(help.topics(), words)) do
+    if not seen[one.text] then list[#list + 1] = { name = one.name, about = summary(one.text) } end
+    seen[one.text] = true
+  end
+  return list
+end
+
+local MOST_FOUND = 12
+
+local function found_text(words)
+  local lines = {}
+  for i, one in ipairs(help.search(words)) do
+    if i > MOST_FOUND then
+      lines[#lines + 1] = "  and others: more words find fewer"
+      break
+    end
+    lines[#lines + 1] = ("  %-22s %s"):format(one.name, one.about)
+  end
+  return #lines > 0 and "\nTopics that have the words:\n" .. table.concat(lines, "\n") or nil
+end
+
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
-  return ("There is no help on '%s'%s help() gives an overview."):format(#name > LONGEST_NAME
+  local asked = trim(name:sub(1, LONGEST_NAME))
+  return ("There is no help on '%s'%s%s"):format(#name > LONGEST_NAME
     and name:sub(1, LONGEST_NAME) .. "..." or name,
-    near and (" (did you mean '" .. near .. "'?).") or ".")
+    near and (" (did you mean '" .. near .. "'?).") or ".",
+    found_text(asked) or " help() gives an overview.")
 end
 
 --- help.text([x]): what help(x) prints, as a text.
@@ -365,8 +379,19 @@ function help.text(...)
   return type(x) == "string" and name_text(x) or value_text(x)
 end
 
+local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
+
+--- help.painted(text[, colour]): a text of help with its headings in bold where colours are wanted:
+--- where the terminal takes them, unless said.
+function help.painted(text, colour)
+  if colour == nil then colour = core.terminal().colour end
+  if not colour then return text end
+  text = text:gsub("^[^\n:]+:", bold, 1)
+  return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))
+end
+
 return setmetatable(help, {
-  __call = objects.guarded("help", function(_, ...) print(help.text(...)) end),
+  __call = objects.guarded("help", function(_, ...) print(help.painted(help.text(...))) end),
   __tostring = function()
     return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
       \"name\""

@@ -218,14 +218,14 @@ function Result:__tostring()
   return table.concat(lines, "\n")
 end
 
-local rules = {
+local rules = options.declare("pipeline:cv", {
   folds = { type = "integer", low = 2, default = 5 },
   repeats = { type = "integer", low = 1, default = 1 },
   score = criteria.rule,
   seed = { type = "integer", default = 0 },
   stages = { choices = { "shared", "fold" }, default = "shared" },
   progress = progress.rule,
-}
+})
 
 local function cross_validate(self, data, o)
   local ds = dataset.coerce(data)

@@ -168,6 +168,15 @@ local function refuse(...) error(string.format(...), 3) end
 
 -- ---------------------------------------------------------------- classes
 
+local made = {}
+
+--- objects.classes(): the classes made so far, a list in the order of their names.
+function objects.classes()
+  local list = { table.unpack(made) }
+  table.sort(list, function(a, b) return a.__name < b.__name end)
+  return list
+end
+
 local function names_of(class)
   local names = {}
   for name in pairs(class.methods) do names[#names + 1] = name end
@@ -184,9 +193,11 @@ end
 function objects.class(name, given)
   local class = { __name = name, example = given.example or name, methods = {}, fields = {},
     check = given.check }
+  made[#made + 1] = class
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list
+  function class.__tostring() return "a " .. name end
   for key in pairs(computed) do fields[key] = true end
 
   function class.__index(object, key)
@@ -218,6 +229,19 @@ end
 
 -- ---------------------------------------------------------------- modules
 
+--- objects.namespaces[value] = "sc.NAME": tables whose members one looks up by name.
+objects.namespaces = setmetatable({}, { __mode = "k" })
+
+--- objects.namespace(path, value): tell that a table with a metatable is one, and let it print as
+--- one.
+function objects.namespace(path, value)
+  objects.namespaces[value] = path
+  getmetatable(value).__tostring = function()
+    return ("%s: help(%s) lists its members"):format(path, path)
+  end
+  return value
+end
+
 --- objects.module(name, module): its functions guarded, and a name that it lacks answered with the
 --- nearest one.
 function objects.module(name, module)
@@ -232,7 +256,7 @@ function objects.module(name, module)
     for known in pairs(module) do names[#names + 1] = tostring(known) end
     refuse("sc.%s has no %s%s", name, shown(key), suggestion(key, names))
   end
-  return setmetatable(module, meta)
+  return objects.namespace("sc." .. name, setmetatable(module, meta))
 end
 
 return objects

@@ -115,6 +115,40 @@ local function declare(rules)
   return declared[rules]
 end
 
+local titled = {} -- title -> rules
+
+--- options.declare(title, rules) -> rules: the options of a function, as options.check takes them,
+--- for completion. A method's title is that of its class, as in "class:method".
+function options.declare(title, rules)
+  titled[title] = rules
+  return rules
+end
+
+--- options.rows(title): the options that were declared under a title, by name: a list of { name,
+--- takes, words }; nil where there are none.
+function options.rows(title)
+  local rules = titled[title]
+  if not rules then return nil end
+  local list = {}
+  for name, rule in pairs(rules) do
+    list[#list + 1] = { name = name, words = rule.choices, takes = rule.takes
+      or rule.choices and "one of " .. table.concat(rule.choices, ", ")
+      or rule.type and rule.type ~= "any" and rule.type or nil }
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+--- options.titles_of_method(method): the titles that were declared for methods of that name.
+function options.titles_of_method(method)
+  local list = {}
+  for title in pairs(titled) do
+    if title:match(":([%w_]+)$") == method then list[#list + 1] = title end
+  end
+  table.sort(list)
+  return list
+end
+
 local function whole(rule, value)
   if rule.type ~= "integer" or rule.test or type(value) ~= "number" then return value end
   return math.tointeger(value)

@@ -10,12 +10,12 @@ local progress = require "scullery.progress"
 
 local probabilities = {}
 
-local rules = {
+local rules = options.declare("pipeline:calibrate", {
   folds = { type = "integer", low = 2 },
   seed = { type = "integer" },
   data = { test = dataset.is, takes = "a data set" },
   progress = progress.rule,
-}
+})
 
 --- Only classifications have probabilities.
 function probabilities.check(f)

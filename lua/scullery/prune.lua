@@ -9,7 +9,7 @@ local options = require "scullery.options"
 
 local prune = {}
 
-local rules = {
+local rules = options.declare("pipeline:prune", {
   epsilon = { type = "number", above = 0, default = 0.01 },
   accept = { choices = { "norm", "theorem8", "risk", "zero_one" }, default = "risk" },
   delta = { test = function(v)
@@ -17,7 +17,7 @@ local rules = {
   end, takes = "a number between 0 and 1", default = 0.05 },
   start = { choices = { "bound", "tiny" }, default = "tiny" },
   data = { test = dataset.is, takes = "a data set" },
-}
+})
 
 -- Mean loss and share of wrong labels of weights on the rows to judge on.
 local function empirical(f, judging, weights)

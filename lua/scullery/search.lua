@@ -18,7 +18,7 @@ local search = { table_class = search_table.class }
 
 local estimates = { loo = true, gcv = true } -- what a solver may tell of its own
 
-local rules = {
+local rules = options.declare("pipeline:search", {
   folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
             takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
   seed = { type = "integer", default = 0 },
@@ -28,7 +28,7 @@ local rules = {
   rule = { choices = { "best", "one_se" }, default = "best" },
   outer = { type = "integer", low = 2 },
   progress = progress.rule,
-}
+})
 
 -- ------------------------------------------------------------ what to try
 
@@ -332,6 +332,7 @@ local function run_whole(self, data, o)
   local source = ds:source_of_targets()
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
+  cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
   if not ok then stop(kept, cells, planned) end
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule

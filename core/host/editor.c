@@ -1,0 +1,410 @@
+/* Enter ends a statement only where it is whole: otherwise it begins another line of the edited
+ * text. */
+#define _GNU_SOURCE
+#include "host/editor.h"
+
+#include "base/interrupt.h"
+#include "host/history.h"
+#include <errno.h>
+#include <histedit.h>
+#include <langinfo.h>
+#include <lauxlib.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static struct {
+  lua_State *L;
+  int place; /* of the functions to ask */
+  bool at_terminal, colour;
+  EditLine *editor; /* NULL where lines are read plainly */
+  History *history;
+  locale_t locale; /* of the texts that are typed */
+} self;
+
+static const char first_prompt[] = "> ", next_prompt[] = ">> ";
+
+/* ---------------------------------------------------------------- asking Lua */
+
+/* Call function `name` with a text; its results are left on the stack from the place that is
+ * returned on, 0 where it failed. */
+static int ask(const char *name, const char *text, size_t length, int results) {
+  lua_State *L = self.L;
+  const int top = lua_gettop(L);
+  if (!lua_checkstack(L, results + 3)) return 0;
+  lua_getfield(L, self.place, name);
+  lua_pushlstring(L, text, length);
+  if (lua_pcall(L, 1, results, 0) == LUA_OK) return top + 1;
+  lua_settop(L, top);
+  return 0;
+}
+
+static bool is_unfinished(const char *text, size_t length) {
+  const int place = ask("status", text, length, 1);
+  if (place == 0) return false;
+  const char *status = lua_tostring(self.L, place);
+  const bool unfinished = status != NULL && strcmp(status, "unfinished") == 0;
+  lua_settop(self.L, place - 1);
+  return unfinished;
+}
+
+/* ---------------------------------------------------------------- keys */
+
+/* Sequences that no key sends, bound to functions of libedit that ours go on with. */
+#define ACCEPT "\033[scl~a"
+#define HISTORY_BACK "\033[scl~b"
+#define HISTORY_ON "\033[scl~c"
+#define LINE_UP "\033[scl~d"
+#define LINE_DOWN "\033[scl~e"
+
+static unsigned char go_on(EditLine *editor, const char *keys) {
+  el_push(editor, keys);
+  return CC_NORM;
+}
+
+static unsigned char new_line(EditLine *editor, int key) {
+  (void)key;
+  return el_insertstr(editor, "\n") == 0 ? CC_REFRESH : CC_ERROR;
+}
+
+static unsigned char enter(EditLine *editor, int key) {
+  const LineInfo *line = el_line(editor);
+  if (is_unfinished(line->buffer, (size_t)(line->lastchar - line->buffer)))
+    return new_line(editor, key);
+  return go_on(editor, ACCEPT);
+}
+
+static bool has_newline(const char *from, const char *to) {
+  return memchr(from, '\n', (size_t)(to - from)) != NULL;
+}
+
+static unsigned char up(EditLine *editor, int key) {
+  const LineInfo *line = el_line(editor);
+  (void)key;
+  return go_on(editor, has_newline(line->buffer, line->cursor) ? LINE_UP : HISTORY_BACK);
+}
+
+static unsigned char down(EditLine *editor, int key) {
+  const LineInfo *line = el_line(editor);
+  (void)key;
+  return go_on(editor, has_newline(line->cursor, line->lastchar) ? LINE_DOWN : HISTORY_ON);
+}
+
+/* Characters from the cursor to the beginning (negative) or the end of its line; a character of
+ * UTF-8 has one byte that does not continue another. */
+static int to_line_end(const LineInfo *line, int direction) {
+  int count = 0;
+  const char *at = line->cursor;
+  if (direction < 0) {
+    for (; at > line->buffer && at[-1] != '\n'; at--)
+      count -= MB_CUR_MAX == 1 || (at[-1] & 0xC0) != 0x80;
+    return count;
+  }
+  for (; at < line->lastchar && *at != '\n'; at++)
+    count += MB_CUR_MAX == 1 || (*at & 0xC0) != 0x80;
+  return count;
+}
+
+static unsigned char line_begin(EditLine *editor, int key) {
+  (void)key;
+  (void)el_cursor(editor, to_line_end(el_line(editor), -1));
+  return CC_CURSOR;
+}
+
+static unsigned char line_end(EditLine *editor, int key) {
+  (void)key;
+  (void)el_cursor(editor, to_line_end(el_line(editor), 1));
+  return CC_CURSOR;
+}
+
+static unsigned char complete(EditLine *editor, int key) {
+  const LineInfo *line = el_line(editor);
+  unsigned char result = CC_ERROR;
+  (void)key;
+  const int place = ask("add", line->buffer, (size_t)(line->cursor - line->buffer), 2);
+  if (place == 0) return result;
+  const char *more = lua_tostring(self.L, place), *list = lua_tostring(self.L, place + 1);
+  if (more != NULL && *more != 0) {
+    result = el_insertstr(editor, more) == 0 ? CC_REFRESH : CC_ERROR;
+  } else if (list != NULL) {
+    (void)printf("\n%s", list);
+    result = CC_REDISPLAY;
+  }
+  lua_settop(self.L, place - 1);
+  return result;
+}
+
+/* What a terminal sends in brackets was pasted: it is text, and its newlines and tabs are no
+ * keys. */
+static unsigned char paste(EditLine *editor, int key) {
+  static const wchar_t end[] = L"\033[201~";
+  const size_t length = wcslen(end);
+  size_t count = 0, room = 0;
+  wchar_t *text = NULL, letter;
+  unsigned char result = CC_ERROR;
+  (void)key;
+  while (el_wgetc(editor, &letter) == 1) {
+    if (count + 2 > room) {
+      room = room == 0 ? 1024 : 2 * room;
+      wchar_t *more = realloc(text, room * sizeof *text);
+      if (more == NULL) break;
+      text = more;
+    }
+    text[count++] = letter == L'\r' ? L'\n' : letter;
+    if (count < length || wmemcmp(text + count - length, end, length) != 0) continue;
+    count -= length;
+    while (count > 0 && text[count - 1] == L'\n')
+      count--;
+    text[count] = 0;
+    result = count == 0 || el_winsertstr(editor, text) == 0 ? CC_REFRESH : CC_ERROR;
+    break;
+  }
+  free(text);
+  return result;
+}
+
+/* Whether a byte can be read; false after Ctrl-C. A press may come before the wait begins: it is
+ * looked for again and again. */
+static bool wait_for_byte(EditLine *editor) {
+  enum { LOOK_AGAIN = 200 }; /* milliseconds */
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  for (;;) {
+    const int ready = poll(&input, 1, LOOK_AGAIN);
+    if (scl_interrupted()) return false;
+    if (ready > 0) return true;
+    if (ready < 0) (void)el_set(editor, EL_REFRESH); /* after Ctrl-Z, or in a new window size */
+  }
+}
+
+/* The next character, by the locale; bytes that are none become the replacement character. */
+static int read_key(EditLine *editor, wchar_t *letter) {
+  mbstate_t state = {0};
+  for (;;) {
+    char byte;
+    if (!wait_for_byte(editor)) return -1;
+    const ssize_t count = read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count <= 0) return (int)count;
+    const size_t length = mbrtowc(letter, &byte, 1, &state);
+    if (length == (size_t)-2) continue; /* more bytes belong to it */
+    if (length == (size_t)-1) *letter = 0xFFFD;
+    return 1;
+  }
+}
+
+static char *show_prompt(EditLine *editor) {
+  /* escapes take no place on the line: they stand between bytes of 1 */
+  static char plain[] = "> ", coloured[] = "\1\033[32m\1>\1\033[0m\1 ";
+  (void)editor;
+  return self.colour ? coloured : plain;
+}
+
+static void bind(EditLine *editor, const char *key, const char *function) {
+  (void)el_set(editor, EL_BIND, key, function, NULL);
+}
+
+static void bind_keys(EditLine *editor) {
+  (void)el_set(editor, EL_PROMPT_ESC, show_prompt, '\1');
+  (void)el_set(editor, EL_EDITOR, "emacs");
+  (void)el_set(editor, EL_SIGNAL,
+               1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
+  (void)el_set(editor, EL_HIST, history, self.history);
+  (void)el_set(editor, EL_GETCFN, read_key);
+  (void)el_set(editor, EL_ADDFN, "scl-complete", "complete a name", complete);
+  (void)el_set(editor, EL_ADDFN, "scl-enter", "run the statement, or begin a line", enter);
+  (void)el_set(editor, EL_ADDFN, "scl-newline", "begin a line", new_line);
+  (void)el_set(editor, EL_ADDFN, "scl-up", "line above, or history", up);
+  (void)el_set(editor, EL_ADDFN, "scl-down", "line below, or history", down);
+  (void)el_set(editor, EL_ADDFN, "scl-begin", "beginning of the line", line_begin);
+  (void)el_set(editor, EL_ADDFN, "scl-end", "end of the line", line_end);
+  (void)el_set(editor, EL_ADDFN, "scl-paste", "insert what was pasted", paste);
+  static const char *const keys[][2] = {
+      {"^I", "scl-complete"},
+      {"^R", "em-inc-search-prev"},
+      {"^M", "scl-enter"},
+      {"^J", "scl-enter"},
+      {"\033^M", "scl-newline"},
+      {"\033^J", "scl-newline"},
+      {"^P", "scl-up"},
+      {"^N", "scl-down"},
+      {"\033[A", "scl-up"},
+      {"\033[B", "scl-down"},
+      {"\033OA", "scl-up"},
+      {"\033OB", "scl-down"},
+      {"^A", "scl-begin"},
+      {"^E", "scl-end"},
+      {"\033[H", "scl-begin"},
+      {"\033[F", "scl-end"},
+      {"\033OH", "scl-begin"},
+      {"\033OF", "scl-end"},
+      {"\033[1~", "scl-begin"},
+      {"\033[4~", "scl-end"},
+      {"\033[3~", "ed-delete-next-char"},
+      {"\033[200~", "scl-paste"},
+      {"\033[1;5C", "em-next-word"},
+      {"\033[1;5D", "ed-prev-word"},
+      {ACCEPT, "ed-newline"},
+      {HISTORY_BACK, "ed-prev-history"},
+      {HISTORY_ON, "ed-next-history"},
+      {LINE_UP, "ed-prev-line"},
+      {LINE_DOWN, "ed-next-line"},
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    bind(editor, keys[i][0], keys[i][1]);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static bool is_ascii(locale_t locale) {
+  const char *codeset = nl_langinfo_l(CODESET, locale);
+  return strcmp(codeset, "ANSI_X3.4-1968") == 0 || strcmp(codeset, "US-ASCII") == 0;
+}
+
+/* The user's way to write characters; UTF-8 where the locale has none, as the locale C. */
+static locale_t locale_of_texts(void) {
+  locale_t own = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+  if (own != (locale_t)0 && !is_ascii(own)) return own;
+  const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (unicode == (locale_t)0) return own;
+  if (own != (locale_t)0) freelocale(own);
+  return unicode;
+}
+
+static void use_locale(bool of_texts) {
+  if (self.locale != (locale_t)0) (void)uselocale(of_texts ? self.locale : LC_GLOBAL_LOCALE);
+}
+
+static void remember(const char *statement) {
+  HistEvent event;
+  (void)history(self.history, &event, H_ENTER, statement);
+}
+
+static bool is_dumb(void) {
+  const char *name = getenv("TERM");
+  return name == NULL || *name == 0 || strcmp(name, "dumb") == 0;
+}
+
+static void open_terminal(void) {
+  HistEvent event;
+  self.locale = locale_of_texts();
+  use_locale(true);
+  self.history = history_init();
+  self.editor = self.history == NULL ? NULL : el_init("scullery", stdin, stdout, stderr);
+  if (self.editor == NULL) {
+    scl_editor_close();
+    return;
+  }
+  (void)history(self.history, &event, H_SETSIZE, 10000);
+  (void)history(self.history, &event, H_SETUNIQUE, 1);
+  bind_keys(self.editor);
+  scl_history_open(remember);
+  use_locale(false);
+  (void)atexit(scl_editor_close);
+}
+
+bool scl_editor_at_terminal(void) { return self.at_terminal; }
+
+void scl_editor_open(lua_State *L, int place, bool colour) {
+  self.L = L;
+  self.place = place;
+  self.colour = colour;
+  self.at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+  if (self.at_terminal && !is_dumb()) open_terminal();
+}
+
+/* Also at os.exit, which returns to nobody. */
+void scl_editor_close(void) {
+  if (self.editor != NULL) el_end(self.editor);
+  if (self.history != NULL) history_end(self.history);
+  self.editor = NULL;
+  self.history = NULL;
+  use_locale(false);
+  if (self.locale != (locale_t)0) freelocale(self.locale);
+  self.locale = (locale_t)0;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static scl_typed edit(void) {
+  HistEvent event;
+  int count = 0;
+  (void)el_set(self.editor, EL_PREP_TERM, 1); /* keys are keys before the prompt is seen */
+  (void)fputs("\033[?2004h", stdout);         /* pasted text comes in brackets */
+  (void)fflush(stdout);
+  use_locale(true);
+  const char *text = el_gets(self.editor, &count);
+  use_locale(false);
+  (void)fputs("\033[?2004l", stdout);
+  (void)fflush(stdout);
+  const bool cleared = scl_interrupted(); /* libedit leaves the line at a signal */
+  scl_interrupt_clear();
+  if (cleared) {
+    (void)fputc('\n', stdout);
+    return SCL_TYPED_CLEARED;
+  }
+  if (text == NULL || count <= 0) return SCL_TYPED_END;
+  lua_pushlstring(self.L, text, (size_t)count - (text[count - 1] == '\n'));
+  const char *statement = lua_tostring(self.L, -1);
+  if (statement[strspn(statement, " \t\n")] != 0) {
+    const bool again =
+        history(self.history, &event, H_FIRST) >= 0 && strcmp(event.str, statement) == 0;
+    if (!again) {
+      (void)history(self.history, &event, H_ENTER, statement);
+      scl_history_add(statement);
+    }
+  }
+  return SCL_TYPED;
+}
+
+/* One line without its end onto the Lua stack. */
+static scl_typed read_line(void) {
+  luaL_Buffer line;
+  int letter;
+  bool any = false;
+  luaL_buffinit(self.L, &line);
+  while ((letter = getc(stdin)) != EOF && letter != '\n') {
+    luaL_addchar(&line, (char)letter);
+    any = true;
+  }
+  luaL_pushresult(&line);
+  const bool cleared = self.at_terminal && scl_interrupted();
+  if (!cleared && (any || letter == '\n')) return SCL_TYPED;
+  lua_pop(self.L, 1);
+  if (!cleared) return SCL_TYPED_END;
+  scl_interrupt_clear();
+  clearerr(stdin);
+  (void)fputc('\n', stdout);
+  return SCL_TYPED_CLEARED;
+}
+
+static void print_prompt(const char *text) {
+  if (!self.at_terminal) return;
+  (void)fputs(text, stdout);
+  (void)fflush(stdout);
+}
+
+/* Lines until the statement is whole, or the input ends. */
+static scl_typed read_lines(void) {
+  lua_State *L = self.L;
+  print_prompt(first_prompt);
+  scl_typed typed = read_line();
+  while (typed == SCL_TYPED) {
+    size_t length;
+    const char *text = lua_tolstring(L, -1, &length);
+    if (!is_unfinished(text, length)) return SCL_TYPED;
+    print_prompt(next_prompt);
+    typed = read_line();
+    if (typed == SCL_TYPED_END) return SCL_TYPED; /* what is wrong with it is told */
+    if (typed == SCL_TYPED_CLEARED) break;
+    lua_pushliteral(L, "\n");
+    lua_insert(L, -2);
+    lua_concat(L, 3);
+  }
+  return typed;
+}
+
+scl_typed scl_editor_read(void) { return self.editor != NULL ? edit() : read_lines(); }

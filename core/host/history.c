@@ -1,0 +1,189 @@
+/* A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
+ * format of libedit's own history files, which older sessions wrote, read by its escapes. Statements
+ * are appended under a lock, so that sessions which run at once lose nothing of each other. */
+#define _GNU_SOURCE
+#include "host/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEPT = 5000, MOST = 2 * KEPT }; /* more than MOST statements are cut down to KEPT */
+
+static const char cookie[] = "_HiStOrY_V2_\n";
+static char path[4096];
+
+/* ---------------------------------------------------------------- the file */
+
+/* path, and the folders that lead to it. */
+static void find_path(void) {
+  const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+  path[0] = 0;
+  int length = 0;
+  if (base != NULL && *base != 0)
+    length = snprintf(path, sizeof path, "%s/scullery/history", base);
+  else if (home != NULL && *home != 0)
+    length = snprintf(path, sizeof path, "%s/.local/state/scullery/history", home);
+  if (length < 0 || (size_t)length >= sizeof path) path[0] = 0;
+  for (char *slash = path[0] == 0 ? NULL : strchr(path + 1, '/'); slash != NULL;
+       slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    (void)mkdir(path, 0700);
+    *slash = '/';
+  }
+}
+
+/* The file, locked; NULL with errno. It may have been replaced while the lock was waited for. */
+static FILE *open_locked(void) {
+  for (int attempt = 0; attempt < 100; attempt++) {
+    struct stat here, there;
+    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return NULL;
+    if (flock(file, LOCK_EX) == 0 && fstat(file, &here) == 0 && stat(path, &there) == 0 &&
+        here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+      return fdopen(file, "a+");
+    (void)close(file);
+  }
+  errno = EBUSY;
+  return NULL;
+}
+
+/* ---------------------------------------------------------------- lines */
+
+static bool is_octal(const char *digits) {
+  return digits[0] >= '0' && digits[0] <= '3' && digits[1] >= '0' && digits[1] <= '7' &&
+         digits[2] >= '0' && digits[2] <= '7';
+}
+
+/* The byte of an escape behind its backslash, and how many bytes it takes: octal digits, or the
+ * forms of vis(3) for controls and bytes above 127. */
+static size_t escape(const char *text, char *byte) {
+  if (is_octal(text)) {
+    *byte = (char)((text[0] - '0') * 64 + (text[1] - '0') * 8 + (text[2] - '0'));
+    return 3;
+  }
+  if (text[0] == 'M' && text[1] == '-' && text[2] != 0) {
+    *byte = (char)(text[2] | 0x80);
+    return 3;
+  }
+  if (text[0] == 'M' && text[1] == '^' && text[2] != 0) {
+    *byte = (char)((text[2] == '?' ? 0x7f : text[2] & 0x1f) | 0x80);
+    return 3;
+  }
+  if (text[0] == '^' && text[1] != 0) {
+    *byte = (char)(text[1] == '?' ? 0x7f : text[1] & 0x1f);
+    return 2;
+  }
+  *byte = text[0] == 0 ? '\\' : text[0];
+  return text[0] == 0 ? 0 : 1;
+}
+
+static void decode(char *line) {
+  char *to = line;
+  for (const char *from = line; *from != 0;) {
+    if (*from != '\\') {
+      *to++ = *from++;
+      continue;
+    }
+    from++;
+    from += escape(from, to++);
+  }
+  *to = 0;
+  while (to > line && to[-1] == '\n')
+    *--to = 0;
+}
+
+static void write_encoded(FILE *file, const char *statement) {
+  for (const char *at = statement; *at != 0; at++) {
+    if (*at == '\\' || *at == '\n' || *at == '\r')
+      (void)fprintf(file, "\\%03o", (unsigned char)*at);
+    else
+      (void)putc(*at, file);
+  }
+  (void)putc('\n', file);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+typedef struct statements {
+  char **lines;
+  size_t count, room;
+} statements;
+
+static bool keep_line(statements *all, char *line) {
+  if (all->count == all->room) {
+    const size_t room = all->room == 0 ? 256 : 2 * all->room;
+    char **more = realloc(all->lines, room * sizeof *more);
+    if (more == NULL) return false;
+    all->lines = more;
+    all->room = room;
+  }
+  all->lines[all->count++] = line;
+  return true;
+}
+
+static statements read_statements(FILE *file) {
+  statements all = {0};
+  char *line = NULL;
+  size_t size = 0;
+  rewind(file);
+  for (ssize_t length; (length = getline(&line, &size, file)) >= 0; line = NULL, size = 0) {
+    if (strcmp(line, cookie) != 0) {
+      if (length > 0 && line[length - 1] == '\n') line[length - 1] = 0;
+      decode(line);
+      if (*line != 0 && keep_line(&all, line)) continue;
+    }
+    free(line);
+  }
+  free(line);
+  return all;
+}
+
+/* The last statements in a new file in the old one's place. */
+static void shorten(const statements *all) {
+  char fresh[sizeof path + 32];
+  (void)snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
+  FILE *file = fopen(fresh, "we");
+  if (file == NULL) return;
+  (void)fputs(cookie, file);
+  for (size_t i = all->count - KEPT; i < all->count; i++)
+    write_encoded(file, all->lines[i]);
+  const bool written = ferror(file) == 0;
+  if (fclose(file) != 0 || !written || rename(fresh, path) != 0) (void)unlink(fresh);
+}
+
+void scl_history_open(void (*take)(const char *statement)) {
+  find_path();
+  FILE *file = path[0] == 0 ? NULL : open_locked();
+  if (file == NULL) {
+    if (path[0] == 0)
+      (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
+    else
+      (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path, strerror(errno));
+    file = path[0] == 0 ? NULL : fopen(path, "re");
+    path[0] = 0;
+    if (file == NULL) return;
+  }
+  statements all = read_statements(file);
+  for (size_t i = 0; i < all.count; i++)
+    take(all.lines[i]);
+  if (all.count > MOST && path[0] != 0) shorten(&all);
+  (void)fclose(file);
+  for (size_t i = 0; i < all.count; i++)
+    free(all.lines[i]);
+  free(all.lines);
+}
+
+void scl_history_add(const char *statement) {
+  FILE *file = path[0] == 0 ? NULL : open_locked();
+  if (file == NULL) return;
+  if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0) (void)fputs(cookie, file);
+  write_encoded(file, statement);
+  (void)fclose(file);
+}

@@ -1,0 +1,54 @@
+/* scullery.core: what a folder holds. */
+#define _GNU_SOURCE
+#include "lua/glue.h"
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_folder(DIR *folder, const struct dirent *entry) {
+  struct stat file;
+  if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
+  return fstatat(dirfd(folder), entry->d_name, &file, 0) == 0 && S_ISDIR(file.st_mode);
+}
+
+/* Its __gc closes it, also where an error jumps over the end. */
+static int close_folder(lua_State *L) {
+  DIR **folder = lua_touserdata(L, 1);
+  if (*folder != NULL) (void)closedir(*folder);
+  *folder = NULL;
+  return 0;
+}
+
+static DIR **new_folder(lua_State *L) {
+  DIR **folder = lua_newuserdatauv(L, sizeof *folder, 0);
+  *folder = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, close_folder);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  return folder;
+}
+
+/* core.folder(path) -> a list of { name, folder = whether it is one }, without "." and ".."; nil
+ * where it cannot be read */
+static int folder(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  DIR **files = new_folder(L);
+  lua_Integer count = 0;
+  *files = opendir(path);
+  if (*files == NULL) return 0;
+  lua_newtable(L);
+  for (const struct dirent *file = readdir(*files); file != NULL; file = readdir(*files)) {
+    if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0) continue;
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, file->d_name);
+    lua_setfield(L, -2, "name");
+    scl_lua_set_boolean(L, "folder", is_folder(*files, file));
+    lua_rawseti(L, -2, ++count);
+  }
+  (void)closedir(*files);
+  *files = NULL;
+  return 1;
+}
+
+void scl_lua_open_folder(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"folder", folder}); }

@@ -1,0 +1,59 @@
+--- The `---` comments of Lua files, which help() shows.
+local objects = require "scullery.objects"
+
+local comments = {}
+
+-- path of a source file -> { byline = {line -> text}, byname = {"Pipeline:fit" -> text}, module =
+-- text }
+local indexed = {}
+
+local function read_index(path)
+  local index = { byline = {}, byname = {} }
+  local file = io.open(path, "r")
+  if not file then return index end
+  local block, number = {}, 0
+  for line in file:lines() do
+    number = number + 1
+    local comment = line:match("^%-%-%-%s?(.*)$")
+    if comment then
+      block[#block + 1] = comment
+      if number == #block then index.module = table.concat(block, "\n") end
+    else
+      if #block > 0 then
+        local text = table.concat(block, "\n")
+        local name = line:match("^function%s+([%w_.:]+)")
+          or line:match("^local%s+function%s+([%w_]+)") or line:match("^([%w_.]+)%s*=")
+        if name then
+          index.byline[number] = text
+          index.byname[name] = text
+        end
+      end
+      block = {}
+    end
+  end
+  file:close()
+  return index
+end
+
+--- comments.of_file(path): { byline, byname, module }: the comments by the line and by the name of
+--- what they stand above, and the one at the file's beginning.
+function comments.of_file(path)
+  indexed[path] = indexed[path] or read_index(path)
+  return indexed[path]
+end
+
+--- comments.of_module(name): the same of a module, whether it is loaded or not; nil when there is
+--- no such file.
+function comments.of_module(name)
+  local path = package.searchpath(name, package.path)
+  return path and comments.of_file(path)
+end
+
+--- comments.of_function(f): the comment above a Lua function, or nil.
+function comments.of_function(f)
+  local where = debug.getinfo(objects.original[f] or f, "S")
+  if where.what == "C" or where.source:sub(1, 1) ~= "@" then return nil end
+  return comments.of_file(where.source:sub(2)).byline[where.linedefined]
+end
+
+return comments

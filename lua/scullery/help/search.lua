@@ -1,0 +1,55 @@
+--- Search in texts by words.
+local search = {}
+
+-- How well a topic answers one word: its name counts most, then its first line, then the rest.
+local function score(name, first, text, word)
+  if name == word then return 100 end
+  local total = 0
+  if name:find(word, 1, true) then total = total + 20 end
+  if first:find(word, 1, true) then total = total + 6 end
+  local at = 1
+  for _ = 1, 5 do
+    local begins, ends = text:find(word, at, true)
+    if not begins then break end
+    local whole = not text:sub(begins - 1, begins - 1):find("%w")
+      and not text:sub(ends + 1, ends + 1):find("%w")
+    total = total + (whole and 2 or 1)
+    at = ends + 1
+  end
+  return total
+end
+
+local function words_of(text)
+  local list, seen = {}, {}
+  for word in text:lower():gmatch("[%w_\x80-\xff]+") do
+    if not seen[word] then list[#list + 1] = word end
+    seen[word] = true
+  end
+  return list
+end
+
+--- search.ranked(topics, words): topics: name -> text; words: a text. A list of { name, text, score
+--- } of the topics that have all of the words, or as many of them as any topic has; the best first.
+function search.ranked(topics, words)
+  local wanted, list, most = words_of(words), {}, 1
+  for name, text in pairs(topics) do
+    local low, hits, total = text:lower(), 0, 0
+    local first = low:match("^[^\n]*")
+    for _, word in ipairs(wanted) do
+      local points = score(name:lower(), first, low, word)
+      if points > 0 then hits = hits + 1 end
+      total = total + points
+    end
+    most = math.max(most, hits)
+    list[#list + 1] = { name = name, text = text, score = total, hits = hits }
+  end
+  local found = {}
+  for _, one in ipairs(list) do if one.hits == most then found[#found + 1] = one end end
+  table.sort(found, function(a, b)
+    if a.score ~= b.score then return a.score > b.score end
+    return a.name < b.name
+  end)
+  return found
+end
+
+return search

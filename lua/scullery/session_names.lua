@@ -1,0 +1,83 @@
+--- :who: the variables of a session, with what they are and the memory that they take.
+local core = require "scullery.core"
+local display = require "scullery.display"
+
+local names = {}
+
+local MOST_VISITED = 1000000
+
+-- Bytes that a value keeps alive, about: texts and tables as Lua stores them, the storage of
+-- matrices. Functions, metatables and the library's modules are left out.
+local function bytes_of(value, seen, room)
+  local kind = type(value)
+  if kind == "string" then return 24 + #value end
+  if core.is_matrix(value) then
+    if seen[value] then return 0 end
+    seen[value] = true
+    return value:bytes()
+  end
+  if kind ~= "table" or seen[value] or room.left <= 0 then return 0 end
+  seen[value] = true
+  local total = 56
+  for key, inner in next, value do
+    room.left = room.left - 1
+    total = total + 24 + bytes_of(key, seen, room) + bytes_of(inner, seen, room)
+  end
+  return total
+end
+
+--- names.bytes(value): about how many bytes a value keeps alive.
+function names.bytes(value)
+  return bytes_of(value, { [package.loaded.scullery or false] = true }, { left = MOST_VISITED })
+end
+
+local function size_text(bytes)
+  if bytes >= 1e9 then return ("%.3g GB"):format(bytes / 1e9) end
+  if bytes >= 1e6 then return ("%.3g MB"):format(bytes / 1e6) end
+  if bytes >= 1000 then return ("%.3g kB"):format(bytes / 1000) end
+  return ("%d B"):format(bytes)
+end
+
+local function count_of(value)
+  local count = 0
+  for _ in next, value do count = count + 1 end
+  return count == 1 and "1 entry" or count .. " entries"
+end
+
+-- What it is and its shape, on one line.
+local function about(value)
+  local kind = type(value)
+  if kind == "string" then return ("string, %d bytes"):format(#value) end
+  if kind == "table" and not debug.getmetatable(value) then return "table, " .. count_of(value) end
+  if kind == "number" or kind == "boolean" then return kind .. ", " .. tostring(value) end
+  return (display.text(value, { width = 60 }):gsub("\n.*", ""))
+end
+
+--- names.list(session): a list of { name, about, bytes } of the variables that the session made.
+function names.list(session)
+  local list = {}
+  for name, value in next, session.environment do
+    local library = name == "_" or rawequal(value, package.loaded.scullery)
+      or rawequal(value, package.loaded["scullery.help"])
+    if type(name) == "string" and not library and not rawequal(session.known[name], value) then
+      list[#list + 1] = { name = name, about = about(value), bytes = names.bytes(value) }
+    end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+--- names.text(session): the list as lines.
+function names.text(session)
+  local list, widest = names.list(session), 4
+  if #list == 0 then return "no variables yet" end
+  for _, one in ipairs(list) do widest = math.max(widest, #one.name) end
+  local lines = {}
+  for i, one in ipairs(list) do
+    lines[i] = ("%-" .. math.min(widest, 30) .. "s  %8s  %s"):format(one.name,
+      size_text(one.bytes), one.about)
+  end
+  return table.concat(lines, "\n")
+end
+
+return names
