@@ -19,8 +19,8 @@ static int hide_progress(lua_State *L) {
   return 0;
 }
 
-/* A plugin's line takes the place of the progress line, which comes back with the next report. Called
- * on any thread. */
+/* A plugin's line takes the place of the progress line, which comes back with the next report.
+ * Called on any thread. */
 static void show_log(const char *text) { (void)fprintf(stderr, "\r\033[Kscullery: %s\n", text); }
 
 /* ------------------------------------------------------------ a script's function */
