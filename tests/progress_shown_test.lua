@@ -63,6 +63,14 @@ function TestLevels.test_they_nest_and_end_with_their_block()
   end), { "alone" })
 end
 
+function TestLevels.test_they_print_as_what_they_are()
+  local level <close> = progress.level{ name = "fold", total = 5 }
+  level:step()
+  lu.assertEquals(tostring(level), "level fold, 1 of 5 done")
+  level:close()
+  lu.assertEquals(tostring(level), "a level of progress that is closed")
+end
+
 function TestLevels.test_an_error_ends_them()
   local function fail()
     local outer <close> = progress.level{ name = "outer", total = 2 }
