@@ -1,13 +1,11 @@
 --- Layers of a panel for gnuplot: their data, and what it plots of them.
 local colours = require "scullery.plot.colours"
+local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
 local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 
 local layers = {}
-
---- layers.LABEL_MOST: characters of an entry of the legend.
-layers.LABEL_MOST = 32
 
 local quote, number = quoting.text, quoting.number
 
@@ -44,7 +42,7 @@ local function add_plot(made, ...) made.plots[#made.plots + 1] = string.format(.
 
 local function title_of(made, label)
   if not made.legend or not label then return "notitle" end
-  return "title " .. quote(texts.short(label, layers.LABEL_MOST))
+  return "title " .. quote(texts.short(label, legend.LABEL_MOST))
 end
 
 -- Rows of numbers.
