@@ -59,6 +59,40 @@ function TestPages:test_names_exist()
   end
 end
 
+function TestPages:test_the_reference_is_what_help_says()
+  local status, said = support.scullery(support.quote(source .. "/scripts/reference.lua")
+    .. " --check")
+  lu.assertEquals(said, "") -- build/scullery scripts/reference.lua writes it
+  lu.assertEquals(status, 0)
+end
+
+function TestPages:test_the_overview_names_every_plugin()
+  local text = support.read(source .. "/docs/overview.md")
+  local seen = 0
+  for _, one in ipairs(require("scullery.core").plugin_list()) do
+    lu.assertStrContains(text, "`" .. one.name .. "`")
+    seen = seen + 1
+  end
+  lu.assertTrue(seen > 50)
+end
+
+-- The variables that the code asks for are those that the reference lists.
+function TestPages:test_the_reference_lists_every_environment_variable()
+  local listed = {}
+  for _, one in ipairs(require "scullery.help.environment") do listed[one[1]] = true end
+  local pipe = assert(io.popen(([[cd '%s' &&
+    grep -rhoE 'getenv ?\(?"SCULLERY_[A-Z_]+' core lua --include=*.c --include=*.lua]])
+    :format(source)))
+  local seen = 0
+  for line in pipe:lines() do
+    local name = line:match("SCULLERY_[%u_]+")
+    lu.assertTrue(listed[name], name .. " is not in lua/scullery/help/environment.lua")
+    seen = seen + 1
+  end
+  pipe:close()
+  lu.assertTrue(seen >= 5, "no variables were found")
+end
+
 -- ---------------------------------------------------------------- the tools find faults
 
 TestTools = {}
@@ -111,6 +145,7 @@ function TestTools:test_directives()
   local one = page_of("# A page\n\n<!-- file: a.csv -->\n```csv\n1,2\n```\n\n"
     .. "<!-- not run: no such folder -->\n```lua\nerror('x')\n```\n\n"
     .. "<!-- needs: no_such_set -->\n```lua\nerror('x')\n```\n\n```lua\nlocal b = 1\n```\n\n"
+    .. "<!-- output: varies -->\n```lua\nprint(os.time())\n```\n\n```text\n1\n```\n\n"
     .. "<!-- new session -->\n<!-- tolerance: 0.5 -->\n```lua\nprint(io.open('a.csv'):read('a'))\n"
     .. "print(b)\n```\n\n```text\n1,3\nnil\n```\n")
   local failures, skipped = run(one)

@@ -4,10 +4,18 @@ SCULLERY_COMMAND names the command under test, JUPYTER_PATH the folder that hold
 """
 
 import os
+import shutil
+import signal
+import sys
 import time
 import unittest
+from xml.etree import ElementTree
 
 from jupyter_client.manager import start_new_kernel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "scripts", "jupyter"))
+import child  # noqa: E402  the kernel's own module
 
 LIMIT = 120  # seconds: ends a test that hangs
 
@@ -66,7 +74,8 @@ class Kernel:
 
     def close(self):
         self.client.stop_channels()
-        self.manager.shutdown_kernel()
+        if self.manager.has_kernel:
+            self.manager.shutdown_kernel()
 
 
 class KernelTest(unittest.TestCase):
@@ -126,6 +135,26 @@ class KernelTest(unittest.TestCase):
         text = said["stdout"] + "".join(d["text/plain"] for d in said["data"])
         self.assertIn("standard deviation", text)
 
+    def test_pictures_stand_in_the_notebook(self):
+        figure = 'sc.plot.line{ x = { 1, 2, 3 }, y = { 1, 4, %d }, title = "Squares %d" }'
+        shown = self.kernel.run(f"fig = {figure % (9, 0)} fig")["error"]
+        self.assertIsNotNone(shown)
+        self.kernel.run(f"fig = {figure % (9, 0)}")
+        result = self.kernel.run("fig")["data"]
+        self.assertEqual(len(result), 1)
+        self.assertIn("Squares 0", result[0]["text/plain"])
+        said = self.kernel.run(f'for i = 1, 3 do print(i) {figure.replace("%d", "i", 1)}:show() end'
+                               .replace("%d", '" .. i .. "'))
+        self.assertEqual(said["stdout"], "1\n2\n3\n")
+        self.assertEqual(len(said["data"]), 3)
+        for i, data in enumerate(said["data"], 1):
+            self.assertIn(f"Squares {i}", data["text/plain"])
+        if shutil.which("gnuplot"):
+            for i, data in enumerate(said["data"] + result):
+                root = ElementTree.fromstring(data["image/svg+xml"])
+                self.assertTrue(root.tag.endswith("svg"))
+                self.assertIn("Squares", data["image/svg+xml"])
+
     def test_any_text(self):
         self.assertIn("Grüße, 世界 🎲", self.value('"Grüße, 世界 🎲"'))
         self.assertEqual(self.kernel.run('io.write("héhé")')["stdout"], "héhé")
@@ -141,12 +170,14 @@ class KernelTest(unittest.TestCase):
     # ------------------------------------------------------------ limits
 
     def test_much_output_is_cut_with_a_sentence(self):
-        said = self.kernel.run('local s = ("x"):rep(9999) for i = 1, 20000 do print(s) end')
+        said = self.kernel.run('local s = ("x"):rep(9999) for i = 1, 3000 do print(s) end')
         self.assertEqual((said["status"], len(said["stdout"])), ("ok", 1000000))
-        self.assertIn("[199000000 more bytes were printed and are not shown", said["stderr"])
+        self.assertIn("[29000000 more bytes were printed and are not shown", said["stderr"])
         self.assertLess(said["pieces"], 1000)
-        said = self.kernel.run('("x"):rep(300000000)')
+        said = self.kernel.run('("x"):rep(100000000)')
         self.assertLess(len(said["data"][0]["text/plain"]), 1001000)
+        said = self.kernel.run('error(("x"):rep(100000000), 0)')
+        self.assertLess(len(said["error"]["evalue"]), 1001000)
         self.assertEqual(self.value("1"), "1")
 
     # ------------------------------------------------------------ stopping
@@ -191,11 +222,11 @@ class KernelTest(unittest.TestCase):
 
     def test_restart(self):
         self.kernel.run("kept = 1")
-        child = self.value('io.open("/proc/self/stat"):read("n")')
+        process = self.value('io.open("/proc/self/stat"):read("n")')
         self.kernel.manager.restart_kernel()
         self.kernel.client.wait_for_ready(timeout=LIMIT)
         self.assertEqual(self.value("kept"), "nil")
-        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        self.assertFalse(os.path.exists(f"/proc/{process}"))
 
     # ------------------------------------------------------------ the editor
 
@@ -232,21 +263,60 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(status("x = = 1"), "invalid")
 
 
+class LimitsTest(unittest.TestCase):
+    """What a cell may show, without a kernel."""
+
+    def test_pictures(self):
+        said = []
+        printed = child.Printed(lambda stream, text: said.append((stream, text)))
+        picture = {"image/svg+xml": "x" * 1000000}
+        self.assertEqual([printed.admits(picture) for _ in range(22)], [True] * 20 + [False] * 2)
+        printed.finish()
+        (stream, text), = said
+        self.assertEqual(stream, "stderr")
+        self.assertIn("[2 more pictures are not shown: a cell shows 20000000 bytes", text)
+
+    def test_letters_stay_whole(self):
+        said = []
+        printed = child.Printed(lambda stream, text: said.append(text))
+        for byte in "ü🎲".encode():
+            printed.add("stdout", bytes([byte]))
+            printed.flush()
+        printed.finish()
+        self.assertEqual(said, ["ü", "🎲"])
+
+
 class AbandonedTest(unittest.TestCase):
-    def test_a_kernel_that_is_killed_leaves_no_child(self):
+    """No way to end a kernel leaves its child behind, not even while a cell runs."""
+
+    def check(self, end):
         kernel = Kernel()
         try:
             asked = kernel.send('print(io.open("/proc/self/stat"):read("n")) while true do end')
             *_, last = kernel.messages(asked, until="\n")
-            child = int(last["content"]["text"])
-            kernel.manager.signal_kernel(9)
+            process = int(last["content"]["text"])
+            end(kernel)
             for _ in range(100 * LIMIT):
-                if not os.path.exists(f"/proc/{child}"):
+                if not os.path.exists(f"/proc/{process}"):
                     break
                 time.sleep(0.01)
-            self.assertFalse(os.path.exists(f"/proc/{child}"))
+            self.assertFalse(os.path.exists(f"/proc/{process}"))
         finally:
             kernel.close()
+
+    def test_a_kernel_that_is_killed(self):
+        self.check(lambda kernel: kernel.manager.signal_kernel(signal.SIGKILL))
+
+    def test_a_kernel_that_is_shut_down(self):
+        self.check(lambda kernel: kernel.manager.shutdown_kernel())
+
+    def test_a_kernel_that_is_started_again(self):
+        def restart(kernel):
+            kernel.manager.restart_kernel()
+            kernel.client.wait_for_ready(timeout=LIMIT)
+            self.assertEqual(kernel.run("1 + 1")["data"][0]["text/plain"], "2")
+
+        self.check(restart)
 
 
 if __name__ == "__main__":

@@ -127,13 +127,18 @@ static scl_status cut_off_torn(const scl_journal *journal, off_t *size, scl_erro
 
 /* ------------------------------------------------------------ adding */
 
-/* One write, so that a reader without the lock sees all of it or a line without an end. */
+/* A reader without the lock sees all of it or a line without an end. */
 static scl_status write_line(const scl_journal *journal, const char *line, size_t length,
                              off_t size, scl_error *error) {
   const scl_file_limit held = scl_file_limit_hold();
-  errno = 0;
-  const ssize_t put = write(journal->file, line, length);
-  int reason = put == (ssize_t)length ? 0 : put < 0 && errno != 0 ? errno : ENOSPC;
+  int reason = 0;
+  for (size_t put = 0; put < length && reason == 0;) {
+    const ssize_t piece = write(journal->file, line + put, length - put);
+    if (piece > 0)
+      put += (size_t)piece;
+    else if (piece == 0 || errno != EINTR)
+      reason = piece == 0 ? ENOSPC : errno;
+  }
   scl_file_limit_end(&held);
   if (reason == 0 && fdatasync(journal->file) != 0 && errno != EINVAL) /* EINVAL: none there */
     reason = errno;

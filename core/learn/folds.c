@@ -3,6 +3,7 @@
  * it is alone. */
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/profile.h"
 #include "base/progress.h"
 #include "base/thread.h"
 #include "learn/model.h"
@@ -107,6 +108,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   memset(fits, 0, groups * f.each * sizeof *fits);
   (void)pthread_mutex_init(&f.lock, NULL);
   const bool told = groups > 1 && training->flow.doing != NULL;
+  const size_t mark = scl_profile_enter("solving");
   f.level = told ? scl_level_open("fold", NULL, (double)groups) : 0;
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
@@ -115,6 +117,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   for (size_t i = 0; i < started; i++)
     scl_thread_join(threads[i]);
   scl_level_close(f.level, false);
+  scl_profile_leave(mark, 0, 0);
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
   if (f.cancelled) scl_interrupt_clear();

@@ -33,6 +33,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   scl_lua_open_progress(L);
+  scl_lua_open_profile(L);
   scl_lua_open_json(L);
   scl_lua_open_saving(L);
   scl_lua_open_row_files(L);

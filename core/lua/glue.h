@@ -89,6 +89,7 @@ void scl_lua_open_training(lua_State *L);
 void scl_lua_open_model(lua_State *L);
 void scl_lua_open_pruning(lua_State *L);
 void scl_lua_open_progress(lua_State *L);
+void scl_lua_open_profile(lua_State *L);
 void scl_lua_open_loss(lua_State *L);
 void scl_lua_open_probabilities(lua_State *L);
 void scl_lua_open_inspect(lua_State *L);

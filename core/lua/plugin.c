@@ -235,10 +235,12 @@ static int plugin_load(lua_State *L) {
   return 1;
 }
 
+/* Those without a version of their own are of ours. */
 static void add_version(void *context, const scl_component *component) {
   lua_State *L = context;
+  const char *version = component->plugin.version;
   lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
-  lua_pushstring(L, component->plugin.version == NULL ? "" : component->plugin.version);
+  lua_pushstring(L, version == NULL || *version == 0 ? SCULLERY_VERSION : version);
   lua_rawset(L, -3);
 }
 

@@ -126,8 +126,9 @@ local function notebook_parser()
   local parser = parser_for("notebook", "The Jupyter kernel.")
   parser:require_command(true)
   parser:command_target("action")
-  for action, about in pairs{ install = "make Jupyter know this Scullery",
-    uninstall = "take the kernel away again" } do
+  for _, one in ipairs{ { "install", "make Jupyter know this Scullery" },
+    { "uninstall", "take the kernel away again" } } do
+    local action, about = one[1], one[2]
     local verb = parser:command(action, about)
     verb:mutex(verb:flag("--user", "in the user's folder of kernels (the default)"),
       verb:option("--prefix", "in DIR/share/jupyter/kernels, as /usr/local for all users")

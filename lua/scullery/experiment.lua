@@ -5,10 +5,10 @@ local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local fingerprint = require "scullery.fingerprint"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 local results = require "scullery.experiment.results"
 local running = require "scullery.experiment.running"
 local store = require "scullery.experiment.store"
-local telling = require "scullery.experiment.telling"
 local values = require "scullery.experiment.values"
 local workers = require "scullery.experiment.workers"
 
@@ -96,11 +96,11 @@ local function check_same(run)
     end
   end
   if told.version then
-    telling.say(run.name, "some cells were run by Scullery %s, and this is %s", told.version,
+    running.say(run, "some cells were run by Scullery %s, and this is %s", told.version,
       now.scullery)
   end
   if told.script then
-    telling.say(run.name, "the script has changed since some cells were run; they are kept")
+    running.say(run, "the script has changed since some cells were run; they are kept")
   end
 end
 
@@ -116,7 +116,7 @@ local function watch_columns(run)
     if record.status ~= "done" then return end
     local text = text_of(record)
     if columns and text ~= columns then
-      telling.say(run.name, "results have the columns %s, where earlier ones have %s", text,
+      running.say(run, "results have the columns %s, where earlier ones have %s", text,
         columns)
     end
     columns = text
@@ -136,7 +136,7 @@ local function run_here(run)
       return
     else
       if not told then
-        telling.say(run.name, "waiting for %d %s that another run works on", others,
+        running.say(run, "waiting for %d %s that another run works on", others,
           others == 1 and "cell" or "cells")
       end
       told = true
@@ -154,19 +154,19 @@ end
 -- Run what is to run, with the experiment locked against a call of itself.
 local function run_cells(run)
   local done = count_finished(run)
-  local progress, watch = telling.new(run.name, done, #run.cells), watch_columns(run)
+  local level <close> = progress.level{ name = "experiment", total = #run.cells - done }
+  local watch = watch_columns(run)
   if done > 0 then
-    telling.say(run.name, "%d of %d cells were done before", done, #run.cells)
+    running.say(run, "%d of %d cells were done before", done, #run.cells)
   end
   run.done = function(i, record)
-    telling.step(progress)
+    level:step()
     watch(i, record)
   end
   local path = run.store.path
   busy[path] = true
   local ok, message = pcall(run.processes > 1 and workers.run or run_here, run)
   busy[path] = nil
-  telling.finish()
   if not ok then error(message, 0) end
 end
 

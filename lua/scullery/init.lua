@@ -25,6 +25,7 @@ local sc = {
   data = require "scullery.data",
   plot = require "scullery.plot",
   plugin = require "scullery.plugin",
+  profile = require "scullery.profile".run,
   progress = { level = require "scullery.progress".level },
   threads = core.threads,
 }
@@ -33,7 +34,7 @@ sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",

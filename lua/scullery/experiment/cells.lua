@@ -8,13 +8,15 @@ local values = require "scullery.experiment.values"
 local cells = {}
 
 local MOST = 100000
-local DEPTH = 4
+local DEPTH = 4 -- of lists in lists
+local MOST_TEXT = 10000
 
 local function fail(...) error(string.format(...), 0) end
 
 -- ---------------------------------------------------------------- values
 
 local function check_text(text, where)
+  if #text > MOST_TEXT then fail("%s is a text of more than %d bytes", where, MOST_TEXT) end
   if not utf8.len(text) or text:find("\0", 1, true) then
     fail("%s is a text that is not UTF-8", where)
   end

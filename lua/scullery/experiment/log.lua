@@ -38,16 +38,12 @@ function log:add(bytes)
   if #first < #bytes then hold(self, bytes:sub(#first + 1)) end
 end
 
---- log:last(): the last line of it that says something, "" where there is none.
+--- log:last(): the last line that says something, before a traceback; "" where there is none. Of a
+--- log without a path.
 function log:last()
-  local text = table.concat(self.tail)
-  local file = text == "" and self.written > 0 and io.open(self.path, "rb")
-  if file then
-    text = file:read("a") or ""
-    file:close()
-  end
-  local last = ""
-  for line in text:sub(-TAIL):gmatch("[^\n]+") do
+  local text, last = table.concat(self.tail), ""
+  local message = text:match("^(.*)\nstack traceback:")
+  for line in (message or text):gmatch("[^\n]+") do
     if line:find("%S") then last = line end
   end
   return last

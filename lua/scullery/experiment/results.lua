@@ -93,6 +93,12 @@ function Experiment:series(given) return summary.series(self, given) end
 --- is not a number are passed over.
 function Experiment:best(given) return summary.best(self, given) end
 
+--- exp:report("e.html"): one HTML page that opens in any browser, without network: means and
+--- standard errors over the cells that differ in their seed alone (an option named seed or
+--- ..._seed), pictures of the results against each option that is a number, cells that failed with
+--- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
+function Experiment:report(path) require("scullery.report.experiment").save(self, path) end
+
 local function quoted(text)
   if not text:find('[,"\r\n]') then return text end
   return '"' .. text:gsub('"', '""') .. '"'

@@ -5,10 +5,12 @@
 local core = require "scullery.core"
 local options = require "scullery.options"
 local values = require "scullery.experiment.values"
+local warn = require "scullery.warn"
 
 local running = {}
 
 local LONGEST_MESSAGE = 2000
+local MOST_TEXT = 1000000 -- bytes of texts in one result
 
 -- ---------------------------------------------------------------- the next cell
 
@@ -90,7 +92,7 @@ local function flat(result)
     return nil, ("run returned %s; it takes a table such as { error = 0.1 }"):format(
       result == nil and "nothing" or options.show(result))
   end
-  local copy = {}
+  local copy, bytes = {}, 0
   for name, value in next, result do
     if type(name) ~= "string" or not utf8.len(name) or name == "" or name:find("\0", 1, true) then
       return nil, ("run returned a table with the key %s; its names are texts"):format(
@@ -104,6 +106,10 @@ local function flat(result)
       return nil, ("run returned a text in %s that is not UTF-8"):format(name)
     end
     copy[name] = value
+    bytes = bytes + #name + (type(value) == "string" and #value or 0)
+  end
+  if bytes > MOST_TEXT then
+    return nil, ("run returned %d bytes of texts; a result has at most %d"):format(bytes, MOST_TEXT)
   end
   return copy
 end
@@ -146,6 +152,11 @@ function running.cell(run, i)
     fields.message = sentence(result)
   end
   return running.record(run, i, fields)
+end
+
+--- running.say(run, format, ...): a line for the user.
+function running.say(run, format, ...)
+  warn(("experiment %s: "):format(run.name) .. format:format(...))
 end
 
 --- running.finish(run, i, record): the record on the disk, and the cell's claim given up.

@@ -2,6 +2,7 @@
 --- best of them.
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local text_table = require "scullery.text_table"
 local values = require "scullery.experiment.values"
 
 local summary = {}
@@ -12,7 +13,8 @@ local function fail(...) error(string.format(...), 0) end
 
 local function is_names(value)
   if type(value) == "string" then return true end
-  if not values.is_list(value) then return false end
+  if type(value) ~= "table" or getmetatable(value) then return false end
+  if next(value) ~= nil and not values.is_list(value) then return false end
   for _, name in ipairs(value) do if type(name) ~= "string" then return false end end
   return true
 end
@@ -188,26 +190,8 @@ local function shown(one)
   return one.error and ("%s +- %.2g"):format(text, one.error) or text
 end
 
--- Columns of texts, those after `left` to the right.
-local function aligned(lines, left)
-  local width = {}
-  for _, line in ipairs(lines) do
-    for j, text in ipairs(line) do
-      width[j] = math.max(width[j] or 0, utf8.len(text) or #text)
-    end
-  end
-  for i, line in ipairs(lines) do
-    for j, text in ipairs(line) do
-      local gap = (" "):rep(width[j] - (utf8.len(text) or #text))
-      line[j] = j > left and gap .. text or j < #line and text .. gap or text
-    end
-    lines[i] = table.concat(line, "  ")
-  end
-  return table.concat(lines, "\n")
-end
-
 function Table:__tostring()
-  local heads = { table.unpack(self.row_names) }
+  local heads, sides = { table.unpack(self.row_names) }, {}
   table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
   local lines = { heads }
   for _, row in ipairs(self.rows) do
@@ -217,8 +201,10 @@ function Table:__tostring()
     end
     lines[#lines + 1] = line
   end
-  local text = aligned(lines, #self.row_names)
-  return #self.notes == 0 and text or text .. "\n" .. table.concat(self.notes, "\n")
+  for j in ipairs(self.column_names) do sides[#self.row_names + j] = "right" end
+  local text = text_table.lines(lines, { sides = sides })
+  table.move(self.notes, 1, #self.notes, #text + 1, text)
+  return table.concat(text, "\n")
 end
 
 local function notes_of(exp, about)

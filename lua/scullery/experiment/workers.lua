@@ -5,10 +5,10 @@
 local core = require "scullery.core"
 local log = require "scullery.experiment.log"
 local running = require "scullery.experiment.running"
-local telling = require "scullery.experiment.telling"
 
 local workers = {}
 
+local MOST_LOST = 10 -- workers killed one after another before any began a cell
 local TICK = 0.2 -- seconds between two looks at what does not report
 local PATIENCE = 3 -- seconds that a worker has to end when asked
 
@@ -97,7 +97,7 @@ local heard = {}
 function heard.ready(_, worker) change_log(worker, nil) end
 
 function heard.begin(run, worker, place)
-  worker.cell = math.tointeger(tonumber(place))
+  worker.cell, run.lost = math.tointeger(tonumber(place)), 0
   change_log(worker, log.new(log_path(run, worker.cell)))
 end
 
@@ -148,6 +148,17 @@ local function record_death(run, worker, how)
   end
 end
 
+-- It ended between cells. One that was killed is replaced by another.
+local function lose(run, worker, number, how)
+  hear_output(worker)
+  local last = worker.log and worker.log:last() or ""
+  change_log(worker, nil)
+  run.lost = (run.lost or 0) + 1
+  if number and run.lost <= MOST_LOST then return end
+  fail("a worker ended before it reached the experiment: %s%s", how, last ~= ""
+    and (". It printed last: " .. running.text(last)) or "")
+end
+
 -- Whether it has ended.
 local function has_ended(run, worker)
   local status, number, name = core.worker_ended(worker.process)
@@ -156,10 +167,7 @@ local function has_ended(run, worker)
   if worker.cell then
     record_death(run, worker, how_it_ended(status, number, name))
   elseif not worker.is_done then
-    local last = worker.log and worker.log:last() or ""
-    change_log(worker, nil)
-    fail("a worker ended before it reached the experiment: %s%s", how_it_ended(status, number,
-      name), last ~= "" and (". It printed last: " .. running.text(last)) or "")
+    lose(run, worker, number, how_it_ended(status, number, name))
   end
   return true
 end
@@ -222,7 +230,7 @@ function workers.run(run)
       local free, left = count_open(run, run.processes - #list)
       if left == 0 then return end
       if #list == 0 and free == 0 and not told then
-        telling.say(run.name, "waiting for %d cells that another run works on", left)
+        running.say(run, "waiting for %d cells that another run works on", left)
         told = true
       end
       for _ = 1, math.min(free, run.processes - #list) do list[#list + 1] = start_one(run) end

@@ -1,10 +1,11 @@
 --- Values as a notebook shows them: a table of media types and texts.
+local display = require "scullery.display"
 local figures = require "scullery.plot.figure"
 
 local rich = {}
 
--- What a browser still shows at once, in bytes.
-local MOST_TEXT, MOST_SVG = 1000000, 4000000
+local WIDTH = 100 -- columns of a cell's output
+local MOST_SVG, MOST_MESSAGE = 4000000, 10000 -- bytes
 
 --- rich.utf8(text): the text as JSON takes it: bytes that are no UTF-8 as U+FFFD, zero bytes as
 --- U+2400.
@@ -21,22 +22,17 @@ function rich.utf8(text)
   return (table.concat(parts):gsub("\0", "\u{2400}"))
 end
 
---- rich.message(raised): the text of an error.
+--- rich.message(raised): the text of an error, or its beginning, as JSON takes it.
 function rich.message(raised)
-  if type(raised) == "string" then return raised end
   local ok, text = pcall(tostring, raised)
-  return ok and text or "an error that is a " .. type(raised)
-end
-
--- A text that ends where a browser would stop to be of use.
-local function limited(text)
-  if #text <= MOST_TEXT then return text end
-  return ("%s\n[%d more bytes are not shown]"):format(text:sub(1, MOST_TEXT), #text - MOST_TEXT)
+  if not ok then text = "an error that is a " .. type(raised) end
+  if #text > MOST_MESSAGE then text = text:sub(1, MOST_MESSAGE) .. "..." end
+  return rich.utf8(text)
 end
 
 --- rich.figure(figure): its picture, as SVG where there is gnuplot, and in Unicode.
 function rich.figure(figure)
-  local text, svg = figure:text{ colour = false }, figure:svg()
+  local text, svg = figure:text{ width = WIDTH }, figure:svg()
   if svg and #svg > MOST_SVG then svg = nil end
   return { ["text/plain"] = rich.utf8(text), ["image/svg+xml"] = svg and rich.utf8(svg) or nil }
 end
@@ -45,9 +41,7 @@ end
 --- figure as its picture.
 function rich.result(values)
   if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
-  local display, texts = require "scullery.display", {}
-  for i = 1, values.n do texts[i] = display.text(values[i], { width = 100, colour = false }) end
-  return { ["text/plain"] = rich.utf8(limited(table.concat(texts, "\t"))) }
+  return { ["text/plain"] = rich.utf8(display.values(values, { width = WIDTH })) }
 end
 
 --- rich.on_show(f): figure:show() calls f(figure) from now on.

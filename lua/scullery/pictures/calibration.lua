@@ -53,7 +53,7 @@ function calibration.figures(about)
     figures.noted(plot.scatter{ x = x, y = y, low = low, high = high, title = "Calibration",
       x_label = about_what, y_label = "share that came true", x_range = beyond, y_range = beyond,
       rules = { { diagonal = true } } },
-      { "error bars: 95 % intervals (Wilson); on the diagonal they are calibrated",
+      { "error bars: 95 % intervals (Wilson); diagonal: calibrated",
         ("mean gap %.3g, largest %.3g, on %s"):format(found.error, found.worst,
           about.rows_text) }),
     plot.hist{ x = list, bins = 2 * BINS, title = "Probabilities", x_label = about_what,

@@ -85,10 +85,11 @@ end
 local function bars(title, names, values, sizes, labels)
   local order, shown, heights, notes = ranking(sizes), {}, {}, {}
   for k = 1, math.min(#order, MOST_BARS) do
-    shown[k], heights[k] = names[order[k]], values[order[k]]
+    if sizes[order[k]] > 0 then shown[k], heights[k] = names[order[k]], values[order[k]] end
   end
-  if #order > MOST_BARS then
-    notes[1] = ("the largest %d of %d are drawn"):format(MOST_BARS, #order)
+  if #order > #shown then
+    notes[1] = #shown < MOST_BARS and ("%d of %d are 0 and are not drawn"):format(#order - #shown,
+      #order) or ("the largest %d of %d are drawn"):format(#shown, #order)
   end
   return figures.noted(plot.bars{ names = shown, values = heights, title = title,
     x_label = labels[1], y_label = labels[2] }, notes)
@@ -109,7 +110,6 @@ local function decay(sizes)
   for _, t in ipairs(order) do
     if sizes[t] > 0 then sorted[#sorted + 1] = sizes[t] else zeros = zeros + 1 end
   end
-  if #sorted == 0 then error("all coefficients are 0: there is nothing to draw", 0) end
   local x, y, notes = ranks_of(#sorted), {}, {}
   for i, rank in ipairs(x) do y[i] = sorted[rank] end
   if zeros > 0 then notes[1] = ("%d of %d are 0 and are not drawn"):format(zeros, #sizes) end

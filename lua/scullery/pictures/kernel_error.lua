@@ -5,12 +5,27 @@ local plot = require "scullery.plot"
 
 local kernel_error = {}
 
-local rules = { title = { type = "string" }, width = { type = "integer" },
-  height = { type = "integer" } }
+local function is_results(value)
+  if type(value) ~= "table" then return false end
+  for _, one in ipairs(value) do
+    if (getmetatable(one) or {}).__name ~= "kernel_error" then return false end
+  end
+  return #value > 0
+end
+
+local function is_texts(value)
+  if type(value) ~= "table" then return false end
+  for _, one in ipairs(value) do if type(one) ~= "string" then return false end end
+  return true
+end
+
+local rules = { with = { test = is_results, takes = "a list of results of sc.kernel_error" },
+  labels = { test = is_texts, takes = "a list of texts" }, title = { type = "string" },
+  width = { type = "integer" }, height = { type = "integer" } }
 
 -- rms +- its standard error; a band that reaches 0 is cut off, as the axis is logarithmic.
-local function series_of(curve)
-  local one = { x = {}, y = {}, low = {}, high = {}, label = curve.name }
+local function series_of(curve, label)
+  local one = { x = {}, y = {}, low = {}, high = {}, label = label }
   for i, row in ipairs(curve.rows) do
     local known, spread = row.rms > 0, row.stderr or 0
     one.x[i], one.y[i] = row.T, known and row.rms or 0 / 0
@@ -35,25 +50,48 @@ local function monte_carlo(series)
   return { first, height / math.sqrt(first), last, height / math.sqrt(last) }
 end
 
+-- The curves of one result or of several, which are told apart by their nonlinearities too.
+local function all_series(results, labels)
+  local series, exact = {}, true
+  for _, result in ipairs(results) do
+    for _, curve in ipairs(result.curves) do
+      local place = #series + 1
+      series[place] = series_of(curve, labels and labels[place]
+        or #results > 1 and curve.name .. "/" .. result.phi:label() or curve.name)
+      for _, row in ipairs(curve.rows) do exact = exact and row.rms == 0 end
+    end
+  end
+  if exact then error("all errors are 0: there is nothing to draw on a log axis", 0) end
+  if labels and #labels ~= #series then
+    error(("option 'labels' has %d texts for %d curves"):format(#labels, #series), 0)
+  end
+  return series
+end
+
+local function note_of(results)
+  local first, same = results[1], true
+  for _, one in ipairs(results) do
+    same = same and one.seeds == first.seeds and one.points[1] == first.points[1]
+      and one.points[2] == first.points[2]
+  end
+  if not same then return "bands: 1 standard error over the seeds" end
+  return ("%s; %d x %d points"):format(first.seeds > 1
+    and ("bands: 1 standard error over %d seeds"):format(first.seeds) or "1 seed",
+    first.points[1], first.points[2])
+end
+
 --- kernel_error.plot(result, given): see KernelError:plot.
 function kernel_error.plot(result, given)
   local o = options.check("kernel_error:plot", given, rules, 0)
-  local series, exact = {}, true
-  for i, curve in ipairs(result.curves) do
-    series[i] = series_of(curve)
-    for _, row in ipairs(curve.rows) do exact = exact and row.rms == 0 end
-  end
-  if exact then error("all errors are 0: there is nothing to draw on a log axis", 0) end
-  local seeds = result.seeds > 1 and ("bands: 1 standard error over %d seeds"):format(result.seeds)
-    or "1 seed"
+  local results = { result, table.unpack(o.with or {}) }
+  local series = all_series(results, o.labels)
   local figure = plot.line{ series = series, x_log = true, y_log = true, marks = true,
     x_label = "number of features T", y_label = "rms error of the kernel",
     title = o.title or "Error of random features against their kernel", width = o.width,
     height = o.height }
   local segment = monte_carlo(series)
   if segment then figures.ruled(figure, segment, "slope -1/2") end
-  return figures.noted(figure, { ("%s; %d x %d points"):format(seeds, result.points[1],
-    result.points[2]) })
+  return figures.noted(figure, { note_of(results) })
 end
 
 return kernel_error

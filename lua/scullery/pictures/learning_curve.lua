@@ -10,6 +10,7 @@ local objects = require "scullery.objects"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
 local plot = require "scullery.plot"
+local progress = require "scullery.progress"
 
 local learning_curve = {}
 
@@ -107,12 +108,12 @@ end
 local function measure(o, criterion, folds, sizes)
   local rows = setmetatable({ score = criterion.name, folds = o.folds, seed = o.seed }, Table)
   for i, size in ipairs(sizes) do rows[i] = { rows = size, folds = { train = {}, test = {} } } end
+  local level <close> = progress.level{ name = "fold", total = o.folds }
   for f = 1, o.folds do
     local train, test = judging.split(o.data, folds, f)
-    core.progress_label(("fold %d of %d: "):format(f, o.folds))
     run_fold(o, criterion, train, test, rows)
+    level:step()
   end
-  core.progress_label(nil)
   for _, row in ipairs(rows) do
     row.train, row.train_stderr = numbers.mean(row.folds.train)
     row.test, row.test_stderr = numbers.mean(row.folds.test)
@@ -132,7 +133,7 @@ local function draw(o, rows)
       lows[#lows + 1] = y[i] - errors[i]
     end
     series[k] = { x = x, y = y, error = errors,
-      label = name == "test" and "rows of the fold left out" or "rows learnt from" }
+      label = name == "test" and "test rows" or "training rows" }
   end
   return figures.noted(plot.line{ series = series, marks = true, x_log = numbers.log_spaced(x),
     y_log = numbers.wide(lows), title = o.title or "Learning curve", width = o.width,

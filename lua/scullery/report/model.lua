@@ -131,15 +131,23 @@ local function accuracy_on(page, about)
   end
 end
 
--- Side by side.
-local function figures_of(page, what, about)
+-- The figure that make() gives; a sentence in its place where nothing can be drawn.
+local function add_figure(page, make, ...)
+  local ok, figure = options.attempt(make, ...)
+  if ok then return page:figure(figure) end
+  page:paragraph("No picture: " .. options.plain(figure) .. ".")
+end
+
+-- Those of one kind, side by side.
+local function side_by_side(what, about)
   local figures, more = pictures.figures(what, about)
   table.move(more, 1, #more, #figures + 1, figures)
-  figures.columns = #figures
-  if #figures == 1 then return page:figure(figures[1]) end
-  figures.width, figures.height = 480 * #figures, 400
-  page:figure(plot.panels(figures))
+  if #figures == 1 then return figures[1] end
+  figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
+  return plot.panels(figures)
 end
+
+local function figures_of(page, what, about) add_figure(page, side_by_side, what, about) end
 
 local function accuracy(page, p, judged)
   page:heading("Accuracy")
@@ -165,7 +173,7 @@ local function search(page, p)
   local cells = p.table
   if not cells or #cells == 0 then return end
   page:heading("The search")
-  page:figure(cells:plot())
+  add_figure(page, cells.plot, cells)
   local rows, marked = cells:texts(), nil
   local heads = table.move(cells.names, 1, #cells.names, 1, {})
   heads[#heads + 1], heads[#heads + 2] = cells.score, "standard error"
@@ -184,28 +192,40 @@ end
 -- ---------------------------------------------------------------- features and coefficients
 
 local function kernel_text(found)
-  return ("Over all pairs of %d rows the products of features differ from it by %.3g (root mean \z
-    square), at most %.3g; the kernel's largest value is %.3g."):format(found.rows, found.rms,
+  return ("Over all pairs of %d rows they differ from its closed form by %.3g (root mean square), \z
+    at most %.3g; the kernel's largest value is %.3g."):format(found.rows, found.rms,
     found.largest, found.scale)
+end
+
+local function weighting_text(f)
+  local info = f.map_info
+  return ("An RKHS weighting f(x) = E[alpha(w) phi(w, x)], alpha in the space of the kernel K on \z
+    parameters. Its features E[K(w_t, w) phi(w, x)] are computed by the method \"%s\"%s."):format(
+    info.method, info.samples > 0 and (" with %d samples"):format(info.samples) or "")
+end
+
+local function guarantee(page, p)
+  page:paragraph(("Norm of the coefficients' function: %.4g."):format(p:norm()))
+  local ok, bound = options.attempt(p.bound, p)
+  if not ok then return end
+  page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the rows \z
+    learnt from it is %.4g."):format(bound.theorem, 1 - bound.delta, bound.total,
+    bound.empirical))
 end
 
 local function features(page, p, ds)
   local f = p.fitted
   if not f.map then return end
   page:heading("What the features estimate")
-  page:paragraph("Products of features estimate the kernel of")
-  page:code(tostring(f.features.inst))
-  local found, why = estimate.kernel(f, ds)
-  page:paragraph(found and kernel_text(found) or why:gsub("^%l", string.upper) .. ".")
-  if f.weights then
-    page:paragraph(("Norm of the function: %.4g."):format(p:norm()))
-    local ok, bound = options.attempt(p.bound, p)
-    if ok then
-      page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the \z
-        rows learnt from it is %.4g."):format(bound.theorem, 1 - bound.delta, bound.total,
-        bound.empirical))
-    end
+  if f:is_weighting() then
+    page:paragraph(weighting_text(f))
+  else
+    local found, why = estimate.kernel(f, ds)
+    page:paragraph("Products of features, <Phi(x), Phi(y)>, estimate a kernel. "
+      .. (found and kernel_text(found) or why:gsub("^%l", string.upper) .. "."))
   end
+  page:code(tostring(f.features.inst))
+  if f.weights then guarantee(page, p) end
 end
 
 local function coefficients(page, p)
@@ -229,7 +249,7 @@ local function reproduction(page, p)
   local data = data_facts(p)
   page:heading("How to make it again")
   page:paragraph("Save the script as fit.lua and give it the file of the rows that the model \z
-    learnt from; options of the reader and a split into parts belong into its third line.")
+    learnt from; other options of the reader belong into its third line.")
   page:code(text)
   page:code("scullery fit.lua train.csv")
   page:list(notes)

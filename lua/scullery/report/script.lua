@@ -127,19 +127,32 @@ function script.pipeline(p)
   return ("sc.pipeline{\n%s\n}"):format(table.concat(parts, "\n")), notes
 end
 
---- script.fit(p): a whole script that learns the model again, from the file that the shell names.
+-- How the file is read: the target and the columns left out by name, where it is known.
+local function reader_text(p)
+  local schema = p.fitted and p.fitted.schema
+  if schema and schema.format == "libsvm" then return "sc.data.libsvm(arg[1])" end
+  local given, skipped = {}, {}
+  for _, column in ipairs(schema and schema.columns or {}) do
+    if column.kind == "skipped" then skipped[#skipped + 1] = column.name end
+  end
+  if schema and schema.target then given.target = schema.target.name end
+  if #skipped > 0 then given.skip = skipped end
+  if p.fitted and p.fitted.task then given.task = p.fitted.task end
+  return ("sc.data.csv(arg[1], %s)"):format(write(given, "", 1, {}))
+end
+
+--- script.fit(p): a whole script that learns the model again, from the file that the shell names;
+--- second: a list of sentences on what it lacks.
 function script.fit(p)
   local recipe, notes = script.pipeline(p)
-  local schema = p.fitted and p.fitted.schema
-  local format = schema and ({ csv = "csv", libsvm = "libsvm" })[schema.format] or "csv"
   return ([[
 local sc = require "scullery" -- version %s
 
-local train = sc.data.%s(arg[1]) -- the rows that it learnt from
+local train = %s
 local p = %s
 print(p:fit(train))
 p:save("model.safetensors")
-]]):format(core.version, format, recipe), notes
+]]):format(core.version, reader_text(p), recipe), notes
 end
 
 return script

@@ -12,7 +12,7 @@ Canvas.__index = Canvas
 --- canvas.new(columns, rows): an empty one.
 function canvas.new(columns, rows)
   return setmetatable({ columns = columns, rows = rows, dots = {}, dots_ink = {}, under = {},
-    under_ink = {}, over = {}, over_ink = {}, paper = {} }, Canvas)
+    under_ink = {}, over = {}, over_ink = {}, paper = {}, written = {} }, Canvas)
 end
 
 -- The bit of dot (x & 1, y & 3) in the characters from U+2800 on, at (y & 3) * 2 + (x & 1).
@@ -60,15 +60,16 @@ function Canvas:put_over(column, row, glyph, colour)
 end
 
 --- canvas:write(column, row, text[, colour]): a text above the dots, where it lies on the canvas
---- and meets no other text; returns whether it was written.
+--- and meets no other text (canvas.written[cell]); returns whether it was written.
 function Canvas:write(column, row, text, colour)
   local pieces, widths = core.text_pieces(text)
   local columns = 0
   for _, width in ipairs(widths) do columns = columns + width end
   if column < 0 or column + columns > self.columns then return false end
   for c = column, column + columns - 1 do
-    if self.over[row * self.columns + c] then return false end
+    if self.written[row * self.columns + c] then return false end
   end
+  for c = column, column + columns - 1 do self.written[row * self.columns + c] = true end
   for i, piece in ipairs(pieces) do
     self:put_over(column, row, piece, colour)
     for c = column + 1, column + widths[i] - 1 do self:put_over(c, row, "", colour) end

@@ -3,6 +3,7 @@
 local ink = require "scullery.plot.unicode.ink"
 local scale = require "scullery.plot.unicode.scale"
 local text = require "scullery.text"
+local texts = require "scullery.plot.texts"
 
 local frame = {}
 
@@ -29,6 +30,20 @@ function frame.label(axis, ticks)
   if ticks.less then parts[#parts + 1] = "less " .. ticks.less end
   if ticks.times then parts[#parts + 1] = "× " .. ticks.times end
   return table.concat(parts, ", ")
+end
+
+--- frame.layers(panel, kind): the layers of a kind, in order.
+function frame.layers(panel, kind)
+  local list = {}
+  for _, layer in ipairs(panel.layers) do if layer.kind == kind then list[#list + 1] = layer end end
+  return list
+end
+
+--- frame.notes(panel, ...): the notes of a drawing, any of them nil, and those of the panel.
+function frame.notes(panel, ...)
+  local list = {}
+  for i = 1, select("#", ...) do list[#list + 1] = (select(i, ...)) end
+  return table.move(panel.notes or {}, 1, #(panel.notes or {}), #list + 1, list)
 end
 
 -- ------------------------------------------------------------ legend
@@ -92,6 +107,12 @@ local function ticks_of(axis, most)
   return list
 end
 
+--- frame.short(name, columns): a clean name in at most so many columns, without some of its middle
+--- where that helps: names that stand together often differ at their ends.
+function frame.short(name, columns)
+  return (columns >= 6 and texts.short or text.shorten)(name, columns)
+end
+
 --- frame.are_counted(names): whether names are the numbers 1, 2, ..., so that a reader knows those
 --- that are left out.
 function frame.are_counted(names)
@@ -107,14 +128,14 @@ local function gutter_most(width) return math.max(width // 3, width - LEAST_COLU
 --- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
 --- columns, .label = what stands above them, .note where names were left out or cut.
 function frame.left(axis, rows, width)
-  local ticks = ticks_of(axis, math.max(1, rows // 3))
+  local ticks = ticks_of(axis, math.max(2, rows // 3))
   local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
   for _, tick in ipairs(ticks) do
     local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
     if row and left[row] then left.dropped = true end
     if row and not left[row] then
       left.cut = left.cut or text.width(tick.text) > most
-      left[row] = text.shorten(tick.text, most)
+      left[row] = frame.short(tick.text, most)
       left.gutter = math.max(left.gutter, text.width(left[row]))
     end
   end
@@ -165,7 +186,7 @@ function frame.names_below(ticks, gutter, columns, counted)
   for kept = stride, #ticks + stride do -- at the edges they may need more room
     local list, most = {}, math.max(1, math.min(columns, pitch * kept - 1))
     for i = 1, #ticks, kept do
-      list[#list + 1] = { column = ticks[i].column, text = text.shorten(ticks[i].text, most) }
+      list[#list + 1] = { column = ticks[i].column, text = frame.short(ticks[i].text, most) }
     end
     local line = labels_line(list, gutter, columns, 1)
     if line then
@@ -240,9 +261,9 @@ end
 
 --- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes =[, behind =] }): the
 --- picture of a panel, as a list of lines; .title and .head: how many of them are the title, and
---- stand above the canvas; .rows: those of the canvas. behind[i]: a text behind row i.
+--- stand above the canvas. behind[i]: a text behind row i.
 function frame.assemble(panel, o, parts)
-  local lines, left, below = { rows = parts.canvas.rows }, parts.left, parts.below
+  local lines, left, below = {}, parts.left, parts.below
   local columns = parts.canvas.columns
   frame.add_wrapped(lines, panel.title, "centre", o.width)
   lines.title = #lines

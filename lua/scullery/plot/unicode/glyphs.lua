@@ -6,7 +6,7 @@ local glyphs = {}
 glyphs.line, glyphs.rule, glyphs.band = "──", "╌", "░"
 glyphs.rule_across, glyphs.rule_down = "╌", "╎"
 glyphs.whisker = { top = "┬", middle = "│", bottom = "┴" }
-glyphs.whisker_flat = { first = "├", middle = "─", last = "┤" }
+glyphs.whisker_flat = { first = "├", middle = "─", last = "┤", value = "┼" }
 glyphs.missing = "·"
 
 --- Parts of a cell that are filled from below, and from the left, in eighths.
@@ -39,6 +39,7 @@ function glyphs.fill(place) return FILLS[(place - 1) % #FILLS + 1] end
 
 local ascii = { ["…"] = "~", ["×"] = "x", ["·"] = "?", ["∙"] = ",", ["─"] = "-", ["╌"] = "-",
   ["│"] = "|", ["╎"] = ":", ["┤"] = "+", ["├"] = "+", ["┬"] = "+", ["┴"] = "+", ["└"] = "+",
+  ["┼"] = "X",
   ["●"] = "*", ["■"] = "#", ["▲"] = "^", ["◆"] = "@", ["○"] = "o", ["□"] = "%", ["△"] = "&",
   ["◇"] = "$", ["░"] = ".", ["▒"] = "=", ["▓"] = "%", ["█"] = "#", ["▀"] = "\"" }
 for i, c in ipairs(glyphs.from_below) do ascii[c] = i < 3 and "_" or i < 6 and "=" or "#" end
@@ -56,7 +57,7 @@ function glyphs.ascii(text)
     local code = utf8.codepoint(character)
     if ascii[character] then return ascii[character] end
     if code >= 0x2800 and code < 0x2900 then return ascii_dots(code - 0x2800) end
-    return ("?"):rep(core.text_width(character))
+    return ("?"):rep(core.text_width("a" .. character) - 1) -- some combine with what is before
   end))
 end
 

@@ -17,10 +17,17 @@ function scale.share(axis)
   return function(v) return (v / 2 - low) / span end
 end
 
+--- scale.low_end(share, v): the share of the low end of a band or whisker: 0 where it lies below a
+--- log axis; NaN where it is NaN.
+function scale.low_end(share, v)
+  local s = share(v)
+  return s ~= s and v == v and 0 or s
+end
+
 -- ------------------------------------------------------------ linear
 
 local MOST_WHOLE = 2 ^ 53
-local MOST_DECIMALS = 4 -- more: values are shown less an offset
+local MOST_DIGITS = 6 -- more: values are shown less an offset
 
 -- A step of 1, 2 or 5 times a power of ten for at most so many intervals: digit, exponent, value.
 local function nice_step(low, high, most)
@@ -47,9 +54,9 @@ end
 
 -- The exponent that is common to numbers of up to `largest` * 10^exponent, 0 where they are short.
 local function common_exponent(largest, exponent)
-  if largest == 0 then return 0 end
+  if largest == 0 then return exponent end
   local power = exponent + math.floor(math.log(largest, 10) + 1e-9)
-  return (power >= 5 or power < -3) and power or 0
+  return (power >= 5 or power < -2) and power or 0
 end
 
 local function linear(axis, most)
@@ -62,7 +69,7 @@ local function linear(axis, most)
   end
   local list, offset = {}, 0
   local unit = common_exponent(largest, exponent)
-  if unit - exponent > MOST_DECIMALS then
+  if math.log(largest, 10) >= MOST_DIGITS then
     offset = first
     unit = common_exponent((last - first) * digit, exponent)
     list.less = plain(tonumber(("%.0fe%d"):format(offset * digit, exponent)))
