@@ -29,6 +29,22 @@ end
 
 local function small(panel) return unicode.text(figure(panel), { width = 40, height = 8 }) end
 
+-- The canvas of a picture: its rows as lists of characters.
+local function canvas_of(text)
+  local rows = {}
+  for one in (text .. "\n"):gmatch("(.-)\n") do
+    local pieces = core.text_pieces(one)
+    for i, piece in ipairs(pieces) do
+      if piece == "│" or piece == "┤" then
+        rows[#rows + 1] = table.move(pieces, i + 1, #pieces, 1, {})
+        break
+      end
+    end
+  end
+  local columns = utf8.len(text:match("└([─┬]+)"))
+  return rows, columns
+end
+
 -- ------------------------------------------------------------ small ones, by eye
 
 function TestALineHasGaps()
@@ -243,6 +259,17 @@ function TestEveryCharacterHasAColumnInPages()
     '<pre><i>│</i><i>⠉</i> e\u{301}<i class="wide">日</i> &lt;a&gt;</pre>')
 end
 
+function TestAxesOfOneScaleHaveDotsOfOneSize()
+  for _, sides in ipairs{ { 2, 2 }, { 4, 2 }, { 12, 2 }, { 1, 2 } } do
+    local panel = { x = { low = 0, high = sides[1] }, y = { low = 0, high = sides[2] },
+      equal = true, layers = { points({ 0 }, { 0 }) } }
+    local rows, columns = canvas_of(unicode.text(figure(panel), { width = 80, height = 20 }))
+    local wide, high = sides[1] / (2 * columns), sides[2] / (4 * #rows)
+    lu.assertTrue(math.abs(wide - high) <= 2 * wide / columns + 2 * high / #rows,
+      ("%d x %d cells"):format(columns, #rows))
+  end
+end
+
 -- ------------------------------------------------------------ random ones
 
 -- A number of any size, some of them not drawn.
@@ -375,22 +402,6 @@ function TestAsciiIsAsWideAndHasNothingElse()
 end
 
 -- ------------------------------------------------------------ every point in its cell
-
--- The canvas of a picture: its rows as lists of characters.
-local function canvas_of(text)
-  local rows = {}
-  for one in (text .. "\n"):gmatch("(.-)\n") do
-    local pieces = core.text_pieces(one)
-    for i, piece in ipairs(pieces) do
-      if piece == "│" or piece == "┤" then
-        rows[#rows + 1] = table.move(pieces, i + 1, #pieces, 1, {})
-        break
-      end
-    end
-  end
-  local columns = utf8.len(text:match("└([─┬]+)"))
-  return rows, columns
-end
 
 -- The one of `count` evenly spaced places from 0 to 1 (1, 2, ...) that is nearest to a share.
 local function nearest(share, count)

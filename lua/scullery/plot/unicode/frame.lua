@@ -65,7 +65,7 @@ function frame.legend(entries, columns, colour)
       used = used + #GAP
     end
     line:add(entry.sample, colour and entry.colour and ink.series(entry.colour) or nil)
-    line:add(" " .. label)
+    if label ~= "" then line:add(" " .. label) else width = width - 1 end
     used = used + width
     lines[#lines].width = used
   end
