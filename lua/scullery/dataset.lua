@@ -300,6 +300,7 @@ end
 
 --- The data set with other fields.
 function Dataset:with(fields)
+  options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   for key, value in pairs(fields) do copy[key] = value end
