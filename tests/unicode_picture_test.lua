@@ -335,9 +335,11 @@ local function any_panel()
   local n = math.random(0, 40)
   local panel = { title = any_label(), legend = true, notes = { any_label() }, x = any_axis(),
     y = any_axis() }
-  local kind = math.random(6)
+  local kind = math.random(7)
   if kind == 5 then
     panel.x, panel.layers = named_axis(n), any_layers[4](n)
+  elseif kind == 7 then
+    panel.x, panel.layers = named_axis(10 * n + 1), { points(places(n), numbers(n, any_number)) }
   elseif kind == 6 then
     local down = math.random(30)
     panel.x, panel.y = named_axis(n + 1), named_axis(down)
