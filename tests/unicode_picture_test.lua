@@ -140,6 +140,27 @@ count
   0        1         2        3        4]])
 end
 
+-- Thin bars of two series in 20 bins: each takes its whole bin, the shorter one in front.
+function TestThinBarsOfSeveralSeriesOverlap()
+  local layers = { { kind = "bars", x = {}, y = {}, width = 0.1, base = 0, colour = 1,
+    label = "a" }, { kind = "bars", x = {}, y = {}, width = 0.1, base = 0, colour = 2,
+    label = "b" } }
+  for i = 1, 20 do
+    layers[1].x[i], layers[1].y[i] = 0.2 * i - 0.15, i < 8 and 8 or i < 15 and 3 or 0
+    layers[2].x[i], layers[2].y[i] = 0.2 * i - 0.05, i < 8 and 3 or i < 15 and 6 or 0.1
+  end
+  lu.assertEquals("\n" .. small{ y = { low = 0, high = 8 }, legend = true, layers = layers }, [[
+
+ │█████████████
+5┤█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+ │█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+ │▒▒▒▒▒▒▒▒▒▒▒▒▒██████████████
+0┤▒▒▒▒▒▒▒▒▒▒▒▒▒██████████████▒▒▒▒▒▒▒▒▒▒▒
+ └┬────────┬─────────┬────────┬────────┬
+  0        1         2        3        4
+ █ a   ▒ b]])
+end
+
 function TestBarsByNameLie()
   lu.assertEquals("\n" .. small{ x = { categories = { "ridge", "lasso" }, low = 0.5, high = 2.5 },
     y = { low = 0, high = 1, label = "error" }, layers = { { kind = "bars", x = { 1, 2 },
