@@ -179,7 +179,7 @@ function TestConfusionCounts()
   for i = 1, 2 do
     local size = counts:row(i):sum()
     for j = 1, 2 do
-      near(layer(fig, 1, "cells").values[i][j], counts:get(i, j) / size)
+      near(layer(fig, 1, "cells").values[i][j], 100 * counts:get(i, j) / size, 0.0501)
       near(layer(fig, 2, "cells").values[i][j], counts:get(i, j))
     end
     lu.assertStrContains(fig.panels[1].y.categories[i], ("%d rows"):format(size))

@@ -115,11 +115,12 @@ end
 
 -- ---------------------------------------------------------------- how good it is
 
-local function accuracy_on(page, about)
-  local t = measures.table(about)
+local function accuracy_on(page, about, with_classes)
+  local t, by_class = measures.table(about)
   t.caption = "On " .. about.rows_text .. (about.training
     and ": more favourable than on new rows." or ".")
   page:table(t)
+  if by_class and with_classes then page:table(by_class) end
   local loss, stderr = measures.log_loss(about)
   if loss then
     page:paragraph(("Log loss %.4g%s."):format(loss, stderr
@@ -156,7 +157,7 @@ local function accuracy(page, p, judged)
       p:report(path, { data = test }) judges the model.")
     return
   end
-  for _, about in ipairs(judged) do accuracy_on(page, about) end
+  for i, about in ipairs(judged) do accuracy_on(page, about, i == 1) end
   for _, what in ipairs{ "confusion", "residuals", "calibration" } do
     if pictures.applies(p, what) then figures_of(page, what, judged[1]) end
   end
