@@ -145,6 +145,7 @@ function TestTools:test_directives()
   local one = page_of("# A page\n\n<!-- file: a.csv -->\n```csv\n1,2\n```\n\n"
     .. "<!-- not run: no such folder -->\n```lua\nerror('x')\n```\n\n"
     .. "<!-- needs: no_such_set -->\n```lua\nerror('x')\n```\n\n```lua\nlocal b = 1\n```\n\n"
+    .. "<!-- output: varies -->\n```lua\nprint(os.time())\n```\n\n```text\n1\n```\n\n"
     .. "<!-- new session -->\n<!-- tolerance: 0.5 -->\n```lua\nprint(io.open('a.csv'):read('a'))\n"
     .. "print(b)\n```\n\n```text\n1,3\nnil\n```\n")
   local failures, skipped = run(one)
