@@ -220,8 +220,8 @@ local function draw_lines(cells, given, chosen, notes)
     end
   end
   return figures.noted(plot.line(with(common(cells, given), { series = series, marks = true,
-    x_label = number.name, y_label = figures.score_label(cells.score), x_log = numbers.log_spaced(number.values),
-    y_log = wide, rules = best_rule(cells, number, "best") })), notes)
+    x_label = number.name, y_label = figures.score_label(cells.score),
+    x_log = numbers.log_spaced(number.values), y_log = wide, rules = best_rule(cells, number, "best") })), notes)
 end
 
 local function draw_bars(cells, given, chosen, notes)
@@ -262,8 +262,8 @@ local function draw_scatters(cells, given, chosen, notes)
     for i, point in ipairs(points) do x[i] = one.values[point.at[k]] end
     local means, errors, wide = scores_of(points)
     panels[k] = plot.scatter{ x = x, y = means, error = errors, x_label = one.name,
-      y_label = figures.score_label(cells.score), x_log = numbers.log_spaced(one.values), y_log = wide,
-      rules = best_rule(cells, one) }
+      y_label = figures.score_label(cells.score), x_log = numbers.log_spaced(one.values),
+      y_log = wide, rules = best_rule(cells, one) }
   end
   figures.noted(panels[1], notes)
   return plot.panels{ panels[1], panels[2], columns = 2, title = given.title
