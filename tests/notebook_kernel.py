@@ -4,6 +4,7 @@ SCULLERY_COMMAND names the command under test, JUPYTER_PATH the folder that hold
 """
 
 import os
+import queue
 import shutil
 import signal
 import sys
@@ -71,6 +72,19 @@ class Kernel:
         for _ in self.messages(asked):
             pass
         return self.reply(asked)
+
+    def restart(self):
+        """Start the kernel again, and wait until its messages come: what it publishes before the
+        client has connected again is lost."""
+        self.manager.restart_kernel()
+        self.client.wait_for_ready(timeout=LIMIT)
+        for _ in range(LIMIT):
+            self.client.kernel_info()
+            try:
+                self.client.get_iopub_msg(timeout=1)
+                return
+            except queue.Empty:
+                pass
 
     def close(self):
         self.client.stop_channels()
@@ -223,8 +237,7 @@ class KernelTest(unittest.TestCase):
     def test_restart(self):
         self.kernel.run("kept = 1")
         process = self.value('io.open("/proc/self/stat"):read("n")')
-        self.kernel.manager.restart_kernel()
-        self.kernel.client.wait_for_ready(timeout=LIMIT)
+        self.kernel.restart()
         self.assertEqual(self.value("kept"), "nil")
         self.assertFalse(os.path.exists(f"/proc/{process}"))
 
@@ -312,8 +325,7 @@ class AbandonedTest(unittest.TestCase):
 
     def test_a_kernel_that_is_started_again(self):
         def restart(kernel):
-            kernel.manager.restart_kernel()
-            kernel.client.wait_for_ready(timeout=LIMIT)
+            kernel.restart()
             self.assertEqual(kernel.run("1 + 1")["data"][0]["text/plain"], "2")
 
         self.check(restart)
