@@ -3,6 +3,7 @@
 SCULLERY_COMMAND names the command under test, JUPYTER_PATH the folder that holds its kernel.json.
 """
 
+import json
 import os
 import queue
 import shutil
@@ -24,9 +25,8 @@ LIMIT = 120  # seconds: ends a test that hangs
 class Kernel:
     """A running kernel, and what its cells put out."""
 
-    def __init__(self):
-        self.manager, self.client = start_new_kernel(kernel_name="scullery",
-                                                     startup_timeout=LIMIT)
+    def __init__(self, name="scullery"):
+        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=LIMIT)
 
     def send(self, code):
         return self.client.execute(code)
@@ -297,6 +297,27 @@ class LimitsTest(unittest.TestCase):
             printed.flush()
         printed.finish()
         self.assertEqual(said, ["ü", "🎲"])
+
+
+class MissingTest(unittest.TestCase):
+    def test_a_command_that_is_gone(self):
+        kernels = os.path.join(os.environ["JUPYTER_PATH"], "kernels")
+        with open(os.path.join(kernels, "scullery", "kernel.json"), encoding="utf-8") as file:
+            description = json.load(file)
+        description["env"]["SCULLERY_COMMAND"] = "/nowhere/scullery"
+        os.makedirs(os.path.join(kernels, "gone"), exist_ok=True)
+        with open(os.path.join(kernels, "gone", "kernel.json"), "w", encoding="utf-8") as file:
+            json.dump(description, file)
+        kernel = Kernel("gone")
+        try:
+            for _ in range(2):
+                said = kernel.run("1")
+                self.assertEqual(said["status"], "error")
+                self.assertIn("/nowhere/scullery cannot be started: No such file",
+                              said["error"]["evalue"])
+            self.assertEqual(kernel.ask("complete", "sc.", 3)["matches"], [])
+        finally:
+            kernel.close()
 
 
 class AbandonedTest(unittest.TestCase):
