@@ -86,18 +86,12 @@ local function add_table(page, columns, items, caption)
   end
 end
 
-local function names_of(options)
-  local names = {}
-  for i, one in ipairs(options) do names[i] = one.name end
-  return table.concat(names, ", ")
-end
-
 local function add_results(page, grouped)
   page:heading("Results")
   local caption = "Time is the mean and memory the largest of the cells of a row."
   if #grouped.seeds > 0 then
     caption = ("Mean ± standard error over the cells that differ in %s alone. "):format(
-      names_of(grouped.seeds)) .. caption
+      groups.names(grouped.seeds)) .. caption
   end
   add_table(page, columns_of(grouped), grouped.list, caption)
 end
