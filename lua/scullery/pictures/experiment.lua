@@ -110,7 +110,7 @@ local function line(grouped, option, result)
   local notes = {}
   for _, one in ipairs(series) do
     if one.error then
-      notes[1] = "bands: mean and its standard error"
+      notes[1] = "bands: one standard error of the mean"
       break
     end
   end
