@@ -15,7 +15,15 @@ local weights = require "scullery.weights"
 local warn = require "scullery.warn"
 local width = require "scullery.width"
 
-local Pipeline = objects.class("pipeline", { example = "p",
+-- Scripts can set fields.
+local function check_fitted(self)
+  local f = rawget(self, "fitted")
+  if f ~= nil and not model.is(f) then
+    error(("p.fitted is %s; it takes a fitted model"):format(options.show(f)), 0)
+  end
+end
+
+local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
     classes dtype choice table schema data_known",
   hint = function()
@@ -271,6 +279,7 @@ end
 
 --- Keep a fit: the model, and the rows that it learnt from.
 function Pipeline:keep(ds, prepared, solver, fit)
+  options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
     intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,

@@ -64,7 +64,7 @@ function commands.seconds(t)
 end
 local seconds = commands.seconds
 
-command("time", "EXPR", "run an expression or a statement and tell its seconds", function(self, text)
+command("time", "EXPR", "run it and tell its seconds", function(self, text)
   local taken
   local ok, values, trace = self:evaluate(text, function(f)
     local began = now()

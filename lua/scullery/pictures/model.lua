@@ -82,9 +82,12 @@ local function has_probabilities(f)
 end
 
 local function has_weights(f)
-  if f.weights then return true end
-  return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
-    f.solver.name)
+  if not f.weights then
+    return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
+      f.solver.name)
+  end
+  if f.weights:abs():max() > 0 then return true end
+  return nil, "all coefficients are 0: there is nothing to draw"
 end
 
 local kinds = {

@@ -105,6 +105,14 @@ function Figure:text(given)
     height = o.height, colour = o.colour })
 end
 
+-- At the prompt: the picture, in the terminal's colours; inside of a table its title alone.
+function Figure:__display(o)
+  local title = self.title or self.panels[1] and self.panels[1].title
+  if o.depth > 0 then return title and ("figure %q"):format(title) or "figure" end
+  local unicode = require "scullery.plot.unicode"
+  return unicode.text(self, { width = o.width, colour = o.colour, ascii = unicode.must_be_ascii() })
+end
+
 function Figure:__tostring()
   local unicode = require "scullery.plot.unicode"
   return unicode.text(self, { width = core.terminal().columns, ascii = unicode.must_be_ascii() })

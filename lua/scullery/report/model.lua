@@ -131,15 +131,23 @@ local function accuracy_on(page, about)
   end
 end
 
--- Side by side.
-local function figures_of(page, what, about)
+-- The figure that make() gives; a sentence in its place where nothing can be drawn.
+local function add_figure(page, make, ...)
+  local ok, figure = options.attempt(make, ...)
+  if ok then return page:figure(figure) end
+  page:paragraph("No picture: " .. options.plain(figure) .. ".")
+end
+
+-- Those of one kind, side by side.
+local function side_by_side(what, about)
   local figures, more = pictures.figures(what, about)
   table.move(more, 1, #more, #figures + 1, figures)
-  figures.columns = #figures
-  if #figures == 1 then return page:figure(figures[1]) end
-  figures.width, figures.height = 480 * #figures, 400
-  page:figure(plot.panels(figures))
+  if #figures == 1 then return figures[1] end
+  figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
+  return plot.panels(figures)
 end
+
+local function figures_of(page, what, about) add_figure(page, side_by_side, what, about) end
 
 local function accuracy(page, p, judged)
   page:heading("Accuracy")
@@ -165,7 +173,7 @@ local function search(page, p)
   local cells = p.table
   if not cells or #cells == 0 then return end
   page:heading("The search")
-  page:figure(cells:plot())
+  add_figure(page, cells.plot, cells)
   local rows, marked = cells:texts(), nil
   local heads = table.move(cells.names, 1, #cells.names, 1, {})
   heads[#heads + 1], heads[#heads + 2] = cells.score, "standard error"

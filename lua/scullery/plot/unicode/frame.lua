@@ -32,6 +32,20 @@ function frame.label(axis, ticks)
   return table.concat(parts, ", ")
 end
 
+--- frame.layers(panel, kind): the layers of a kind, in order.
+function frame.layers(panel, kind)
+  local list = {}
+  for _, layer in ipairs(panel.layers) do if layer.kind == kind then list[#list + 1] = layer end end
+  return list
+end
+
+--- frame.notes(panel, ...): the notes of a drawing, any of them nil, and those of the panel.
+function frame.notes(panel, ...)
+  local list = {}
+  for i = 1, select("#", ...) do list[#list + 1] = (select(i, ...)) end
+  return table.move(panel.notes or {}, 1, #(panel.notes or {}), #list + 1, list)
+end
+
 -- ------------------------------------------------------------ legend
 
 --- frame.legend(entries, columns, colour): lines of { sample =, label =, colour = } side by side.
@@ -247,9 +261,9 @@ end
 
 --- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes =[, behind =] }): the
 --- picture of a panel, as a list of lines; .title and .head: how many of them are the title, and
---- stand above the canvas; .rows: those of the canvas. behind[i]: a text behind row i.
+--- stand above the canvas. behind[i]: a text behind row i.
 function frame.assemble(panel, o, parts)
-  local lines, left, below = { rows = parts.canvas.rows }, parts.left, parts.below
+  local lines, left, below = {}, parts.left, parts.below
   local columns = parts.canvas.columns
   frame.add_wrapped(lines, panel.title, "centre", o.width)
   lines.title = #lines

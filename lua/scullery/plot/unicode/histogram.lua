@@ -1,4 +1,5 @@
 --- Upright bars over an axis of numbers, filled by eighths of a cell.
+local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
 local points = require "scullery.plot.unicode.points"
 
@@ -58,13 +59,11 @@ end
 --- shorter ones stand in front.
 function histogram.draw(panel, plot)
   local all = {}
-  for _, layer in ipairs(panel.layers) do
-    if layer.kind == "bars" then
-      local list, base = heights(plot, layer)
-      all[#all + 1] = { list = list, base = base, colour = plot.ink(layer.colour),
-        fill = plot.colour and glyphs.fill(1) or glyphs.fill(#all + 1) }
-      if layer.low then points.draw_whiskers(plot, layer) end
-    end
+  for place, layer in ipairs(frame.layers(panel, "bars")) do
+    local list, base = heights(plot, layer)
+    all[place] = { list = list, base = base, colour = plot.ink(layer.colour),
+      fill = glyphs.fill(plot.colour and 1 or place) }
+    if layer.low then points.draw_whiskers(plot, layer) end
   end
   plot.plain = plot.colour or #all == 1
   for c = 0, #all > 0 and plot.columns - 1 or -1 do

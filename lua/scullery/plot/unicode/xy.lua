@@ -24,17 +24,11 @@ local function has_several(panel)
   return false
 end
 
-local function count(panel, kind)
-  local n = 0
-  for _, layer in ipairs(panel.layers) do if layer.kind == kind then n = n + 1 end end
-  return n
-end
-
 -- The sample of a layer in the legend; `place`: the how manieth of its kind it is.
 local function sample_of(layer, place, plot)
   local colour = layer.colour or 1
   if layer.kind == "rule" then return glyphs.rule end
-  if layer.kind == "bars" then return plot.colour and glyphs.fill(1) or glyphs.fill(place) end
+  if layer.kind == "bars" then return glyphs.fill(plot.colour and 1 or place) end
   if layer.kind == "points" then return points.sample(layer, plot) end
   local sample = (plot.several or layer.marks) and glyphs.mark(colour) or glyphs.line
   return layer.low and sample .. glyphs.shading(plot.colour and 1 or place) or sample
@@ -57,10 +51,11 @@ local function entries_of(panel, plot)
   return entries
 end
 
---- xy.block(panel, o): the picture of a panel, as a list of lines. o: width, height, colour.
+--- xy.block(panel, o): the picture of a panel, as a list of lines; .rows: those of its canvas. o:
+--- width, height or rows (of the canvas), colour.
 function xy.block(panel, o)
-  local plot = { several = has_several(panel), colour = o.colour, notes = {},
-    lines = count(panel, "line"), points = count(panel, "points") }
+  local plot = { several = has_several(panel), colour = o.colour,
+    lines = #frame.layers(panel, "line"), points = #frame.layers(panel, "points") }
   local legend = frame.legend(entries_of(panel, plot), o.width, o.colour)
   local rows = frame.rows(panel, o, legend)
   local left = frame.left(panel.y, rows, o.width)
@@ -72,12 +67,10 @@ function xy.block(panel, o)
   lines.draw(panel, plot)
   points.draw(panel, plot)
   local below = frame.below(panel.x, left.gutter, columns)
-  local notes = { left.note }
-  notes[#notes + 1] = below.note
-  table.move(plot.notes, 1, #plot.notes, #notes + 1, notes)
-  table.move(panel.notes or {}, 1, #(panel.notes or {}), #notes + 1, notes)
-  return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
-    legend = legend, notes = notes })
+  local block = frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
+    legend = legend, notes = frame.notes(panel, left.note, below.note, plot.note) })
+  block.rows = rows
+  return block
 end
 
 return xy
