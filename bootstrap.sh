@@ -6,7 +6,9 @@ cd "$(dirname "$0")"
 # What is needed, in one place.
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
-test_packages=(lua-unit lua-check clang-format valgrind)
+picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
+test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient)
+browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
 usage() {
@@ -53,6 +55,11 @@ install_packages() {
     die "apt-get could not install ${missing[*]}; without network, install these by hand and start again"
 }
 
+install_needed() {
+  install_packages "${build_packages[@]}" "$@"
+  (install_packages "${picture_packages[@]}") || say "without ${picture_packages[*]}, pictures are drawn in Unicode alone"
+}
+
 # build PRESET: into build/ without a preset, otherwise build-PRESET/.
 build() {
   if [ $# -eq 0 ]; then
@@ -73,7 +80,7 @@ run_tests() {
 }
 
 demo() {
-  install_packages "${build_packages[@]}"
+  install_needed
   build
   say "running scripts/demo.lua"
   build/scullery scripts/demo.lua
@@ -91,7 +98,10 @@ fuzz() {
 
 all_tests() {
   local failed=0
-  install_packages "${build_packages[@]}" "${test_packages[@]}"
+  install_needed "${test_packages[@]}"
+  if [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; then
+    (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
+  fi
   build
   run_tests build || failed=1
   if [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; then
@@ -113,7 +123,7 @@ install_all() {
   --prefix=?*) prefix=${1#--prefix=} ;;
   *) usage >&2; die "install takes --prefix DIR, and got $1" ;;
   esac
-  install_packages "${build_packages[@]}"
+  install_needed
   build
   local place=$prefix
   while [ ! -e "$place" ]; do place=$(dirname "$place"); done

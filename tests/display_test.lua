@@ -151,6 +151,22 @@ local function plain(value)
   return copy
 end
 
+function TestObjects:test_figures_print_as_pictures_and_within_tables_by_title()
+  local fig = sc.plot.line{ x = { 1, 2 }, y = { 1, 2 }, title = "Squares" }
+  lu.assertEquals(display.text(fig, { width = 40 }), fig:text{ width = 40 })
+  lu.assertEquals(display.text(fig, { width = 40, colour = true }),
+    fig:text{ width = 40, colour = true })
+  lu.assertEquals(display.text{ fig, other = fig },
+    '{ figure "Squares", other = figure "Squares" }')
+end
+
+function TestObjects:test_a_display_of_a_script_that_fails_is_told()
+  local function broken() error("broken", 0) end
+  lu.assertEquals(text(setmetatable({}, { __display = broken })),
+    "a table, whose __display fails: broken")
+  lu.assertStrContains(text(setmetatable({}, { __display = 3 })), "whose __display fails")
+end
+
 -- Plain tables that a function gives print by their address with Lua's own tostring, as any table;
 -- the prompt shows their contents.
 function TestObjects:test_nothing_prints_an_address()

@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local judging = require "scullery.judging"
 local fails = dofile("tests/support.lua").fails
 
 local ds = sc.data.load("wdbc")
@@ -338,17 +339,17 @@ end
 -- What a search raises that is interrupted as its run number `at` begins, of those of the outer
 -- folds as well.
 local function stopped(at, given)
-  local label, calls = core.progress_label, 0
-  core.progress_label = function(text)
-    if text then calls = calls + 1 end
-    if text and calls == at then core.interrupt() end
-    label(text)
+  local run, calls = judging.run, 0
+  judging.run = function(...)
+    calls = calls + 1
+    if calls == at then core.interrupt() end
+    return run(...)
   end
   local ok, raised = pcall(function()
     return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 30, 40 }),
       sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }:search(train, given)
   end)
-  core.progress_label = label
+  judging.run = run
   lu.assertFalse(ok)
   return raised
 end

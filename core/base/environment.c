@@ -29,6 +29,16 @@ static scl_status check_threads(const char *value, scl_error *error) {
       value, SCL_POOL_MAX);
 }
 
+static scl_status check_progress(const char *value, scl_error *error) {
+  char *end;
+  const double seconds = value == NULL ? 0 : strtod(value, &end);
+  if (value == NULL || (end != value && *end == 0 && seconds >= 0)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "the environment variable SCULLERY_PROGRESS got \"%.60s\"; it takes seconds "
+                  "between two lines of progress in a file, or 0 for none",
+                  value);
+}
+
 static scl_status check_isa(const char *value, scl_error *error) {
   char names[120] = "";
   size_t used = 0;
@@ -68,6 +78,7 @@ scl_status scl_environment_check(scl_error *error) {
   const char *data = value_of("SCULLERY_DATA");
   SCL_TRY(check_threads(value_of("SCULLERY_THREADS"), error));
   SCL_TRY(check_isa(value_of("SCULLERY_ISA"), error));
+  SCL_TRY(check_progress(value_of("SCULLERY_PROGRESS"), error));
   SCL_TRY(check_folders("SCULLERY_PLUGIN_PATH", value_of("SCULLERY_PLUGIN_PATH"), error));
   return check_folder("SCULLERY_DATA", data == NULL ? "" : data, data == NULL ? 0 : strlen(data),
                       error);

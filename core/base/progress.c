@@ -3,13 +3,19 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 static _Atomic(scl_progress_hook) current;
-static _Thread_local bool muted;
+static atomic_size_t numbers;
 
-void scl_progress_mute(bool mute) { muted = mute; }
+static _Thread_local struct {
+  scl_level levels[SCL_LEVELS];
+  size_t count;
+  bool muted;
+} own;
+
+void scl_progress_mute(bool mute) { own.muted = mute; }
 
 void scl_progress_set_hook(scl_progress_hook hook) { atomic_store(&current, hook); }
 
@@ -19,22 +25,123 @@ double scl_progress_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-scl_progress scl_progress_begin(const char *stage, const char *unit, double total) {
-  return (scl_progress){
-      .stage = stage, .unit = unit, .total = total, .loss = NAN, .began = scl_progress_clock()};
+/* ------------------------------------------------------------ levels */
+
+const scl_level *scl_levels(size_t *count) {
+  *count = own.count;
+  return own.levels;
 }
 
-static void tell(const scl_progress *progress) {
+static scl_level *find(size_t number) {
+  for (size_t i = own.count; number > 0 && i > 0; i--)
+    if (own.levels[i - 1].number == number) return &own.levels[i - 1];
+  return NULL;
+}
+
+static void tell(scl_progress_event event, const scl_level *level) {
   const scl_progress_hook hook = atomic_load(&current);
-  if (hook != NULL && !muted && progress->stage != NULL) hook(progress);
+  if (hook != NULL && !own.muted) hook(event, level);
+}
+
+/* As it is shown on one line: control characters become blanks, and no character of UTF-8 is cut. */
+static void copy_name(char to[SCL_LEVEL_NAME], const char *from) {
+  size_t length = strnlen(from, SCL_LEVEL_NAME);
+  if (length == SCL_LEVEL_NAME)
+    for (length--; length > 0 && ((unsigned char)from[length] & 0xC0) == 0x80;)
+      length--;
+  for (size_t i = 0; i < length; i++)
+    to[i] = (unsigned char)from[i] < ' ' || from[i] == 0x7F ? ' ' : from[i];
+  to[length] = 0;
+}
+
+static scl_level *push(const char *name, const char *unit, double total, double began) {
+  if (own.muted || own.count == SCL_LEVELS) return NULL;
+  scl_level *level = &own.levels[own.count++];
+  *level = (scl_level){.unit = unit,
+                       .total = total,
+                       .loss = NAN,
+                       .began = began,
+                       .changed = began,
+                       .number = atomic_fetch_add(&numbers, 1) + 1};
+  copy_name(level->name, name);
+  return level;
+}
+
+size_t scl_level_open(const char *name, const char *unit, double total) {
+  scl_level *level = push(name, unit, total, scl_progress_clock());
+  if (level == NULL) return 0;
+  const size_t number = level->number; /* whoever is told may open and close levels */
+  level->counted = true;
+  tell(SCL_PROGRESS_BEGIN, level);
+  return number;
+}
+
+bool scl_level_step(size_t number, double done, double loss) {
+  scl_level *level = find(number);
+  if (level == NULL) return false;
+  level->done = done;
+  level->loss = loss;
+  level->changed = scl_progress_clock();
+  tell(SCL_PROGRESS_REPORT, level);
+  return true;
+}
+
+void scl_level_close(size_t number, bool alone) {
+  for (scl_level *level; (level = find(number)) != NULL;) {
+    const size_t last = alone ? number : own.levels[own.count - 1].number;
+    level = find(last);
+    tell(SCL_PROGRESS_END, level);
+    level = find(last);
+    if (level == NULL) continue;
+    const size_t behind = own.count - (size_t)(level - own.levels) - 1;
+    memmove(level, level + 1, behind * sizeof *level);
+    own.count--;
+  }
+}
+
+/* ------------------------------------------------------------ pieces of work */
+
+static void open_piece(scl_progress *progress) {
+  if (progress->stage == NULL) return;
+  scl_level *level = push(progress->stage, progress->unit, progress->total, progress->began);
+  if (level == NULL) return;
+  progress->number = level->number;
+  tell(SCL_PROGRESS_BEGIN, level);
+}
+
+scl_progress scl_progress_begin(const char *stage, const char *unit, double total) {
+  scl_progress progress = {
+      .stage = stage, .unit = unit, .total = total, .loss = NAN, .began = scl_progress_clock()};
+  open_piece(&progress);
+  return progress;
 }
 
 void scl_progress_report(scl_progress *progress, double done) {
-  progress->done = done;
-  tell(progress);
+  if (progress->number == 0) open_piece(progress);
+  scl_level *level = find(progress->number);
+  if (level == NULL) return;
+  copy_name(level->name, progress->stage);
+  level->done = done;
+  level->total = progress->total;
+  level->loss = progress->loss;
+  level->iteration = progress->iteration;
+  level->rows = progress->rows;
+  level->changed = scl_progress_clock();
+  tell(SCL_PROGRESS_REPORT, level);
 }
 
-void scl_progress_end(scl_progress *progress) {
-  progress->ended = true;
-  tell(progress);
+void scl_progress_end(scl_progress *progress) { scl_level_close(progress->number, false); }
+
+/* ------------------------------------------------------------ time left */
+
+double scl_level_left(const scl_level *level, double now) {
+  const double took = level->changed - level->began;
+  if (!(level->done > 0 && level->total >= level->done && took > 0)) return NAN;
+  return fmax(took / level->done * (level->total - level->done) - (now - level->changed), 0);
+}
+
+const scl_level *scl_level_known(const scl_level *levels, size_t count, double now) {
+  for (size_t i = 0; i < count; i++)
+    if (!isnan(scl_level_left(&levels[i], now))) return &levels[i];
+  return NULL;
 }

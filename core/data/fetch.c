@@ -193,12 +193,10 @@ static scl_status check_digest(transfer *t, const char *sha256, scl_error *error
 
 scl_status scl_fetch(const char *url, const char *path, const char *sha256, scl_error *error) {
   library curl = {0};
-  transfer t = {.curl = &curl,
-                .url = url,
-                .path = path,
-                .progress = scl_progress_begin("fetching", "bytes", 0)};
+  transfer t = {.curl = &curl, .url = url, .path = path};
   SCL_TRY(load(&curl, error));
   SCL_TRY(scl_output_open(path, &t.output, error));
+  t.progress = scl_progress_begin("fetching", "bytes", 0);
   scl_digest_open(&t.digest);
   t.at = scl_copy_text(url);
   t.handle = curl.init();

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "data/output.h"
+#include "base/file_limit.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/temporary.h"
@@ -9,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20 }; /* bytes between two looks at Ctrl-C */
@@ -20,32 +20,6 @@ struct scl_output {
   scl_temporary temporary; /* without a name: the standard output */
   int failed;              /* errno of the first failure */
 };
-
-/* A limit on the size of files comes as a signal that would end the program: held back while we
- * write, the write fails with EFBIG instead. */
-typedef struct hold {
-  sigset_t before, limit;
-  bool was_pending;
-} hold;
-
-static hold hold_limit_signal(void) {
-  hold h;
-  sigset_t pending;
-  (void)sigemptyset(&h.limit);
-  (void)sigaddset(&h.limit, SIGXFSZ);
-  (void)sigpending(&pending);
-  h.was_pending = sigismember(&pending, SIGXFSZ) == 1;
-  (void)pthread_sigmask(SIG_BLOCK, &h.limit, &h.before);
-  return h;
-}
-
-static void end_hold(const hold *h) {
-  const struct timespec at_once = {0, 0};
-  if (!h->was_pending)
-    while (sigtimedwait(&h->limit, NULL, &at_once) == SIGXFSZ) {
-    }
-  (void)pthread_sigmask(SIG_SETMASK, &h->before, NULL);
-}
 
 static void note(scl_output *output, bool worked) {
   if (!worked && output->failed == 0) output->failed = errno == 0 ? EIO : errno;
@@ -111,39 +85,29 @@ bool scl_output_failed(scl_output *output) {
 }
 
 void scl_output_write(scl_output *output, const void *bytes, size_t size) {
-  const hold h = hold_limit_signal();
+  const scl_file_limit h = scl_file_limit_hold();
   for (size_t put = 0, piece; put < size && !scl_output_failed(output); put += piece) {
     piece = scl_min(size - put, PIECE);
     errno = 0;
     note(output, fwrite((const char *)bytes + put, 1, piece, output->file) == piece);
   }
-  end_hold(&h);
+  scl_file_limit_end(&h);
   end_broken_pipe(output);
 }
 
 void scl_output_rewrite(scl_output *output, size_t from, const void *bytes, size_t size) {
-  const hold h = hold_limit_signal(); /* fseek writes what is in the buffer */
+  const scl_file_limit h = scl_file_limit_hold(); /* fseek writes what is in the buffer */
   const long end_of_file = ftell(output->file);
   note(output, end_of_file >= 0 && fseek(output->file, (long)from, SEEK_SET) == 0);
   scl_output_write(output, bytes, size);
   note(output, output->failed != 0 || fseek(output->file, end_of_file, SEEK_SET) == 0);
-  end_hold(&h);
-}
-
-/* The name in the folder is safe only once the folder is on disk. */
-static void sync_folder(char *path) {
-  char *slash = strrchr(path, '/');
-  if (slash != NULL) slash[slash == path] = 0;
-  const int descriptor = open(slash == NULL ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  (void)fsync(descriptor);
-  (void)close(descriptor);
+  scl_file_limit_end(&h);
 }
 
 static scl_status close_standard(scl_output *output, scl_error *error) {
-  const hold h = hold_limit_signal();
+  const scl_file_limit h = scl_file_limit_hold();
   note(output, fclose(output->file) == 0);
-  end_hold(&h);
+  scl_file_limit_end(&h);
   end_broken_pipe(output);
   return output->failed == 0
              ? SCL_STATUS_OK
@@ -152,15 +116,15 @@ static scl_status close_standard(scl_output *output, scl_error *error) {
 }
 
 static scl_status close_and_keep(scl_output *output, scl_error *error) {
-  const hold h = hold_limit_signal();
+  const scl_file_limit h = scl_file_limit_hold();
   note(output, fflush(output->file) == 0);
   note(output, output->failed != 0 || fsync(fileno(output->file)) == 0 ||
                    errno == EINVAL); /* EINVAL: a file system without */
   note(output, fclose(output->file) == 0);
-  end_hold(&h);
+  scl_file_limit_end(&h);
   if (output->failed == 0) output->failed = scl_temporary_keep(&output->temporary);
   if (output->failed == 0) {
-    sync_folder(output->temporary.target);
+    scl_temporary_sync_folder(output->temporary.target);
     return SCL_STATUS_OK;
   }
   scl_temporary_remove(&output->temporary);
@@ -182,9 +146,9 @@ scl_status scl_output_commit(scl_output *output, scl_error *error) {
 
 void scl_output_abandon(scl_output *output) {
   if (output == NULL) return;
-  const hold h = hold_limit_signal();
+  const scl_file_limit h = scl_file_limit_hold();
   (void)fclose(output->file);
-  end_hold(&h);
+  scl_file_limit_end(&h);
   if (!is_standard(output)) scl_temporary_remove(&output->temporary);
   end(output);
 }

@@ -208,3 +208,16 @@ void scl_temporary_release(scl_temporary *t) {
   scl_release(t->target);
   *t = (scl_temporary){.lock = -1, .unfinished = -1};
 }
+
+void scl_temporary_sync_folder(const char *path) {
+  char folder[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  const size_t length = slash == NULL ? 1 : scl_max((size_t)(slash - path), 1);
+  if (length >= sizeof folder) return;
+  memcpy(folder, slash == NULL ? "." : path, length);
+  folder[length] = 0;
+  const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)fsync(descriptor);
+  (void)close(descriptor);
+}

@@ -23,5 +23,7 @@ int scl_temporary_keep(const scl_temporary *temporary);
 void scl_temporary_remove(const scl_temporary *temporary);
 /* Ends the lock and the names, after the file was kept or removed. */
 void scl_temporary_release(scl_temporary *temporary);
+/* Put the folder of the file on the disk: only then a new name in it is safe. */
+void scl_temporary_sync_folder(const char *path);
 
 #endif

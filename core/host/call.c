@@ -1,12 +1,14 @@
 /* Calls from the command into Lua: tracebacks, and the globals of the command. */
 #define _GNU_SOURCE
 #include "host/host.h"
+#include "lua/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------- calls */
 
@@ -109,7 +111,21 @@ static int load_global(lua_State *L) {
   return 0;
 }
 
+/* print, on a line of its own where the progress line stands. The function is upvalue 1. */
+static int print_apart(lua_State *L) {
+  scl_progress_hide();
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
 void scl_offer_globals(lua_State *L) {
+  if (isatty(STDERR_FILENO)) {
+    lua_getglobal(L, "print");
+    lua_pushcclosure(L, print_apart, 1);
+    lua_setglobal(L, "print");
+  }
   lua_pushglobaltable(L);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, load_global);

@@ -27,5 +27,7 @@ void scl_offer_globals(lua_State *L);
 void scl_report_in_colour(bool colour);
 /* The prompt, until the end of input; fresh: nothing was run before it. Returns the exit status. */
 int scl_prompt(lua_State *L, bool fresh);
+/* `scullery notebook serve IN OUT`, until IN ends. Returns the exit status. */
+int scl_notebook(lua_State *L, int argc, char **argv);
 
 #endif

@@ -24,6 +24,7 @@ static const char usage[] =
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
     "       scullery bench [options]\n"
+    "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
     "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
@@ -42,7 +43,7 @@ static const char usage[] =
     "errors.\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
-static const char *const subcommands[] = {"plugin", "data", "predict", "bench"};
+static const char *const subcommands[] = {"plugin", "data", "predict", "bench", "notebook"};
 
 /* ---------------------------------------------------------------- where the Lua files are */
 
@@ -165,9 +166,8 @@ static int no_script(const char *path) {
   const int reason = errno;
   (void)fprintf(stderr, "scullery: cannot open the script '%s': %s", path, strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
-    (void)fprintf(
-        stderr,
-        " (nor is it a subcommand: there are plugin, data, predict and bench; scullery --help)");
+    (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data, predict, bench and "
+                          "notebook; scullery --help)");
   (void)fputc('\n', stderr);
   return EXIT_FAILURE;
 }
@@ -219,6 +219,8 @@ static int run(lua_State *L, int argc, char **argv) {
 
 /* require "scullery.command".run(name, ...) -> exit status */
 static int run_subcommand(lua_State *L, int argc, char **argv) {
+  if (argc > 2 && strcmp(argv[1], "notebook") == 0 && strcmp(argv[2], "serve") == 0)
+    return scl_notebook(L, argc, argv);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.command");
   if (scl_protected_call(L, 1, 1) != LUA_OK) return fail(L);

@@ -3,10 +3,12 @@
  * it is alone. */
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/profile.h"
 #include "base/progress.h"
 #include "base/thread.h"
 #include "learn/model.h"
 #include "learn/problem_internal.h"
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@ typedef struct folding {
   size_t groups, count, each; /* each: fits of a group */
   scl_fit *fits;
   scl_model **models;
-  atomic_size_t next;
+  atomic_size_t next, done;
+  size_t level; /* of progress; told by the caller's thread */
   pthread_mutex_t lock;
   size_t failed; /* the first of those that failed, in their order */
   scl_status status;
@@ -47,9 +50,11 @@ static void fail(folding *f, size_t i, scl_status status, const scl_error *error
   if (status == SCL_STATUS_CANCELLED) scl_interrupt();
 }
 
+/* On a thread of its own, which is muted, no level of progress is found. */
 static void *drive(void *context) {
   folding *f = context;
   for (;;) {
+    (void)scl_level_step(f->level, (double)atomic_load(&f->done), NAN);
     const size_t i = atomic_fetch_add(&f->next, 1);
     if (i >= f->groups) return NULL;
     scl_error error = {0};
@@ -58,6 +63,7 @@ static void *drive(void *context) {
       fail(f, i, status, &error);
       return NULL;
     }
+    (void)atomic_fetch_add(&f->done, 1);
   }
 }
 
@@ -101,12 +107,17 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   pthread_t threads[SCL_POOL_MAX];
   memset(fits, 0, groups * f.each * sizeof *fits);
   (void)pthread_mutex_init(&f.lock, NULL);
+  const bool told = groups > 1 && training->flow.doing != NULL;
+  const size_t mark = scl_profile_enter("solving");
+  f.level = told ? scl_level_open("fold", NULL, (double)groups) : 0;
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
     if (!scl_thread_start(&threads[started], drive_quietly, &f)) break;
   (void)drive(&f);
   for (size_t i = 0; i < started; i++)
     scl_thread_join(threads[i]);
+  scl_level_close(f.level, false);
+  scl_profile_leave(mark, 0, 0);
   (void)pthread_mutex_destroy(&f.lock);
   if (f.status == SCL_STATUS_OK) return SCL_STATUS_OK;
   if (f.cancelled) scl_interrupt_clear();

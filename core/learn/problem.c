@@ -129,10 +129,8 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
-  *s = (solve_context){.problem = problem_of(training, solver),
-                       .training = training,
-                       .without = without,
-                       .progress = scl_progress_begin(NULL, NULL, 1)};
+  *s = (solve_context){
+      .problem = problem_of(training, solver), .training = training, .without = without};
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -141,11 +139,14 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   if (!(total > 0))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "all row weights are 0 outside fold %ld",
                     without + 1);
+  s->profiled = scl_profile_enter("solving");
+  s->progress = scl_progress_begin(training->flow.doing == NULL ? NULL : "solving", NULL, 1);
   return SCL_STATUS_OK;
 }
 
 void scl_problem_close(solve_context *s) {
   scl_progress_end(&s->progress);
+  scl_profile_leave(s->profiled, 0, 0);
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
   scl_sums_destroy(s->own);

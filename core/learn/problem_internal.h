@@ -4,6 +4,7 @@
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
+#include "base/profile.h"
 #include "base/progress.h"
 #include "learn/problem.h"
 #include "plugin/solver.h"
@@ -45,6 +46,7 @@ typedef struct solve_context {
   scl_window *window;
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
+  size_t profiled;       /* its mark in a profile */
 } solve_context;
 
 static inline solve_context *context_of(const scl_problem *problem) {

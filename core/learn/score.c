@@ -1,6 +1,7 @@
 #include "learn/score.h"
 
 #include "algebra/thin.h"
+#include "base/profile.h"
 #include "learn/labels.h"
 #include "plugin/solver.h"
 #include "rows/reduce.h"
@@ -145,7 +146,9 @@ scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error)
   keeping k = {flow, out, exp(kept_out)};
   SCL_TRY(
       scl_matrix_create_raw(flow->source->rows, scl_flow_features(flow), flow->dtype, out, error));
+  const size_t mark = scl_profile_enter("features");
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
+  scl_profile_leave(mark, 0, 0);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
 }
@@ -309,7 +312,9 @@ static scl_status open_multipliers(judging *job, scl_error *error) {
 
 static scl_status judge_all(judging *job, scl_error *error) {
   scl_status status = open_multipliers(job, error);
+  const size_t mark = scl_profile_enter("judging");
   if (status == SCL_STATUS_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
+  scl_profile_leave(mark, 0, 0);
   for (size_t g = 0; job->by != NULL && g < job->groups; g++)
     close_multiplier(&job->by[g]);
   scl_release(job->by);

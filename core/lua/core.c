@@ -33,11 +33,16 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_inspect(L);
   scl_lua_open_codes(L);
   scl_lua_open_progress(L);
+  scl_lua_open_profile(L);
   scl_lua_open_json(L);
   scl_lua_open_saving(L);
   scl_lua_open_row_files(L);
   scl_lua_open_terminal(L);
+  scl_lua_open_text(L);
+  scl_lua_open_process(L);
   scl_lua_open_folder(L);
+  scl_lua_open_journal(L);
+  scl_lua_open_worker(L);
   lua_pushstring(L, SCULLERY_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

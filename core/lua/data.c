@@ -1,5 +1,6 @@
 /* scullery.core: readers and writers of data files. Every sentence begins with the title of the
  * user's function ("data.csv: "). */
+#include "base/profile.h"
 #include "data/csv.h"
 #include "data/csv_write.h"
 #include "data/fetch.h"
@@ -20,6 +21,15 @@ static void check(lua_State *L, const char *title, scl_status status, scl_error 
   (void)scl_prefix(error, "%s", title);
   scl_lua_raise(L, error);
 }
+
+/* The same of a call that reads rows, so many afterwards, as a profile tells. */
+#define CHECK_READING(L, title, call, rows, passes)                                                \
+  do {                                                                                             \
+    const size_t mark = scl_profile_enter("reading");                                              \
+    const scl_status status = call;                                                                \
+    scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)(rows) : 0, passes);                 \
+    check(L, title, status, &error);                                                               \
+  } while (0)
 
 /* ------------------------------------------------------------ results: a handle owns the
  * scl_table until it is unpacked */
@@ -107,7 +117,7 @@ static int read_csv(lua_State *L) {
   const scl_csv_options options = scl_lua_check_csv_options(L, 2, title, NULL);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L, title);
-  check(L, title, scl_csv_read(paths, count, &options, table, &error), &error);
+  CHECK_READING(L, title, scl_csv_read(paths, count, &options, table, &error), table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
   return 1;
@@ -127,7 +137,8 @@ static int stream_csv(lua_State *L) {
   scl_table *table = new_table(L, title);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
-  check(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), &error);
+  CHECK_READING(L, title, scl_csv_stream(paths[0], &options, table, &source, &error), source->rows,
+                1);
   *slot = source;
   if (kept !=
       0) { /* the words for a missing value and the schema must live as long as the source */
@@ -171,7 +182,7 @@ static int next_block(lua_State *L) {
   scl_csv_blocks *blocks = scl_lua_take_handle(L, 1, BLOCKS);
   const bool ids = lua_toboolean(L, 2);
   scl_matrix *x = scl_lua_new_matrix(L);
-  check(L, "data.csv_blocks", scl_csv_blocks_next(blocks, x, &error), &error);
+  CHECK_READING(L, "data.csv_blocks", scl_csv_blocks_next(blocks, x, &error), x->rows, 0);
   if (x->storage == NULL) return 0;
   scl_lua_account(L, scl_matrix_bytes(x));
   if (!ids) return 1;
@@ -227,9 +238,9 @@ static int read_libsvm(lua_State *L) {
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L, title);
-  check(L, title,
-        scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, table, &error),
-        &error);
+  CHECK_READING(L, title,
+                scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, table, &error),
+                table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
   return 1;
@@ -253,7 +264,8 @@ static int read_idx(lua_State *L) {
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
   scl_table *table = new_table(L, title);
-  check(L, title, scl_idx_read(images, labels, count, o.scale, o.dtype, table, &error), &error);
+  CHECK_READING(L, title, scl_idx_read(images, labels, count, o.scale, o.dtype, table, &error),
+                table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
   return 1;
@@ -264,7 +276,7 @@ static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
   scl_matrix *out = scl_lua_new_matrix(L);
-  check(L, "data.npy", scl_npy_read(path, out, &error), &error);
+  CHECK_READING(L, "data.npy", scl_npy_read(path, out, &error), out->rows, 1);
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }

@@ -89,6 +89,7 @@ void scl_lua_open_training(lua_State *L);
 void scl_lua_open_model(lua_State *L);
 void scl_lua_open_pruning(lua_State *L);
 void scl_lua_open_progress(lua_State *L);
+void scl_lua_open_profile(lua_State *L);
 void scl_lua_open_loss(lua_State *L);
 void scl_lua_open_probabilities(lua_State *L);
 void scl_lua_open_inspect(lua_State *L);
@@ -102,6 +103,10 @@ void scl_lua_open_json(lua_State *L);
 void scl_lua_open_saving(lua_State *L);
 void scl_lua_open_row_files(lua_State *L);
 void scl_lua_open_terminal(lua_State *L);
+void scl_lua_open_text(lua_State *L);
+void scl_lua_open_process(lua_State *L);
 void scl_lua_open_folder(lua_State *L);
+void scl_lua_open_journal(lua_State *L);
+void scl_lua_open_worker(lua_State *L);
 
 #endif

@@ -1,4 +1,5 @@
 /* scullery.core: feature maps, expectations, kernels between rows. */
+#include "base/profile.h"
 #include "lua/handle.h"
 #include "lua/list.h"
 #include "map/expectation.h"
@@ -76,7 +77,10 @@ static int map_new(lua_State *L) {
   scl_map *map;
   const scl_map_spec spec = check_spec(L, 1);
   void **slot = scl_lua_new_map(L);
-  scl_lua_check(L, scl_map_create(&spec, &map, &error), &error);
+  const size_t mark = scl_profile_enter("parameters");
+  const scl_status status = scl_map_create(&spec, &map, &error);
+  scl_profile_leave(mark, 0, 0);
+  scl_lua_check(L, status, &error);
   *slot = map;
   scl_lua_account(L, scl_map_bytes(map));
   return 1;

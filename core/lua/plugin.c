@@ -235,6 +235,22 @@ static int plugin_load(lua_State *L) {
   return 1;
 }
 
+/* Those without a version of their own are of ours. */
+static void add_version(void *context, const scl_component *component) {
+  lua_State *L = context;
+  const char *version = component->plugin.version;
+  lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
+  lua_pushstring(L, version == NULL || *version == 0 ? SCULLERY_VERSION : version);
+  lua_rawset(L, -3);
+}
+
+/* core.plugin_versions() -> {["KIND.NAME"] = version} of the components loaded so far */
+static int plugin_versions(lua_State *L) {
+  lua_newtable(L);
+  scl_registry_each_loaded(add_version, L);
+  return 1;
+}
+
 static int plugin_path(lua_State *L) {
   char *path = scl_registry_search_path();
   lua_pushstring(L, path);
@@ -249,5 +265,5 @@ void scl_lua_open_plugin(lua_State *L) {
                 {"wants_intercept", plugin_wants_intercept, 1}, {"plugin_info", plugin_info, 2},
                 {"plugin_list", plugin_list, 0}, {"plugin_probe", plugin_probe, 2},
                 {"plugin_load", plugin_load, 1}, {"plugin_path", plugin_path, 0},
-                {"plugin_files", plugin_files, 0});
+                {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0});
 }

@@ -1,7 +1,9 @@
-/* scullery.core: how far long work is, as a line on a terminal and for a script's function. */
-#include "base/progress.h"
+/* scullery.core: how far long work is, for people (lua/progress.h) and for a script's function; and
+ * the levels that Lua code opens. */
+#include "lua/progress.h"
 #include "base/interrupt.h"
 #include "lua/call.h"
+#include "lua/handle.h"
 #include "plugin/host.h"
 
 #include <math.h>
@@ -9,41 +11,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------ a line on a terminal, nothing in a
- * pipe */
-
-static struct {
-  double shown; /* when */
-  bool visible;
-  char label[64];
-} line;
-
-/* core.progress_label(text or nil): what stands before the line until it is changed */
-static int progress_label(lua_State *L) {
-  (void)snprintf(line.label, sizeof line.label, "%s", luaL_optstring(L, 1, ""));
+/* core.hide_progress(): take the progress line off the terminal, so that something else can be
+ * written there */
+static int hide_progress(lua_State *L) {
+  (void)L;
+  scl_progress_hide();
   return 0;
-}
-
-/* Work of more than a second, ten times a second. */
-static void show_line(const scl_progress *p) {
-  const double now = scl_progress_clock(), took = now - p->began, share = p->done / p->total;
-  char middle[64] = "";
-  if (p->ended) {
-    if (line.visible) (void)fprintf(stderr, "\r\033[K");
-    line.visible = false;
-    return;
-  }
-  if (took < 1 || now - line.shown < 0.1) return;
-  if (p->unit != NULL)
-    (void)snprintf(middle, sizeof middle, ", %.3g %s a second", p->done / took, p->unit);
-  else if (!isnan(p->loss))
-    (void)snprintf(middle, sizeof middle, ", loss %.4g", p->loss);
-  (void)fprintf(stderr, "\r%s%s %3.0f%%%s", line.label, p->stage, 100 * share, middle);
-  if (share > 0) (void)fprintf(stderr, ", %.0f s left", took * (1 - share) / share);
-  (void)fprintf(stderr, "\033[K");
-  (void)fflush(stderr);
-  line.shown = now;
-  line.visible = true;
 }
 
 /* A plugin's line takes the place of the progress line, which comes back with the next report. Called
@@ -60,15 +33,52 @@ static struct {
   bool busy, stopped;
 } watcher = {.function = LUA_NOREF, .raised = LUA_NOREF};
 
-/* function, scl_progress -> false where it returned false */
+/* done and total of a level, as fields of the table on top: whole where things are counted. */
+static void set_done(lua_State *L, const scl_level *level) {
+  const bool whole = level->counted || level->unit != NULL;
+  const char *const keys[] = {"done", "total"};
+  const double values[] = {level->done, level->total};
+  for (int i = 0; i < 2; i++) {
+    lua_Integer number;
+    if (whole && lua_numbertointeger(values[i], &number) && (double)number == values[i]) {
+      lua_pushinteger(L, number);
+      lua_setfield(L, -2, keys[i]);
+    } else {
+      scl_lua_set_number(L, keys[i], values[i]);
+    }
+  }
+}
+
+/* The field `levels` of the table on top: the open levels, the outermost first. */
+static void set_levels(lua_State *L) {
+  size_t count;
+  const scl_level *levels = scl_levels(&count);
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(L, 0, 3);
+    scl_lua_set_text(L, "name", levels[i].name);
+    set_done(L, &levels[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "levels");
+}
+
+/* function, level -> false where it returned false */
 static int call_watcher(lua_State *L) {
-  const scl_progress *p = lua_touserdata(L, 2);
+  const scl_level *level = lua_touserdata(L, 2);
+  size_t count;
+  const char *unit;
+  const double now = scl_progress_clock();
+  const scl_level *levels = scl_levels(&count), *known = scl_level_known(levels, count, now);
   lua_settop(L, 1);
-  lua_createtable(L, 0, 7);
-  scl_lua_set_text(L, "stage", p->stage);
-  SCL_LUA_NUMBERS(L, {"done", p->done}, {"total", p->total}, {"loss", p->loss}, {"rows", p->rows},
-                  {"seconds", scl_progress_clock() - p->began});
-  if (p->iteration > 0) scl_lua_set_integer(L, "iteration", (size_t)p->iteration);
+  lua_createtable(L, 0, 10);
+  scl_lua_set_text(L, "stage", level->name);
+  set_done(L, level);
+  SCL_LUA_NUMBERS(L, {"loss", level->loss}, {"rows", level->rows}, {"seconds", now - level->began},
+                  {"rate", scl_progress_rate(levels, count, now, &unit)},
+                  {"left", known == NULL ? NAN : scl_level_left(known, now)});
+  if (level->iteration > 0) scl_lua_set_integer(L, "iteration", (size_t)level->iteration);
+  set_levels(L);
   lua_call(L, 1, 1);
   return 1;
 }
@@ -79,14 +89,14 @@ static void stop(void) {
   scl_interrupt();
 }
 
-static void tell_watcher(const scl_progress *p) {
-  lua_State *L = scl_lua_running(); /* that which watched may be gone */
-  if (p->ended || watcher.busy || watcher.stopped || L == NULL || !lua_checkstack(L, 8)) return;
+/* L: the state that runs. */
+static void tell_watcher(lua_State *L, const scl_level *level) {
+  if (watcher.busy || watcher.stopped || L == NULL || !lua_checkstack(L, 8)) return;
   watcher.busy = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, watcher.function);
   lua_pushcfunction(L, call_watcher);
   lua_insert(L, -2);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)p);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)level);
   const int status = lua_pcall(L, 2, 1, 0);
   if (!watcher.on) { /* it unwatched itself */
     lua_pop(L, 1);
@@ -132,11 +142,79 @@ static int unwatch(lua_State *L) {
   return 2;
 }
 
-static bool on_terminal;
+/* ------------------------------------------------------------ levels of Lua code */
 
-static void hook(const scl_progress *p) {
-  if (on_terminal) show_line(p);
-  if (watcher.on && pthread_equal(watcher.thread, pthread_self())) tell_watcher(p);
+#define SCL_LUA_LEVEL "scullery.level"
+
+typedef struct lua_level {
+  size_t number; /* 0: none */
+  double done;
+} lua_level;
+
+/* The state that tells of a step, NULL where the engine tells. */
+static lua_State *stepping;
+
+/* core.level(name[, total[, unit]]) -> level: it and all levels within it go when it is closed,
+ * which <close> does. Collected without: it alone goes. */
+static int level_open(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const double total = luaL_optnumber(L, 2, NAN);
+  const char *unit = luaL_optstring(L, 3, NULL);
+  lua_settop(L, 3);
+  lua_level *level = lua_newuserdatauv(L, sizeof *level, 1);
+  *level = (lua_level){0};
+  luaL_setmetatable(L, SCL_LUA_LEVEL);
+  lua_pushvalue(L, 3); /* keeps the unit's text */
+  lua_setiuservalue(L, -2, 1);
+  level->number = scl_level_open(name, unit, total);
+  return 1;
+}
+
+/* level:step([done[, loss]]): how many are done; without a number one more */
+static int level_step(lua_State *L) {
+  lua_level *level = luaL_checkudata(L, 1, SCL_LUA_LEVEL);
+  level->done = luaL_optnumber(L, 2, level->done + 1);
+  const double loss = luaL_optnumber(L, 3, NAN);
+  const bool was_stopped = watcher.stopped;
+  lua_State *before = stepping;
+  stepping = L;
+  (void)scl_level_step(level->number, level->done, loss);
+  stepping = before;
+  if (watcher.stopped && !was_stopped) scl_lua_check_interrupt(L); /* told to stop just now */
+  return 0;
+}
+
+static int level_close(lua_State *L) {
+  lua_level *level = luaL_checkudata(L, 1, SCL_LUA_LEVEL);
+  scl_level_close(level->number, false);
+  level->number = 0;
+  return 0;
+}
+
+static int level_collect(lua_State *L) {
+  const lua_level *level = luaL_checkudata(L, 1, SCL_LUA_LEVEL);
+  scl_level_close(level->number, true);
+  return 0;
+}
+
+static void make_level_class(lua_State *L) {
+  luaL_newmetatable(L, SCL_LUA_LEVEL);
+  SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
+                    {"__gc", level_collect});
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}
+
+/* ------------------------------------------------------------ the hook */
+
+static void hook(scl_progress_event event, const scl_level *level) {
+  const scl_level copy = *level; /* whoever is told may open and close levels */
+  scl_progress_show(event, level);
+  scl_progress_log(event, level);
+  if (event == SCL_PROGRESS_REPORT && watcher.on &&
+      pthread_equal(watcher.thread, pthread_self())) /* that which watched may be gone */
+    tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 
 static int now(lua_State *L) {
@@ -145,9 +223,9 @@ static int now(lua_State *L) {
 }
 
 void scl_lua_open_progress(lua_State *L) {
-  on_terminal = isatty(STDERR_FILENO);
+  make_level_class(L);
   scl_progress_set_hook(hook);
-  if (on_terminal) scl_host_set_log(show_log);
-  SCL_LUA_FUNCTIONS(L, {"progress_label", progress_label}, {"watch", watch}, {"unwatch", unwatch},
-                    {"now", now});
+  if (isatty(STDERR_FILENO)) scl_host_set_log(show_log);
+  SCL_LUA_FUNCTIONS(L, {"hide_progress", hide_progress}, {"watch", watch}, {"unwatch", unwatch},
+                    {"level", level_open}, {"now", now});
 }

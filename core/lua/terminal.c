@@ -34,9 +34,9 @@ static int terminal(lua_State *L) {
   lua_createtable(L, 0, 4);
   SCL_LUA_INTEGERS(L, {"columns", columns}, {"rows", rows});
   scl_lua_set_boolean(L, "output", output);
-  scl_lua_set_boolean(
-      L, "colour",
-      output && !is_set("NO_COLOR") && name && name[0] != '\0' && strcmp(name, "dumb") != 0);
+  scl_lua_set_boolean(L, "colour",
+                      output && !is_set("NO_COLOR") && name && name[0] != '\0' &&
+                          strcmp(name, "dumb") != 0);
   return 1;
 }
 

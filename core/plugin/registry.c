@@ -418,6 +418,15 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
   return status;
 }
 
+void scl_registry_each_loaded(scl_component_visit visit, void *context) {
+  pthread_mutex_lock(&registry.lock);
+  const entry *last = registry.last;
+  pthread_mutex_unlock(&registry.lock);
+  for (const entry *e = last; e != NULL; e = e->before) /* entries stay */
+    for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
+      visit(context, &e->components[i]);
+}
+
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error) {
   listing list = {0};
   char *path = scl_registry_search_path();

@@ -50,6 +50,9 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
  * the search path: its kind is not known before it is opened. */
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error);
 
+/* Visit the components that have been loaded so far. */
+void scl_registry_each_loaded(scl_component_visit visit, void *context);
+
 /* The folders searched, in order, separated by ':' (SCULLERY_PLUGIN_PATH, the installation, the
  * build tree). The caller releases it. */
 char *scl_registry_search_path(void);

@@ -1,6 +1,7 @@
 #include "rows/fitting.h"
 
 #include "base/interrupt.h"
+#include "base/profile.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "plugin/host.h"
@@ -68,7 +69,10 @@ scl_status scl_flow_fit_stage(const scl_flow *flow, scl_stage_kind kind, scl_sta
   if (flow->source->rows == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "there are no rows to fit on");
   scl_column_moments moments;
-  SCL_TRY(scl_flow_moments(flow, NULL, NULL, &moments, error));
+  const size_t mark = scl_profile_enter(scl_stage_name(kind));
+  const scl_status walked = scl_flow_moments(flow, NULL, NULL, &moments, error);
+  scl_profile_leave(mark, 0, 0);
+  if (walked != SCL_STATUS_OK) return walked;
   const scl_status status = scl_stage_create(kind, cols, &moments, out, error);
   scl_column_moments_destroy(&moments);
   return status;
@@ -247,6 +251,7 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   const scl_draw draw = scl_origin_draw(&origin, 0, 1);
   const scl_part kernel =
       lesson->kernel == NULL ? (scl_part){0} : scl_instance_part(lesson->kernel);
+  const size_t mark = scl_profile_enter("learning parameters");
   scl_progress progress = scl_progress_begin(NULL, NULL, 1);
   lesson_context context = {{.head = SCL_HEAD(scl_learning),
                              .host = scl_host_get(),
@@ -264,6 +269,7 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   scl_state learnt = {.head = SCL_HEAD(scl_state)};
   scl_status status = scl_sampler_learn(lesson->sampler, &context.learning, &learnt, error);
   scl_progress_end(&progress);
+  scl_profile_leave(mark, 0, 0);
   *count = lesson->count > 0 ? lesson->count : learnt.count;
   if (status == SCL_STATUS_OK) status = check_state(lesson, &learnt, *count, error);
   if (status == SCL_STATUS_OK) status = keep_state(&learnt, state, error);

@@ -3,9 +3,11 @@
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
+#include "base/profile.h"
 #include "base/progress.h"
 #include "rows/reduce.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Rows in a task of reading and staging; rows of a block of features: enough for syrk to run at its
@@ -75,6 +77,8 @@ typedef struct walk {
   size_t entries;
   double *raw_y, *y, *weights;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
+  /* of a profile: nanoseconds of all threads in reading, then in each stage; NULL: none runs */
+  atomic_ullong *spent;
 } walk;
 
 static size_t widest(const scl_flow *flow) {
@@ -86,7 +90,7 @@ static size_t widest(const scl_flow *flow) {
 
 static void close_walk(walk *w) {
   SCL_RELEASE(w->raw, w->x, w->phi, w->columns, w->raw_y, w->y, w->weights, w->place, w->position,
-              w->group_start);
+              w->group_start, w->spent);
 }
 
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
@@ -110,6 +114,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
+  if (scl_profile_runs()) w->spent = scl_allocate_zero((flow->n_stages + 1) * sizeof *w->spent);
   const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->entries == 0) &&
                       (w->weights || flow->weights == NULL) && w->raw_y && w->y && w->place &&
                       w->position && w->group_start;
@@ -191,34 +196,78 @@ static scl_status write_row(const walk *w, const double *row, size_t i, size_t t
   return SCL_STATUS_OK;
 }
 
-static scl_status stage_row(const walk *w, size_t i, scl_error *error) {
-  const scl_flow *flow = w->flow;
+static scl_status check_row(const walk *w, size_t i, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
-  double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
-  const size_t to = w->position[i];
+  const double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
   if (!loops->finite_f64(w->cols_in, row))
     return refuse_number(row, w->cols_in, w->first + i, "X", error);
   if (!loops->finite_f64(w->targets, y))
     return refuse_number(y, w->targets, w->first + i, "y", error);
-  for (size_t s = 0; s < flow->n_stages; s++)
-    scl_stage_apply(flow->stages[s], row);
-  memcpy(w->y + to * w->targets, y, w->targets * sizeof *y);
-  return write_row(w, row, i, to, error);
+  return SCL_STATUS_OK;
+}
+
+static scl_status keep_row(const walk *w, size_t i, scl_error *error) {
+  const size_t to = w->position[i];
+  memcpy(w->y + to * w->targets, w->raw_y + i * w->targets, w->targets * sizeof *w->y);
+  return write_row(w, w->raw + i * w->cols_most, i, to, error);
+}
+
+/* The time since *since was spent on reading (0) or stage `part` (from 1). */
+static void lap(const walk *w, size_t part, double *since) {
+  if (w->spent == NULL) return;
+  const double now = scl_progress_clock();
+  (void)atomic_fetch_add(&w->spent[part], (unsigned long long)(1e9 * (now - *since)));
+  *since = now;
 }
 
 static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
   walk *w = context;
+  const scl_flow *flow = w->flow;
   const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from);
-  if (w->flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
+  double since = w->spent == NULL ? 0 : scl_progress_clock();
+  if (flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
   for (size_t i = from; i < from + count; i++)
-    SCL_TRY(stage_row(w, i, error));
+    SCL_TRY(check_row(w, i, error));
+  lap(w, 0, &since);
+  for (size_t s = 0; s < flow->n_stages; s++) {
+    for (size_t i = from; i < from + count; i++)
+      scl_stage_apply(flow->stages[s], w->raw + i * w->cols_most);
+    lap(w, s + 1, &since);
+  }
+  for (size_t i = from; i < from + count; i++)
+    SCL_TRY(keep_row(w, i, error));
+  lap(w, 0, &since);
+  return SCL_STATUS_OK;
+}
+
+/* Of `seconds` that went by while the threads read and staged rows, each stage had the share that
+ * the threads spent in it. */
+static void share_out(const walk *w, double seconds) {
+  double all = 0;
+  for (size_t s = 0; s <= w->flow->n_stages; s++)
+    all += (double)atomic_load(&w->spent[s]);
+  for (size_t s = 1; s <= w->flow->n_stages; s++)
+    scl_profile_move("reading", scl_stage_name(w->flow->stages[s - 1]->kind),
+                     all > 0 ? seconds * (double)atomic_load(&w->spent[s]) / all : 0,
+                     (double)w->count, w->first == 0);
+  for (size_t s = 0; s <= w->flow->n_stages; s++)
+    atomic_store(&w->spent[s], 0);
+}
+
+static scl_status read_block(walk *w, scl_error *error) {
+  if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
+  const double began = w->spent == NULL ? 0 : scl_progress_clock();
+  SCL_TRY(scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error));
+  if (w->spent != NULL) share_out(w, scl_progress_clock() - began);
   return SCL_STATUS_OK;
 }
 
 static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange(w, error));
-  if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
-  return scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error);
+  const size_t mark = scl_profile_enter("reading");
+  const scl_status status = read_block(w, error);
+  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  return status;
 }
 
 static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
@@ -246,7 +295,12 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (mapped) SCL_TRY(map_block(w, error));
+  if (mapped) {
+    const size_t mark = scl_profile_enter("features");
+    const scl_status status = map_block(w, error);
+    scl_profile_leave(mark, (double)w->count, w->first == 0);
+    if (status != SCL_STATUS_OK) return status;
+  }
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,
@@ -285,6 +339,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
   scl_status status = SCL_STATUS_OK;
+  const size_t mark = scl_profile_within(flow->doing == NULL ? "looking at rows" : flow->doing);
   scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)rows);
   for (w.first = 0; status == SCL_STATUS_OK && w.first < rows; w.first += w.count) {
     const size_t end = flow->whole ? rows : scl_min(rows, (w.first / leaf + 1) * leaf);
@@ -296,6 +351,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
     scl_progress_report(&progress, progress.rows);
   }
   scl_progress_end(&progress);
+  scl_profile_leave(mark, (double)w.first, 1);
   close_walk(&w);
   return status;
 }

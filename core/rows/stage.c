@@ -86,6 +86,11 @@ void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments
   into->count += from->count;
 }
 
+const char *scl_stage_name(scl_stage_kind kind) {
+  static const char *const names[] = {"standardize", "minmax", "normalize", "add_bias", "pca"};
+  return names[kind];
+}
+
 bool scl_stage_needs_moments(scl_stage_kind kind) {
   return kind == SCL_STANDARDIZE || kind == SCL_MINMAX;
 }

@@ -33,6 +33,8 @@ void scl_column_moments_destroy(scl_column_moments *m);
 void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride, size_t count);
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from);
 
+/* "standardize" and the like. */
+const char *scl_stage_name(scl_stage_kind kind);
 bool scl_stage_needs_moments(scl_stage_kind kind);
 /* moments may be NULL for kinds that need none. */
 scl_status scl_stage_create(scl_stage_kind kind, size_t cols, const scl_column_moments *moments,

@@ -2,6 +2,7 @@
 
 #include "algebra/dense.h"
 #include "base/pool.h"
+#include "base/profile.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -251,8 +252,11 @@ scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *
   const scl_reduction sum = scl_sums_reduction(&like);
   accumulator a = {flow, scl_reducer_of(&sum, flow->source->rows)};
   void *part;
-  SCL_TRY(scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_block, &a, error), &part,
-                             error));
+  const size_t mark = scl_profile_enter("normal equations");
+  const scl_status walked =
+      scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_block, &a, error), &part, error);
+  scl_profile_leave(mark, 0, 0);
+  if (walked != SCL_STATUS_OK) return walked;
   const scl_status status = scl_sums_check(part, flow->dtype, error);
   if (status == SCL_STATUS_OK)
     *out = part;

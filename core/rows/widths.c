@@ -1,5 +1,6 @@
 #include "rows/widths.h"
 
+#include "base/profile.h"
 #include "rows/fitting.h"
 #include <math.h>
 #include <stdlib.h>
@@ -86,11 +87,13 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a width from the data needs at least 2 rows and 1 column");
   SCL_TRY(scl_matrix_create_raw(scl_min(SAMPLE, rows), cols, SCL_DTYPE_FLOAT64, &s.sample, error));
+  const size_t mark = scl_profile_enter("widths");
   scl_status status = scl_flow_moments(flow, take_rows, &s, &moments, error);
   if (status == SCL_STATUS_OK) {
     status = find_widths(&moments, &s.sample, scale, median, error);
     scl_column_moments_destroy(&moments);
   }
+  scl_profile_leave(mark, 0, 0);
   scl_matrix_release(&s.sample);
   return status;
 }

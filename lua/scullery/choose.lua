@@ -15,6 +15,7 @@ end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
 function Choose:draw(u)
+  options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
   if self:continuous() then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
@@ -27,6 +28,7 @@ local choose = { MOST = MOST }
 
 --- choose.check_combinations(title, count): refuse more of them than a search can try.
 function choose.check_combinations(title, count)
+  options.expect(type(count) == "number", "a title and a number", count)
   if count <= MOST then return end
   error(("%s: the choices make %.6g combinations, and at most %d can be tried"):format(title, count,
     MOST), 0)
@@ -35,6 +37,7 @@ end
 --- choose.combinations(title, list): how many the choices among the values of a list make, where
 --- they are not too many.
 function choose.combinations(title, list)
+  options.expect(type(list) == "table", "a title and a list of values", list)
   local count = 1
   for _, value in ipairs(list) do count = count * (choose.is(value) and #value.values or 1) end
   choose.check_combinations(title, count)
@@ -48,10 +51,7 @@ function choose.is(value) return getmetatable(value) == Choose end
 --- for it, choices[path], or its first value.
 function choose.pick(value, path, choices)
   if not choose.is(value) then return value end
-  if type(choices) ~= "table" then
-    error("choose.pick: takes a value, a path and a table of choices, and got "
-      .. options.show(choices), 0)
-  end
+  options.expect(type(choices) == "table", "a value, a path and a table of choices", choices)
   local chosen = choices[path]
   if chosen == nil then chosen = value.values[1] end
   return chosen
@@ -106,9 +106,9 @@ local function check_range(title, given, test, takes)
   end
 end
 
---- sc.choose.log{ low, high, count = }: count values (5) from low to high, each the same factor
---- above the last. Without a count a search with draws = n takes random points of the whole range
---- instead, uniform in the logarithm. Whole numbers at both ends give whole numbers.
+--- sc.choose.log{ low, high, count = 5 }: count values from low to high, each the same factor above
+--- the one before. Without a count, a search with draws = n takes random points of the whole range,
+--- uniform in the logarithm. If both ends are whole numbers, so are the values.
 function choose.log(given)
   check_range("choose.log", given, function(v)
     return v > 0 and v < math.huge
@@ -116,9 +116,9 @@ function choose.log(given)
   return range("log", given, math.log, math.exp)
 end
 
---- sc.choose.range{ low, high, count = }: count values (5) from low to high at equal distances;
---- without a count and with draws = n random points, uniform. Whole numbers at both ends give whole
---- numbers.
+--- sc.choose.range{ low, high, count = 5 }: count values from low to high at equal distances.
+--- Without a count, a search with draws = n takes random points of the whole range, uniformly. If
+--- both ends are whole numbers, so are the values.
 function choose.range(given)
   check_range("choose.range", given, function(v)
     return v == v and math.abs(v) < math.huge
@@ -130,6 +130,7 @@ end
 --- choose.searched(kind, given): the searched ones among options, by name: a list of
 --- {path = "ridge.lambda", values =, choose =, option =}.
 function choose.searched(kind, given)
+  options.expect(type(given) == "table", "a kind and a table of options", given)
   local list = {}
   for name, value in pairs(given) do
     if choose.is(value) then

@@ -41,7 +41,7 @@ end
 --- codes.new(matrix[, levels]): what sc.codes(matrix[, levels]) is.
 function codes.new(numbers, levels) return pack(numbers, levels) end
 
---- sc.codes.load(path): the codes that codes:save wrote.
+--- sc.codes.load(path): the codes that codes:save(path) wrote.
 function codes.load(path)
   if type(path) ~= "string" then
     error("takes the path of a file, and got " .. options.show(path), 0)
@@ -65,34 +65,37 @@ end
 --- codes:rows() or #codes: the number of codes.
 function Codes:rows() return (size(self)) end
 
---- codes:cols(): T, the numbers of a code.
+--- codes:cols(): T, the number of places of a code.
 function Codes:cols() return select(2, size(self)) end
 
---- codes:bits(): bits of a code, T times ceil(log2 levels).
+--- codes:bits(): the number of bits of a code, T ceil(log2 levels).
 function Codes:bits() return select(2, size(self)) * select(4, size(self)) end
 
---- codes:bytes(): bytes of memory that all codes take: rows go up to a multiple of 8, the bits of a
---- plane to a multiple of 64.
+--- codes:bytes(): the memory of all codes in bytes. The number of codes is rounded up to a multiple
+--- of 8, the bits of a plane to a multiple of 64.
 function Codes:bytes() return select(5, size(self)) end
 
---- codes:unpack(): the n x T matrix of numbers.
+--- codes:unpack(): the codes as an n x T matrix of numbers 0 .. levels-1.
 function Codes:unpack() return core.codes_unpack(self.packed) end
 
---- codes:hamming([other]): the share of numbers that differ, a row for each code and a column for
---- each of the other's (of its own where none is given): in [0, 1], estimates 1 - kappa_q.
+--- codes:hamming([other]): the matrix of normalised Hamming distances, a row for each code and a
+--- column for each code of other (without it, of these codes): the share of places that differ. It
+--- estimates 1 - kappa_q.
 function Codes:hamming(other) return compare(self, other, false) end
 
---- codes:kernel([other]): 1 - hamming, the share of numbers that agree: estimates kappa_q.
+--- codes:kernel([other]): 1 - codes:hamming(other): the share of places that agree. It estimates
+--- kappa_q.
 function Codes:kernel(other) return compare(self, other, true) end
 
---- codes:nearest(queries[, k]): for each code of queries the k nearest of these codes (k: 1): two
---- matrices, #queries x k, of their rows (from 1) and of the mean Hamming distances, nearest first,
---- the earlier row first where two are equally near. An exact scan, on all threads.
+--- codes:nearest(queries[, k = 1]): the k nearest of these codes for each code of queries, by an
+--- exact scan on all threads. Returns two matrices, #queries x k: the row numbers, nearest first,
+--- and the normalised Hamming distances. Of equal distances the earlier row comes first.
 function Codes:nearest(queries, k)
   return core.codes_nearest(self.packed, check(queries, "takes").packed, k == nil and 1 or k)
 end
 
---- codes:select(places): the codes of those rows, a list or an n x 1 matrix, in that order.
+--- codes:select(places): the codes of the rows with these numbers, in this order. places: a list or
+--- an n x 1 matrix.
 function Codes:select(places)
   if type(places) == "table" and not getmetatable(places) then
     places = #places == 0 and core.zeros(0, 1) or core.matrix(places)
@@ -103,7 +106,7 @@ function Codes:select(places)
   return wrap(core.codes_select(self.packed, places))
 end
 
---- codes:slice(i1, i2): the codes of rows i1 to i2, both included (a copy).
+--- codes:slice(i1, i2): a copy of the codes of rows i1 to i2, both included.
 function Codes:slice(first, last)
   local n = size(self)
   for _, row in ipairs{ first or "nothing", last or "nothing" } do
@@ -118,7 +121,7 @@ function Codes:slice(first, last)
   return wrap(core.codes_select(self.packed, places))
 end
 
---- codes:save(path): write them to a file, whole or not at all; sc.codes.load(path) reads it.
+--- codes:save(path): write the codes to a file, whole or not at all; sc.codes.load(path) reads it.
 function Codes:save(path)
   if type(path) ~= "string" then
     error("takes the path of a file, and got " .. options.show(path), 0)

@@ -1,4 +1,5 @@
---- The subcommands: scullery plugin | data | predict | bench. Loaded only when one is used.
+--- The subcommands: scullery plugin | data | predict | bench | notebook.
+--- Loaded only when one is used.
 local command = {}
 
 -- argparse comes from the distribution; a sentence where it does not.
@@ -29,20 +30,6 @@ end
 
 -- ---------------------------------------------------------------- plugin
 
-local function print_columns(rows)
-  local width = {}
-  for _, row in ipairs(rows) do
-    for i, cell in ipairs(row) do width[i] = math.max(width[i] or 0, #cell) end
-  end
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for i, cell in ipairs(row) do
-      cells[i] = i < #row and cell .. (" "):rep(width[i] - #cell) or cell
-    end
-    print(table.concat(cells, "  "))
-  end
-end
-
 local function list_plugins()
   local core = require "scullery.core"
   local rows = { { "kind", "name", "version", "summary", "path" } }
@@ -52,7 +39,8 @@ local function list_plugins()
     rows[#rows + 1] = { entry.kind or "-", entry.name, info and info.version or "-",
       info and info.summary or "refused: " .. refusal, entry.path }
   end
-  print_columns(rows)
+  local sides = { "left", "left", "left", "left", "left" }
+  print(require("scullery.text_table").text(rows, { sides = sides }))
 end
 
 local function is_plugin(name)
@@ -130,6 +118,41 @@ end
 -- The bench reads its own arguments.
 function command.bench(arguments)
   return plainly(function() require("scullery.bench").run(arguments) end)
+end
+
+-- ---------------------------------------------------------------- notebook
+
+local function notebook_parser()
+  local parser = parser_for("notebook", "The Jupyter kernel.")
+  parser:require_command(true)
+  parser:command_target("action")
+  for _, one in ipairs{ { "install", "make Jupyter know this Scullery" },
+    { "uninstall", "take the kernel away again" } } do
+    local action, about = one[1], one[2]
+    local verb = parser:command(action, about)
+    verb:mutex(verb:flag("--user", "in the user's folder of kernels (the default)"),
+      verb:option("--prefix", "in DIR/share/jupyter/kernels, as /usr/local for all users")
+        :argname("DIR"))
+    if action == "install" then
+      verb:option("--python", "the Python that runs the kernel; it needs ipykernel")
+        :argname("PATH")
+    end
+  end
+  return parser
+end
+
+function command.notebook(arguments)
+  local given = parse(notebook_parser(), arguments)
+  if not given then return 1 end
+  return plainly(function()
+    local install = require "scullery.notebook.install"
+    if given.action == "install" then
+      print("installed: " .. install.run(given))
+    else
+      local path, folder = install.remove(given)
+      print(path and "removed: " .. path or "there is no kernel in " .. folder)
+    end
+  end)
 end
 
 --- command.run(name, ...): run a subcommand with its arguments; returns the exit status.

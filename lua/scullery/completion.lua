@@ -9,9 +9,9 @@ local completion = {}
 
 -- ---------------------------------------------------------------- values
 
--- The value at the end of a path such as {"sc", "sampler"}; nothing is called on the way but
--- __index.
-local function follow(path, environment)
+--- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler" },
+--- or nil; nothing is called on the way but __index.
+function completion.follow(path, environment)
   local value = environment
   for _, name in ipairs(path) do
     local ok, inner = pcall(function() return value[name] end)
@@ -98,7 +98,7 @@ local function titles_of(path, environment)
   if not path.method then
     return { (table.concat(path, "."):gsub("^sc%.", "")) }
   end
-  local owner = follow({ table.unpack(path, 1, #path - 1) }, environment)
+  local owner = completion.follow({ table.unpack(path, 1, #path - 1) }, environment)
   local meta = owner ~= nil and debug.getmetatable(owner)
   local class = type(meta) == "table" and rawget(meta, "__name")
   if class then return { class .. ":" .. path[#path] } end
@@ -218,7 +218,7 @@ local function is_path_argument(path, place, environment)
   local name = table.concat(path, ".")
   if takes_path[name] then return true end
   if path.method then return place == 1 and (path[#path] == "save" or path[#path] == "report") end
-  local f = follow(path, environment)
+  local f = completion.follow(path, environment)
   local about = f ~= nil and type(f) ~= "string" and require("scullery.help").brief(f)
   local first = about and about:match("^[%w_.:]+[%(%s]*([%w_]+)")
   return about ~= nil and about:sub(1, #name) == name and place <= 2
@@ -279,7 +279,7 @@ local function about_member(path, name, value)
 end
 
 local function member_candidates(path, separator, environment)
-  local value = follow(path, environment)
+  local value = completion.follow(path, environment)
   if value == nil then return {} end
   local names, list = {}, {}
   collect(value, names, 0)

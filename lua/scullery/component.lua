@@ -54,8 +54,8 @@ function Component:__tostring()
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
 end
 
---- component:label([with_options]): its name, with the options that were given where they are asked
---- for.
+--- component:label([with_options]): its name as a text; with_options = true: also the options that
+--- were given.
 function Component:label(with_options)
   local text = with_options and options.show(self.given):match("^{(.+)}$")
   return text and ("%s{%s}"):format(self.name, text) or self.name

@@ -229,11 +229,13 @@ local function make(given)
   return remember(setmetatable(self, Dataset))
 end
 
---- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: rows as a matrix (or a list of
---- rows) and their labels (list of texts or numbers, or a matrix). Text labels become places in the
---- sorted .classes; numeric labels stay themselves. task: "classification" where labels are texts
---- or classes are given, else "regression". Given classes keep their order: of two, the second is
---- +1 for the solvers. weights: one number a row, how much it counts in learning.
+--- sc.dataset{ X =, y =, classes =, task =, names =, weights = }: a data set from numbers in
+--- memory.
+--- X: n x d matrix or a list of rows. y: the labels or values, a list or an n x c matrix. task:
+--- "classification" or "regression"; by default a classification if the labels are texts or classes
+--- are given. classes: the list of all labels; by default those that occur, sorted. Of two classes,
+--- solvers code the second as +1. names: the names of the columns. weights: n numbers, how much
+--- each row counts in learning.
 function dataset.new(given) return options.guard("dataset", 1, make, given) end
 
 --- From a reader's result, or a stream's; said: a list of lines about how it was read.
@@ -282,13 +284,14 @@ local function need_memory(self, what, level)
   end
 end
 
---- ds:save_schema(path): write the schema of the data (names, kinds, categories, what missing
---- values become) to a file that sc.load reads; a fitted pipeline keeps and saves it too.
+--- ds:save_schema(path): write the schema of the data to a file that sc.load reads: names, kinds
+--- and categories of the columns, and what missing values become. A fitted pipeline keeps and saves
+--- the schema too.
 function Dataset:save_schema(path)
   return options.guard("dataset:save_schema", 1, require("scullery.saving").save, self, path)
 end
 
---- ds:size(): rows, columns.
+--- ds:size(): the numbers of rows and columns.
 function Dataset:size()
   if self.X then return self.X:rows(), self.X:cols() end
   local rows, cols = core.source_size(self.source) -- it says more than these two
@@ -297,6 +300,7 @@ end
 
 --- The data set with other fields.
 function Dataset:with(fields)
+  options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   for key, value in pairs(fields) do copy[key] = value end
@@ -305,8 +309,9 @@ end
 
 function Dataset:__len() return (self:size()) end
 
---- ds:targets(): the numeric coding that solvers see: -1 and +1 for two classes (+1 the second of
---- ds.classes), n x c one against all for more; y of a regression.
+--- ds:targets(): the targets as solvers see them. Regression: y. Two classes: -1 and +1, n x 1,
+--- where +1 is the second of ds.classes. More classes: n x c, +1 in the column of the row's class,
+--- -1 elsewhere.
 function Dataset:targets()
   need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
@@ -339,8 +344,8 @@ function dataset.texts_of(y, classes)
   return list
 end
 
---- ds:labels(): the labels as a Lua list of texts or numbers (of several targets: a 1 x c view a
---- row).
+--- ds:labels(): the labels as a list of texts or numbers; for several targets, a list of 1 x c
+--- views.
 function Dataset:labels()
   need_labels(self, "labels")
   local list = {}
@@ -365,7 +370,7 @@ function Dataset:source_of_rows()
   return self.columns and core.source_columns(source, self.columns) or source
 end
 
---- ds:class_counts(): rows of each class, in the order of ds.classes.
+--- ds:class_counts(): a list with the number of rows of each class, in the order of ds.classes.
 function Dataset:class_counts()
   need_labels(self, "class_counts")
   if self.task ~= "classification" then
@@ -398,14 +403,14 @@ local function select(self, rows)
     and self.weights:select(rows))
 end
 
---- ds:select(rows): the rows of a list (or n x 1 matrix) of row numbers, in that order; repeats
---- allowed.
+--- ds:select(rows): a data set of the rows with these numbers, in this order. rows: a list or an n
+--- x 1 matrix; repeats are allowed.
 function Dataset:select(rows)
   need_memory(self, "select")
   return select(self, rows)
 end
 
---- ds:subset(i1, i2): rows i1 to i2, both included (a view).
+--- ds:subset(i1, i2): a data set of rows i1 to i2, both included. It is a view: no row is copied.
 function Dataset:subset(first, last)
   need_memory(self, "subset")
   local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
@@ -420,9 +425,9 @@ function Dataset:subset(first, last)
     and self.weights:slice(i1, i2))
 end
 
---- ds:filter(f): the rows for which f(row number, row, label) is true; row: a 1 x d view (a number
---- when d is 1); label: a text or number, as in ds:labels(). The classes stay as they are, even
---- where none of their rows is left.
+--- ds:filter(f): a data set of the rows for which f(number, row, label) returns true. row: a 1 x d
+--- view, or a number if d is 1. label: as in ds:labels(). ds.classes stays as it is, even if no row
+--- of a class is left.
 function Dataset:filter(f)
   need_memory(self, "filter")
   if type(f) ~= "function" then
@@ -435,7 +440,7 @@ function Dataset:filter(f)
   return select(self, rows)
 end
 
---- ds:parts(): the official train and test parts of a named set, encoded alike.
+--- ds:parts(): the official training and test parts of a named set, as two data sets of one schema.
 function Dataset:parts()
   need_memory(self, "parts")
   if not self.part_rows or #self.part_rows < 2 then
@@ -535,10 +540,10 @@ local function split(self, given)
   return select(self, train), select(self, test)
 end
 
---- ds:split{ test = 0.25, seed = 0, stratify = }: train and test, a seeded random split; rows keep
---- their order. test: a share (rounded up) or a number of rows. A classification is stratified
---- unless told otherwise: every class in proportion, and on both sides where it has two rows and
---- the sizes allow.
+--- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
+--- set, which keep the order of the rows. test: a share (rounded up) or a number of rows. stratify:
+--- whether each class is split in proportion; by default true for a classification. Then every
+--- class with at least two rows is on both sides, where the sizes allow it.
 function Dataset:split(given)
   need_memory(self, "split")
   return split(self, given)
@@ -570,14 +575,15 @@ local function fold_ids(self, given)
   return ids
 end
 
---- ds:fold_ids{ k = 5, seed = 0, stratify = }: for each row its fold, 1 .. k; sizes differ by one
---- row at most, in each class as well.
+--- ds:fold_ids{ k = 5, seed = 0, stratify = }: a list with the fold of each row, 1 .. k. The sizes
+--- of folds differ by one row at most, and so do those of each class where stratify is true (the
+--- default for a classification).
 function Dataset:fold_ids(given)
   return fold_ids(self, given)
 end
 
---- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets; each
---- row is in one test part.
+--- ds:folds{ k = 5, seed = 0, stratify = }: a list of k pairs { train, test } of data sets. Each
+--- row is in one of the test parts.
 function Dataset:folds(given)
   need_memory(self, "folds")
   local ids = fold_ids(self, given)
@@ -634,8 +640,8 @@ local function describe_columns(self, lines)
     finite and "no missing value" or ("not finite first in row %d, column %d"):format(row, col))
 end
 
---- ds:describe(): a readable summary: size, how the file was read, class counts or the target's
---- range, and each column's smallest, mean and largest value.
+--- ds:describe(): a summary as a text: size, how the file was read, the number of rows of each
+--- class or the range of the target, and the smallest, mean and largest value of each column.
 function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }

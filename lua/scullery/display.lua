@@ -91,13 +91,16 @@ local function field_of(meta, name)
   return ok and value or nil
 end
 
--- The text of __tostring, or of nothing where there is none; an error of it is told.
-local function own_text(value, meta)
-  if not field_of(meta, "__tostring") then return nil end
-  local ok, text = pcall(tostring, value)
-  if ok then return text end
+-- The text of __display(value, { depth =, width =, colour = }) or of __tostring, nothing where
+-- there is neither; an error of it is told.
+local function own_text(value, meta, state)
+  local own = field_of(meta, "__display")
+  if not own and not field_of(meta, "__tostring") then return nil end
+  local ok, text = pcall(own or tostring, value, state)
+  if ok and type(text) == "string" then return text end
   if tostring(text):find("interrupted!", 1, true) then error(text, 0) end
-  return ("a %s, whose __tostring fails: %s"):format(type(value), tostring(text))
+  return ("a %s, whose %s fails: %s"):format(type(value), own and "__display" or "__tostring",
+    tostring(text))
 end
 
 -- Without the address that Lua puts behind the type where nothing else is said.
@@ -111,7 +114,7 @@ end
 
 local function userdata_text(value, state)
   if io.type(value) then return io.type(value) end
-  local text = own_text(value, debug.getmetatable(value)) or tostring(value)
+  local text = own_text(value, debug.getmetatable(value), state) or tostring(value)
   return first_line(without_address(text), state)
 end
 
@@ -229,7 +232,7 @@ local function any_table(value, state)
     local help = state.depth == 0 and require("scullery.help")
     return help and help.painted(help.text(value), state.colour) or namespace
   end
-  local text = own_text(value, meta)
+  local text = own_text(value, meta, state)
   if text then return first_line(without_address(text), state) end
   local name = field_of(meta, "__name")
   return (type(name) == "string" and name .. " " or "") .. table_text(value, state)

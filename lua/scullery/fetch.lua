@@ -12,7 +12,8 @@ local function exists(path)
   return file ~= nil
 end
 
-local function make_folders(path)
+--- fetch.make_folders(path): the folder and those that it lies in, where they are not there yet.
+function fetch.make_folders(path)
   local so_far = path:sub(1, 1) == "/" and "/" or ""
   for piece in path:gmatch("[^/]+") do
     so_far = so_far .. piece
@@ -155,7 +156,7 @@ end
 --- the user should know. Errors are sentences; nothing half-done stays.
 function fetch.file(file, entry, folder, say)
   local mirror, target = os.getenv("SCULLERY_DATA_URL"), folder .. file.name
-  make_folders(target:match("^(.*)/"))
+  fetch.make_folders(target:match("^(.*)/"))
   if mirror and mirror ~= "" then
     core.fetch(mirror:gsub("/+$", "") .. "/" .. file.name, target, file.sha256)
     return target

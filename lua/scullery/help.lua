@@ -21,6 +21,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.solver      what learns the weights        sc.solver.NAME{ ... }
   sc.pipeline    stages, features, a solver     sc.pipeline{ sc.standardize(), ... }:fit(train)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
+  sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
   sc.choose      values to search               lambda = sc.choose{ 1e-5, 1e-3 }
   sc.matrix      matrices                       sc.matrix{{1, 2}, {3, 4}}
   sc.kernel_error  how many features, and which sampler; sc.codes: near neighbours by hash codes
@@ -110,6 +111,7 @@ local homes = {
     add_bias = { "scullery.stages", "stages.add_bias" },
   space = { "scullery.instantiation", "instantiation.space" },
     kernel_error = { "scullery.kernel_error", "kernel_error.run" },
+  experiment = { "scullery.experiment", "experiment.run" },
 }
 
 -- Objects: the name of their type -> the module and the table that their methods stand in.
@@ -119,6 +121,8 @@ local types = {
   instantiation = { "scullery.instantiation", "Instantiation" },
     codes = { "scullery.codes", "Codes" },
   kernel_error = { "scullery.kernel_error", "KernelError" },
+  figure = { "scullery.plot.figure", "Figure" },
+  experiment = { "scullery.experiment.results", "Experiment" },
   ["search table"] = { "scullery.search_table", "Table" },
 }
 
@@ -266,6 +270,7 @@ local function all_topics()
       if method then list[kind .. ":" .. method] = function() return text end end
     end
     list[kind .. " methods"] = function() return methods_text(kind) end
+    list[kind] = list[kind .. " methods"]
   end
   for name, value in next, library() do
     local plugins = type(value) == "table" and (getmetatable(value) or {}).kind

@@ -21,16 +21,24 @@ local sc = {
   metrics = require "scullery.metrics",
   codes = require "scullery.codes",
   kernel_error = require "scullery.kernel_error".run,
+  experiment = require "scullery.experiment",
   data = require "scullery.data",
+  plot = require "scullery.plot",
   plugin = require "scullery.plugin",
+  profile = require "scullery.profile".run,
+  progress = { level = require "scullery.progress".level },
   threads = core.threads,
 }
 
+sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
+sc.plot.embedding = require "scullery.pictures.embedding".plot
+
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "pipeline", "dataset", "kernel_error" } do
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile" } do
   sc[name] = objects.guarded(name, sc[name])
 end
-for _, name in ipairs{ "choose", "metrics", "codes", "data", "plugin" } do
+for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",
+  "experiment" } do
   objects.module(name, sc[name])
 end
 

@@ -5,6 +5,7 @@ local criteria = require "scullery.criteria"
 local dataset = require "scullery.dataset"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 
 local judging = {}
 
@@ -119,6 +120,7 @@ end
 -- fold is seen before it is judged, at the price of a pass a fold.
 local function stages_per_fold(run, ds, _, folds, k, criterion)
   local values, candidates = {}, {}
+  local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
     local made = judging.prepare(run.pipeline, train, train:source_of_targets(), run.choices)
@@ -135,6 +137,7 @@ local function stages_per_fold(run, ds, _, folds, k, criterion)
       values[c] = values[c] or {}
       values[c][f] = one[1]
     end
+    level:step()
   end
   return { values = values, candidates = candidates }
 end
@@ -221,11 +224,10 @@ local rules = options.declare("pipeline:cv", {
   score = criteria.rule,
   seed = { type = "integer", default = 0 },
   stages = { choices = { "shared", "fold" }, default = "shared" },
+  progress = progress.rule,
 })
 
---- judging.cv(pipeline, data, options): see Pipeline:cv.
-function judging.cv(self, data, given)
-  local o = options.check("pipeline:cv", given, rules, 0)
+local function cross_validate(self, data, o)
   local ds = dataset.coerce(data)
   if not self.solver then error("the pipeline has no solver", 0) end
   if self:is_searched() then
@@ -237,20 +239,26 @@ function judging.cv(self, data, given)
   local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
     seed = o.seed, folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0
+  local level <close> = progress.level{ name = "cross-validation", total = o.repeats }
   for r = 1, o.repeats do
     local folds = ds:fold_ids{ k = o.folds, seed = o.seed + r - 1 }
     judging.check_folds(ds, folds, o.folds)
-    core.progress_label(o.repeats > 1 and ("repeat %d of %d: "):format(r, o.repeats) or nil)
     local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, o.folds,
       criterion, o.stages)
     local mean, stderr = judging.mean(run.values[1])
     means, squares = means + mean, squares + stderr ^ 2
     table.move(run.values[1], 1, o.folds, #result.folds + 1, result.folds)
     result.unconverged = result.unconverged + judging.unconverged(run.candidates, 1)
+    level:step()
   end
-  core.progress_label(nil)
   result.mean, result.stderr = means / o.repeats, math.sqrt(squares / o.repeats)
   return result
+end
+
+--- judging.cv(pipeline, data, options): see Pipeline:cv.
+function judging.cv(self, data, given)
+  local o = options.check("pipeline:cv", given, rules, 0)
+  return progress.watched("pipeline:cv", o.progress, cross_validate, self, data, o)
 end
 
 return judging

@@ -5,6 +5,8 @@ local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
+local text_table = require "scullery.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are held at once
@@ -35,6 +37,7 @@ local function is_kernel(value)
 end
 
 local rules = options.declare("kernel_error", {
+  progress = progress.rule,
   p = component.rule "sampler", phi = component.rule("nonlinearity", "kernel"),
   K = component.rule "kernel",
   inst = { test = function(v)
@@ -103,6 +106,7 @@ local function check(given)
   if o.Y and o.Y:cols() ~= o.X:cols() then
     fail("X has %d columns and Y has %d", o.X:cols(), o.Y:cols())
   end
+  if given.T == nil then o.T = nil end -- the samplers say
   return o
 end
 
@@ -188,13 +192,14 @@ end
 
 -- rms over points and seeds; its standard error from the spread of the seeds' mean squares, d
 -- sqrt(m) = dm / (2 sqrt(m)).
-local function row_of(o, inst, exact, T)
+local function row_of(o, inst, exact, T, level)
   local sum, squares, most, D = 0, 0, 0, nil
   for seed = 1, o.seeds do
     local features = inst:features{ T = T, seed = seed, dtype = o.dtype }:fit(o.X)
     local square, largest = errors_of(features, exact, o.X, o.Y)
     sum, squares, most, D = sum + square, squares + square ^ 2, math.max(most, largest),
       features:info().features
+    level:step()
   end
   local mean = sum / o.seeds
   local row = { T = T, D = D, rms = math.sqrt(mean), max = most, constant = T * mean }
@@ -243,12 +248,12 @@ local function needed(curve, goal)
   return math.max(1, math.tointeger(math.ceil(T)))
 end
 
-local function new_curve(o, name, p)
+local function new_curve(o, name, p, level)
   local inst = instantiation.new{ p = p, phi = o.phi, K = o.K }
   local curve = setmetatable({ name = name, p = p, rows = {} }, Curve)
   local exact = exact_kernel(o, inst)
   curve.scale = math.max(exact:max(), -exact:min())
-  for i, T in ipairs(o.T) do curve.rows[i] = row_of(o, inst, exact, math.tointeger(T)) end
+  for i, T in ipairs(o.T) do curve.rows[i] = row_of(o, inst, exact, math.tointeger(T), level) end
   curve.slope, curve.slope_stderr, curve.height = fit_line(curve.rows)
   return curve
 end
@@ -256,9 +261,9 @@ end
 local KernelError = objects.class("kernel_error", { example = "result",
   fields = "curves phi seeds target scale points rows slope slope_stderr constant" })
 
---- result:needed(error[, which]): the number of features T that brings the rms error down to
---- `error`, by the fitted line; nil and a sentence where the error does not fall with T. which: the
---- sampler, by name or place (the first).
+--- result:needed(error[, which]): the T at which the rms error falls to `error`, by the fitted
+--- line; nil and a sentence if the error does not fall with T. which: the sampler, by name or place
+--- (by default the first).
 function KernelError:needed(goal, which)
   if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
     fail("takes an error, a number above 0, and got %s", options.show(goal))
@@ -271,69 +276,70 @@ function KernelError:needed(goal, which)
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
+--- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against T,
+--- a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a line
+--- of slope -1/2. with: a list of other results that are drawn in the same picture. labels: the
+--- curves' names, in their order.
+function KernelError:plot(given)
+  return require("scullery.pictures.kernel_error").plot(self, given)
+end
+
 local function with_error(value, stderr, form)
   return form:format(value) .. (stderr and " +- " .. form:format(stderr) or "")
 end
 
-local function padded(lines, form)
-  local width = 0
-  for _, line in ipairs(lines) do width = math.max(width, #line) end
-  for i, line in ipairs(lines) do lines[i] = (form .. width .. "s"):format(line) end
-  return lines
-end
-
 -- The columns on the left: T and what the last lines are.
-local function label_lines(self)
-  local lines = { "", "T" }
+local function label_cells(self)
+  local cells = { "", "T" }
   for _, row in ipairs(self.rows) do
     local several = row.D ~= row.T and row.D % row.T == 0 -- outputs of one parameter
-    lines[#lines + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
+    cells[#cells + 1] = several and ("%d (D = %d)"):format(row.T, row.D) or ("%d"):format(row.T)
   end
   for _, label in ipairs{ "slope", "T rms^2", ("T for %.3g"):format(self.target) } do
-    lines[#lines + 1] = label
+    cells[#cells + 1] = label
   end
-  return padded(lines, "%")
+  return cells
 end
 
 -- The columns of one sampler.
-local function curve_lines(self, curve)
-  local lines = { curve.name, ("%-20s  %s"):format("rms error", "largest") }
+local function curve_cells(self, curve)
+  local cells = { curve.name, ("%-20s  %s"):format("rms error", "largest") }
   for _, row in ipairs(curve.rows) do
-    lines[#lines + 1] = ("%-20s  %.3g"):format(with_error(row.rms, row.stderr, "%.3g"), row.max)
+    cells[#cells + 1] = ("%-20s  %.3g"):format(with_error(row.rms, row.stderr, "%.3g"), row.max)
   end
   local T = needed(curve, self.target)
-  lines[#lines + 1] = curve.slope and with_error(curve.slope, curve.slope_stderr, "%.2f") or "-"
-  lines[#lines + 1] = ("%.3g"):format(curve.constant)
-  lines[#lines + 1] = T and ("%d"):format(T) or "-"
-  return padded(lines, "%-")
+  cells[#cells + 1] = curve.slope and with_error(curve.slope, curve.slope_stderr, "%.2f") or "-"
+  cells[#cells + 1] = ("%.3g"):format(curve.constant)
+  cells[#cells + 1] = T and ("%d"):format(T) or "-"
+  return cells
 end
 
 function KernelError:__tostring()
-  local columns = { label_lines(self) }
-  for i, curve in ipairs(self.curves) do columns[i + 1] = curve_lines(self, curve) end
-  local lines =
-    { ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g"):format(
-      component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
-      tostring(self.phi), self.points[1], self.points[2], self.seeds,
-      self.seeds == 1 and "" or "s", self.scale) }
-  for i = 1, #columns[1] do
-    local cells = {}
-    for k, column in ipairs(columns) do cells[k] = column[i] end
-    lines[i + 1] = table.concat(cells, "   "):gsub("%s+$", "")
+  local columns, rows, sides = { label_cells(self) }, {}, { "right" }
+  for k, curve in ipairs(self.curves) do
+    columns[k + 1], sides[k + 1] = curve_cells(self, curve), "left"
   end
-  return table.concat(lines, "\n")
+  for i = 1, #columns[1] do
+    rows[i] = {}
+    for k, column in ipairs(columns) do rows[i][k] = column[i] end
+  end
+  return ("error of %s%s against the kernel, %d x %d points, %d seed%s, |k| up to %.3g\n"):format(
+    component.is(self.phi, "kernel") and "the Nystrom approximation of " or "",
+    tostring(self.phi), self.points[1], self.points[2], self.seeds,
+    self.seeds == 1 and "" or "s", self.scale) .. text_table.text(rows, { gap = 3, sides = sides })
 end
 
-local function measure(given)
-  local o = check(given)
+local function measure(o)
   local self = setmetatable({ curves = {}, phi = o.phi, seeds = o.seeds, target = o.target,
     scale = 0,
     points = { o.X:rows(), (o.Y or o.X):rows() } }, KernelError)
   local list = samplers_of(o)
   local names = names_of(list)
-  if given.T == nil then o.T = sizes_of(o, list) end
+  o.T = o.T or sizes_of(o, list)
+  local level <close> = progress.level{ name = "map", total = #list * #o.T * o.seeds }
   for i, p in ipairs(list) do
-    local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p)
+    local curve = options.guard("kernel_error (" .. names[i] .. ")", 0, new_curve, o, names[i], p,
+      level)
     local sum = 0
     for _, row in ipairs(curve.rows) do sum = sum + row.constant end
     curve.constant = sum / #curve.rows
@@ -348,19 +354,25 @@ end
 
 local kernel_error = {}
 
---- sc.kernel_error{ p =, phi =, X =[, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
---- kernel =, K =, target = 0.01, dtype = "float64"] } (or inst =, in the place of p, phi and K):
---- for each T the error of <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x of X and y
---- of Y (X where none is given). Prints as a table: rms error (+- its standard error over the
---- seeds), the largest error, and below them the slope of log rms over log T (-0.5: Monte Carlo),
---- the mean of T rms^2, and the T at which the rms error comes down to target.
---- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a
---- function of X and Y, or a matrix; by default the closed form that the parts declare
---- (inst:kernel). Of a kernel as phi the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y),
---- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
---- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
---- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
---- for each sampler.
-function kernel_error.run(given) return measure(given) end
+--- sc.kernel_error{ p =, phi =, X =, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
+--- kernel =, K =, target = 0.01, dtype = "float64" }, or with inst = in place of p, phi and K: for
+--- each T, the error of the estimate <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x
+--- of X and y of Y (by default X).
+---
+--- It prints as a table: the rms error +- its standard error over the seeds, and the largest error;
+--- below them the slope of log rms over log T (-0.5 for Monte Carlo), the mean of T rms^2, and the
+--- T at which the rms error reaches target.
+---
+--- samplers: a list, to compare samplers under one phi. kernel: what to compare with: a kernel, a
+--- function of X and Y, or a matrix; by default the closed form (inst:kernel). For a kernel as phi,
+--- the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y). A sampler that learns from rows
+--- takes T up to their number. progress = f: as in p:fit.
+---
+--- The result has .rows[i] with T, D, rms, stderr, max and constant; .slope, .slope_stderr,
+--- .constant; and .curves[k] with name, rows, slope and so on, for each sampler.
+function kernel_error.run(given)
+  local o = check(given)
+  return progress.watched("kernel_error", o.progress, measure, o)
+end
 
 return kernel_error

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
+local warn = require "scullery.warn"
 
 local matching = {}
 
@@ -23,7 +24,7 @@ local function tell(about, text)
   told[about] = known
   if known[text] then return end
   known[text] = true
-  io.stderr:write("scullery: ", text, "\n")
+  warn(text)
 end
 
 -- ---------------------------------------------------------------- columns

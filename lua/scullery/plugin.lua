@@ -10,9 +10,9 @@ local function at_caller(f, ...)
   return result
 end
 
---- sc.plugin.list(): every plugin that can be asked for: a list of { kind, name, path }. What a
---- file straight in a folder of SCULLERY_PLUGIN_PATH holds is found out in a process of its own;
---- kind is nil where that fails, and `refusal` says why.
+--- sc.plugin.list(): a list of all plugins that can be loaded, each { kind, name, path }. A file
+--- straight in a folder of SCULLERY_PLUGIN_PATH is opened in a process of its own to find out what
+--- it holds; if that fails, kind is nil and `refusal` says why.
 function plugin.list()
   local list, seen = core.plugin_list(), {}
   for _, entry in ipairs(list) do
@@ -35,8 +35,8 @@ function plugin.list()
   return list
 end
 
---- sc.plugin.load(path): load the plugins of a file; returns kind and name of the first, under
---- which it is then found (sc.KIND.NAME), and a list of all, as sc.plugin.info gives them.
+--- sc.plugin.load(path): load the plugins of a file. Returns kind and name of the first, and a list
+--- of all as sc.plugin.info gives them. They are then members of sc.KIND by their names.
 function plugin.load(path)
   if type(path) ~= "string" then
     error("plugin.load: takes the path of a shared object, and got " .. type(path), 2)
@@ -45,8 +45,8 @@ function plugin.load(path)
   return list[1].kind, list[1].name, list
 end
 
---- sc.plugin.info(name) or info("kind.name"): kind, name, version, author, summary, doc, path,
---- options.
+--- sc.plugin.info(name) or sc.plugin.info("kind.name"): a table with kind, name, version, author,
+--- summary, doc, path and options.
 function plugin.info(name)
   if type(name) ~= "string" then
     error("plugin.info: takes a name, as in plugin.info(\"NAME\") or plugin.info(\"KIND.NAME\")", 2)

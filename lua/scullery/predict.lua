@@ -4,6 +4,7 @@ local core = require "scullery.core"
 local data = require "scullery.data"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
+local progress = require "scullery.progress"
 local probabilities = require "scullery.probabilities"
 local saving = require "scullery.saving"
 
@@ -179,11 +180,13 @@ function predict.write(f, next_rows, wanted)
   local format, said = kinds[wanted.kind](f)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
   next_rows = in_blocks_of(rows_at_a_time(f), next_rows)
+  local level <close> = progress.level{ name = "predict", unit = "rows" }
   local X, ids = next_rows() -- what is wrong with the file is told before anything is written
   local file <close>, count = core.row_file(wanted.out, format), 0
   while X do
     core.write_rows(file, said(f:scores(core.source(X))), ids)
     count = count + X:rows()
+    level:step(count)
     collectgarbage() -- the collector does not hurry for a few objects, large as they are
     X, ids = next_rows()
   end

@@ -6,6 +6,7 @@ local dataset = require "scullery.dataset"
 local matching = require "scullery.matching"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local progress = require "scullery.progress"
 
 local probabilities = {}
 
@@ -13,6 +14,7 @@ local rules = options.declare("pipeline:calibrate", {
   folds = { type = "integer", low = 2 },
   seed = { type = "integer" },
   data = { test = dataset.is, takes = "a data set" },
+  progress = progress.rule,
 })
 
 --- Only classifications have probabilities.
@@ -173,16 +175,21 @@ local function check_sides(sigmoids, classes)
   end
 end
 
---- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
-function probabilities.calibrate(self, given)
+local function calibrate(self, o)
   local f = self.fitted
-  probabilities.check(f)
-  local o = options.check("pipeline:calibrate", given, rules, 0)
+  local _ <close> = core.level "calibration"
   local scores, targets, how, weights = (o.data and held_out or out_of_fold)(self, f, o)
   local sigmoids = core.platt(scores, targets, weights)
   check_sides(sigmoids, f.classes)
   f.calibration = account(sigmoids, how)
   return self
+end
+
+--- p:calibrate{ folds = 5, seed = 0 } or p:calibrate{ data = ds }: see there.
+function probabilities.calibrate(self, given)
+  probabilities.check(self.fitted)
+  local o = options.check("pipeline:calibrate", given, rules, 0)
+  return progress.watched("pipeline:calibrate", o.progress, calibrate, self, o)
 end
 
 -- ------------------------------------------------------------ use

@@ -4,6 +4,7 @@ local core = require "scullery.core"
 local choose = require "scullery.choose"
 local dataset = require "scullery.dataset"
 local description = require "scullery.description"
+local fingerprint = require "scullery.fingerprint"
 local instantiation = require "scullery.instantiation"
 local model = require "scullery.model"
 local options = require "scullery.options"
@@ -116,13 +117,6 @@ local function encode_model(f, arrays, o)
   return body
 end
 
--- What can be told of the rows that were learnt from, without telling them.
-local function encode_data(ds)
-  local n, d = ds:size()
-  local sha256 = ds.X and core.fingerprint(ds.X, ds.y) or nil
-  return { rows = n, cols = d, sha256 = sha256 }
-end
-
 -- ------------------------------------------------------------ saving
 
 local function encode_pipeline(self, arrays, o)
@@ -132,7 +126,7 @@ local function encode_pipeline(self, arrays, o)
   end
   return { kind = "pipeline", pipeline = encode_recipe(self, arrays),
     model = f and encode_model(f, arrays, o),
-    data = self.data and encode_data(self.data) or self.data_known,
+    data = self.data and fingerprint.of(self.data) or self.data_known,
     choice = self.choice and description.encode(self.choice, arrays, "choice"),
     table = self.table and description.encode(self.table, arrays, "table") }
 end

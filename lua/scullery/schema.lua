@@ -10,6 +10,7 @@
 --- = "number" | "category", task, place in the file } or nil. cols: columns of X. Of other data: {
 --- format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil }.
 local options = require "scullery.options"
+local warn = require "scullery.warn"
 
 local schema = {}
 
@@ -130,7 +131,7 @@ function schema.tell(path, lines)
   local name = type(path) == "table" and path[1] or path
   if type(path) == "table" and #path > 1 then name = ("%s and %d more"):format(name, #path - 1) end
   if name == "-" then name = "standard input" end
-  io.stderr:write("scullery: ", name, ": ", table.concat(lines, "; "), "\n")
+  warn(name .. ": " .. table.concat(lines, "; "))
 end
 
 return schema

@@ -10,7 +10,9 @@ local judging = require "scullery.judging"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
+local progress = require "scullery.progress"
 local search_table = require "scullery.search_table"
+local warn = require "scullery.warn"
 
 local search = { table_class = search_table.class }
 
@@ -25,6 +27,7 @@ local rules = options.declare("pipeline:search", {
   draws = { type = "integer", low = 1, high = choose.MOST },
   rule = { choices = { "best", "one_se" }, default = "best" },
   outer = { type = "integer", low = 2 },
+  progress = progress.rule,
 })
 
 -- ------------------------------------------------------------ what to try
@@ -193,6 +196,7 @@ end
 local function refit(ds, source, cells, kept)
   local cell = cells.best
   local run = cell.run
+  local _ <close> = core.level "fit"
   local result = chosen_pipeline(run.pipeline, cell.choice)
   local made = kept and kept.run == run and kept.made or judging.prepare(run.pipeline, ds, source,
     cell.choice)
@@ -245,8 +249,8 @@ end
 
 local function run_all(ds, source, folds, runs, cells, o, criterion)
   local kept, best
-  for i, run in ipairs(runs) do
-    core.progress_label(#runs > 1 and ("search %d of %d: "):format(i, #runs) or nil)
+  local level <close> = progress.level{ name = "search", total = #runs }
+  for _, run in ipairs(runs) do
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
       or judging.run(run, ds, source, folds, o.folds, criterion, o.stages)
     local first = #cells + 1
@@ -256,6 +260,7 @@ local function run_all(ds, source, folds, runs, cells, o, criterion)
         best, kept = cells[c].mean, { run = run, made = result.made }
       end
     end
+    level:step()
   end
   return kept
 end
@@ -297,30 +302,29 @@ local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
-  inner.outer = nil
+  inner.outer, inner.progress = nil, nil -- which is told already
+  local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
     local train, test = judging.split(ds, folds, f)
     local p = search.run(self, train, inner)
     values[f], choices[f] = judging.of_model(criterion, p.fitted, test), p.choice
+    level:step()
   end
   local mean, stderr = judging.mean(values)
   return { mean = mean, stderr = stderr, folds = values, choices = choices }
 end
 
-local function warn(cells)
+local function tell_unconverged(cells)
   local count = 0
   for _, cell in ipairs(cells) do count = count + cell.unconverged end
   if count > 0 then
     local name = cells[1].run.pipeline.solver.name
-    io.stderr:write(
-      ("scullery: solver.%s: %d of the search's fits did not converge; its table says \z
-        where\n"):format(name, count))
+    warn(("solver.%s: %d of the search's fits did not converge; its table says where"):format(name,
+      count))
   end
 end
 
---- search.run(pipeline, data, options): see Pipeline:search.
-function search.run(self, data, given)
-  local o = options.check("pipeline:search", given, rules, 0)
+local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
   local criterion = check(self, ds, o)
   local folds = not estimates[o.folds] and ds:fold_ids{ k = o.folds, seed = o.seed } or nil
@@ -328,8 +332,8 @@ function search.run(self, data, given)
   local source = ds:source_of_targets()
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
+  cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
-  core.progress_label(nil)
   if not ok then stop(kept, cells, planned) end
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
@@ -341,13 +345,19 @@ function search.run(self, data, given)
     if not through then stop(type(outer) == "table" and outer.message or outer, cells, planned) end
     cells.outer = outer
   end
-  warn(cells)
+  tell_unconverged(cells)
   for _, cell in ipairs(cells) do cell.run = nil end
   result.choice, result.table = choice, cells
   local report, notes = result.fitted.report, cells:notes()
   if report.note then table.insert(notes, 1, report.note) end
   report.note = #notes > 0 and table.concat(notes, "; ") or nil
   return result
+end
+
+--- search.run(pipeline, data, options): see Pipeline:search.
+function search.run(self, data, given)
+  local o = options.check("pipeline:search", given, rules, 0)
+  return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
 end
 
 return search

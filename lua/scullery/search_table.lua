@@ -5,11 +5,12 @@ local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local text_table = require "scullery.text_table"
 
 local search_table = {}
 
 local Table = objects.class("search table", { example = "table", list = true,
-  fields = "names score larger place rule outer edge",
+  fields = "names score larger place rule outer edge seed",
   computed = { best = function(self) return self[self.place] end } })
 search_table.class = Table
 
@@ -36,7 +37,8 @@ local function all_differ(values, text)
   return true
 end
 
--- value -> text for a column of the table: the shortest that tells its values apart.
+--- search_table.labels_of(cells, name): value -> text for a column of the table: the shortest that
+--- tells its values apart.
 local function labels_of(cells, name)
   local values, seen, label = {}, {}, {}
   for _, cell in ipairs(cells) do
@@ -59,6 +61,8 @@ local function labels_of(cells, name)
   return label
 end
 
+search_table.labels_of = labels_of
+
 -- texts[i][j]: column j of row i, "-" where the row has no such option.
 local function texts_of(self)
   local texts = {}
@@ -75,30 +79,31 @@ end
 
 -- ------------------------------------------------------------ printing
 
+-- What stands behind the row of a cell.
+local function mark_of(self, row)
+  local marks = {}
+  if row == self.best then
+    marks[1] = self.rule == "one_se" and "<- simplest near the best" or "<- best"
+  end
+  if row.unconverged > 0 then
+    marks[#marks + 1] = ("(%d fits did not converge)"):format(row.unconverged)
+  end
+  return table.concat(marks, "  ")
+end
+
 -- A table of results prints as one: a line a cell, the best marked.
 function Table:__tostring()
-  local widths, texts = {}, texts_of(self)
-  for j, name in ipairs(self.names) do
-    widths[j] = #name
-    for i in ipairs(self) do widths[j] = math.max(widths[j], #texts[i][j]) end
+  local rows, sides, n = { table.move(self.names, 1, #self.names, 1, {}) }, {}, #self.names
+  for j = 1, n do sides[j] = "left" end
+  table.move({ "right", "right", "left" }, 1, 3, n + 1, sides)
+  table.move({ self.score, "std. error" }, 1, 2, n + 1, rows[1])
+  for i, cells in ipairs(texts_of(self)) do
+    local row = self[i]
+    table.move({ ("%.6g"):format(row.mean), row.stderr and ("%.2g"):format(row.stderr) or "-",
+      mark_of(self, row) }, 1, 3, n + 1, cells)
+    rows[i + 1] = cells
   end
-  local function line(cells)
-    local parts = {}
-    for j, text in ipairs(cells) do parts[j] = text .. (" "):rep(widths[j] - #text) end
-    return table.concat(parts, "  ")
-  end
-  local width = math.max(14, #self.score + 2)
-  local lines = { line(self.names) .. ("%" .. width .. "s %12s"):format(self.score, "std. error") }
-  for i, row in ipairs(self) do
-    local stderr = row.stderr and ("%12.2g"):format(row.stderr) or ("%12s"):format("-")
-    local mark = row ~= self.best and "" or self.rule == "one_se" and "  <- simplest near the best"
-      or "  <- best"
-    if row.unconverged > 0 then
-      mark = mark .. ("  (%d fits did not converge)"):format(row.unconverged)
-    end
-    lines[#lines + 1] = line(texts[i]) .. ("%" .. width .. ".6g %s"):format(row.mean, stderr)
-      .. mark
-  end
+  local lines = text_table.lines(rows, { sides = sides, least = { [n + 1] = 12, [n + 2] = 11 } })
   for _, note in ipairs(self:notes()) do lines[#lines + 1] = note end
   if self.outer then
     lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr)
@@ -112,6 +117,10 @@ function Table:better(a, b)
   return a < b
 end
 
+--- table:texts(): the options of each row as texts, in the order of table.names; "-" where a row
+--- has no such option.
+function Table:texts() return texts_of(self) end
+
 --- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
 --- largest that was tried.
 function Table:notes()
@@ -123,6 +132,15 @@ function Table:notes()
   end
   return list
 end
+
+-- ------------------------------------------------------------ its picture
+
+--- table:plot{ options =, title =, width =, height = }: a figure of the score against what was
+--- searched, with 1 standard error over the folds and the best marked: a line for an option of
+--- numbers, bars for words and stages, a heatmap for two options of numbers. Of more options the
+--- two that the score depends on most are drawn, the others at their best; options = a name or a
+--- list of two draws these.
+function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 -- ------------------------------------------------------------ saving
 

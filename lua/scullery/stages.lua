@@ -81,21 +81,22 @@ end
 --- stages.is(value)
 function stages.is(value) return getmetatable(value) == Stage end
 
---- sc.standardize(): (x - mean)/standard deviation of each column, learnt from the training rows; a
---- constant column becomes 0.
+--- sc.standardize(): a stage that maps each column to (x - mean)/(standard deviation), both of the
+--- training rows. A constant column becomes 0.
 stages.standardize = maker("standardize", {})
---- sc.minmax(): each column to [0, 1] by the training rows' smallest and largest; a constant column
---- becomes 0.
+--- sc.minmax(): a stage that maps each column to [0, 1] by its smallest and largest value in the
+--- training rows. A constant column becomes 0.
 stages.minmax = maker("minmax", {})
---- sc.normalize(): each row to unit Euclidean norm; a row of zeros stays.
+--- sc.normalize(): a stage that divides each row by its Euclidean norm. A row of zeros stays.
 stages.normalize = maker("normalize", {})
---- sc.add_bias(): one more column of ones.
+--- sc.add_bias(): a stage that appends a column of ones.
 stages.add_bias = maker("add_bias", {})
---- sc.pca{ k = }: the k principal components of the rows so far (of the training rows' covariance,
---- streamed in two passes): x to V(x - mean), V k x d with orthonormal rows, the largest variance
---- first, the largest entry of each positive. Before the features it maps rows; as the last stage
---- after features it gives the components of the features, to look at with p:transform(X). k: 1 to
---- the least of columns and rows. p:info().components tells the variances.
+--- sc.pca{ k = }: a stage that maps rows to their first k principal components: x becomes V (x -
+--- mean), where the k rows of V are orthonormal eigenvectors of the training rows' covariance
+--- matrix, the largest variance first; the largest entry of each is positive. k: from 1 to the
+--- smaller of columns and rows. It takes two passes over the rows. As the last stage after
+--- features, it gives the principal components of the features: p:transform(X) shows them.
+--- p:info().components has the variances.
 stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
 
 return stages

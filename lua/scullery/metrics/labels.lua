@@ -37,11 +37,12 @@ local function share_equal(title, said, truth, given)
   return same / total
 end
 
---- metrics.accuracy(labels, truth[, { weights = }]): share of equal labels; numbers or texts.
+--- sc.metrics.accuracy(labels, truth[, { weights = }]): the share of rows whose label is right.
+--- labels, truth: lists or n x 1 matrices of numbers or texts.
 function labels.accuracy(said, truth, given) return share_equal("accuracy", said, truth, given) end
 
---- metrics.error_rate(labels, truth[, { weights = }]): share of labels that differ; numbers or
---- texts.
+--- sc.metrics.error_rate(labels, truth[, { weights = }]): the share of rows whose label is wrong, 1
+--- - accuracy.
 function labels.error_rate(said, truth, given)
   return 1 - share_equal("error_rate", said, truth, given)
 end
@@ -94,10 +95,11 @@ local function count_pairs(said, truth, o)
   return counts, classes
 end
 
---- metrics.confusion(labels, truth[, { classes =, weights = }]): .counts (rows: truth, columns:
---- said), .classes; prints as a table. Labels: numbers or texts, and columns that p:predict or a
---- data set made, which are compared by what they say. The list of classes alone may stand in place
---- of the options; a label of a data set that is none of them comes after them.
+--- sc.metrics.confusion(labels, truth[, { classes =, weights = }]): the confusion matrix. .counts
+--- is c x c, a row for each true class and a column for each predicted one; .classes names them. It
+--- prints as a table. labels, truth: numbers or texts. Columns made by p:predict or by a data set
+--- know their classes, and are compared by the names of these. classes: their order; a label that
+--- is not among them comes after them. A list in place of the options is that of the classes.
 function labels.confusion(said, truth, given)
   local o = inputs.options("confusion", given, { "classes" })
   local counts, classes = count_pairs(said, truth, o)
@@ -144,34 +146,35 @@ local function measure(title, said, truth, given, of, undefined)
   return sum / count
 end
 
---- metrics.precision(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows
---- said to be of a class the share that is. Two classes: of the positive one, the second unless
---- said. More: average = "macro" (the mean over the classes that occur; one that is never said
---- counts 0) or "micro" (all rows together, which is the accuracy).
+--- sc.metrics.precision(labels, truth[, { positive =, average =, classes =, weights = }]): of the
+--- rows predicted to be of a class, the share that is. Two classes: of the positive class, which is
+--- the second unless positive = names it. More than two: average = "macro" (the mean over the
+--- classes that occur, where a class that is never predicted counts 0) or "micro" (over all rows
+--- together, which is the accuracy).
 function labels.precision(said, truth, given)
   return measure("precision", said, truth, given, function(c)
     return ratio(c.right, c.said), c.said
   end, "no row is said to be of the class %s: there is no share of them")
 end
 
---- metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows of
---- a class the share that is said to be; options as those of metrics.precision.
+--- sc.metrics.recall(labels, truth[, { positive =, average =, classes =, weights = }]): of the rows
+--- of a class, the share that is predicted to be. Options as in sc.metrics.precision.
 function labels.recall(said, truth, given)
   return measure("recall", said, truth, given, function(c)
     return ratio(c.right, c.truth), c.truth
   end, "no row is of the class %s: there is nothing to find")
 end
 
---- metrics.f1(labels, truth[, { positive =, average =, classes =, weights = }]): 2 right/(said +
---- true), the harmonic mean of precision and recall; options as those of metrics.precision.
+--- sc.metrics.f1(labels, truth[, { positive =, average =, classes =, weights = }]): the harmonic
+--- mean of precision and recall. Options as in sc.metrics.precision.
 function labels.f1(said, truth, given)
   return measure("f1", said, truth, given, function(c)
     return ratio(2 * c.right, c.said + c.truth), c.said + c.truth
   end, "no row is of the class %s, nor said to be")
 end
 
---- metrics.balanced_accuracy(labels, truth[, { weights = }]): the mean over the classes of the
---- truth of the share of their rows that is right.
+--- sc.metrics.balanced_accuracy(labels, truth[, { weights = }]): the mean of the recalls of all
+--- classes that occur in the truth.
 function labels.balanced_accuracy(said, truth, given)
   local sum, count = 0, 0
   for _, one in ipairs(by_class(said, truth, inputs.options("balanced_accuracy", given))) do

@@ -116,23 +116,23 @@ local function mean_area(title, given_scores, truth, given, area)
   return sum / #g.classes
 end
 
---- metrics.auc(scores, truth[, { positive =, classes =, weights = }]): the area under the ROC
---- curve: the chance that a row of the positive class (of two the second) has a higher score than
---- one of the other, ties counting one half. More than two classes: the mean over them, each
---- against the others. Refused where a class has no row.
+--- sc.metrics.auc(scores, truth[, { positive =, classes =, weights = }]): the area under the ROC
+--- curve: the probability that a row of the positive class (the second, unless positive = names it)
+--- has a higher score than a row of the other class; ties count one half. More than two classes:
+--- the mean over the classes, each against all others. A class without a row is an error.
 function scores.auc(given_scores, truth, given)
   return mean_area("auc", given_scores, truth, given, roc_area)
 end
 
---- metrics.pr_auc(scores, truth[, { positive =, classes =, weights = }]): the average precision:
---- the sum over thresholds of the precision times the gain in recall, rows of equal scores
---- together; classes as in metrics.auc.
+--- sc.metrics.pr_auc(scores, truth[, { positive =, classes =, weights = }]): the average precision:
+--- the sum over thresholds of the precision times the gain in recall. Rows of equal score share a
+--- threshold. Classes as in sc.metrics.auc.
 function scores.pr_auc(given_scores, truth, given)
   return mean_area("pr_auc", given_scores, truth, given, average_precision)
 end
 
---- metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose class
---- is among the k highest scores; of equal ones the first column is higher.
+--- sc.metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose
+--- class is among the k highest scores. Of equal scores the first column counts as higher.
 function scores.top_k(given_scores, truth, given)
   local g = read("top_k", given_scores, truth, given, { "classes", "k" })
   local k, c, right = g.o.k or 2, g.s:cols(), 0
@@ -169,10 +169,10 @@ local function chance(g, i, k)
   return k == 2 and g.s:get(i, 1) or 1 - g.s:get(i, 1)
 end
 
---- metrics.log_loss(probabilities, labels[, { classes =, weights = }]): mean of -log of the
---- probability of the true class. probabilities: n x c, or n x 1 for two classes (that of the
---- second); labels: 1 .. c, or as in classes (numbers or texts). A probability of 0 counts as
---- 1e-15. The list of classes alone may stand in place of the options.
+--- sc.metrics.log_loss(probabilities, labels[, { classes =, weights = }]): the mean of -log of the
+--- probability of the true class. probabilities: n x c, or n x 1 for two classes (the probability
+--- of the second). labels: places 1 .. c in the classes, or the classes' own names. A probability
+--- of 0 counts as 1e-15. A list in place of the options is that of the classes.
 function scores.log_loss(probabilities, truth, given)
   local g = read_probabilities("log_loss", probabilities, truth, given, { "classes" })
   local sum = 0
@@ -195,12 +195,12 @@ function Calibration:__tostring()
   return table.concat(lines, "\n")
 end
 
---- metrics.calibration(probabilities, labels[, { bins = 10, classes =, weights = }]): how often
---- what was said with a probability comes true, in bins of equal width: of two classes the second,
---- of more the one said to be the likeliest. .bins[i] = { low, high, rows (their weights), said
---- (the mean probability), seen (the share that came true) }, empty bins left out; .error: the mean
---- over rows of |said - seen| (the expected calibration error), .worst the largest. Prints as a
---- table.
+--- sc.metrics.calibration(probabilities, labels[, { bins = 10, classes =, weights = }]): compares
+--- probabilities with frequencies, in bins of equal width. Two classes: the probability of the
+--- second. More: the probability of the most likely class, and how often that is the true one.
+--- .bins[i] = { low, high, rows (the sum of their weights), said (mean probability), seen
+--- (frequency) } without the empty bins; .error is the mean over rows of |said - seen| (the
+--- expected calibration error), .worst the largest difference. It prints as a table.
 function scores.calibration(probabilities, truth, given)
   local g = read_probabilities("calibration", probabilities, truth, given, { "classes", "bins" })
   local count, all = g.o.bins or 10, {}

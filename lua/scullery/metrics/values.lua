@@ -17,34 +17,35 @@ end
 
 local function mean_square(a, w, total) return mean(a:mul(a), w, total) end
 
---- metrics.mse(values, truth[, { weights = }]): mean of the squared differences, over all entries.
+--- sc.metrics.mse(values, truth[, { weights = }]): the mean squared error over all entries. values,
+--- truth: n x c matrices or lists of numbers.
 function values.mse(said, truth, given)
   local a, b, w, total = read("mse", said, truth, given)
   return mean_square(a - b, w, total)
 end
 
---- metrics.rmse(values, truth[, { weights = }]): square root of mse.
+--- sc.metrics.rmse(values, truth[, { weights = }]): the root mean squared error.
 function values.rmse(said, truth, given)
   local a, b, w, total = read("rmse", said, truth, given)
   return math.sqrt(mean_square(a - b, w, total))
 end
 
---- metrics.mae(values, truth[, { weights = }]): mean of the absolute differences, over all entries.
+--- sc.metrics.mae(values, truth[, { weights = }]): the mean absolute error over all entries.
 function values.mae(said, truth, given)
   local a, b, w, total = read("mae", said, truth, given)
   return mean((a - b):abs(), w, total)
 end
 
---- metrics.nrmse(values, truth[, { weights = }]): root mean squared error over the root mean square
---- of the truth (NaN or infinite where the truth is all zero).
+--- sc.metrics.nrmse(values, truth[, { weights = }]): the root mean squared error divided by the
+--- root mean square of the truth. NaN or infinite where the truth is all zero.
 function values.nrmse(said, truth, given)
   local a, b, w, total = read("nrmse", said, truth, given)
   return math.sqrt(mean_square(a - b, w, total) / mean_square(b, w, total))
 end
 
---- metrics.r2(values, truth[, { weights = }]): 1 - squared error / squared deviation of the truth
---- from its mean; several targets: the mean of theirs. A constant truth has no R2: NaN, or minus
---- infinity.
+--- sc.metrics.r2(values, truth[, { weights = }]): the coefficient of determination, 1 - sum (y -
+--- f)^2 / sum (y - mean y)^2. Several targets: the mean over them. A constant truth gives NaN, or
+--- minus infinity.
 function values.r2(said, truth, given)
   local a, b, w, total = read("r2", said, truth, given)
   local sum = 0

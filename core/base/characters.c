@@ -1,0 +1,62 @@
+#define _GNU_SOURCE
+#include "base/characters.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <wchar.h>
+
+static locale_t utf8;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make_locale(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+
+/* U+200E, U+200F, U+202A .. U+202E, U+2066 .. U+2069. */
+static bool turns_direction(wchar_t c) {
+  return c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static size_t decode(const char *text, size_t length, int *columns) {
+  wchar_t c;
+  mbstate_t state = {0};
+  const size_t bytes = mbrtowc(&c, text, length, &state);
+  *columns = -1;
+  if (bytes == (size_t)-1 || bytes == (size_t)-2 || bytes == 0) return 1;
+  if (!turns_direction(c)) *columns = wcwidth(c);
+  return bytes;
+}
+
+size_t scl_character(const char *text, size_t length, int *columns) {
+  const unsigned char first = (unsigned char)text[0];
+  *columns = first >= 0x20 && first < 0x7F ? 1 : -1;
+  if (first < 0x80) return 1;
+  (void)pthread_once(&once, make_locale);
+  if (utf8 == (locale_t)0) return 1; /* a system without the locale: ASCII alone is known */
+  const locale_t before = uselocale(utf8);
+  const size_t bytes = decode(text, length, columns);
+  (void)uselocale(before);
+  return bytes;
+}
+
+/* The first of them that is set, as setlocale looks. */
+static const char *locale_name(void) {
+  static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (value != NULL && *value != 0) return value;
+  }
+  return "";
+}
+
+bool scl_locale_is_utf8(void) {
+  const locale_t own = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+  if (own == (locale_t)0) {
+    const char *dot = strchr(locale_name(), '.');
+    return dot != NULL && (strncasecmp(dot, ".utf-8", 6) == 0 || strncasecmp(dot, ".utf8", 5) == 0);
+  }
+  const bool result = strcmp(nl_langinfo_l(CODESET, own), "UTF-8") == 0;
+  freelocale(own);
+  return result;
+}

@@ -1,0 +1,22 @@
+/* Another program, run to its end: an input that is there as a whole, an output that is kept. */
+#ifndef SCULLERY_PROCESS_H
+#define SCULLERY_PROCESS_H
+
+#include "base/memory.h"
+
+typedef struct scl_process_output {
+  char *bytes; /* what it wrote to standard output, `size` bytes; scl_release frees it */
+  size_t size;
+  char message[1000]; /* the beginning of what it wrote to standard error */
+  int status;         /* 0: it ended well; otherwise its exit status */
+  bool absent;        /* no such program is in PATH; nothing else is set */
+} scl_process_output;
+
+/* Run the program `words[0]`, looked for in PATH, with these arguments (NULL-terminated), without a
+ * shell, until it ends. It is killed, and the call fails with a sentence, where it takes more than
+ * `seconds`, writes more than `most` bytes, or Ctrl-C is pressed; the call fails too where it cannot
+ * be started or a signal ends it. */
+scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
+                           double seconds, size_t most, scl_process_output *out, scl_error *error);
+
+#endif

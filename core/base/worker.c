@@ -1,0 +1,291 @@
+#define _GNU_SOURCE
+#include "base/worker.h"
+#include "base/interrupt.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so that
+ * a process which a worker starts is not taken for one. */
+static const char VARIABLE[] = "SCULLERY_WORKER";
+enum { SOCKET = 3 }; /* descriptor in the worker */
+
+extern char **environ;
+
+struct scl_worker {
+  pid_t process; /* 0: ended */
+  int status;    /* of waitpid, once it has ended */
+  int output, messages;
+};
+
+/* ------------------------------------------------------------ starting */
+
+/* The arguments of this process, as one block and as a list that points into it. */
+static char **own_arguments(char **block) {
+  size_t used = 0, room = 0, count = 0;
+  char *text = NULL, **list = NULL;
+  FILE *file = fopen("/proc/self/cmdline", "re");
+  for (int c = 0; file != NULL && (c = fgetc(file)) != EOF;) {
+    char *longer = scl_grow(text, used, &room, 1);
+    if (longer == NULL) break;
+    text = longer;
+    text[used++] = (char)c;
+    count += c == 0;
+  }
+  const bool whole = file != NULL && feof(file) && count > 0;
+  if (file != NULL) (void)fclose(file);
+  if (whole) list = scl_allocate_array(count + 1, sizeof *list);
+  if (list == NULL) {
+    scl_release(text);
+    return NULL;
+  }
+  char *at = text;
+  for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
+    list[i] = at;
+  list[count] = NULL;
+  *block = text;
+  return list;
+}
+
+static bool is_variable(const char *entry, const char *name) {
+  const size_t length = strlen(name);
+  return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+/* Our environment with two variables of its own. */
+static char **changed_environment(char *worker, char *threads) {
+  size_t count = 0, kept = 0;
+  while (environ[count] != NULL)
+    count++;
+  char **list = scl_allocate_array(count + 3, sizeof *list);
+  if (list == NULL) return NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!is_variable(environ[i], VARIABLE) && !is_variable(environ[i], "SCULLERY_THREADS"))
+      list[kept++] = environ[i];
+  list[kept++] = worker;
+  list[kept++] = threads;
+  list[kept] = NULL;
+  return list;
+}
+
+/* In a process group of its own: Ctrl-C of a terminal comes to us alone, and a signal of ours reaches
+ * what the worker started too. */
+static int spawn(pid_t *process, char **arguments, char **variables, int output, int messages) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t how;
+  sigset_t defaults, mask;
+  int reason = posix_spawn_file_actions_init(&files);
+  if (reason != 0) return reason;
+  if ((reason = posix_spawnattr_init(&how)) != 0) {
+    (void)posix_spawn_file_actions_destroy(&files);
+    return reason;
+  }
+  (void)sigemptyset(&mask);
+  (void)sigemptyset(&defaults);
+  (void)sigaddset(&defaults, SIGPIPE);
+  (void)sigaddset(&defaults, SIGTERM);
+  (void)posix_spawnattr_setsigmask(&how, &mask);
+  (void)posix_spawnattr_setsigdefault(&how, &defaults);
+  (void)posix_spawnattr_setpgroup(&how, 0);
+  (void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                           POSIX_SPAWN_SETSIGDEF);
+  reason = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, messages, SOCKET);
+  if (reason == 0) reason = posix_spawn_file_actions_addclosefrom_np(&files, SOCKET + 1);
+  if (reason == 0)
+    reason = posix_spawn(process, "/proc/self/exe", &files, &how, arguments, variables);
+  (void)posix_spawnattr_destroy(&how);
+  (void)posix_spawn_file_actions_destroy(&files);
+  return reason;
+}
+
+/* A pipe and a socket, ours at 0 and the worker's at 1. The worker's are above the descriptors that
+ * they become there, so that none is overwritten by another. */
+static int open_ends(int output[2], int messages[2]) {
+  output[0] = output[1] = messages[0] = messages[1] = -1;
+  if (pipe2(output, O_CLOEXEC) != 0 ||
+      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, messages) != 0 ||
+      fcntl(output[0], F_SETFL, O_NONBLOCK) != 0)
+    return errno;
+  const int ends[2] = {output[1], messages[1]};
+  output[1] = fcntl(ends[0], F_DUPFD_CLOEXEC, SOCKET + 1);
+  messages[1] = fcntl(ends[1], F_DUPFD_CLOEXEC, SOCKET + 1);
+  const int reason = output[1] < 0 || messages[1] < 0 ? errno : 0;
+  (void)close(ends[0]);
+  (void)close(ends[1]);
+  return reason;
+}
+
+static void close_end(int end) {
+  if (end >= 0) (void)close(end);
+}
+
+static int start(scl_worker *worker, const char *settings, size_t threads) {
+  char *block = NULL, **arguments = own_arguments(&block), **variables = NULL, count[64];
+  const size_t size = strlen(settings) + 100;
+  char *variable = scl_allocate(size);
+  int output[2], messages[2];
+  struct stat end;
+  int reason = open_ends(output, messages);
+  if (reason == 0 && fstat(messages[1], &end) != 0) reason = errno;
+  if (reason == 0 && variable != NULL) {
+    (void)snprintf(variable, size, "%s=%ld %llu %s", VARIABLE, (long)getpid(),
+                   (unsigned long long)end.st_ino, settings);
+    (void)snprintf(count, sizeof count, "SCULLERY_THREADS=%zu", threads);
+    variables = changed_environment(variable, count);
+  }
+  if (reason == 0 && (arguments == NULL || variables == NULL)) reason = ENOMEM;
+  if (reason == 0) reason = spawn(&worker->process, arguments, variables, output[1], messages[1]);
+  close_end(output[1]);
+  close_end(messages[1]);
+  worker->output = output[0];
+  worker->messages = messages[0];
+  SCL_RELEASE(block, arguments, variable, variables);
+  if (reason != 0) worker->process = 0;
+  return reason;
+}
+
+scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **out,
+                            scl_error *error) {
+  scl_worker *worker = scl_allocate_zero(sizeof *worker);
+  if (worker == NULL) return scl_fail_memory(error, sizeof *worker, "a worker");
+  worker->output = worker->messages = -1;
+  const int reason = start(worker, settings, threads);
+  if (reason != 0) {
+    scl_worker_close(worker);
+    return scl_fail(error, SCL_STATUS_IO, "no worker can be started: %s", strerror(reason));
+  }
+  *out = worker;
+  return SCL_STATUS_OK;
+}
+
+long scl_worker_process(const scl_worker *worker) { return (long)worker->process; }
+
+/* ------------------------------------------------------------ listening */
+
+scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seconds,
+                           scl_error *error) {
+  struct pollfd *wait = scl_allocate_array(2 * count + 1, sizeof *wait);
+  if (wait == NULL) return scl_fail_memory(error, count, "workers");
+  for (size_t i = 0; i < count; i++) { /* a negative one is passed over */
+    wait[2 * i] = (struct pollfd){.fd = workers[i]->output, .events = POLLIN};
+    wait[2 * i + 1] = (struct pollfd){.fd = workers[i]->messages, .events = POLLIN};
+  }
+  (void)poll(wait, (nfds_t)(2 * count), (int)(seconds * 1000));
+  scl_release(wait);
+  return scl_interrupt_check(error);
+}
+
+/* The end, where there is no more to read: it is not waited for again. */
+static void finish_end(int *end) {
+  (void)close(*end);
+  *end = -1;
+}
+
+size_t scl_worker_output(scl_worker *worker, char *to, size_t size) {
+  if (worker->output < 0) return 0;
+  const ssize_t got = read(worker->output, to, size);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) finish_end(&worker->output);
+  return got > 0 ? (size_t)got : 0;
+}
+
+bool scl_worker_message(scl_worker *worker, char to[SCL_WORKER_MESSAGE]) {
+  if (worker->messages < 0) return false;
+  const ssize_t got = recv(worker->messages, to, SCL_WORKER_MESSAGE - 1, MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) finish_end(&worker->messages);
+  if (got <= 0) return false;
+  to[got] = 0;
+  return true;
+}
+
+void scl_worker_answer(scl_worker *worker) {
+  if (worker->messages >= 0) (void)send(worker->messages, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ------------------------------------------------------------ ending */
+
+/* What it started ends with it: its group still exists as long as nobody has waited for it. */
+bool scl_worker_ended(scl_worker *worker, int *status) {
+  siginfo_t ended = {0};
+  if (worker->process > 0 &&
+      waitid(P_PID, (id_t)worker->process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      ended.si_pid == worker->process) {
+    (void)kill(-worker->process, SIGKILL);
+    (void)waitpid(worker->process, &worker->status, 0);
+    worker->process = 0;
+  }
+  *status = worker->status;
+  return worker->process == 0;
+}
+
+void scl_worker_signal(scl_worker *worker, int number) {
+  if (worker->process > 0 && kill(-worker->process, number) != 0)
+    (void)kill(worker->process, number);
+}
+
+void scl_worker_close(scl_worker *worker) {
+  if (worker == NULL) return;
+  scl_worker_signal(worker, SIGKILL);
+  while (worker->process > 0 && waitpid(worker->process, NULL, 0) < 0 && errno == EINTR) {
+  }
+  close_end(worker->output);
+  close_end(worker->messages);
+  scl_release(worker);
+}
+
+/* ------------------------------------------------------------ in a worker */
+
+bool scl_worker_is_inside(void) { return getenv(VARIABLE) != NULL; }
+
+static const char *find_settings(void) {
+  long starter = 0;
+  unsigned long long inode = 0;
+  int used = 0;
+  struct stat end;
+  const char *text = getenv(VARIABLE);
+  if (text == NULL || sscanf(text, "%ld %llu %n", &starter, &inode, &used) != 2 || used == 0)
+    return NULL;
+  if (fstat(SOCKET, &end) != 0 || !S_ISSOCK(end.st_mode) || end.st_ino != (ino_t)inode) return NULL;
+  (void)fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if ((long)getppid() != starter) _exit(EXIT_FAILURE); /* it ended before it could be watched */
+  return text + used;
+}
+
+const char *scl_worker_settings(void) {
+  static const char *settings;
+  static bool known;
+  if (!known) settings = find_settings();
+  known = true;
+  return settings;
+}
+
+scl_status scl_worker_report(const char *message, scl_error *error) {
+  char answer;
+  if (scl_worker_settings() == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "this process is no worker");
+  const size_t length = scl_min(strlen(message), SCL_WORKER_MESSAGE - 1);
+  ssize_t done;
+  while ((done = send(SOCKET, message, length, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+    SCL_TRY(scl_interrupt_check(error));
+  while (done > 0 && (done = recv(SOCKET, &answer, 1, 0)) < 0 && errno == EINTR)
+    SCL_TRY(scl_interrupt_check(error));
+  if (done > 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_IO, "the process that started this worker has ended");
+}

@@ -1,0 +1,102 @@
+/* `scullery notebook serve IN OUT`: the process behind a Jupyter kernel. Requests come as JSON
+ * lines from descriptor IN, answers go as JSON lines to descriptor OUT; what scripts print goes to
+ * the standard streams alone. What a request means is told by lua/scullery/notebook/server.lua. */
+#define _GNU_SOURCE
+#include "host/host.h"
+
+#include "base/interrupt.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* send(line): one line to OUT, after all that was printed before it. */
+static int send_line(lua_State *L) {
+  size_t left;
+  const int out = (int)lua_tointeger(L, lua_upvalueindex(1));
+  luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  lua_pushliteral(L, "\n");
+  lua_concat(L, 2);
+  const char *next = lua_tolstring(L, 1, &left);
+  (void)fflush(stdout);
+  while (left > 0) {
+    const ssize_t written = write(out, next, left);
+    if (written < 0 && errno != EINTR)
+      return luaL_error(L, "the notebook cannot be written to: %s", strerror(errno));
+    if (written < 0) continue;
+    next += written;
+    left -= (size_t)written;
+  }
+  return 0;
+}
+
+/* A descriptor that was inherited, and that processes started by scripts do not inherit; -1 where
+ * the text names none. */
+static int descriptor(const char *text) {
+  char *end;
+  errno = 0;
+  const long number = strtol(text, &end, 10);
+  if (errno != 0 || end == text || *end != 0 || number <= STDERR_FILENO || number > INT_MAX ||
+      fcntl((int)number, F_SETFD, FD_CLOEXEC) != 0)
+    return -1;
+  return (int)number;
+}
+
+/* require "scullery.notebook.server".start(send) -> answer, failed; at places 1 and 2. */
+static bool start(lua_State *L, int out) {
+  lua_settop(L, 0);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "scullery.notebook.server");
+  if (scl_protected_call(L, 1, 1) != LUA_OK) return false;
+  lua_getfield(L, 1, "start");
+  lua_pushinteger(L, out);
+  lua_pushcclosure(L, send_line, 1);
+  if (scl_protected_call(L, 1, 2) != LUA_OK) return false;
+  lua_remove(L, 1);
+  return true;
+}
+
+/* A request: answer(line). Where it raises, as it does after several presses of Ctrl-C:
+ * failed(message), a call of its own, which nothing interrupts any more. */
+static bool answer(lua_State *L, const char *line, size_t length) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 1);
+  lua_pushlstring(L, line, length);
+  if (scl_interruptible_call(L, 1, 0, 0) == LUA_OK) return true;
+  lua_pushvalue(L, 2);
+  lua_insert(L, -2);
+  return scl_protected_call(L, 1, 0) == LUA_OK;
+}
+
+int scl_notebook(lua_State *L, int argc, char **argv) {
+  const int in = argc == 5 ? descriptor(argv[3]) : -1, out = argc == 5 ? descriptor(argv[4]) : -1;
+  FILE *requests = in < 0 || out < 0 ? NULL : fdopen(in, "r");
+  if (requests == NULL) {
+    (void)fputs("scullery: notebook serve takes two descriptors that its parent opened\n", stderr);
+    return EXIT_FAILURE;
+  }
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* also in the middle of a fit */
+  (void)signal(SIGINT, SIG_IGN);          /* between cells there is nothing to stop */
+  (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+  scl_interrupt_in_session();
+  char *line = NULL;
+  size_t size = 0;
+  bool well = start(L, out);
+  while (well) {
+    const ssize_t length = getline(&line, &size, requests);
+    if (length <= 0) break;
+    well = answer(L, line, (size_t)length);
+    (void)fflush(stdout);
+  }
+  if (!well) scl_report(L, "scullery: ");
+  free(line);
+  (void)fclose(requests);
+  return well ? EXIT_SUCCESS : EXIT_FAILURE;
+}

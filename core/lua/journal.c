@@ -1,0 +1,83 @@
+/* scullery.core: journals of experiments (data/journal.h); lua/scullery/experiment/store.lua says
+ * what their lines hold. */
+#include "data/journal.h"
+#include "lua/handle.h"
+
+#include <string.h>
+
+#define JOURNAL "scullery.journal"
+
+static void close_journal(void *journal) { scl_journal_close(journal); }
+
+/* A text that is one line, at `place`. */
+static const char *check_line(lua_State *L, int place, size_t *length) {
+  const char *line = luaL_checklstring(L, place, length);
+  const char *end = memchr(line, '\n', *length);
+  if (end == NULL || end != line + *length - 1)
+    luaL_error(L, "a line ends with a newline and has no other");
+  return line;
+}
+
+/* core.journal_open(path, header): the file of lines, whose first is the header */
+static int journal_open(lua_State *L) {
+  size_t length;
+  scl_error error = {0};
+  scl_journal *journal = NULL;
+  const char *path = scl_lua_check_path(L, 1), *header = check_line(L, 2, &length);
+  void **slot = scl_lua_new_handle(L, JOURNAL, close_journal);
+  scl_lua_check(L, scl_journal_open(path, header, length, &journal, &error), &error);
+  *slot = journal;
+  return 1;
+}
+
+/* core.journal_read(journal) -> the lines that were added since the last read, bytes read so far */
+static int journal_read(lua_State *L) {
+  char *text;
+  size_t length, bytes;
+  scl_error error = {0};
+  scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
+  scl_lua_check(L, scl_journal_read(journal, &text, &length, &bytes, &error), &error);
+  luaL_Buffer lines;
+  luaL_buffinitsize(L, &lines, length); /* where memory runs out here, the run ends */
+  luaL_addlstring(&lines, text, length);
+  scl_release(text);
+  luaL_pushresult(&lines);
+  lua_pushinteger(L, (lua_Integer)bytes);
+  return 2;
+}
+
+/* core.journal_add(journal, line) */
+static int journal_add(lua_State *L) {
+  size_t length;
+  scl_error error = {0};
+  scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
+  const char *line = check_line(L, 2, &length);
+  scl_lua_check(L, scl_journal_add(journal, line, length, &error), &error);
+  return 0;
+}
+
+static uint64_t check_claim(lua_State *L) {
+  return scl_lua_check_size(L, 2, 0, ((size_t)1 << 56) - 1, "a claim");
+}
+
+/* core.journal_claim(journal, place) -> whether it is ours now */
+static int journal_claim(lua_State *L) {
+  bool mine;
+  scl_error error = {0};
+  scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
+  scl_lua_check(L, scl_journal_claim(journal, check_claim(L), &mine, &error), &error);
+  lua_pushboolean(L, mine);
+  return 1;
+}
+
+/* core.journal_disclaim(journal, place) */
+static int journal_disclaim(lua_State *L) {
+  scl_journal_disclaim(scl_lua_take_handle(L, 1, JOURNAL), check_claim(L));
+  return 0;
+}
+
+void scl_lua_open_journal(lua_State *L) {
+  SCL_LUA_CALLS(L, {"journal_open", journal_open, 2}, {"journal_read", journal_read, 1},
+                {"journal_add", journal_add, 2}, {"journal_claim", journal_claim, 2},
+                {"journal_disclaim", journal_disclaim, 2});
+}

@@ -1,0 +1,183 @@
+/* Progress on standard error: on a terminal one line that is written over and goes at the end, in a
+ * file or a pipe a plain line every half minute. */
+#define _DEFAULT_SOURCE
+#include "base/text.h"
+#include "lua/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Seconds: work that is shorter is not shown; between two shows; and a piece that is shorter is not
+ * named, so that the line does not change with every short walk. */
+static const double FIRST = 1, AGAIN = 0.1, SHORT = 0.5, PLAIN = 30;
+
+enum { MOST = 512 };
+
+static struct {
+  double written; /* when */
+  bool visible;
+} shown;
+
+double scl_progress_rate(const scl_level *levels, size_t count, double now, const char **unit) {
+  for (size_t i = count; i > 0; i--) {
+    const scl_level *level = &levels[i - 1];
+    const bool by_rows = level->unit == NULL && level->rows > 0;
+    const double done = level->unit != NULL ? level->done : by_rows ? level->rows : 0;
+    *unit = by_rows ? "rows" : level->unit;
+    if (done > 0 && now > level->began) return done / (now - level->began);
+  }
+  *unit = NULL;
+  return NAN;
+}
+
+double scl_progress_loss(const scl_level *levels, size_t count) {
+  for (size_t i = count; i > 0; i--)
+    if (!isnan(levels[i - 1].loss)) return levels[i - 1].loss;
+  return NAN;
+}
+
+/* ------------------------------------------------------------ one line of text */
+
+typedef struct line {
+  char text[MOST];
+  size_t used;
+} line;
+
+static void add(line *to, const char *more) {
+  to->used = scl_append(to->text, MOST, to->used, more);
+  if (to->used >= MOST) to->used = MOST - 1;
+}
+
+static void add_left(line *to, double seconds) {
+  char text[48];
+  if (seconds < 100)
+    (void)snprintf(text, sizeof text, ", %.0f s left", seconds);
+  else if (seconds < 6000)
+    (void)snprintf(text, sizeof text, ", %.0f min left", seconds / 60);
+  else
+    (void)snprintf(text, sizeof text, ", %.1f h left", seconds / 3600);
+  add(to, text);
+}
+
+/* "search 3 of 12", "learning 43%", "predict 1200 rows" */
+static void add_level(line *to, const scl_level *level) {
+  char text[64] = "";
+  add(to, level->name);
+  if (level->counted && level->total > 0)
+    (void)snprintf(text, sizeof text, " %.0f of %.0f", fmin(level->done + 1, level->total),
+                   level->total);
+  else if (level->total > 0 && level->done > 0)
+    (void)snprintf(text, sizeof text, " %.0f%%", 100 * fmin(level->done / level->total, 1));
+  else if (level->counted && level->done > 0)
+    (void)snprintf(text, sizeof text, " %.0f%s%s", level->done, level->unit == NULL ? "" : " ",
+                   level->unit == NULL ? "" : level->unit);
+  add(to, text);
+}
+
+/* Levels that tell nothing but that levels are in them are left out, as are pieces that have just
+ * begun. */
+static bool is_named(const scl_level *levels, size_t i, size_t count, double now) {
+  const bool last = i + 1 == count;
+  if (levels[i].counted) return last || levels[i].total > 0 || levels[i].done > 0;
+  return i == 0 || now - levels[i].began >= SHORT;
+}
+
+static void describe(line *to, double now) {
+  size_t count;
+  const char *unit;
+  char text[64];
+  const scl_level *levels = scl_levels(&count), *known = scl_level_known(levels, count, now);
+  for (size_t i = 0; i < count; i++) {
+    if (!is_named(levels, i, count, now)) continue;
+    if (to->used > 0) add(to, " > ");
+    add_level(to, &levels[i]);
+    if (&levels[i] == known) add_left(to, scl_level_left(known, now));
+  }
+  const double rate = scl_progress_rate(levels, count, now, &unit);
+  if (!isnan(rate)) {
+    (void)snprintf(text, sizeof text, ", %.3g %s a second", rate, unit);
+    add(to, text);
+  }
+  if (!isnan(scl_progress_loss(levels, count))) {
+    (void)snprintf(text, sizeof text, ", loss %.4g", scl_progress_loss(levels, count));
+    add(to, text);
+  }
+}
+
+/* At most so many characters of UTF-8, a column each. */
+static void cut(line *l, size_t columns) {
+  size_t at = 0;
+  for (; at < l->used; at++) {
+    if (((unsigned char)l->text[at] & 0xC0) == 0x80) continue;
+    if (columns-- == 0) break;
+  }
+  l->text[l->used = at] = 0;
+}
+
+/* ------------------------------------------------------------ where it goes */
+
+/* SCULLERY_PROGRESS: seconds between plain lines; 0: nothing is shown, as where JSON lines go to
+ * standard error. */
+static double interval(void) {
+  const char *value = getenv("SCULLERY_PROGRESS"), *log = getenv("SCULLERY_LOG");
+  if (log != NULL && strcmp(log, "-") == 0) return 0;
+  return value == NULL || *value == 0 ? PLAIN : strtod(value, NULL);
+}
+
+/* Whether standard error is a terminal that a line can be taken off. */
+static bool on_terminal(void) {
+  static int known = -1;
+  const char *kind = getenv("TERM");
+  if (known < 0)
+    known = isatty(STDERR_FILENO) && kind != NULL && *kind != 0 && strcmp(kind, "dumb") != 0;
+  return known;
+}
+
+static size_t columns(void) {
+  struct winsize size = {0};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+void scl_progress_hide(void) {
+  if (!shown.visible) return;
+  (void)fputs("\r\033[K", stderr);
+  (void)fflush(stderr);
+  shown.visible = false;
+}
+
+static void show_line(double now) {
+  line l = {0};
+  describe(&l, now);
+  cut(&l, columns() - 1); /* a full line would wrap on some terminals */
+  (void)fprintf(stderr, "\r%s\033[K", l.text);
+  (void)fflush(stderr);
+  shown.visible = true;
+}
+
+static void write_line(double now) {
+  line l = {0};
+  describe(&l, now);
+  (void)fprintf(stderr, "scullery: %s\n", l.text);
+  (void)fflush(stderr);
+}
+
+void scl_progress_show(scl_progress_event event, const scl_level *level) {
+  size_t count;
+  const double now = scl_progress_clock(), every = interval();
+  const scl_level *levels = scl_levels(&count);
+  const bool terminal = on_terminal();
+  if (event == SCL_PROGRESS_END && level == levels && count == 1) scl_progress_hide();
+  if (event != SCL_PROGRESS_REPORT || every <= 0) return;
+  const double first = terminal ? FIRST : every, again = terminal ? AGAIN : every;
+  if (now - levels->began < first || now - shown.written < again) return;
+  shown.written = now;
+  if (terminal)
+    show_line(now);
+  else
+    write_line(now);
+}

@@ -1,0 +1,84 @@
+/* scullery.core: texts as a terminal shows them. */
+#include "base/characters.h"
+#include "lua/glue.h"
+#include <string.h>
+
+/* What is drawn as one: a character and those that combine with it. `shown` in place of what must
+ * not reach a terminal, NULL where the bytes are drawn as they stand. */
+typedef struct piece {
+  size_t bytes;
+  int columns;
+  const char *shown;
+} piece;
+
+static bool combines(const char *text, size_t length, size_t *bytes) {
+  int columns;
+  *bytes = scl_character(text, length, &columns);
+  return columns == 0;
+}
+
+static piece next_piece(const char *text, size_t length) {
+  piece p = {0};
+  size_t more;
+  p.bytes = scl_character(text, length, &p.columns);
+  if (p.columns == 0) { /* combines with nothing */
+    p.shown = "\xEF\xBF\xBD";
+  } else if (p.columns < 0) {
+    p.shown = strchr("\t\n\v\f\r", text[0]) != NULL && text[0] != 0 ? " " : "\xEF\xBF\xBD";
+  }
+  if (p.shown != NULL) {
+    p.columns = 1;
+    return p;
+  }
+  while (p.bytes < length && combines(text + p.bytes, length - p.bytes, &more))
+    p.bytes += more;
+  return p;
+}
+
+/* core.text_width(text) -> the columns that it takes on a terminal */
+static int text_width(lua_State *L) {
+  size_t length, at = 0;
+  lua_Integer columns = 0;
+  const char *text = luaL_checklstring(L, 1, &length);
+  while (at < length) {
+    const piece p = next_piece(text + at, length - at);
+    at += p.bytes;
+    columns += p.columns;
+  }
+  lua_pushinteger(L, columns);
+  return 1;
+}
+
+/* core.text_pieces(text) -> list of characters, with what combines with them, and list of their
+ * columns. White space is " "; what must not reach a terminal is U+FFFD. */
+static int text_pieces(lua_State *L) {
+  size_t length, at = 0;
+  lua_Integer count = 0;
+  const char *text = luaL_checklstring(L, 1, &length);
+  lua_settop(L, 1); /* the text stays */
+  lua_newtable(L);
+  lua_newtable(L);
+  while (at < length) {
+    const piece p = next_piece(text + at, length - at);
+    if (p.shown != NULL)
+      lua_pushstring(L, p.shown);
+    else
+      lua_pushlstring(L, text + at, p.bytes);
+    lua_rawseti(L, 2, ++count);
+    lua_pushinteger(L, p.columns);
+    lua_rawseti(L, 3, count);
+    at += p.bytes;
+  }
+  return 2;
+}
+
+/* core.locale_is_utf8() -> whether the locale of the environment writes UTF-8 */
+static int locale_is_utf8(lua_State *L) {
+  lua_pushboolean(L, scl_locale_is_utf8());
+  return 1;
+}
+
+void scl_lua_open_text(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},
+                    {"locale_is_utf8", locale_is_utf8});
+}

@@ -1,0 +1,245 @@
+--- The cells of an experiment: what a script gives as `cells`, changed by --set, as a list of
+--- { options, identity, key }.
+local choose = require "scullery.choose"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local values = require "scullery.experiment.values"
+
+local cells = {}
+
+local MOST = 100000
+local DEPTH = 4 -- of lists in lists
+local MOST_TEXT = 10000
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- values
+
+local function check_text(text, where)
+  if #text > MOST_TEXT then fail("%s is a text of more than %d bytes", where, MOST_TEXT) end
+  if not utf8.len(text) or text:find("\0", 1, true) then
+    fail("%s is a text that is not UTF-8", where)
+  end
+  return text
+end
+
+-- A copy of a value of a cell; `where` names it in sentences.
+local function copy(value, where, depth)
+  if type(value) == "string" then return check_text(value, where) end
+  if value ~= value then fail("%s is nan, which equals nothing, not even itself", where) end
+  if values.is_scalar(value) then return value end
+  if depth > DEPTH or not values.is_list(value) or getmetatable(value) then
+    fail("%s is %s; a cell holds numbers, texts, booleans and lists of them", where,
+      options.show(value))
+  end
+  local list = {}
+  for i = 1, rawlen(value) do list[i] = copy(rawget(value, i), where, depth + 1) end
+  return list
+end
+
+local function check_name(name, where)
+  if type(name) ~= "string" or name == "" or name:find("[=%c]") or #name > 100 then
+    fail("%s has the option %s; names are texts without '='", where, objects.shown(name))
+  end
+  return check_text(name, where .. ": an option's name")
+end
+
+-- ---------------------------------------------------------------- a grid
+
+-- The values that one option of a grid takes.
+local function alternatives(name, value)
+  local where = ("cells.%s"):format(name)
+  if choose.is(value) then
+    value = rawget(value, "values")
+    if not value then fail("%s is a range without a count", where) end
+  end
+  if values.is_scalar(value) then value = { value } end
+  if not values.is_list(value) then
+    fail("%s is %s; a grid takes a list of values", where, options.show(value))
+  end
+  local list, seen = {}, {}
+  for i = 1, rawlen(value) do
+    list[i] = copy(rawget(value, i), ("%s[%d]"):format(where, i), 1)
+    local identity = values.identity{ list[i] }
+    if seen[identity] then fail("%s holds %s twice", where, options.show(list[i])) end
+    seen[identity] = true
+  end
+  return list
+end
+
+-- All combinations: names in order, the values of the last change fastest.
+local function product(grid)
+  local names, count = values.sorted(grid), 1
+  for _, name in ipairs(names) do
+    count = count * #grid[name]
+    if count > MOST then fail("cells is a grid of more than %d cells", MOST) end
+  end
+  local list = {}
+  for i = 0, count - 1 do
+    local cell, rest = {}, i
+    for j = #names, 1, -1 do
+      local of = grid[names[j]]
+      cell[names[j]] = of[rest % #of + 1]
+      rest = rest // #of
+    end
+    list[i + 1] = cell
+  end
+  return list
+end
+
+-- ---------------------------------------------------------------- a list
+
+local function given_list(given)
+  local list = {}
+  if rawlen(given) > MOST then fail("cells holds more than %d cells", MOST) end
+  for i = 1, rawlen(given) do
+    local cell, where, one = rawget(given, i), ("cells[%d]"):format(i), {}
+    if type(cell) ~= "table" or getmetatable(cell) or values.is_list(cell) then
+      fail("%s is %s; a cell is a table such as { T = 500, seed = 1 }", where, options.show(cell))
+    end
+    for name, value in next, cell do
+      check_name(name, where)
+      one[name] = copy(value, where .. "." .. name, 1)
+    end
+    list[i] = one
+  end
+  return list
+end
+
+-- ---------------------------------------------------------------- --set
+
+local function read_setting(text, into)
+  local name, list = text:match("^([^=]+)=(.*)$")
+  if not name then fail("--set takes name=value or name=value,value, and got '%s'", text) end
+  if into[name] then fail("--set gives '%s' twice", name) end
+  into[name] = {}
+  for part in (list .. ","):gmatch("([^,]*),") do
+    if part == "" then fail("--set %s: a value is missing", text) end
+    table.insert(into[name], check_text(part, "--set: a value"))
+  end
+end
+
+--- cells.settings(arguments): { name = texts } of the --set among a script's arguments.
+function cells.settings(arguments)
+  local found, i = {}, 1
+  while type(arguments[i]) == "string" do
+    local attached = arguments[i]:match("^%-%-set=(.*)$")
+    if arguments[i] == "--set" then
+      i = i + 1
+      if type(arguments[i]) ~= "string" then fail("--set takes name=value, and nothing follows") end
+      read_setting(arguments[i], found)
+    elseif attached then
+      read_setting(attached, found)
+    elseif arguments[i] == "--" then
+      break
+    end
+    i = i + 1
+  end
+  return found
+end
+
+-- The options of all cells: name -> the type of its values, "mixed" where there are several.
+local function kinds_of(list)
+  local kinds = {}
+  for _, cell in ipairs(list) do
+    for name, value in pairs(cell) do
+      local kind = type(value)
+      kinds[name] = (kinds[name] == nil or kinds[name] == kind) and kind or "mixed"
+    end
+  end
+  return kinds
+end
+
+-- A value as one types it in a shell, for an option whose values are of that kind.
+local function typed(name, kind, text)
+  if kind == "string" then return text end
+  local number = tonumber(text)
+  if number ~= nil and number == number and kind ~= "boolean" then return number end
+  if kind ~= "number" and (text == "true" or text == "false") then return text == "true" end
+  if kind == "mixed" then return text end
+  return fail("--set: the option '%s' is a %s, and got '%s'", name, kind, text)
+end
+
+-- The values that --set gives, by name, for the options of these cells.
+local function typed_settings(list, settings)
+  local kinds, result = kinds_of(list), {}
+  for name, texts in pairs(settings) do
+    local kind, seen = kinds[name], {}
+    if not kind then
+      fail("--set: the cells have no option %s%s", objects.shown(name),
+        objects.suggestion(name, values.sorted(kinds)))
+    end
+    if kind == "table" then fail("--set: the option '%s' is a list, which it cannot set", name) end
+    result[name] = {}
+    for _, text in ipairs(texts) do
+      local value = typed(name, kind, text)
+      if not seen[value] then table.insert(result[name], value) end
+      seen[value] = true
+    end
+  end
+  return result
+end
+
+-- Each cell with the values in the place of its own.
+local function set_in(list, name, given)
+  local result = {}
+  for _, cell in ipairs(list) do
+    for _, value in ipairs(cell[name] ~= nil and given or { false }) do
+      local one = {}
+      for key, had in pairs(cell) do one[key] = had end
+      if cell[name] ~= nil then one[name] = value end
+      result[#result + 1] = one
+    end
+  end
+  return result
+end
+
+-- ---------------------------------------------------------------- all of it
+
+-- With identities; cells that --set made alike are one.
+local function identified(list, merge)
+  local result, seen = {}, {}
+  for i, cell in ipairs(list) do
+    local identity = values.identity(cell)
+    if seen[identity] and not merge then
+      fail("cells[%d] is the same as cells[%d]", i, seen[identity])
+    end
+    if not seen[identity] then
+      result[#result + 1] = { options = cell, identity = identity, key = values.key(identity) }
+    end
+    seen[identity] = seen[identity] or i
+  end
+  return result
+end
+
+-- The options of a grid as lists, those that --set names replaced.
+local function grid_of(given, settings)
+  local grid, sample = {}, {}
+  for name, value in next, given do
+    check_name(name, "cells")
+    grid[name] = alternatives(name, value)
+    for i, one in ipairs(grid[name]) do
+      sample[i] = sample[i] or {}
+      sample[i][name] = one
+    end
+  end
+  for name, list in pairs(typed_settings(sample, settings)) do grid[name] = list end
+  return grid
+end
+
+--- cells.of(given, settings): the cells that a script gave, a grid of lists or a list of tables,
+--- with the values of --set.
+function cells.of(given, settings)
+  if getmetatable(given) then
+    fail("option 'cells' takes a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of \z
+      tables, and got %s", options.show(given))
+  end
+  if next(given) == nil then fail("option 'cells' is empty") end
+  if not values.is_list(given) then return identified(product(grid_of(given, settings))) end
+  local list = given_list(given)
+  settings = typed_settings(list, settings)
+  for _, name in ipairs(values.sorted(settings)) do list = set_in(list, name, settings[name]) end
+  return identified(list, next(settings) ~= nil)
+end
+
+return cells

@@ -1,0 +1,144 @@
+--- Rows of an experiment put together: cells that differ in their seeds alone are one group, whose
+--- results have a mean and its standard error.
+local numbers = require "scullery.pictures.numbers"
+local values = require "scullery.experiment.values"
+
+local groups = {}
+
+-- Whether an option of that name makes a repetition of a cell, and not another cell.
+local function is_seed(name) return name == "seed" or name:find("_seed$") ~= nil end
+
+local function is_number(value) return type(value) == "number" end
+
+-- ---------------------------------------------------------------- options
+
+-- { name, values in order, numeric, everywhere = whether each cell has it } of each option, in
+-- order of the names.
+local function read_options(rows)
+  local known, count = {}, {}
+  for _, row in ipairs(rows) do
+    for name, value in pairs(row.cell) do
+      local one = known[name] or { name = name, values = {}, seen = {}, numeric = true }
+      local identity = values.identity{ value }
+      if not one.seen[identity] then
+        one.values[#one.values + 1], one.seen[identity] = value, true
+        one.numeric = one.numeric and is_number(value) and math.abs(value) < math.huge
+      end
+      known[name], count[name] = one, (count[name] or 0) + 1
+    end
+  end
+  local list = {}
+  for i, name in ipairs(values.sorted(known)) do
+    list[i] = known[name]
+    table.sort(list[i].values, values.less)
+    list[i].everywhere, list[i].seen = count[name] == #rows, nil
+  end
+  return list
+end
+
+-- Options apart: those that make the groups, seeds, and those that are the same in all cells.
+local function sort_options(rows)
+  local varying, seeds, fixed = {}, {}, {}
+  for _, one in ipairs(read_options(rows)) do
+    local same = #one.values == 1 and one.everywhere
+    local into = same and fixed or is_seed(one.name) and seeds or varying
+    into[#into + 1] = one
+  end
+  return varying, seeds, fixed
+end
+
+-- ---------------------------------------------------------------- results
+
+-- Names of results that are numbers wherever they are given, and of all others.
+local function sort_results(rows)
+  local numeric, other = {}, {}
+  for _, row in ipairs(rows) do
+    for name, value in pairs(row.result or {}) do
+      local into = is_number(value) and numeric or other
+      into[name] = true
+    end
+  end
+  for name in pairs(other) do numeric[name] = nil end
+  return values.sorted(numeric), values.sorted(other)
+end
+
+-- Mean, standard error (nil of a single one) and count of a result of these rows; nil where none
+-- has it.
+local function statistic(rows, read)
+  local list = {}
+  for _, row in ipairs(rows) do list[#list + 1] = read(row) end
+  if #list == 0 then return nil end
+  local mean, deviation = numbers.mean(list)
+  return { mean = mean, error = deviation, count = #list }
+end
+
+local function add_statistics(group, names)
+  group.results = {}
+  for _, name in ipairs(names) do
+    group.results[name] = statistic(group.done, function(row) return row.result[name] end)
+  end
+  group.seconds = statistic(group.done, function(row) return row.seconds end)
+  for _, row in ipairs(group.done) do
+    group.memory = row.memory and math.max(group.memory or 0, row.memory) or group.memory
+  end
+end
+
+-- ---------------------------------------------------------------- groups
+
+local function in_order(options)
+  return function(a, b)
+    for _, one in ipairs(options) do
+      local x, y = a.cell[one.name], b.cell[one.name]
+      if (x == nil) ~= (y == nil) then return x == nil end
+      if x ~= nil and values.less(x, y) then return true end
+      if x ~= nil and values.less(y, x) then return false end
+    end
+    return false
+  end
+end
+
+local function cell_of(row, options)
+  local cell = {}
+  for _, one in ipairs(options) do cell[one.name] = row.cell[one.name] end
+  return cell
+end
+
+--- groups.of(rows): rows are { cell, result, seconds, memory, status }. Returns
+---   list      the groups in order: { cell = the options that vary, done = rows, failed = count,
+---             results = { name = { mean, error, count } }, seconds (likewise), memory (the most) }
+---   varying   the options that make the groups: { name, values, numeric, everywhere }
+---   seeds     the options that vary and are seeds: named seed or ..._seed
+---   fixed     the options that are the same in all cells
+---   results   names of the results that are numbers; others: names of the results that are not
+function groups.of(rows)
+  local varying, seeds, fixed = sort_options(rows)
+  local results, others = sort_results(rows)
+  local list, known = {}, {}
+  for _, row in ipairs(rows) do
+    local cell = cell_of(row, varying)
+    local key = values.identity(cell)
+    local group = known[key] or { cell = cell, done = {}, failed = 0 }
+    if not known[key] then known[key], list[#list + 1] = group, group end
+    if row.status == "done" then
+      group.done[#group.done + 1] = row
+    else
+      group.failed = group.failed + 1
+    end
+  end
+  table.sort(list, in_order(varying))
+  for _, group in ipairs(list) do add_statistics(group, results) end
+  return { list = list, varying = varying, seeds = seeds, fixed = fixed, results = results,
+    others = others }
+end
+
+--- groups.label(cell, options): "T = 100, lambda = 0.1" of these options.
+function groups.label(cell, options)
+  local parts = {}
+  for _, one in ipairs(options) do
+    local value = cell[one.name]
+    if value ~= nil then parts[#parts + 1] = one.name .. " = " .. values.show(value) end
+  end
+  return table.concat(parts, ", ")
+end
+
+return groups

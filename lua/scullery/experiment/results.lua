@@ -1,0 +1,156 @@
+--- The object of an experiment: its rows, tables of them, and files.
+local core = require "scullery.core"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local summary = require "scullery.experiment.summary"
+local values = require "scullery.experiment.values"
+
+local Experiment = objects.class("experiment", { example = "exp",
+  fields = "name folder rows options columns failed missing header" })
+
+local results = { class = Experiment }
+
+-- ---------------------------------------------------------------- making
+
+-- What one line of the results says of a cell, as scripts read it.
+local function row_of(record)
+  local about = {}
+  for name, value in pairs(record) do about[name] = value end
+  for _, name in ipairs{ "cell", "result", "seconds", "processor_seconds", "memory", "status",
+    "message", "place" } do about[name] = nil end
+  return { cell = record.cell, result = record.result, seconds = record.seconds,
+    processor_seconds = record.processor_seconds, memory = record.memory, status = record.status,
+    message = record.message, about = about }
+end
+
+-- The names of the options and of the results.
+local function name_columns(self)
+  local of_cells, of_results = {}, {}
+  for _, row in ipairs(self.rows) do
+    for name in pairs(row.cell) do of_cells[name] = true end
+    for name in pairs(row.result) do of_results[name] = true end
+  end
+  self.options, self.columns = values.sorted(of_cells), values.sorted(of_results)
+end
+
+-- Rows by their options, names in order.
+local function before(names)
+  return function(a, b)
+    for _, name in ipairs(names) do
+      local x, y = a.cell[name], b.cell[name]
+      if x ~= y and (x == nil or y == nil) then return x == nil end
+      if x ~= y and values.less(x, y) then return true end
+      if x ~= y and values.less(y, x) then return false end
+    end
+    return false
+  end
+end
+
+--- results.new(store, cells): of these cells; without them of all that were ever run.
+function results.new(store, cells)
+  local self = { name = store.header.name, folder = store.path, rows = {}, failed = 0, missing = 0,
+    header = store.header }
+  for _, cell in ipairs(cells or {}) do
+    local record = store.latest[cell.key]
+    if record then table.insert(self.rows, row_of(record)) else self.missing = self.missing + 1 end
+  end
+  if not cells then
+    for _, record in pairs(store.latest) do table.insert(self.rows, row_of(record)) end
+  end
+  for _, row in ipairs(self.rows) do
+    if row.status == "failed" then self.failed = self.failed + 1 end
+  end
+  name_columns(self)
+  if not cells then table.sort(self.rows, before(self.options)) end
+  return setmetatable(self, Experiment)
+end
+
+-- ---------------------------------------------------------------- methods
+
+function Experiment:__tostring()
+  local count = #self.rows - self.failed
+  return ("experiment %s: %d %s done, %d failed%s, in %s"):format(self.name, count,
+    count == 1 and "cell" or "cells", self.failed,
+    self.missing > 0 and (", %d to run"):format(self.missing) or "", self.folder)
+end
+
+--- exp:table{ value =, rows =, columns =, over = "seed", where = {} }: a table that prints, a line
+--- for each combination of the options named by rows (a name or a list; all that vary), with mean
+--- and standard error of the results named by value (a name or a list; all numbers) over the cells
+--- that differ in `over` alone (a name or a list; "seed" where there is such an option). columns:
+--- an option whose values become columns, of one value. where: { T = 500 } takes those cells alone.
+--- An option that varies and is named nowhere is an error. Its fields: row_names, rows (a list of {
+--- labels, means, errors, counts }), column_names, notes.
+function Experiment:table(given) return summary.table(self, given) end
+
+--- exp:series{ x =, value =, series =, over = "seed", where = {} }: for sc.plot.line: a list of {
+--- x, y, error, label }, a curve for each value of the option `series`, through the means of
+--- `value` against the option x, with their standard errors.
+function Experiment:series(given) return summary.series(self, given) end
+
+--- exp:best{ value =, smallest = true, over = "seed", where = {} }: the cell with the smallest
+--- (largest with smallest = false) mean of a result: { cell, mean, error, count }. Cells whose mean
+--- is not a number are passed over.
+function Experiment:best(given) return summary.best(self, given) end
+
+--- exp:report("e.html"): one HTML page that opens in any browser, without network: means and
+--- standard errors over the cells that differ in their seed alone (an option named seed or
+--- ..._seed), pictures of the results against each option that is a number, cells that failed with
+--- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
+function Experiment:report(path) require("scullery.report.experiment").save(self, path) end
+
+local function quoted(text)
+  if not text:find('[,"\r\n]') then return text end
+  return '"' .. text:gsub('"', '""') .. '"'
+end
+
+local function field(value)
+  if value == nil then return "" end
+  if value ~= value then return "nan" end
+  if math.type(value) == "float" then return ("%.17g"):format(value) end
+  if type(value) == "table" then return (core.json_encode(values.encode(value))) end
+  return tostring(value)
+end
+
+local record_columns = { "status", "message", "seconds", "processor_seconds", "memory", "time" }
+
+-- Names of columns: results that have an option's name, and both where they have that of a column
+-- which every file has, get "result." or "cell." in front.
+local function heads_of(self)
+  local taken, heads = {}, {}
+  for _, name in ipairs(record_columns) do taken[name] = true end
+  for _, part in ipairs{ { "cell", self.options }, { "result", self.columns } } do
+    for _, name in ipairs(part[2]) do
+      heads[#heads + 1] = taken[name] and part[1] .. "." .. name or name
+      taken[name] = true
+    end
+  end
+  table.move(record_columns, 1, #record_columns, #heads + 1, heads)
+  return heads
+end
+
+--- exp:save("r.csv"): all rows as CSV, written whole or not at all: a column an option, a column a
+--- result ("result.NAME" where an option has that name), status, message, seconds,
+--- processor_seconds, memory (the most bytes that the process held) and time.
+function Experiment:save(path)
+  if type(path) ~= "string" or not path:find("%.csv$") then
+    error("takes the path of a .csv file, and got " .. options.show(path), 0)
+  end
+  local lines = { heads_of(self) }
+  for _, row in ipairs(self.rows) do
+    local line = {}
+    for _, name in ipairs(self.options) do line[#line + 1] = field(row.cell[name]) end
+    for _, name in ipairs(self.columns) do line[#line + 1] = field(row.result[name]) end
+    for _, name in ipairs(record_columns) do
+      line[#line + 1] = field(name == "time" and row.about.time or row[name])
+    end
+    lines[#lines + 1] = line
+  end
+  for i, line in ipairs(lines) do
+    for j, text in ipairs(line) do line[j] = quoted(text) end
+    lines[i] = table.concat(line, ",")
+  end
+  core.write_text(path, table.concat(lines, "\n") .. "\n")
+end
+
+return results

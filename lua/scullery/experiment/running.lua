@@ -1,0 +1,169 @@
+--- Running cells: which is next, one cell with its measurements, and what is recorded of it.
+---
+--- A run is { name, store, cells, f, start = records that were there when it began, retry, about =
+--- what every record says }.
+local core = require "scullery.core"
+local options = require "scullery.options"
+local values = require "scullery.experiment.values"
+local warn = require "scullery.warn"
+
+local running = {}
+
+local LONGEST_MESSAGE = 2000
+local MOST_TEXT = 1000000 -- bytes of texts in one result
+
+-- ---------------------------------------------------------------- the next cell
+
+--- running.finished(run, i): whether cell i needs no run.
+function running.finished(run, i)
+  return run.store:finished(run.cells[i].key, run.start, run.retry)
+end
+
+-- Claim cell i, where it is still to run: whoever had the claim before may have finished it.
+local function take(run, i)
+  local key = run.cells[i].key
+  if running.finished(run, i) or not run.store:claim(key) then return false end
+  run.store:refresh()
+  if not running.finished(run, i) then return true end
+  run.store:disclaim(key)
+  return false
+end
+running.take = take
+
+--- running.next(run): the place of a cell that was claimed; nil where others have claimed all that
+--- are left, and how many these are.
+function running.next(run)
+  run.at, run.held = run.at or 0, run.held or {}
+  while run.at < #run.cells do
+    run.at = run.at + 1
+    if take(run, run.at) then return run.at end
+    if not running.finished(run, run.at) then table.insert(run.held, run.at) end
+  end
+  run.store:refresh()
+  local left = {}
+  for place, i in ipairs(run.held) do
+    if take(run, i) then
+      table.move(run.held, place + 1, #run.held, #left + 1, left)
+      run.held = left
+      return i
+    end
+    if not running.finished(run, i) then left[#left + 1] = i end
+  end
+  run.held = left
+  return nil, #left
+end
+
+-- ---------------------------------------------------------------- what is recorded
+
+--- running.text(message): valid UTF-8 of a length that fits in a line.
+function running.text(message)
+  message = message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")
+  while true do
+    local _, at = utf8.len(message)
+    if not at then return message end
+    message = message:sub(1, at - 1) .. "?" .. message:sub(at + 1)
+  end
+end
+
+-- What was raised, as a sentence.
+local function sentence(raised)
+  if type(raised) == "table" and type(rawget(raised, "message")) == "string" then
+    raised = rawget(raised, "message")
+  end
+  local ok, text = pcall(tostring, raised)
+  return running.text(ok and type(text) == "string" and text or "an error that is a "
+    .. type(raised))
+end
+
+--- running.record(run, i, fields): the record of cell i.
+function running.record(run, i, fields)
+  local cell = run.cells[i]
+  local record = { cell = cell.options, key = cell.key, seed = running.seed(cell),
+    time = os.date("!%Y-%m-%dT%H:%M:%SZ"), threads = core.threads(),
+    plugins = core.plugin_versions() }
+  for name, value in pairs(run.about) do record[name] = value end
+  for name, value in pairs(fields) do record[name] = value end
+  return record
+end
+
+-- A copy of what a cell's function returned; or nil and why it is none.
+local function flat(result)
+  if type(result) ~= "table" then
+    return nil, ("run returned %s; it takes a table such as { error = 0.1 }"):format(
+      result == nil and "nothing" or options.show(result))
+  end
+  local copy, bytes = {}, 0
+  for name, value in next, result do
+    if type(name) ~= "string" or not utf8.len(name) or name == "" or name:find("\0", 1, true) then
+      return nil, ("run returned a table with the key %s; its names are texts"):format(
+        options.show(name))
+    end
+    if not values.is_scalar(value) then
+      return nil, ("run returned %s = %s; results are numbers, texts and booleans"):format(name,
+        options.show(value))
+    end
+    if type(value) == "string" and (not utf8.len(value) or value:find("\0", 1, true)) then
+      return nil, ("run returned a text in %s that is not UTF-8"):format(name)
+    end
+    copy[name] = value
+    bytes = bytes + #name + (type(value) == "string" and #value or 0)
+  end
+  if bytes > MOST_TEXT then
+    return nil, ("run returned %d bytes of texts; a result has at most %d"):format(bytes, MOST_TEXT)
+  end
+  return copy
+end
+
+-- ---------------------------------------------------------------- one cell
+
+--- running.seed(cell): a whole number that belongs to the cell.
+function running.seed(cell) return tonumber(cell.key:sub(1, 12), 16) end
+
+-- What earlier cells left would count as memory of this one.
+local function collect()
+  if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
+end
+
+local function context_of(run, i)
+  local cell = run.cells[i]
+  return { name = run.name, folder = run.store.path, index = i, count = #run.cells,
+    key = cell.key, seed = running.seed(cell) }
+end
+
+--- running.cell(run, i): run cell i, which is claimed; returns its record. An interrupt is raised.
+function running.cell(run, i)
+  collect()
+  local seconds_before = core.usage(true)
+  local began = core.now()
+  math.randomseed(running.seed(run.cells[i]))
+  local ok, result = pcall(run.f, values.each(values.decode, run.cells[i].options),
+    context_of(run, i))
+  local seconds = core.now() - began
+  local used, memory = core.usage()
+  if not ok and type(result) == "string" and result:find("interrupted!", 1, true) then
+    error("interrupted!", 0)
+  end
+  local fields = { status = "failed", seconds = seconds, processor_seconds = used - seconds_before,
+    memory = memory }
+  if ok then
+    fields.result, fields.message = flat(result)
+    if fields.result then fields.status = "done" end
+  else
+    fields.message = sentence(result)
+  end
+  return running.record(run, i, fields)
+end
+
+--- running.say(run, format, ...): a line for the user.
+function running.say(run, format, ...)
+  warn(("experiment %s: "):format(run.name) .. format:format(...))
+end
+
+--- running.finish(run, i, record): the record on the disk, and the cell's claim given up.
+function running.finish(run, i, record)
+  run.store:add(record)
+  run.store:disclaim(record.key)
+  if run.done then run.done(i, record) end
+end
+
+return running

@@ -1,0 +1,149 @@
+--- The results of an experiment on the disk: FOLDER/NAME/results.jsonl, one line of JSON a cell
+--- that ran, after a first line that says what the file is. Several runs and workers may have it
+--- open; core.journal_* say what is certain of its lines.
+local core = require "scullery.core"
+local options = require "scullery.options"
+local values = require "scullery.experiment.values"
+
+local store = {}
+store.__index = store
+
+local FORMAT, VERSION = "scullery experiment", 1
+
+local function fail(...) error(string.format(...), 0) end
+
+--- store.check_name(name): a name that is a folder's, and leads nowhere else.
+function store.check_name(name)
+  if type(name) ~= "string" or not name:find("^[%w_][%w_.-]*$") or #name > 100 then
+    fail("option 'name' takes up to 100 letters, digits, '_', '-' and '.', the first a letter, \z
+      digit or '_', and got %s", options.show(name))
+  end
+  return name
+end
+
+--- store.path(folder, name): where the experiment of that name is.
+function store.path(folder, name)
+  return (folder:gsub("(.)/+$", "%1")) .. "/" .. name
+end
+
+local function file_of(path) return path .. "/results.jsonl" end
+
+-- ---------------------------------------------------------------- lines
+
+local function check_header(self, header)
+  if type(header) ~= "table" or header.format ~= FORMAT then
+    fail("%s: its first line is not that of an experiment's results", self.file)
+  end
+  if header.version ~= VERSION then
+    fail("%s: it has version %s of its format, and this Scullery reads version %d", self.file,
+      options.show(header.version), VERSION)
+  end
+  self.header = header
+end
+
+local function named(value)
+  return type(value) == "table" and not values.is_list(value) and value or nil
+end
+
+-- A record of what one line says, nil where it says something else.
+local function record_of(line)
+  local body = named(line)
+  local cell, result = body and named(body.cell), body and named(body.result)
+  if not cell or type(body.key) ~= "string" then return nil end
+  if body.status ~= "done" and body.status ~= "failed" then return nil end
+  if body.status == "done" and not result then return nil end
+  body.cell = values.each(values.decode, cell)
+  body.result = result and values.each(values.decode, result) or {}
+  if values.key(values.identity(body.cell)) ~= body.key then return nil end
+  return body
+end
+
+local function add_line(self, text)
+  self.lines = self.lines + 1
+  local ok, line = options.attempt(core.json_decode, text, "")
+  if ok and self.lines == 1 then return check_header(self, line) end
+  local record = ok and record_of(line)
+  if not record then
+    fail("%s: line %d is damaged: it is no result of a cell. Put it right or remove it; a cell \z
+      without a line runs again", self.file, self.lines)
+  end
+  record.place = #self.records + 1
+  self.records[record.place] = record
+  self.latest[record.key] = record
+end
+
+local function add_lines(self, text)
+  for line in text:gmatch("([^\n]*)\n") do add_line(self, line) end
+end
+
+-- ---------------------------------------------------------------- reading and adding
+
+local function new(path)
+  return setmetatable({ path = path, file = file_of(path), lines = 0, records = {}, latest = {} },
+    store)
+end
+
+--- store.read(path): what is there, without a lock; a last line that is not whole is passed over.
+--- nil where there is nothing.
+function store.read(path)
+  local self = new(path)
+  local file = io.open(self.file, "rb")
+  if not file then return nil end
+  file:close()
+  local text = core.read_text(self.file)
+  if text == "" then return nil end
+  add_lines(self, text)
+  if not self.header then fail("%s: it has no whole line", self.file) end
+  return self
+end
+
+-- The folder and those above it.
+local function make_folders(path)
+  for at in path:gmatch("()/") do
+    if at > 1 then pcall(core.make_folder, path:sub(1, at - 1)) end
+  end
+  core.make_folder(path)
+end
+
+--- store.open(path, name): for adding, made where it is missing.
+function store.open(path, name)
+  local self = new(path)
+  make_folders(path)
+  self.journal = core.journal_open(self.file, core.json_encode{ format = FORMAT, version = VERSION,
+    name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") } .. "\n")
+  self:refresh()
+  return self
+end
+
+--- store:refresh(): take in what was added by this run and others.
+function store:refresh()
+  add_lines(self, (core.journal_read(self.journal)))
+end
+
+--- store:add(record): on the disk when it returns.
+function store:add(record)
+  local line = {}
+  for name, value in pairs(record) do line[name] = value end
+  line.cell = values.each(values.encode, record.cell)
+  line.result = record.result and values.each(values.encode, record.result)
+  core.journal_add(self.journal, core.json_encode(line) .. "\n")
+  self:refresh()
+end
+
+local function place_of(key) return tonumber(key:sub(1, 14), 16) end
+
+--- store:claim(key): whether the cell is this run's alone from now on.
+function store:claim(key) return core.journal_claim(self.journal, place_of(key)) end
+
+--- store:disclaim(key): others may have the cell.
+function store:disclaim(key) core.journal_disclaim(self.journal, place_of(key)) end
+
+--- store:finished(key, start, retry): whether the cell needs no run: it is done, or was tried after
+--- the record `start`, or it failed and is not tried again.
+function store:finished(key, start, retry)
+  local record = self.latest[key]
+  if not record then return false end
+  return record.status == "done" or record.place > start or not retry
+end
+
+return store

@@ -1,0 +1,337 @@
+--- Means over the cells of an experiment: as a table that prints, as series for a picture, and the
+--- best of them.
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local text_table = require "scullery.text_table"
+local values = require "scullery.experiment.values"
+
+local summary = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- which options, which cells
+
+local function is_names(value)
+  if type(value) == "string" then return true end
+  if type(value) ~= "table" or getmetatable(value) then return false end
+  if next(value) ~= nil and not values.is_list(value) then return false end
+  for _, name in ipairs(value) do if type(name) ~= "string" then return false end end
+  return true
+end
+
+local names_rule = { type = "any", test = is_names, takes = "a name or a list of names" }
+local function rules(more)
+  local all = { over = names_rule, where = { type = "table", default = {} } }
+  for name, rule in pairs(more) do all[name] = rule end
+  return all
+end
+
+local function list_of(value)
+  if value == nil then return {} end
+  return type(value) == "string" and { value } or { table.unpack(value) }
+end
+
+local function contains(list, name)
+  for _, one in ipairs(list) do if one == name then return true end end
+  return false
+end
+
+local function check_names(names, known, what)
+  for _, name in ipairs(names) do
+    if not contains(known, name) then
+      fail("there is no %s %s%s", what, objects.shown(name),
+        objects.suggestion(name, { table.unpack(known) }))
+    end
+  end
+end
+
+-- The rows that `where` takes.
+local function chosen(exp, where)
+  local list = {}
+  for name in next, where do
+    if type(name) ~= "string" then fail("option 'where' takes names and values") end
+    check_names({ name }, exp.options, "option")
+  end
+  for _, row in ipairs(exp.rows) do
+    local fits = true
+    for name, value in next, where do fits = fits and row.cell[name] == value end
+    if fits then list[#list + 1] = row end
+  end
+  return list
+end
+
+local function identity(value) return value == nil and "" or values.identity{ value } end
+
+-- The options that differ among these rows.
+local function varying(exp, rows)
+  local list = {}
+  for _, name in ipairs(exp.options) do
+    local first, differs = nil, false
+    for i, row in ipairs(rows) do
+      local text = identity(row.cell[name])
+      if i == 1 then first = text end
+      differs = differs or text ~= first
+    end
+    if differs then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- The results that hold numbers in some row.
+local function numeric(exp, rows)
+  local list = {}
+  for _, name in ipairs(exp.columns) do
+    for _, row in ipairs(rows) do
+      if type(row.result[name]) == "number" then list[#list + 1] = name break end
+    end
+  end
+  return list
+end
+
+-- What a call is about: { rows, value = names, over = names, varying }.
+local function asked(exp, o)
+  local rows = chosen(exp, o.where)
+  local over = list_of(o.over)
+  if o.over == nil and contains(exp.options, "seed") then over = { "seed" } end
+  check_names(over, exp.options, "option")
+  local value = list_of(o.value)
+  check_names(value, exp.columns, "result")
+  if o.value == nil then value = numeric(exp, rows) end
+  return { rows = rows, value = value, over = over, varying = varying(exp, rows) }
+end
+
+-- One result, where one is needed.
+local function single(about)
+  if #about.value == 1 then return about.value[1] end
+  fail(#about.value == 0 and "no cell has a result that is a number"
+    or "option 'value' is needed: the results are %s", table.concat(about.value, ", "))
+end
+
+-- Every option that varies is taken care of, so that no mean mixes what differs.
+local function check_covered(about, ...)
+  for _, name in ipairs(about.varying) do
+    local covered = contains(about.over, name)
+    for _, list in ipairs{ ... } do covered = covered or contains(list, name) end
+    if not covered then
+      fail("the option '%s' varies among the cells: name it in rows, columns, x, series or over, \z
+        or choose one value by where = { %s = ... }", name, name)
+    end
+  end
+end
+
+-- Those that vary and are named nowhere.
+local function rest(about, ...)
+  local list = {}
+  for _, name in ipairs(about.varying) do
+    local named = contains(about.over, name)
+    for _, other in ipairs{ ... } do named = named or contains(other, name) end
+    if not named then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- ---------------------------------------------------------------- means
+
+local function statistics(list)
+  local n, sum, square = #list, 0, 0
+  if n == 0 then return nil end
+  for _, x in ipairs(list) do sum = sum + x end
+  local mean = sum / n
+  for _, x in ipairs(list) do square = square + (x - mean) ^ 2 end
+  return { mean = mean, error = n > 1 and math.sqrt(square / (n - 1) / n) or nil, count = n }
+end
+
+-- Rows that agree in the options named: a list of { cell = their values, rows }, in order.
+local function grouped(rows, names)
+  local groups, place = {}, {}
+  for _, row in ipairs(rows) do
+    local texts, cell = {}, {}
+    for i, name in ipairs(names) do
+      texts[i], cell[name] = identity(row.cell[name]), row.cell[name]
+    end
+    local key = table.concat(texts, "\n")
+    if not place[key] then
+      groups[#groups + 1] = { cell = cell, rows = {}, key = key, number = #groups }
+      place[key] = groups[#groups]
+    end
+    table.insert(place[key].rows, row)
+  end
+  table.sort(groups, function(a, b)
+    for _, name in ipairs(names) do
+      local x, y = a.cell[name], b.cell[name]
+      if x ~= y and x ~= nil and y ~= nil then
+        if values.less(x, y) then return true end
+        if values.less(y, x) then return false end
+      end
+    end
+    return a.number < b.number
+  end)
+  return groups
+end
+
+local function mean_of(rows, value)
+  local list = {}
+  for _, row in ipairs(rows) do
+    local number = row.status == "done" and row.result[value]
+    if type(number) == "number" then list[#list + 1] = number end
+  end
+  return statistics(list)
+end
+
+-- ---------------------------------------------------------------- a table
+
+local Table = objects.class("experiment table", { example = "table",
+  fields = "row_names rows column_names notes" })
+
+local function shown(one)
+  if not one then return "-" end
+  if one.mean ~= one.mean then return "nan" end
+  local text = ("%.6g"):format(one.mean)
+  return one.error and ("%s +- %.2g"):format(text, one.error) or text
+end
+
+function Table:__tostring()
+  local heads, sides = { table.unpack(self.row_names) }, {}
+  table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
+  local lines = { heads }
+  for _, row in ipairs(self.rows) do
+    local line = { table.unpack(row.labels) }
+    for j in ipairs(self.column_names) do
+      line[#line + 1] = shown(row.means[j] and { mean = row.means[j], error = row.errors[j] })
+    end
+    lines[#lines + 1] = line
+  end
+  for j in ipairs(self.column_names) do sides[#self.row_names + j] = "right" end
+  local text = text_table.lines(lines, { sides = sides })
+  table.move(self.notes, 1, #self.notes, #text + 1, text)
+  return table.concat(text, "\n")
+end
+
+local function notes_of(exp, about)
+  local notes, failed = {}, 0
+  for _, row in ipairs(about.rows) do if row.status == "failed" then failed = failed + 1 end end
+  if failed > 0 then
+    notes[#notes + 1] = ("%d %s failed and %s not counted"):format(failed,
+      failed == 1 and "cell" or "cells", failed == 1 and "is" or "are")
+  end
+  if exp.missing > 0 then notes[#notes + 1] = ("%d cells are still to run"):format(exp.missing) end
+  return notes
+end
+
+-- One line: its labels, and statistics of each column.
+local function line_of(group, names, columns)
+  local row = { labels = {}, means = {}, errors = {}, counts = {} }
+  for i, name in ipairs(names) do
+    row.labels[i] = group.cell[name] == nil and "-" or values.show(group.cell[name])
+  end
+  for j, column in ipairs(columns) do
+    local one = column.of(group.rows)
+    row.means[j], row.errors[j] = one and one.mean, one and one.error
+    row.counts[j] = one and one.count or 0
+  end
+  return row
+end
+
+-- The columns: one a result, or one a value of an option.
+local function columns_of(about, name)
+  local list = {}
+  if not name then
+    for _, value in ipairs(about.value) do
+      list[#list + 1] = { name = value, of = function(rows) return mean_of(rows, value) end }
+    end
+    return list
+  end
+  local value = single(about)
+  for _, group in ipairs(grouped(about.rows, { name })) do
+    local label = group.cell[name] == nil and "-" or values.show(group.cell[name])
+    list[#list + 1] = { name = ("%s = %s"):format(name, label), of = function(rows)
+      local own = {}
+      for _, row in ipairs(rows) do
+        if identity(row.cell[name]) == group.key then own[#own + 1] = row end
+      end
+      return mean_of(own, value)
+    end }
+  end
+  return list
+end
+
+local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" } }
+
+--- summary.table(exp, given): see Experiment:table.
+function summary.table(exp, given)
+  local o = options.check("experiment:table", given or {}, table_rules, 0)
+  local about = asked(exp, o)
+  local names, across = list_of(o.rows), list_of(o.columns)
+  check_names(names, exp.options, "option")
+  check_names(across, exp.options, "option")
+  if o.rows == nil then names = rest(about, across) else check_covered(about, names, across) end
+  local columns = columns_of(about, o.columns)
+  local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about) }
+  for j, column in ipairs(columns) do self.column_names[j] = column.name end
+  for i, group in ipairs(grouped(about.rows, names)) do
+    self.rows[i] = line_of(group, names, columns)
+  end
+  return setmetatable(self, Table)
+end
+
+-- ---------------------------------------------------------------- series, the best
+
+local series_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
+  series = { type = "string" } }
+
+-- One curve.
+local function curve(rows, x, value, label)
+  local one, has_errors = { x = {}, y = {}, error = {}, label = label }, false
+  for _, group in ipairs(grouped(rows, { x })) do
+    local at, mean = group.cell[x], mean_of(group.rows, value)
+    if type(at) ~= "number" then
+      fail("option x: '%s' is %s in some cell, and a curve needs numbers", x, options.show(at))
+    end
+    if mean then
+      table.insert(one.x, at)
+      table.insert(one.y, mean.mean)
+      table.insert(one.error, mean.error or 0 / 0)
+      has_errors = has_errors or mean.error ~= nil
+    end
+  end
+  if not has_errors then one.error = nil end
+  return one
+end
+
+--- summary.series(exp, given): see Experiment:series.
+function summary.series(exp, given)
+  local o = options.check("experiment:series", given, series_rules, 0)
+  local about = asked(exp, o)
+  local value, list = single(about), {}
+  check_names({ o.x, o.series }, exp.options, "option")
+  check_covered(about, { o.x }, list_of(o.series))
+  if not o.series then return { curve(about.rows, o.x, value, value) } end
+  for _, group in ipairs(grouped(about.rows, { o.series })) do
+    local label = group.cell[o.series]
+    list[#list + 1] = curve(group.rows, o.x, value, label == nil and "-" or values.show(label))
+  end
+  return list
+end
+
+local best_rules = rules{ value = { type = "string" },
+  smallest = { type = "boolean", default = true } }
+
+--- summary.best(exp, given): see Experiment:best.
+function summary.best(exp, given)
+  local o = options.check("experiment:best", given or {}, best_rules, 0)
+  local about, best = asked(exp, o), nil
+  local value, names = single(about), {}
+  for _, name in ipairs(exp.options) do
+    if not contains(about.over, name) then names[#names + 1] = name end
+  end
+  for _, group in ipairs(grouped(about.rows, names)) do
+    local one = mean_of(group.rows, value)
+    if one and one.mean == one.mean and (not best or o.smallest and one.mean < best.mean
+      or not o.smallest and one.mean > best.mean) then
+      best = { cell = group.cell, mean = one.mean, error = one.error, count = one.count }
+    end
+  end
+  return best or fail("no cell has a number in '%s'", value)
+end
+
+return summary

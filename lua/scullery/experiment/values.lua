@@ -1,0 +1,98 @@
+--- Values of cells and results, as they stand in a line of the results: those of JSON, and numbers
+--- that JSON has not as { number = "nan" | "inf" | "-inf" }.
+local core = require "scullery.core"
+local options = require "scullery.options"
+
+local values = {}
+
+local odd = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
+
+--- values.is_scalar(value): a number, a text or a boolean.
+function values.is_scalar(value)
+  local kind = type(value)
+  return kind == "number" or kind == "string" or kind == "boolean"
+end
+
+--- values.is_list(value): a table of places 1 to n alone, by raw access.
+function values.is_list(value)
+  if type(value) ~= "table" then return false end
+  local count = 0
+  for key in next, value do
+    if math.type(key) ~= "integer" or key < 1 then return false end
+    count = count + 1
+  end
+  return count == rawlen(value) and count > 0
+end
+
+local function encode_number(value)
+  if value ~= value then return { number = "nan" } end
+  if value == math.huge then return { number = "inf" } end
+  if value == -math.huge then return { number = "-inf" } end
+  return value
+end
+
+--- values.encode(value): of a scalar or a list, for core.json_encode.
+function values.encode(value)
+  if type(value) == "number" then return encode_number(value) end
+  if type(value) ~= "table" then return value end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = values.encode(item) end
+  return list
+end
+
+--- values.decode(value): what values.encode was given; nil where it is nothing of the kind.
+function values.decode(value)
+  if type(value) ~= "table" then return value end
+  if type(value.number) == "string" then return odd[value.number] end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = values.decode(item) end
+  return list
+end
+
+--- values.each(f, named): { name = f(value) } of a table of named values.
+function values.each(f, named)
+  local result = {}
+  for name, value in next, named do result[name] = f(value) end
+  return result
+end
+
+-- 1 and 1.0 are one value.
+local function plain(value)
+  if type(value) == "number" then return math.tointeger(value) or value end
+  if type(value) ~= "table" then return value end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = plain(item) end
+  return list
+end
+
+--- values.identity(cell): the text by which cells are told apart: JSON with the names in order.
+function values.identity(cell)
+  return core.json_encode(values.each(function(value) return values.encode(plain(value)) end, cell))
+end
+
+--- values.key(identity): the SHA-256 of it.
+function values.key(identity) return core.digest(identity) end
+
+--- values.show(value): as a table prints it.
+function values.show(value)
+  if type(value) == "string" then return value end
+  return options.show(value)
+end
+
+--- values.less(a, b): an order of all values: numbers, then texts, then booleans and lists.
+function values.less(a, b)
+  local kinds = { number = 1, string = 2, boolean = 3, table = 4 }
+  if type(a) ~= type(b) then return kinds[type(a)] < kinds[type(b)] end
+  if type(a) == "number" or type(a) == "string" then return a < b end
+  return values.show(a) < values.show(b)
+end
+
+--- values.sorted(set): the texts that are keys of the set, in order.
+function values.sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+return values

@@ -1,0 +1,50 @@
+--- Values as a notebook shows them: a table of media types and texts.
+local display = require "scullery.display"
+local figures = require "scullery.plot.figure"
+
+local rich = {}
+
+local WIDTH = 100 -- columns of a cell's output
+local MOST_SVG, MOST_MESSAGE = 4000000, 10000 -- bytes
+
+--- rich.utf8(text): the text as JSON takes it: bytes that are no UTF-8 as U+FFFD, zero bytes as
+--- U+2400.
+function rich.utf8(text)
+  if utf8.len(text) and not text:find("\0", 1, true) then return text end
+  local parts, from = {}, 1
+  while from <= #text do
+    local _, bad = utf8.len(text, from)
+    parts[#parts + 1] = text:sub(from, (bad or #text + 1) - 1)
+    if not bad then break end
+    parts[#parts + 1] = "\u{FFFD}"
+    from = bad + 1
+  end
+  return (table.concat(parts):gsub("\0", "\u{2400}"))
+end
+
+--- rich.message(raised): the text of an error, or its beginning, as JSON takes it.
+function rich.message(raised)
+  local ok, text = pcall(tostring, raised)
+  if not ok then text = "an error that is a " .. type(raised) end
+  if #text > MOST_MESSAGE then text = text:sub(1, MOST_MESSAGE) .. "..." end
+  return rich.utf8(text)
+end
+
+--- rich.figure(figure): its picture, as SVG where there is gnuplot, and in Unicode.
+function rich.figure(figure)
+  local text, svg = figure:text{ width = WIDTH }, figure:svg()
+  if svg and #svg > MOST_SVG then svg = nil end
+  return { ["text/plain"] = rich.utf8(text), ["image/svg+xml"] = svg and rich.utf8(svg) or nil }
+end
+
+--- rich.result(values): what a cell's values (table.pack'ed) print as: as at the prompt, and one
+--- figure as its picture.
+function rich.result(values)
+  if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
+  return { ["text/plain"] = rich.utf8(display.values(values, { width = WIDTH })) }
+end
+
+--- rich.on_show(f): figure:show() calls f(figure) from now on.
+function rich.on_show(f) figures.shown_by(f) end
+
+return rich

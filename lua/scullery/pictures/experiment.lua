@@ -1,0 +1,166 @@
+--- Pictures of an experiment: each result against each option that is a number, a line for each
+--- combination of the other options; bars where no option is a number.
+local figures = require "scullery.pictures.figures"
+local groups = require "scullery.experiment.groups"
+local numbers = require "scullery.pictures.numbers"
+local plot = require "scullery.plot"
+
+local experiment = {}
+
+local MOST_LINES, MOST_BARS = 7, 30
+local WIDTH = 900 -- pixels: legends are long
+
+-- ---------------------------------------------------------------- lines
+
+-- The groups that have a result.
+local function with_result(grouped, result)
+  local list = {}
+  for _, group in ipairs(grouped.list) do
+    if group.results[result] then list[#list + 1] = group end
+  end
+  return list
+end
+
+local function combinations(list, options)
+  local known, count = {}, 0
+  for _, group in ipairs(list) do
+    local label = groups.label(group.cell, options)
+    if not known[label] then known[label], count = true, count + 1 end
+  end
+  return count
+end
+
+-- The other options, of those that differ among these groups.
+local function others_of(list, varying, without)
+  local others = {}
+  for _, one in ipairs(varying) do
+    if one ~= without and combinations(list, { one }) > 1 then others[#others + 1] = one end
+  end
+  return others
+end
+
+-- The options whose combinations are lines: all others, or, where these are too many lines, the one
+-- with the most values that fit.
+local function split_by(list, others)
+  if combinations(list, others) <= MOST_LINES then return others, {} end
+  local chosen
+  for _, one in ipairs(others) do
+    local fits = combinations(list, { one }) <= MOST_LINES
+    if fits and (not chosen or #one.values > #chosen.values) then chosen = one end
+  end
+  return { chosen }, others_of(list, others, chosen)
+end
+
+-- The points of one line: at each value of the option the mean over all rows there.
+local function points_of(list, option, result)
+  local rows_at, x, y, deviation = {}, {}, {}, {}
+  for _, group in ipairs(list) do
+    local at = group.cell[option.name]
+    for _, row in ipairs(group.done) do
+      local value = row.result[result]
+      if at ~= nil and value ~= nil then
+        rows_at[at] = rows_at[at] or {}
+        table.insert(rows_at[at], value)
+      end
+    end
+  end
+  local banded = false
+  for _, at in ipairs(option.values) do
+    if rows_at[at] then
+      local mean, of_mean = numbers.mean(rows_at[at])
+      x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, mean, of_mean or 0
+      banded = banded or of_mean ~= nil
+    end
+  end
+  return x, y, banded and deviation or nil
+end
+
+-- Bands of numbers that are no numbers are none.
+local function clean(deviation)
+  for i, value in ipairs(deviation or {}) do
+    if value ~= value or value == math.huge then deviation[i] = 0 end
+  end
+  return deviation
+end
+
+local function lines_of(list, option, result, by)
+  local known, order, series, all = {}, {}, {}, {}
+  for _, group in ipairs(list) do
+    local label = groups.label(group.cell, by)
+    if not known[label] then known[label], order[#order + 1] = {}, label end
+    table.insert(known[label], group)
+  end
+  for _, label in ipairs(order) do
+    local x, y, deviation = points_of(known[label], option, result)
+    if #x > 0 then
+      series[#series + 1] = { x = x, y = y, error = clean(deviation),
+        label = label ~= "" and label or nil }
+      table.move(y, 1, #y, #all + 1, all)
+    end
+  end
+  return series, all
+end
+
+local function names_of(options)
+  local names = {}
+  for i, one in ipairs(options) do names[i] = one.name end
+  return table.concat(names, ", ")
+end
+
+-- A result against an option; nil where there is nothing to draw.
+local function line(grouped, option, result)
+  local having = with_result(grouped, result)
+  local by, averaged = split_by(having, others_of(having, grouped.varying, option))
+  local series, all = lines_of(having, option, result, by)
+  if #series == 0 then return nil end
+  local notes = {}
+  for _, one in ipairs(series) do
+    if one.error then
+      notes[1] = "bands: mean and its standard error"
+      break
+    end
+  end
+  if #averaged > 0 then notes[#notes + 1] = "means over all values of " .. names_of(averaged) end
+  return figures.noted(plot.line{ series = series, marks = true, width = WIDTH,
+    x_label = option.name, y_label = result, x_log = numbers.log_spaced(option.values),
+    y_log = numbers.wide(all) }, notes)
+end
+
+-- ---------------------------------------------------------------- bars
+
+local function bars(grouped, result)
+  local having, names, means, deviation = with_result(grouped, result), {}, {}, {}
+  if #having == 0 or #having > MOST_BARS then return nil end
+  for i, group in ipairs(having) do
+    local one = group.results[result]
+    names[i] = groups.label(group.cell, grouped.varying)
+    if #grouped.varying == 1 then names[i] = names[i]:match(" = (.*)$") or "-" end
+    means[i], deviation[i] = one.mean, one.error or 0
+  end
+  return plot.bars{ names = names, values = means, error = clean(deviation), y_label = result,
+    x_label = names_of(grouped.varying), width = WIDTH }
+end
+
+-- ---------------------------------------------------------------- all
+
+--- experiment.figures(grouped): of what groups.of gives: a list of { figure, result, option };
+--- option is nil of bars.
+function experiment.figures(grouped)
+  local list, drawn = {}, {}
+  for _, option in ipairs(grouped.varying) do
+    if option.numeric and #option.values > 1 then drawn[#drawn + 1] = option end
+  end
+  for _, result in ipairs(grouped.results) do
+    for _, option in ipairs(drawn) do
+      local figure = line(grouped, option, result)
+      if figure then
+        list[#list + 1] = { figure = figure, result = result, option = option.name }
+      end
+    end
+    local figure = #drawn == 0 and #grouped.varying > 0 and bars(grouped, result)
+    if figure then list[#list + 1] = { figure = figure, result = result } end
+  end
+  return list
+end
+
+return experiment

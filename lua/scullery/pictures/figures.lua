@@ -1,0 +1,46 @@
+--- What pictures of the library's objects add to figures of sc.plot: notes, and lines of any slope.
+local texts = require "scullery.plot.texts"
+
+local figures = {}
+
+--- figures.noted(figure, notes): the figure, with sentences below its first panel.
+function figures.noted(figure, notes)
+  local list = figure.panels[1].notes
+  for _, note in ipairs(notes) do list[#list + 1] = texts.clean(note) end
+  return figure
+end
+
+-- A segment between the ends of the axes, which may be logarithmic; nil where it lies outside.
+local function clipped(axes, segment)
+  local function scaled(axis, value) return axis.log and math.log(value) or value end
+  local function unscaled(axis, value) return axis.log and math.exp(value) or value end
+  local from, to, first, last = {}, {}, 0, 1
+  for k, axis in ipairs(axes) do
+    from[k], to[k] = scaled(axis, segment[k]), scaled(axis, segment[k + 2])
+    local step = to[k] - from[k]
+    local low, high = scaled(axis, axis.low) - from[k], scaled(axis, axis.high) - from[k]
+    if step < 0 then low, high = high, low end
+    if step ~= 0 then first, last = math.max(first, low / step), math.min(last, high / step) end
+  end
+  if first >= last then return nil end
+  local ends = {}
+  for k, axis in ipairs(axes) do
+    ends[k] = unscaled(axis, from[k] + first * (to[k] - from[k]))
+    ends[k + 2] = unscaled(axis, from[k] + last * (to[k] - from[k]))
+  end
+  return ends
+end
+
+--- figures.ruled(figure, { x1, y1, x2, y2 }, label): the figure, with a thin straight line in its
+--- first panel, as far as it lies between the ends of the axes.
+function figures.ruled(figure, segment, label)
+  local panel = figure.panels[1]
+  local ends = clipped({ panel.x, panel.y }, segment)
+  if ends then
+    panel.layers[#panel.layers + 1] = { kind = "rule", x1 = ends[1], y1 = ends[2], x2 = ends[3],
+      y2 = ends[4], label = label }
+  end
+  return figure
+end
+
+return figures

@@ -1,0 +1,182 @@
+--- Learning curves: the error of a pipeline on rows that it has learnt from, and on others, against
+--- the number of rows.
+local core = require "scullery.core"
+local criteria = require "scullery.criteria"
+local dataset = require "scullery.dataset"
+local figures = require "scullery.pictures.figures"
+local judging = require "scullery.judging"
+local numbers = require "scullery.pictures.numbers"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local pipeline = require "scullery.pipeline"
+local plot = require "scullery.plot"
+local progress = require "scullery.progress"
+
+local learning_curve = {}
+
+local SIZES = 6 -- by default
+
+local function fail(...) error(string.format(...), 0) end
+
+local rules = {
+  pipeline = { test = pipeline.is, takes = "a pipeline, as sc.pipeline{...}", required = true },
+  data = { test = dataset.is, takes = "a data set", required = true },
+  sizes = { type = "table", takes = "a list of numbers of rows" },
+  folds = { type = "integer", low = 2, default = 5 }, seed = { type = "integer", default = 0 },
+  score = criteria.rule, title = { type = "string" }, width = { type = "integer" },
+  height = { type = "integer" },
+}
+
+-- ------------------------------------------------------------ subsets of rows
+
+-- Rows in an order of which each beginning has the classes in proportion, as far as whole rows
+-- allow.
+local function nested_order(ds, seed)
+  local order = core.permutation(#ds, seed, 35)
+  if ds.task ~= "classification" then return order end
+  local sizes, seen, key = {}, {}, {}
+  for i = 1, #ds do
+    local label = ds.y:get(i, 1)
+    sizes[label] = (sizes[label] or 0) + 1
+  end
+  for place, i in ipairs(order) do
+    local label = ds.y:get(i, 1)
+    key[i] = { (seen[label] or 0) / sizes[label], place }
+    seen[label] = (seen[label] or 0) + 1
+  end
+  table.sort(order, function(a, b)
+    if key[a][1] ~= key[b][1] then return key[a][1] < key[b][1] end
+    return key[a][2] < key[b][2]
+  end)
+  return order
+end
+
+-- Numbers of rows at equal distances on a log axis, up to all that the smallest training part has.
+local function default_sizes(ds, most)
+  local least = math.min(most, math.max(10, 2 * #(ds.classes or {})))
+  local sizes = {}
+  for i = 0, SIZES - 1 do
+    local size = math.floor(least * (most / least) ^ (i / (SIZES - 1)) + 0.5)
+    if size ~= sizes[#sizes] then sizes[#sizes + 1] = size end
+  end
+  return sizes
+end
+
+local function check_sizes(given, most)
+  local last, list = 0, {}
+  for i, size in ipairs(given) do
+    size = type(size) == "number" and math.tointeger(size)
+    if not size or size <= last or size > most then
+      fail("option 'sizes' takes whole numbers, ascending, from 1 to %d (the rows outside the \z
+        largest fold), and has %s in place %d", most, options.show(given[i]), i)
+    end
+    list[i], last = size, size
+  end
+  if #list == 0 then fail("option 'sizes' takes a list of numbers of rows") end
+  return list
+end
+
+-- ------------------------------------------------------------ the table
+
+local Table = objects.class("learning curve", { example = "curve", list = true,
+  fields = "score folds seed" })
+learning_curve.class = Table
+
+function Table:__tostring()
+  local lines = { ("%8s %14s %12s %14s %12s"):format("rows", "train " .. self.score, "std. error",
+    "test " .. self.score, "std. error") }
+  for _, row in ipairs(self) do
+    lines[#lines + 1] = ("%8d %14.6g %12.2g %14.6g %12.2g"):format(row.rows, row.train,
+      row.train_stderr, row.test, row.test_stderr)
+  end
+  return table.concat(lines, "\n")
+end
+
+-- One fold: the scores of models of more and more of the rows outside it.
+local function run_fold(o, criterion, train, test, rows)
+  local order = nested_order(train, o.seed)
+  for _, row in ipairs(rows) do
+    local some = train:select(table.move(order, 1, row.rows, 1, {}))
+    local fitted = objects.titled(("%d rows"):format(row.rows), function()
+      return o.pipeline:clone{}:fit(some).fitted
+    end)
+    row.folds.train[#row.folds.train + 1] = judging.of_model(criterion, fitted, some)
+    row.folds.test[#row.folds.test + 1] = judging.of_model(criterion, fitted, test)
+  end
+end
+
+local function measure(o, criterion, folds, sizes)
+  local rows = setmetatable({ score = criterion.name, folds = o.folds, seed = o.seed }, Table)
+  for i, size in ipairs(sizes) do rows[i] = { rows = size, folds = { train = {}, test = {} } } end
+  local level <close> = progress.level{ name = "fold", total = o.folds }
+  for f = 1, o.folds do
+    local train, test = judging.split(o.data, folds, f)
+    run_fold(o, criterion, train, test, rows)
+    level:step()
+  end
+  for _, row in ipairs(rows) do
+    row.train, row.train_stderr = numbers.mean(row.folds.train)
+    row.test, row.test_stderr = numbers.mean(row.folds.test)
+  end
+  return rows
+end
+
+-- ------------------------------------------------------------ the picture
+
+local function draw(o, rows)
+  local x, series, lows = {}, {}, {}
+  for i, row in ipairs(rows) do x[i] = row.rows end
+  for k, name in ipairs{ "test", "train" } do
+    local y, errors = {}, {}
+    for i, row in ipairs(rows) do
+      y[i], errors[i] = row[name], row[name .. "_stderr"]
+      lows[#lows + 1] = y[i] - errors[i]
+    end
+    series[k] = { x = x, y = y, error = errors,
+      label = name == "test" and "test rows" or "training rows" }
+  end
+  return figures.noted(plot.line{ series = series, marks = true, x_log = numbers.log_spaced(x),
+    y_log = numbers.wide(lows), title = o.title or "Learning curve", width = o.width,
+    height = o.height, x_label = "rows learnt from", y_label = rows.score },
+    { ("bands: 1 standard error over %d folds, seed %d; smaller sets of rows are parts of larger \z
+      ones"):format(o.folds, o.seed) })
+end
+
+local function check(given)
+  local o = options.check("plot.learning_curve", given, rules, 0)
+  local p, ds = o.pipeline, o.data
+  if not p.solver then fail("the pipeline has no solver") end
+  if p:is_searched() then
+    fail("an option of the pipeline is sc.choose{...}: search first, and give the result")
+  end
+  if not ds.X then fail("the data set streams; load it in memory (without stream = true)") end
+  if not ds.y then fail("the data set has no y") end
+  if o.folds > #ds then fail("%d folds of %d rows", o.folds, #ds) end
+  return o, ds
+end
+
+--- sc.plot.learning_curve{ pipeline =, data =[, sizes =, folds = 5, seed = 0, score =] }: a figure,
+--- and the table behind it. For each of k folds the recipe is fitted to parts of the rows outside
+--- it, smaller ones within larger ones (of each class in proportion), and judged on the rows that
+--- it learnt from and on those of the fold. sizes: numbers of rows, ascending; by default six at
+--- equal distances on a log axis. score: as in p:search; "error" of a classification and "mse" of a
+--- regression unless said. Bands: 1 standard error over the folds. The table: a row a size, .rows,
+--- .train, .train_stderr, .test, .test_stderr, .folds.train, .folds.test (lists of the folds'
+--- scores); it prints.
+function learning_curve.plot(given)
+  local o, ds = check(given)
+  local criterion = criteria.of(o.score or (ds.task == "classification" and "error" or "mse"),
+    ds.task)
+  local folds = ds:fold_ids{ k = o.folds, seed = o.seed }
+  judging.check_folds(ds, folds, o.folds)
+  local counts, most = {}, 0
+  for f = 1, o.folds do counts[f] = 0 end
+  for _, f in ipairs(folds) do counts[f] = counts[f] + 1 end
+  for f = 1, o.folds do most = math.max(most, counts[f]) end
+  most = #ds - most
+  local sizes = o.sizes and check_sizes(o.sizes, most) or default_sizes(ds, most)
+  local rows = measure(o, criterion, folds, sizes)
+  return draw(o, rows), rows
+end
+
+return learning_curve

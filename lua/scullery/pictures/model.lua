@@ -1,0 +1,180 @@
+--- Pictures of a fitted pipeline: residuals of a regression; confusion and calibration of a
+--- classification; coefficients where it is linear in its features.
+local core = require "scullery.core"
+local dataset = require "scullery.dataset"
+local matching = require "scullery.matching"
+local options = require "scullery.options"
+local plot = require "scullery.plot"
+local probabilities = require "scullery.probabilities"
+
+local model = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ------------------------------------------------------------ predictions and truth
+
+-- For each row the place of its true class, nil where the model does not know it; and how many
+-- those are.
+local function true_places(targets)
+  local places, strangers, c = {}, 0, targets:cols()
+  for i = 1, targets:rows() do
+    for j = 1, c do if targets:get(i, j) > 0 then places[i] = c == 1 and 2 or j end end
+    if c == 1 and targets:get(i, 1) < 0 then places[i] = 1 end
+    if not places[i] then strangers = strangers + 1 end
+  end
+  return places, strangers
+end
+
+-- For each row the place of the class that the model gives it.
+local function said_places(f, scores)
+  local place, list = {}, dataset.texts_of(f:decide(scores), f.classes)
+  for k, label in ipairs(f.classes) do place[label] = k end
+  for i, label in ipairs(list) do list[i] = place[label] end
+  return list
+end
+
+-- The rows of a data set, or those of training: by what they are called in the pictures.
+local function rows_of(p, data)
+  local ds = data or p.data
+  if not ds then
+    fail("the rows that the model learnt from are not here: give data, as in p:plot(test)")
+  end
+  local n = #ds
+  return ds, ("the %d %s"):format(n, ds == p.data and "rows that it learnt from" or "rows given")
+end
+
+--- model.judged(pipeline[, data]): what pictures and reports draw: model, pipeline, n rows (in
+--- words rows_text), scores and targets (n x c each); of a classification classes, and for each row
+--- the place of its class (truth; nil where training never saw it: strangers) and of the predicted
+--- one (said). data: a data set, by default the rows that the model learnt from.
+function model.judged(p, data)
+  local f = p.fitted
+  local ds, text = rows_of(p, data)
+  local judging <close> = f:judging(matching.judged(ds, f))
+  local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
+  local about = { model = f, pipeline = p, n = targets:rows(), rows_text = text, scores = scores,
+    targets = targets, training = ds == p.data, target_name = ds.target or "value" }
+  if f.task == "classification" then
+    about.classes = f.classes
+    about.truth, about.strangers = true_places(targets)
+    about.said = said_places(f, scores)
+  end
+  return about
+end
+
+-- ------------------------------------------------------------ the kinds of pictures
+
+-- Whether a kind applies to a model: true, or nil and why not.
+local function of_task(task, what)
+  return function(f)
+    if f.task == task then return true end
+    return nil, ("\"%s\" is for a %s, and the model is a %s"):format(what, task, f.task)
+  end
+end
+
+local is_classification = of_task("classification", "calibration")
+
+local function has_probabilities(f)
+  local ok, why = is_classification(f)
+  if not ok then return nil, why end
+  if probabilities.known(f) then return true end
+  return nil, "the model has no probabilities yet: call p:calibrate{} first"
+end
+
+local function has_weights(f)
+  if not f.weights then
+    return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
+      f.solver.name)
+  end
+  if f.weights:abs():max() > 0 then return true end
+  return nil, "all coefficients are 0: there is nothing to draw"
+end
+
+local kinds = {
+  residuals = { applies = of_task("regression", "residuals"), needs_rows = true },
+  confusion = { applies = of_task("classification", "confusion"), needs_rows = true },
+  calibration = { applies = has_probabilities, needs_rows = true },
+  coefficients = { applies = has_weights },
+}
+local in_turn = { "residuals", "confusion", "calibration", "coefficients" }
+
+--- model.applies(pipeline, what): whether there is such a picture of the model; else nil and a
+--- sentence.
+function model.applies(p, what) return kinds[what].applies(p.fitted) end
+
+--- model.figures(what, about): the pictures of one kind, and a list of those that say more.
+function model.figures(what, about)
+  local figures, more = require("scullery.pictures." .. what).figures(about)
+  return figures, more or {}
+end
+
+local function wanted_kinds(p, what)
+  if what ~= nil and not kinds[what] then
+    local near = type(what) == "string" and options.nearest(what, { table.unpack(in_turn) })
+    fail("takes \"residuals\", \"confusion\", \"calibration\" or \"coefficients\", and got %s%s",
+      options.show(what), near and (" (did you mean '%s'?)"):format(near) or "")
+  end
+  if what then
+    local ok, why = model.applies(p, what)
+    if not ok then fail("%s", why) end
+    return { what }
+  end
+  local list = {}
+  for _, name in ipairs(in_turn) do
+    if model.applies(p, name) then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- ------------------------------------------------------------ together
+
+local rules = { title = { type = "string" }, width = { type = "integer" },
+  height = { type = "integer" } }
+
+-- p:plot(what, data, given), p:plot(data, given), p:plot(what, given), p:plot(given)
+local function arguments(what, data, given)
+  if what ~= nil and type(what) ~= "string" then what, data, given = nil, what, data end
+  if given == nil and data ~= nil and not dataset.is(data) and type(data) == "table"
+    and not getmetatable(data) then
+    data, given = nil, data
+  end
+  if data ~= nil and not dataset.is(data) then
+    fail("takes a data set, and got %s", options.show(data))
+  end
+  return what, data, options.check("pipeline:plot", given, rules, 0)
+end
+
+local PANEL_WIDTH, PANEL_HEIGHT = 560, 420
+
+local function append(list, more) return table.move(more, 1, #more, #list + 1, list) end
+
+-- All pictures of one kind; of several kinds the most telling, and one that fills the last row.
+local function gather(p, list, data)
+  local about, figures, rest = { model = p.fitted, pipeline = p }, {}, {}
+  for _, name in ipairs(list) do
+    if kinds[name].needs_rows and not about.scores then about = model.judged(p, data) end
+    local main, more = model.figures(name, about)
+    append(figures, main)
+    append(rest, more)
+  end
+  if #list == 1 then append(figures, rest) end
+  if #list > 1 and #figures % 2 == 1 then figures[#figures + 1] = rest[1] end
+  return figures, about
+end
+
+--- model.plot(pipeline, what, data, given): see Pipeline:plot.
+function model.plot(p, what, data, given)
+  local o
+  what, data, o = arguments(what, data, given)
+  local figures, about = gather(p, wanted_kinds(p, what), data)
+  if #figures == 0 then fail("there is no picture of this model") end
+  local columns = math.min(#figures, 2)
+  local rows = (#figures + columns - 1) // columns
+  figures.title = o.title or about.rows_text and ("%s on %s"):format(
+    p.fitted.solver:label(), about.rows_text) or p.fitted.solver:label()
+  figures.columns, figures.width = columns, o.width or columns * PANEL_WIDTH
+  figures.height = o.height or rows * PANEL_HEIGHT
+  return plot.panels(figures)
+end
+
+return model

@@ -1,0 +1,77 @@
+--- Numbers behind the pictures of the library's objects: means, intervals, spacing, samples.
+local core = require "scullery.core"
+
+local numbers = {}
+
+--- numbers.mean(list): the mean and its standard error (nil for fewer than two).
+function numbers.mean(list)
+  local n, sum, square = #list, 0, 0
+  for _, value in ipairs(list) do sum = sum + value end
+  local mean = sum / n
+  for _, value in ipairs(list) do square = square + (value - mean) ^ 2 end
+  return mean, n > 1 and math.sqrt(square / (n - 1) / n) or nil
+end
+
+local Z = 1.959963984540054 -- the normal distribution's 97.5 % point
+
+--- numbers.wilson(hits, n): low and high of Wilson's 95 % interval (1927) for a share of hits / n.
+function numbers.wilson(hits, n)
+  local p, z2 = hits / n, Z * Z
+  local centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+  local half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+  -- at the ends the formula gives them within rounding
+  return hits <= 0 and 0.0 or centre - half, hits >= n and 1.0 or centre + half
+end
+
+--- numbers.log_spaced(values): whether ascending numbers lie more evenly on a log axis than on a
+--- linear one.
+function numbers.log_spaced(values)
+  local n = #values
+  if n < 2 or values[1] <= 0 then return false end
+  if n == 2 then return values[2] >= 10 * values[1] end
+  local function unevenness(f)
+    local step, sum = (f(values[n]) - f(values[1])) / (n - 1), 0
+    for i = 2, n do sum = sum + ((f(values[i]) - f(values[i - 1])) / step - 1) ^ 2 end
+    return sum
+  end
+  return unevenness(math.log) < unevenness(function(v) return v end)
+end
+
+--- numbers.wide(values): whether positive numbers span so much that they want a log axis.
+function numbers.wide(values)
+  local low, high = math.huge, -math.huge
+  for _, value in ipairs(values) do
+    if value == value and math.abs(value) < math.huge then
+      low, high = math.min(low, value), math.max(high, value)
+    end
+  end
+  return low > 0 and low < math.huge and high / low > 50
+end
+
+local MOST_POINTS = 2000 -- more make a picture heavy and say no more
+
+--- numbers.sample(n, seed): the numbers of the rows that a picture draws, ascending: all of them,
+--- or 2000 at random; second: a sentence that says so, or nil.
+function numbers.sample(n, seed)
+  local rows = {}
+  if n <= MOST_POINTS then
+    for i = 1, n do rows[i] = i end
+    return rows
+  end
+  rows = table.move(core.permutation(n, seed, 34), 1, MOST_POINTS, 1, {})
+  table.sort(rows)
+  return rows, ("%d of %d rows are drawn, chosen at random (seed %d)"):format(MOST_POINTS, n, seed)
+end
+
+--- numbers.column(X, j[, rows]): column j of a matrix as a list; of these rows alone.
+function numbers.column(X, j, rows)
+  local list = {}
+  if rows then
+    for i, row in ipairs(rows) do list[i] = X:get(row, j) end
+    return list
+  end
+  for i = 1, X:rows() do list[i] = X:get(i, j) end
+  return list
+end
+
+return numbers

@@ -1,0 +1,170 @@
+--- A figure: what a picture shows, whatever draws it.
+-- What back ends get, all of it checked:
+--   figure = { title, columns, width, height (pixels), panels = { panel, ... } }
+--   panel = { title, x = axis, y = axis, layers, legend = whether there is one, colour_bar = {
+--     label, low, high } or nil, notes = { sentences }, equal = whether both axes have one scale }
+--   axis = { label (with its unit), log, low, high (finite, low < high), categories = names at 1 ..
+--     n, or nil; reversed = whether 1 is on top (heatmaps) }
+--   layers:
+--     { kind = "line", x, y, low, high (a band, or nil), label, colour, marks }
+--     { kind = "points", x, y, low, high (whiskers or nil), text (markers or nil), label, colour }
+--     { kind = "bars", x, y, low, high, width, base = 0, label, colour }
+--     { kind = "cells", values = rows of numbers, numbers = whether they are written }
+--     { kind = "rule", x1, y1, x2, y2, label }
+-- Lists hold finite numbers or NaN, a gap; on a log axis x and y are positive, and low and high at
+-- least 0. Texts are one line of valid UTF-8 without control characters.
+local core = require "scullery.core"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local texts = require "scullery.plot.texts"
+
+local figure = {}
+
+local Figure = objects.class("figure", { example = "fig",
+  fields = "title columns width height panels" })
+figure.class = Figure
+
+--- figure.of{ title =, columns =, width =, height =, panels = }: a figure of these.
+function figure.of(given)
+  given.title = given.title and texts.clean(given.title) or nil
+  return setmetatable(given, Figure)
+end
+
+--- figure.new(o, panel): a figure of one panel, o its options.
+function figure.new(o, panel)
+  return figure.of{ columns = 1, width = o.width, height = o.height, panels = { panel } }
+end
+
+--- figure.is(value): whether it is a figure.
+function figure.is(value) return getmetatable(value) == Figure end
+
+-- ---------------------------------------------------------------- the data behind it
+
+local COLUMNS = { "panel", "series", "x", "y", "low", "high", "width", "text", "value" }
+
+local function quoted(value)
+  if value == nil then return "" end
+  if math.type(value) == "float" then
+    local short = ("%.15g"):format(value)
+    return value ~= value and "nan" or tonumber(short) == value and short
+      or ("%.17g"):format(value)
+  end
+  local text = tostring(value)
+  return text:find('[,"\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
+end
+
+-- Rows of all series of a panel: column -> value.
+local function add_rows(rows, panel, name)
+  for place, one in ipairs(panel.data) do
+    local series = one.label or tostring(place)
+    for i = 1, #one.x do
+      local row = { panel = name, series = series, width = one.width }
+      for _, column in ipairs{ "x", "y", "low", "high", "text", "value" } do
+        row[column] = one[column] and one[column][i]
+      end
+      rows[#rows + 1] = row
+    end
+  end
+end
+
+--- fig:data("f.csv") saves the data behind the picture: a row a point, with the columns panel,
+--- series, x, y, and where they are used low, high (ends of bands and whiskers), width (of bars),
+--- text (the markers) and value (of a heatmap's cell). All points are saved, those too that were
+--- not drawn.
+function Figure:data(path)
+  if type(path) ~= "string" then
+    error("takes the path of a .csv file, and got " .. options.show(path), 0)
+  end
+  if not path:lower():find("%.csv$") then error(path .. ": the data are saved as .csv", 0) end
+  local rows, used, lines = {}, {}, {}
+  for i, panel in ipairs(self.panels) do add_rows(rows, panel, panel.title or tostring(i)) end
+  for _, row in ipairs(rows) do for column in pairs(row) do used[column] = true end end
+  local columns = {}
+  for _, column in ipairs(COLUMNS) do if used[column] then columns[#columns + 1] = column end end
+  lines[1] = table.concat(columns, ",")
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for j, column in ipairs(columns) do cells[j] = quoted(row[column]) end
+    lines[#lines + 1] = table.concat(cells, ",")
+  end
+  core.write_text(path, table.concat(lines, "\n") .. "\n")
+end
+
+-- ---------------------------------------------------------------- drawn
+
+local text_rules = { width = { type = "integer", low = 10, high = 1000 },
+  height = { type = "integer", low = 5, high = 1000 },
+  colour = { type = "boolean", default = false } }
+
+--- fig:text{ width =, height =, colour = } -> the picture in Unicode, lines of text. width and
+--- height in characters: by default those of the terminal, and a height that fits. colour = true:
+--- with the terminal's colours.
+function Figure:text(given)
+  local o = options.check("figure:text", given or {}, text_rules, 0)
+  return require("scullery.plot.unicode").text(self, { width = o.width or core.terminal().columns,
+    height = o.height, colour = o.colour })
+end
+
+-- At the prompt: the picture, in the terminal's colours; inside of a table its title alone.
+function Figure:__display(o)
+  local title = self.title or self.panels[1] and self.panels[1].title
+  if o.depth > 0 then return title and ("figure %q"):format(title) or "figure" end
+  local unicode = require "scullery.plot.unicode"
+  return unicode.text(self, { width = o.width, colour = o.colour, ascii = unicode.must_be_ascii() })
+end
+
+function Figure:__tostring()
+  local unicode = require "scullery.plot.unicode"
+  return unicode.text(self, { width = core.terminal().columns, ascii = unicode.must_be_ascii() })
+end
+
+--- fig:svg() -> the text of the picture as SVG; nil and a reason where gnuplot cannot draw it.
+function Figure:svg()
+  local ok, drawn = options.attempt(require("scullery.plot.gnuplot").draw, self, "svg")
+  if not ok then return nil, options.plain(drawn) end
+  return require("scullery.plot.svg").inline(drawn)
+end
+
+--- fig:save("f.svg") saves the picture, whole or not at all: .svg, .png and .pdf, which need
+--- gnuplot (apt-get install gnuplot-nox), or .txt, the picture in Unicode, 80 columns wide.
+function Figure:save(path)
+  if type(path) ~= "string" then
+    error("takes the path of a file, and got " .. options.show(path), 0)
+  end
+  local ending = path:lower():match("%.(%w+)$")
+  local drawn
+  if ending == "txt" then
+    drawn = require("scullery.plot.unicode").text(self, { width = 80, colour = false }) .. "\n"
+  elseif ending == "svg" or ending == "png" or ending == "pdf" then
+    drawn = require("scullery.plot.gnuplot").draw(self, ending)
+  else
+    error(path .. ": pictures are saved as .svg, .png, .pdf or .txt", 0)
+  end
+  core.write_text(path, drawn)
+end
+
+local shown_by
+
+--- figure.shown_by(f): fig:show() calls f(fig) from now on, as in a notebook.
+function figure.shown_by(f) shown_by = f end
+
+--- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
+--- sixel and gnuplot is there, else in Unicode, or in ASCII where the locale of a terminal is not
+--- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook
+--- the picture stands below the cell.
+function Figure:show()
+  if shown_by then
+    shown_by(self)
+    return
+  end
+  local terminal = core.terminal()
+  local drawn = terminal.output and require("scullery.plot.sixel").draw(self)
+  if not drawn then
+    local unicode = require "scullery.plot.unicode"
+    drawn = unicode.text(self, { width = terminal.columns, colour = terminal.colour,
+      ascii = unicode.must_be_ascii() })
+  end
+  io.stdout:write(drawn, "\n")
+end
+
+return figure

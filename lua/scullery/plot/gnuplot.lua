@@ -1,0 +1,47 @@
+--- Pictures by gnuplot: a figure becomes a script with its data inside, gnuplot's output the bytes
+--- of a file.
+local core = require "scullery.core"
+local script = require "scullery.plot.script"
+local svg = require "scullery.plot.svg"
+
+local gnuplot = {}
+
+local SECONDS = 120       -- gnuplot is stopped after
+local MOST = 512 * 2 ^ 20 // 1 | 0 -- bytes of a picture
+
+gnuplot.absent = "gnuplot is not installed, or not in PATH: apt-get install gnuplot-nox (in the \z
+  terminal, fig:show() draws without it, and fig:save(\"f.txt\") saves that picture)"
+
+-- What a whole picture ends with.
+local endings = { svg = "</svg>%s*$", png = "IEND\xaeB`\x82$", pdf = "%%%%EOF%s*$",
+  sixel = "\27\\%s*$" }
+
+-- gnuplot's own words: the last line of its message that says something.
+local function reason_of(message)
+  local last
+  for line in message:gmatch("[^\n]+") do
+    local words = line:gsub("^.-line %d+: ", ""):gsub("^%s+", ""):gsub("%s+$", "")
+    if words:find("%a") and not words:find("^gnuplot>") then last = words end
+  end
+  return last and last:gsub("[%c\x80-\xff]", "?") or "it says no reason"
+end
+
+local function fail(...) error(string.format(...), 0) end
+
+--- gnuplot.draw(figure, format): the bytes of the picture; format: "svg", "png", "pdf" or "sixel".
+--- An error where gnuplot is absent, has no such output, fails, or takes more than two minutes.
+function gnuplot.draw(figure, format)
+  local drawn, message, status = core.gnuplot(script.of(figure, format), SECONDS, MOST)
+  if not drawn then error(gnuplot.absent, 0) end
+  if message:find("unknown or ambiguous terminal", 1, true) then
+    fail("the gnuplot in PATH cannot write %s: apt-get install gnuplot-nox brings one that can",
+      format)
+  end
+  if status ~= 0 then fail("gnuplot failed: %s", reason_of(message)) end
+  if not drawn:find(endings[format], -20) then
+    fail("gnuplot wrote no whole %s file: %s", format, reason_of(message))
+  end
+  return format == "svg" and svg.finish(drawn, figure) or drawn
+end
+
+return gnuplot

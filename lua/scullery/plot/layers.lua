@@ -1,0 +1,245 @@
+--- Layers of a panel for gnuplot: their data, and what it plots of them.
+local colours = require "scullery.plot.colours"
+local quoting = require "scullery.plot.quoting"
+local texts = require "scullery.plot.texts"
+local ticks = require "scullery.plot.ticks"
+
+local layers = {}
+
+--- layers.LABEL_MOST: characters of an entry of the legend.
+layers.LABEL_MOST = 32
+
+local quote, number = quoting.text, quoting.number
+
+local MARKERS = { 7, 9, 5, 13, 11, 6, 8, 4, 12, 10 } -- filled first
+local DASHES = { "solid", "(9,4)", "(2,3)", "(9,3,2,3)", "(14,4,2,4,2,4)" }
+local PIXELS_MOST = 2500 -- cells drawn as rectangles; more as an image
+local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
+local NUMBER_LEAST = 7 -- pixels of the font in cells
+local GREY = "#505050"
+
+local function pick(list, place) return list[(place - 1) % #list + 1] end
+
+local function colour_of(layer) return ('rgb "#%s"'):format(pick(colours.series, layer.colour)) end
+
+--- layers.palette(): gnuplot's palette of heatmaps.
+function layers.palette()
+  local stops = {}
+  for i, hex in ipairs(colours.map) do stops[i] = ('%d "#%s"'):format(i - 1, hex) end
+  return ("set palette defined (%s)"):format(table.concat(stops, ", "))
+end
+
+-- What is being made: lines of the script with the data, and the elements of the plot command.
+local function add_data(made, rows)
+  made.blocks = made.blocks + 1
+  local name = ("$d%d"):format(made.blocks)
+  local lines = made.lines
+  lines[#lines + 1] = name .. " << EOD"
+  table.move(rows, 1, #rows, #lines + 1, lines)
+  lines[#lines + 1] = "EOD"
+  return name
+end
+
+local function add_plot(made, ...) made.plots[#made.plots + 1] = string.format(...) end
+
+local function title_of(made, label)
+  if not made.legend or not label then return "notitle" end
+  return "title " .. quote(texts.short(label, layers.LABEL_MOST))
+end
+
+-- Rows of numbers.
+local function rows_of(lists)
+  local rows = {}
+  for i = 1, #lists[1] do
+    local cells = {}
+    for j, list in ipairs(lists) do cells[j] = number(list[i]) end
+    rows[i] = table.concat(cells, " ")
+  end
+  return rows
+end
+
+-- ---------------------------------------------------------------- each kind
+
+-- The ends of bands and whiskers, within what a log axis holds.
+local function ends(made, list)
+  local least, clipped = made.panel.y.log and made.panel.y.low or -math.huge, {}
+  for i, value in ipairs(list) do clipped[i] = value < least and least or value end
+  return clipped
+end
+
+-- Bands are drawn before the lines: one a stretch without gaps.
+local function add_band(made, layer)
+  if not layer.low then return end
+  local rows, open, any = {}, false, false
+  local low, high = ends(made, layer.low), ends(made, layer.high)
+  for i, x in ipairs(layer.x) do
+    local drawn = low[i] == low[i] and high[i] == high[i]
+    if drawn then
+      rows[#rows + 1] = ("%s %s %s"):format(number(x), number(low[i]), number(high[i]))
+      any = true
+    elseif open then
+      rows[#rows + 1] = ""
+    end
+    open = drawn
+  end
+  if not any then return end
+  add_plot(made, "%s using 1:2:3 with filledcurves linecolor %s fillstyle transparent solid 0.2 \z
+    noborder notitle", add_data(made, rows), colour_of(layer))
+end
+
+local function add_line(made, layer)
+  local data = add_data(made, rows_of{ layer.x, layer.y })
+  add_plot(made, "%s using 1:2 with %s linecolor %s linewidth 2 dashtype %s pointtype %d \z
+    pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(layer),
+    pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))
+end
+
+-- x moved by a share of the axis.
+local function beside(axis, x, share)
+  if axis.log then return x * (axis.high / axis.low) ^ share end
+  return x + share * (axis.high - axis.low)
+end
+
+-- Whiskers with caps, as stretches of a line: gnuplot's own leave a gap at the point.
+local function add_whiskers(made, layer, colour)
+  if not layer.low then return end
+  local rows, axis = {}, made.panel.x
+  local low, high = ends(made, layer.low), ends(made, layer.high)
+  local function add(x1, y1, x2, y2)
+    table.move({ number(x1) .. " " .. number(y1), number(x2) .. " " .. number(y2), "" }, 1, 3,
+      #rows + 1, rows)
+  end
+  for i, x in ipairs(layer.x) do
+    if low[i] == low[i] and high[i] == high[i] then
+      add(x, low[i], x, high[i])
+      for _, y in ipairs{ low[i], high[i] } do
+        add(beside(axis, x, -CAP), y, beside(axis, x, CAP), y)
+      end
+    end
+  end
+  if #rows == 0 then return end
+  add_plot(made, "%s using 1:2 with lines linecolor %s linewidth 1.2 dashtype solid notitle",
+    add_data(made, rows), colour)
+end
+
+-- Markers that are texts: each different one is an entry of an array.
+local function add_texts(made, layer)
+  local places, count, rows, lines = {}, 0, {}, made.lines
+  local name = ("T%d"):format(made.blocks + 1)
+  local entries = {}
+  for i, text in ipairs(layer.text) do
+    if not places[text] then
+      count = count + 1
+      places[text] = count
+      entries[count] = ("%s[%d] = %s"):format(name, count, quote(text))
+    end
+    rows[i] = ("%s %s %d"):format(number(layer.x[i]), number(layer.y[i]), places[text])
+  end
+  if count == 0 then return end
+  lines[#lines + 1] = ("array %s[%d]"):format(name, count)
+  table.move(entries, 1, count, #lines + 1, lines)
+  add_plot(made, "%s using 1:2:(%s[int(column(3))]) with labels textcolor %s notitle",
+    add_data(made, rows), name, colour_of(layer))
+  if made.legend and layer.label then
+    add_plot(made, "keyentry with points pointtype %d linecolor %s %s", pick(MARKERS, layer.colour),
+      colour_of(layer), title_of(made, layer.label))
+  end
+end
+
+local function add_points(made, layer)
+  add_whiskers(made, layer, colour_of(layer))
+  if layer.text then return add_texts(made, layer) end
+  local size = #layer.x > 2000 and 0.4 or #layer.x > 300 and 0.6 or 0.9
+  add_plot(made, "%s using 1:2 with points pointtype %d pointsize %g linecolor %s %s",
+    add_data(made, rows_of{ layer.x, layer.y }), pick(MARKERS, layer.colour), size,
+    colour_of(layer), title_of(made, layer.label))
+end
+
+local function add_bars(made, layer)
+  local base = made.panel.y.log and made.panel.y.low or layer.base
+  local rows, half = {}, layer.width / 2
+  for i, x in ipairs(layer.x) do
+    if layer.y[i] == layer.y[i] then
+      rows[#rows + 1] = ("%s %s %s %s %s %s"):format(number(x), number(layer.y[i]),
+        number(x - half), number(x + half), number(base), number(layer.y[i]))
+    end
+  end
+  if #rows > 0 then
+    add_plot(made, "%s using 1:2:3:4:5:6 with boxxyerror linecolor %s linewidth 0.5 \z
+      fillstyle solid 0.85 border linecolor rgb \"white\" %s", add_data(made, rows),
+      colour_of(layer), title_of(made, layer.label))
+  end
+  add_whiskers(made, layer, 'rgb "#202020"')
+end
+
+local function add_rule(made, layer)
+  local data = add_data(made, { ("%s %s"):format(number(layer.x1), number(layer.y1)),
+    ("%s %s"):format(number(layer.x2), number(layer.y2)) })
+  add_plot(made, "%s using 1:2 with lines linecolor rgb \"%s\" linewidth 1 dashtype (4,3) %s",
+    data, GREY, title_of(made, layer.label))
+end
+
+--- layers.number_font(layer, size): the font, in pixels, of numbers in the cells of a panel of this
+--- size, nil where none is readable.
+function layers.number_font(layer, size)
+  local room = math.min((size.width - 160) / #layer.values[1] / 3,
+    (size.height - 90) / #layer.values / 1.6)
+  return room >= NUMBER_LEAST and math.min(13, math.floor(room)) or nil
+end
+
+-- Numbers in the cells, white on dark colours and black on light ones.
+local function add_numbers(made, layer, font)
+  local bar, shades = made.panel.colour_bar, { dark = {}, light = {} }
+  for i, row in ipairs(layer.values) do
+    for j, value in ipairs(row) do
+      local share = (value - bar.low) / (bar.high - bar.low)
+      local shade = value == value and colours.is_dark(colours.at(share)) and "dark" or "light"
+      local rows = shades[shade]
+      if value == value then
+        rows[#rows + 1] = ('%d %d "%s"'):format(j, i, ticks.number(value))
+      end
+    end
+  end
+  for shade, colour in pairs{ dark = "white", light = "black" } do
+    if #shades[shade] > 0 then
+      add_plot(made, '%s using 1:2:3 with labels textcolor rgb "%s" font ",%g" notitle',
+        add_data(made, shades[shade]), colour, font)
+    end
+  end
+end
+
+local function add_cells(made, layer, size)
+  local rows = {}
+  for i, row in ipairs(layer.values) do
+    for j, value in ipairs(row) do rows[#rows + 1] = ("%d %d %s"):format(j, i, number(value)) end
+  end
+  made.lines[#made.lines + 1] =
+    'set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb "#e8e8e8" fillstyle \z
+    solid noborder'
+  add_plot(made, "%s using 1:2:3 with image %s notitle", add_data(made, rows),
+    #rows <= PIXELS_MOST and "pixels" or "")
+  local font = layer.numbers and layers.number_font(layer, size)
+  if font then add_numbers(made, layer, font * size.point) end
+end
+
+local adders = { line = add_line, points = add_points, bars = add_bars, rule = add_rule,
+  cells = add_cells }
+
+--- layers.add(lines, panel, size): to the lines of a script, the data of the panel's layers and the
+--- command that plots them. size = { width =, height = (of the panel, in pixels), point = font size
+--- of a pixel }.
+function layers.add(lines, panel, size)
+  local made = { lines = lines, plots = {}, panel = panel, legend = panel.legend, blocks = 0 }
+  for _, layer in ipairs(panel.layers) do
+    if layer.kind == "rule" then add_rule(made, layer) end
+  end
+  for _, layer in ipairs(panel.layers) do
+    if layer.kind == "line" then add_band(made, layer) end
+  end
+  for _, layer in ipairs(panel.layers) do
+    if layer.kind ~= "rule" then adders[layer.kind](made, layer, size) end
+  end
+  lines[#lines + 1] = "plot " .. table.concat(made.plots, ", \\\n  ")
+end
+
+return layers

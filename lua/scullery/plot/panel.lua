@@ -1,0 +1,260 @@
+--- One panel of a figure: the options that all kinds share, limits of its axes, rules, notes.
+local options = require "scullery.options"
+local texts = require "scullery.plot.texts"
+local thin = require "scullery.plot.thin"
+local values = require "scullery.plot.values"
+
+local panel = {}
+
+local LARGEST = 1e300 -- numbers beyond are not drawn
+local SMALLEST = 1e-305 -- nor those below on a log axis
+local MARGIN = 0.04   -- of an axis, on each side of the data
+local MOST_RULES = 100
+
+local range_rule = { test = values.is_range,
+  takes = "{ low, high }, two finite numbers in ascending order" }
+
+local common = {
+  title = { type = "string" }, x_label = { type = "string" }, y_label = { type = "string" },
+  x_unit = { type = "string" }, y_unit = { type = "string" }, x_range = range_rule,
+  y_range = range_rule, legend = { choices = { "auto", "none" }, default = "auto" },
+  width = { type = "integer", low = 100, high = 10000, default = 720 },
+  height = { type = "integer", low = 100, high = 10000, default = 480 },
+}
+
+--- panel.rules(own): the options of a kind of picture: its own and those that all share.
+function panel.rules(own)
+  local rules = {}
+  for name, rule in pairs(common) do rules[name] = rule end
+  for name, rule in pairs(own) do rules[name] = rule end
+  return rules
+end
+
+--- panel.lines: options of pictures with two axes of numbers.
+panel.lines = { x_log = { type = "boolean", default = false },
+  y_log = { type = "boolean", default = false }, equal = { type = "boolean", default = false },
+  rules = { type = "table", takes = "a list of { y = 0.5 }, { x = 3 } or { diagonal = true }" } }
+
+-- ---------------------------------------------------------------- what cannot be drawn
+
+local function counted(count, one, many)
+  return count == 1 and "1 " .. one or ("%d %s"):format(count, many)
+end
+
+-- Why a value of an axis cannot be drawn, or nil.
+local function fault_of(value, axis)
+  if value ~= value or value == math.huge or value == -math.huge then return "nan" end
+  if value > LARGEST or value < -LARGEST then return "large" end
+  if axis.log and value < SMALLEST then return "log" end
+end
+
+-- Ends of whiskers and bands: none where it is no number, the axis's end where a log axis has none.
+local function clean_end(value, axis)
+  local fault = fault_of(value, axis)
+  if fault == "log" then return 0 end
+  if value == math.huge then return LARGEST end
+  if value == -math.huge then return axis.log and 0 or -LARGEST end
+  return fault and 0 / 0 or value
+end
+
+local function clean_layer(layer, axes, faults)
+  local x, y = {}, {}
+  for i, given in ipairs(layer.x) do
+    local fault = fault_of(given, axes.x) or fault_of(layer.y[i], axes.y)
+    if fault then faults[fault] = (faults[fault] or 0) + 1 end
+    x[i], y[i] = given, layer.y[i]
+    if fault then y[i] = 0 / 0 end
+    if fault_of(given, axes.x) then x[i] = 0 / 0 end
+  end
+  layer.x, layer.y = x, y
+  for _, name in ipairs{ "low", "high" } do
+    local list, clean = layer[name], {}
+    for i, value in ipairs(list or {}) do
+      clean[i] = y[i] == y[i] and clean_end(value, axes.y) or 0 / 0
+    end
+    layer[name] = list and clean
+  end
+end
+
+local function notes_of(faults)
+  local notes = {}
+  if faults.nan then
+    notes[1] = counted(faults.nan, "value is not a number and is", "values are not numbers and are")
+      .. " not drawn"
+  end
+  if faults.log then
+    notes[#notes + 1] = counted(faults.log, "value is not positive and is",
+      "values are not positive and are") .. " not drawn on a log axis"
+  end
+  if faults.large then
+    notes[#notes + 1] = counted(faults.large, "value is", "values are")
+      .. " beyond 1e300 and not drawn"
+  end
+  return notes
+end
+
+-- ---------------------------------------------------------------- limits
+
+local function limits() return { low = math.huge, high = -math.huge } end
+
+local function take(limit, value, log)
+  if not value or value ~= value or log and value <= 0 then return end
+  if value < limit.low then limit.low = value end
+  if value > limit.high then limit.high = value end
+end
+
+local function take_layer(layer, axes, x_limit, y_limit)
+  local half = layer.kind == "bars" and layer.width / 2 or 0
+  for i, y in ipairs(layer.y) do
+    if y == y then
+      take(x_limit, layer.x[i] - half)
+      take(x_limit, layer.x[i] + half)
+      take(y_limit, y)
+      take(y_limit, layer.low and layer.low[i], axes.y.log)
+      take(y_limit, layer.high and layer.high[i], axes.y.log)
+    end
+  end
+  if layer.kind == "bars" then take(y_limit, 0, axes.y.log) end
+end
+
+-- Room beside the data; not where bars stand on the axis.
+local function padded(axis, limit, bars)
+  local low, high = limit.low, limit.high
+  if axis.log then
+    local decades = math.log(high, 10) - math.log(low, 10)
+    local pad = 10 ^ (decades > 1e-9 and MARGIN * decades or 0.3)
+    axis.low, axis.high = math.max(low / pad, SMALLEST), math.min(high * pad, LARGEST * 100)
+    return
+  end
+  local span = high - low
+  if span <= 1e-9 * math.max(math.abs(low), math.abs(high)) then
+    local most = math.max(math.abs(low), math.abs(high))
+    axis.low, axis.high = low - (most > 0 and most or 1) / 2, high + (most > 0 and most or 1) / 2
+    return
+  end
+  axis.low = bars and low == 0 and 0 or low - MARGIN * span
+  axis.high = bars and high == 0 and 0 or high + MARGIN * span
+end
+
+local function set_range(title, axis, limit, given, bars, name)
+  if axis.low then return end -- a heatmap's
+  if given and axis.log and given[1] <= 0 then
+    error(("%s: %s_range begins at %s, and a log axis takes positive numbers"):format(title, name,
+      options.show(given[1])), 0)
+  end
+  if given then
+    axis.low, axis.high = given[1], given[2]
+    if axis.high - axis.low <= 1e-12 * math.max(math.abs(axis.low), math.abs(axis.high)) then
+      error(("%s: %s_range is too narrow to draw"):format(title, name), 0)
+    end
+    return
+  end
+  padded(axis, limit, bars)
+end
+
+-- ---------------------------------------------------------------- rules
+
+local one_rule = { x = { type = "number" }, y = { type = "number" },
+  diagonal = { type = "boolean" }, label = { type = "string" } }
+
+local function check_rules(title, given)
+  local list = {}
+  local count = given and rawlen(given) or 0
+  if count > MOST_RULES then error(("%s: rules has %d entries, at most %d are taken"):format(title,
+    count, MOST_RULES), 0) end
+  for i = 1, count do
+    local what = ("%s: rules[%d]"):format(title, i)
+    if type(rawget(given, i)) ~= "table" then
+      error(("%s takes { y = 0.5 }, { x = 3 } or { diagonal = true }, and got %s"):format(what,
+        options.show(rawget(given, i))), 0)
+    end
+    local o = options.check(what, rawget(given, i), one_rule, 0)
+    local kinds = (o.x and 1 or 0) + (o.y and 1 or 0) + (o.diagonal and 1 or 0)
+    local place = o.x or o.y or 0
+    if kinds ~= 1 or place ~= place or math.abs(place) > LARGEST then
+      error(what .. " takes one of x, y (finite numbers) and diagonal = true", 0)
+    end
+    list[i] = o
+  end
+  if count == 0 and given and next(given) ~= nil then
+    error(("%s: rules takes a list, as { { y = 0.5 } }"):format(title), 0)
+  end
+  return list
+end
+
+-- The rule as a segment between the ends of the axes; nil where a log axis does not hold it.
+local function rule_layer(o, x, y)
+  local layer = { kind = "rule", label = o.label and texts.clean(o.label) }
+  if o.x then
+    layer.x1, layer.y1, layer.x2, layer.y2 = o.x, y.low, o.x, y.high
+    return o.x >= x.low and o.x <= x.high and layer or nil
+  elseif o.y then
+    layer.x1, layer.y1, layer.x2, layer.y2 = x.low, o.y, x.high, o.y
+    return o.y >= y.low and o.y <= y.high and layer or nil
+  end
+  local low, high = math.max(x.low, y.low), math.min(x.high, y.high)
+  layer.x1, layer.y1, layer.x2, layer.y2 = low, low, high, high
+  return low < high and layer or nil
+end
+
+-- ---------------------------------------------------------------- a panel
+
+local function axis_of(o, name)
+  local label, unit = texts.clean(o[name .. "_label"] or ""), o[name .. "_unit"]
+  if unit then label = (label == "" and "%s(%s)" or "%s (%s)"):format(label, texts.clean(unit)) end
+  return { label = label ~= "" and label or nil, log = o[name .. "_log"] or false }
+end
+
+local function has_labels(layers)
+  for _, layer in ipairs(layers) do if layer.label then return true end end
+  return false
+end
+
+local function clean_labels(layers)
+  for _, layer in ipairs(layers) do
+    if layer.label then layer.label = texts.clean(layer.label) end
+  end
+end
+
+local function nothing(title, layers)
+  local count = 0
+  for _, layer in ipairs(layers) do count = count + #layer.x end
+  error(title .. (count == 0 and ": there is nothing to draw, the lists are empty"
+    or ": no point can be drawn: none is finite, and positive where an axis is logarithmic"), 0)
+end
+
+--- panel.make(title, o, given): a panel as back ends take it. o: checked options; given = {
+--- layers = with lists as they were given, x =, y =: fields of the axes beside those of the
+--- options, data = what is saved, colour_bar = }.
+function panel.make(title, o, given)
+  local axes, layers, faults = { x = axis_of(o, "x"), y = axis_of(o, "y") }, given.layers, {}
+  for name, axis in pairs(axes) do
+    for field, value in pairs(given[name] or {}) do axis[field] = value end
+  end
+  local x_limit, y_limit = limits(), limits()
+  local bars = false
+  for _, layer in ipairs(layers) do
+    if layer.x then
+      clean_layer(layer, axes, faults)
+      take_layer(layer, axes, x_limit, y_limit)
+    end
+    bars = bars or layer.kind == "bars"
+  end
+  local rules = check_rules(title, o.rules)
+  if not given.colour_bar and x_limit.low > x_limit.high then nothing(title, layers) end
+  for _, rule in ipairs(rules) do
+    take(x_limit, rule.x, axes.x.log)
+    take(y_limit, rule.y, axes.y.log)
+  end
+  set_range(title, axes.x, x_limit, o.x_range, false, "x")
+  set_range(title, axes.y, y_limit, o.y_range, bars, "y")
+  for _, rule in ipairs(rules) do layers[#layers + 1] = rule_layer(rule, axes.x, axes.y) end
+  clean_labels(layers)
+  local made = { title = o.title and texts.clean(o.title) or nil, x = axes.x, y = axes.y,
+    layers = layers, notes = given.notes or notes_of(faults), colour_bar = given.colour_bar,
+    legend = o.legend ~= "none" and has_labels(layers), equal = o.equal or nil, data = given.data }
+  thin.panel(made)
+  return made
+end
+
+return panel

@@ -1,0 +1,185 @@
+--- The script of a figure for gnuplot.
+-- Texts are written so that gnuplot can read nothing else in them: between double quotes, with each
+-- byte of ASCII that is no letter or space as an octal number; and they are drawn as they stand
+-- ("noenhanced").
+local glyphs = require "scullery.plot.glyphs"
+local layers = require "scullery.plot.layers"
+local quoting = require "scullery.plot.quoting"
+local text = require "scullery.text"
+local texts = require "scullery.plot.texts"
+local ticks = require "scullery.plot.ticks"
+
+local script = {}
+
+local quote, number = quoting.text, quoting.number
+
+local CHARACTER = 8.5  -- pixels, about
+local NAME_MOST = 24   -- characters of a category at an axis
+local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned
+local LEGEND_RIGHT = 480 -- pixels of a panel that has its legend on the right
+local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
+
+local terminals = {
+  svg = 'svg size %d,%d fixed noenhanced font "DejaVu Sans,13" background rgb "white"',
+  png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" fontscale 2 linewidth 2 \z
+    pointscale 2 background rgb "white"',
+  pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "DejaVu Sans,9.75" fontscale 1 linewidth 1 \z
+    background rgb "white"',
+  sixel = 'sixelgd size %d,%d noenhanced font "DejaVu Sans,10" background rgb "white" truecolor',
+}
+
+local scales = { svg = 1, png = 2, pdf = 1 / 96, sixel = 1 }
+local points = { svg = 1, png = 0.75, pdf = 0.75, sixel = 0.75 } -- of fonts, a pixel
+
+-- Lines of text that fit into so many pixels.
+local function wrapped(s, room, character)
+  local lines = text.wrap(s, math.max(8, room // (character or CHARACTER)))
+  for i, line in ipairs(lines) do lines[i] = quote(line) end
+  return #lines > 0 and table.concat(lines, '."\\n".') or '""'
+end
+
+-- ---------------------------------------------------------------- axes
+
+local function longest(names)
+  local most = 0
+  for _, name in ipairs(names) do most = math.max(most, math.min(NAME_MOST, text.width(name))) end
+  return most
+end
+
+-- Room in pixels -> how many ticks, and whether their texts are turned.
+local function tick_room(axis, name, room)
+  if not axis.categories then return math.max(3, room / (name == "y" and 45 or 75)) end
+  if name == "y" then return room / 18 end
+  local length = longest(axis.categories)
+  local width = (length + 1) * CHARACTER
+  if length < TURNED_FROM or width * #axis.categories <= room then return room / width, false end
+  return room / 18, true
+end
+
+local function tick_lines(axis, name, room)
+  local most, turned = tick_room(axis, name, room)
+  local marks = {}
+  for _, tick in ipairs(ticks.of(axis, most)) do
+    marks[#marks + 1] = quote(texts.short(tick.text, NAME_MOST)) .. " " .. number(tick.value)
+  end
+  for _, value in ipairs(ticks.minor(axis)) do
+    marks[#marks + 1] = '"" ' .. number(value) .. " 1"
+  end
+  return ("set %stics %s (%s)"):format(name, turned and "rotate by 45 right" or "norotate",
+    table.concat(marks, ", ")), turned
+end
+
+-- Room on the left for the first of the turned names, where the y axis leaves too little; gnuplot's
+-- own margin does not see it.
+local function turned_margin(panel, room)
+  local names = panel.x.categories
+  local length = math.min(NAME_MOST, text.width(names[1])) * CHARACTER * 0.71
+  local needed = length - room / #names / 2
+  local used = 30 + (panel.y.label and 20 or 0)
+  return needed > used and ("set lmargin %g"):format(needed / CHARACTER + 1) or ""
+end
+
+local function add_axis(lines, axis, name, room)
+  local low, high = axis.low, axis.high
+  if axis.reversed then low, high = high, low end
+  if axis.log then lines[#lines + 1] = ("set logscale %s 10"):format(name) end
+  lines[#lines + 1] = ("set %srange [%s:%s]"):format(name, number(low), number(high))
+  local marks, turned = tick_lines(axis, name, room)
+  lines[#lines + 1] = marks
+  if axis.label then
+    lines[#lines + 1] = ("set %slabel %s"):format(name, wrapped(axis.label, room))
+  end
+  return turned
+end
+
+-- ---------------------------------------------------------------- a panel
+
+local style = [[
+reset
+set border 3 linewidth 0.8 linecolor rgb "#606060"
+set tics nomirror out scale 0.6,0.3 textcolor rgb "#202020"
+set grid xtics ytics back linetype 1 linewidth 0.6 linecolor rgb "#dddddd"
+set errorbars small
+set style fill solid noborder
+set bars 0.6]]
+
+local function add_colour_bar(lines, bar, room)
+  local marks = {}
+  for _, tick in ipairs(ticks.of(bar, room / 45)) do
+    marks[#marks + 1] = quote(tick.text) .. " " .. number(tick.value)
+  end
+  lines[#lines + 1] = "unset grid"
+  lines[#lines + 1] = layers.palette()
+  lines[#lines + 1] = ("set cbrange [%s:%s]"):format(number(bar.low), number(bar.high))
+  lines[#lines + 1] = ("set cbtics (%s)"):format(table.concat(marks, ", "))
+  lines[#lines + 1] = "set colorbox noborder"
+  if bar.label then lines[#lines + 1] = "set cblabel " .. quote(bar.label) end
+end
+
+-- Notes stand below the label of the x axis.
+local function add_notes(lines, panel, room, size)
+  local notes, cells = table.move(panel.notes, 1, #panel.notes, 1, {}), panel.layers[1]
+  if cells.numbers and not layers.number_font(cells, size) then
+    notes[#notes + 1] = "the cells are too small for their numbers"
+  end
+  if #notes == 0 then return end
+  local rows = { wrapped(panel.x.label or "", room) }
+  for _, note in ipairs(notes) do rows[#rows + 1] = wrapped(note, room) end
+  lines[#lines + 1] = "set xlabel " .. table.concat(rows, '."\\n".')
+end
+
+-- Pixels that the legend takes on the right.
+local function legend_width(panel)
+  local most = 0
+  for _, layer in ipairs(panel.layers) do
+    most = math.max(most, layer.label and text.width(layer.label) or 0)
+  end
+  return 50 + math.min(most, layers.LABEL_MOST) * CHARACTER
+end
+
+local function panel_lines(panel, size)
+  local lines, width, height = { style }, size.width, size.height
+  local beside = panel.legend and width >= LEGEND_RIGHT
+  local room = width - 60 - (beside and legend_width(panel) or 0)
+  if panel.title then
+    lines[#lines + 1] = ('set title %s font ",%g"'):format(
+      wrapped(panel.title, room, TITLE * 0.6), TITLE * size.point)
+  end
+  if panel.x.categories then lines[#lines + 1] = "set grid noxtics" end
+  local turned = add_axis(lines, panel.x, "x", room - 50)
+  if turned then lines[#lines + 1] = turned_margin(panel, room - 50) end
+  add_axis(lines, panel.y, "y", height - 90)
+  add_notes(lines, panel, room, size)
+  lines[#lines + 1] = not panel.legend and "unset key"
+    or beside and "set key outside right top vertical Left reverse samplen 2.5"
+    or "set key outside bottom center horizontal Left reverse samplen 2.5"
+  if panel.colour_bar then add_colour_bar(lines, panel.colour_bar, height - 90) end
+  if panel.equal then lines[#lines + 1] = "set size ratio -1" end
+  layers.add(lines, panel, size)
+  return table.concat(lines, "\n")
+end
+
+--- script.of(figure, format): the script; format: "svg", "png", "pdf" or "sixel".
+function script.of(figure, format)
+  local scale, count = scales[format], #figure.panels
+  local lines = { "set encoding utf8", "set terminal "
+    .. terminals[format]:format(figure.width * scale, figure.height * scale) }
+  local columns = figure.columns
+  local rows = math.ceil(count / columns)
+  local several = count > 1 or figure.title
+  if several then
+    lines[#lines + 1] = ("set multiplot layout %d,%d%s"):format(rows, columns, figure.title
+      and (" title %s font \",%g\""):format(wrapped(figure.title, figure.width - 20,
+        HEADING * 0.62), HEADING * points[format]) or "")
+  end
+  local height = (figure.height - (figure.title and 30 or 0)) / rows
+  for _, panel in ipairs(figure.panels) do
+    lines[#lines + 1] = panel_lines(panel, { width = figure.width / columns, height = height,
+      point = points[format] })
+  end
+  if several then lines[#lines + 1] = "unset multiplot" end
+  local whole = table.concat(lines, "\n") .. "\n"
+  return format == "svg" and whole or glyphs.drawable(whole)
+end
+
+return script

@@ -1,0 +1,284 @@
+--- What stands around a canvas: title, axes with their ticks and labels, legend, notes. A picture
+--- is a list of lines { text =, width = }.
+local ink = require "scullery.plot.unicode.ink"
+local scale = require "scullery.plot.unicode.scale"
+local text = require "scullery.text"
+local texts = require "scullery.plot.texts"
+
+local frame = {}
+
+local LEAST_ROWS, LEAST_COLUMNS = 5, 10
+local MOST_TICKS = 10
+local GAP = "   " -- between entries of the legend
+
+--- frame.add(lines, s[, side, columns]): s as one more line, on a side of so many columns.
+function frame.add(lines, s, side, columns)
+  if side and side ~= "left" then s = text.pad(s, columns, side) end
+  s = s:gsub(" +$", "")
+  lines[#lines + 1] = { text = s, width = text.width(s) }
+end
+
+--- frame.add_wrapped(lines, s, side, columns): s in as many lines as it takes.
+function frame.add_wrapped(lines, s, side, columns)
+  for _, line in ipairs(text.wrap(s or "", columns)) do frame.add(lines, line, side, columns) end
+end
+
+--- frame.label(axis, ticks): the axis' label with what its ticks count.
+function frame.label(axis, ticks)
+  local parts = {}
+  if axis.label and axis.label ~= "" then parts[1] = axis.label end
+  if ticks.less then parts[#parts + 1] = "less " .. ticks.less end
+  if ticks.times then parts[#parts + 1] = "× " .. ticks.times end
+  return table.concat(parts, ", ")
+end
+
+--- frame.layers(panel, kind): the layers of a kind, in order.
+function frame.layers(panel, kind)
+  local list = {}
+  for _, layer in ipairs(panel.layers) do if layer.kind == kind then list[#list + 1] = layer end end
+  return list
+end
+
+--- frame.notes(panel, ...): the notes of a drawing, any of them nil, and those of the panel.
+function frame.notes(panel, ...)
+  local list = {}
+  for i = 1, select("#", ...) do list[#list + 1] = (select(i, ...)) end
+  return table.move(panel.notes or {}, 1, #(panel.notes or {}), #list + 1, list)
+end
+
+-- ------------------------------------------------------------ legend
+
+--- frame.legend(entries, columns, colour): lines of { sample =, label =, colour = } side by side.
+function frame.legend(entries, columns, colour)
+  local lines, line, used = {}, nil, 0
+  for _, entry in ipairs(entries) do
+    local taken = text.width(entry.sample) + 1
+    local label = text.shorten(entry.label, math.max(1, columns - taken - 1))
+    local width = taken + text.width(label)
+    if line and used + #GAP + width > columns then line = nil end
+    if not line then
+      line, used = ink.spans(), 1
+      lines[#lines + 1] = { spans = line }
+      line:add(" ")
+    else
+      line:add(GAP)
+      used = used + #GAP
+    end
+    line:add(entry.sample, colour and entry.colour and ink.series(entry.colour) or nil)
+    line:add(" " .. label)
+    used = used + width
+    lines[#lines].width = used
+  end
+  for i, one in ipairs(lines) do lines[i] = { text = one.spans:text(), width = one.width } end
+  return lines
+end
+
+-- ------------------------------------------------------------ axes
+
+--- frame.rows(panel, o, legend): rows for the canvas of a panel so that all of it is o.height
+--- lines, where that leaves half of them; o.rows where it says so.
+function frame.rows(panel, o, legend)
+  if o.rows then return o.rows end
+  local lines = {}
+  frame.add_wrapped(lines, panel.title, "left", o.width)
+  frame.add_wrapped(lines, panel.x.label, "left", o.width)
+  for _, note in ipairs(panel.notes or {}) do frame.add_wrapped(lines, note, "left", o.width) end
+  return math.max(LEAST_ROWS, o.height // 2, o.height - #lines - #legend - 3)
+end
+
+--- frame.row(share, rows): the row of a share of the way from the bottom to the top.
+function frame.row(share, rows) return (math.floor((1 - share) * (4 * rows - 1) + 0.5)) // 4 end
+
+--- frame.column(share, columns): the column of a share of the way from left to right.
+function frame.column(share, columns) return (math.floor(share * (2 * columns - 1) + 0.5)) // 2 end
+
+-- The value i of a category, and all numbers' ticks, as { share =, text = }.
+local function ticks_of(axis, most)
+  local share, list = scale.share(axis), {}
+  if axis.categories then
+    for i, name in ipairs(axis.categories) do
+      list[i] = { share = share(i), text = text.clean(tostring(name)) }
+    end
+    return list
+  end
+  local ticks = scale.ticks(axis, most)
+  for i, tick in ipairs(ticks) do list[i] = { share = share(tick.value), text = tick.text } end
+  list.times, list.less = ticks.times, ticks.less
+  return list
+end
+
+--- frame.short(name, columns): a clean name in at most so many columns, without some of its middle
+--- where that helps: names that stand together often differ at their ends.
+function frame.short(name, columns)
+  return (columns >= 6 and texts.short or text.shorten)(name, columns)
+end
+
+--- frame.are_counted(names): whether names are the numbers 1, 2, ..., so that a reader knows those
+--- that are left out.
+function frame.are_counted(names)
+  for i, name in ipairs(names) do if tostring(name) ~= tostring(i) then return false end end
+  return true
+end
+
+local function is_inside(share) return share >= -1e-9 and share <= 1 + 1e-9 end
+
+-- The most columns that names or numbers on the left may take.
+local function gutter_most(width) return math.max(width // 3, width - LEAST_COLUMNS - 40, 5) end
+
+--- frame.left(axis, rows, width): the labels on the left: { [row] = text }, .gutter = their
+--- columns, .label = what stands above them, .note where names were left out or cut.
+function frame.left(axis, rows, width)
+  local ticks = ticks_of(axis, math.max(2, rows // 3))
+  local left, most = { gutter = 0 }, math.min(gutter_most(width), width - LEAST_COLUMNS - 1)
+  for _, tick in ipairs(ticks) do
+    local row = is_inside(tick.share) and frame.row(math.min(1, math.max(0, tick.share)), rows)
+    if row and left[row] then left.dropped = true end
+    if row and not left[row] then
+      left.cut = left.cut or text.width(tick.text) > most
+      left[row] = frame.short(tick.text, most)
+      left.gutter = math.max(left.gutter, text.width(left[row]))
+    end
+  end
+  left.label = frame.label(axis, ticks)
+  if axis.categories then
+    left.note = frame.note_of("y", left.cut and most,
+      left.dropped and not frame.are_counted(axis.categories))
+  end
+  return left
+end
+
+--- frame.note_of(axis, most, dropped): the sentence on names that were cut to `most` columns, or
+--- left out; nil where neither is true.
+function frame.note_of(axis, most, dropped)
+  local parts = {}
+  if most then parts[1] = ("are cut to %d columns"):format(most) end
+  if dropped then parts[#parts + 1] = "are not all shown" end
+  if #parts == 0 then return nil end
+  return ("names of the %s axis %s"):format(axis, table.concat(parts, " and "))
+end
+
+-- The line of labels, each centred at its column of the canvas, or nil where two would meet.
+local function labels_line(ticks, gutter, columns, gap)
+  local line, used = {}, 0
+  for _, tick in ipairs(ticks) do
+    local width = text.width(tick.text)
+    local start = gutter + 1 + tick.column - (width - 1) // 2
+    start = math.max(0, math.min(start, gutter + 1 + columns - width))
+    if used > 0 and start < used + gap then return nil end
+    line[#line + 1] = (" "):rep(start - used) .. tick.text
+    used = start + width
+  end
+  return table.concat(line)
+end
+
+--- frame.names_below({ { column =, text = }, ... }, gutter, columns[, counted]): as frame.below, of
+--- names: cut to the distance between them, every k-th where that is too little. counted: they are
+--- 1, 2, ...
+function frame.names_below(ticks, gutter, columns, counted)
+  if #ticks == 0 then return { line = "", ticks = ticks } end
+  local pitch, longest = columns, 0
+  for i, tick in ipairs(ticks) do
+    if i > 1 then pitch = math.min(pitch, tick.column - ticks[i - 1].column) end
+    longest = math.max(longest, text.width(tick.text))
+  end
+  local stride = 1
+  while pitch * stride - 1 < math.min(4, longest) do stride = stride + 1 end
+  for kept = stride, #ticks + stride do -- at the edges they may need more room
+    local list, most = {}, math.max(1, math.min(columns, pitch * kept - 1))
+    for i = 1, #ticks, kept do
+      list[#list + 1] = { column = ticks[i].column, text = frame.short(ticks[i].text, most) }
+    end
+    local line = labels_line(list, gutter, columns, 1)
+    if line then
+      return { line = line, ticks = list,
+        note = frame.note_of("x", longest > most and most, kept > 1 and not counted) }
+    end
+  end
+end
+
+local function placed(axis, columns, most)
+  local list = {}
+  local ticks = ticks_of(axis, most)
+  for _, tick in ipairs(ticks) do
+    if is_inside(tick.share) then
+      list[#list + 1] = { text = tick.text, column = frame.column(math.min(1, math.max(0,
+        tick.share)), columns) }
+    end
+  end
+  return list, frame.label(axis, ticks)
+end
+
+--- frame.below(axis, gutter, columns): what stands below the canvas: .line of labels, .ticks = {
+--- { column = } }, .label, .note.
+function frame.below(axis, gutter, columns)
+  if axis.categories then
+    local list, label = placed(axis, columns, 1)
+    local below = frame.names_below(list, gutter, columns,
+      frame.are_counted(axis.categories))
+    below.label = label
+    return below
+  end
+  local all, label
+  for most = math.max(1, math.min(MOST_TICKS, columns // 4)), 1, -1 do
+    all, label = placed(axis, columns, most)
+    local line = labels_line(all, gutter, columns, 2)
+    if line then return { line = line, ticks = all, label = label } end
+  end
+  for stride = 2, #all + 1 do -- even the fewest meet
+    local list = {}
+    for i = 1, #all, stride do
+      list[#list + 1] = { column = all[i].column, text = text.shorten(all[i].text, columns) }
+    end
+    local line = labels_line(list, gutter, columns, 1)
+    if line then return { line = line, ticks = list, label = label } end
+  end
+  return { line = "", ticks = {}, label = label }
+end
+
+-- ------------------------------------------------------------ the whole
+
+-- The rows of the canvas with what stands on their left and behind them.
+local function canvas_lines(lines, left, parts)
+  local columns, behind = parts.canvas.columns, parts.behind or {}
+  for i, row in ipairs(parts.canvas:lines()) do
+    local name, value = left[i - 1], behind[i]
+    local s = text.pad(name or "", left.gutter, "right") .. (name and "┤" or "│") .. row.text
+    local width = left.gutter + 1 + row.width
+    if value then
+      s = s .. (" "):rep(columns - row.width + 1) .. value
+      width = left.gutter + 1 + columns + 1 + #value
+    end
+    lines[#lines + 1] = { text = s, width = width }
+  end
+end
+
+local function axis_line(gutter, columns, ticks)
+  local marks = {}
+  for c = 0, columns - 1 do marks[c + 1] = "─" end
+  for _, tick in ipairs(ticks) do marks[tick.column + 1] = "┬" end
+  return (" "):rep(gutter) .. "└" .. table.concat(marks)
+end
+
+--- frame.assemble(panel, o, { canvas =, left =, below =, legend =, notes =[, behind =] }): the
+--- picture of a panel, as a list of lines; .title and .head: how many of them are the title, and
+--- stand above the canvas. behind[i]: a text behind row i.
+function frame.assemble(panel, o, parts)
+  local lines, left, below = {}, parts.left, parts.below
+  local columns = parts.canvas.columns
+  frame.add_wrapped(lines, panel.title, "centre", o.width)
+  lines.title = #lines
+  frame.add_wrapped(lines, left.label, "left", o.width)
+  lines.head = #lines
+  canvas_lines(lines, left, parts)
+  frame.add(lines, axis_line(left.gutter, columns, below.ticks))
+  if below.line ~= "" then frame.add(lines, below.line) end
+  for _, line in ipairs(text.wrap(below.label, o.width)) do
+    local free = left.gutter + 1 + math.max(0, columns - text.width(line)) // 2
+    frame.add(lines, (" "):rep(math.min(free, o.width - text.width(line))) .. line)
+  end
+  table.move(parts.legend, 1, #parts.legend, #lines + 1, lines)
+  for _, note in ipairs(parts.notes) do frame.add_wrapped(lines, note, "left", o.width) end
+  return lines
+end
+
+return frame

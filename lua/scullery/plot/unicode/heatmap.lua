@@ -1,0 +1,243 @@
+--- A table of numbers as cells: shades, or the colours of their background, with the numbers where
+--- they have room.
+local canvas = require "scullery.plot.unicode.canvas"
+local frame = require "scullery.plot.unicode.frame"
+local glyphs = require "scullery.plot.unicode.glyphs"
+local ink = require "scullery.plot.unicode.ink"
+local scale = require "scullery.plot.unicode.scale"
+local text = require "scullery.text"
+
+local heatmap = {}
+
+local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
+local STEPS, LEAST_STEPS = 10, 4 -- of the bar that shows the range
+local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
+
+-- The value that a cell of the canvas shows: the mean of those that share it; NaN where none is a
+-- number.
+local function mean_of(values, top, bottom, left, right)
+  local sum, count = 0, 0
+  for i = top, bottom do
+    for j = left, right do
+      local value = values[i][j]
+      if value == value then sum, count = sum + value / 4, count + 1 end
+    end
+  end
+  return count > 0 and sum / count * 4 or 0 / 0
+end
+
+-- How a side of `count` values lies on at most `most` places: cells, places each (1 where several
+-- values share a place), values each.
+local function layout(count, most, largest)
+  if count <= most then return count, math.min(largest, most // count), 1 end
+  local each = math.ceil(count / most)
+  return math.ceil(count / each), 1, each
+end
+
+-- The means of blocks of `down` x `across` values.
+local function merged(values, down, across)
+  if down == 1 and across == 1 then return values end
+  local rows = {}
+  for top = 1, #values, down do
+    local row = {}
+    for left = 1, #values[1], across do
+      row[#row + 1] = mean_of(values, top, math.min(#values, top + down - 1), left,
+        math.min(#values[1], left + across - 1))
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+-- ------------------------------------------------------------ cells
+
+local function limits(panel, values)
+  local bar = panel.colour_bar
+  if bar then return bar.low, bar.high end
+  local low, high = math.huge, -math.huge
+  for _, row in ipairs(values) do
+    for _, value in ipairs(row) do
+      if value == value then low, high = math.min(low, value), math.max(high, value) end
+    end
+  end
+  if low < high then return low, high end
+  local middle = low == high and low or 0
+  return middle - 1, middle + 1
+end
+
+-- A cell's glyph, colour and background at a share of the range.
+local function look(share, colour)
+  if share ~= share then return glyphs.missing end
+  share = math.max(0, math.min(1, share))
+  if colour then
+    local paper, letters = ink.ramp(share)
+    return " ", letters, paper
+  end
+  return glyphs.shades[math.min(#glyphs.shades, 1 + math.floor(share * #glyphs.shades))]
+end
+
+local function number_text(value)
+  if value ~= value then return "" end
+  if value == math.floor(value) and math.abs(value) < 1e6 then return ("%d"):format(value) end
+  return ("%.3g"):format(value)
+end
+
+local function longest_number(values)
+  local most = 0
+  for _, row in ipairs(values) do
+    for _, value in ipairs(row) do most = math.max(most, #number_text(value)) end
+  end
+  return most
+end
+
+-- A number in the middle of its cell, without shades beside it where that can be.
+local function write_number(plot, place, value, letters)
+  local s = number_text(value)
+  if s == "" then return end
+  local free = place.width - #s
+  if not plot.colour and free >= 2 then s = " " .. s .. " " end
+  local start = place.column + (place.width - #s) // 2
+  for i = 1, #s do
+    plot.canvas:put_over(start + i - 1, place.row + (place.height - 1) // 2, s:sub(i, i), letters)
+  end
+end
+
+local function draw_cell(plot, place, value)
+  local glyph, letters, paper = look(plot.share(value), plot.colour)
+  for row = place.row, place.row + place.height - 1 do
+    for column = place.column, place.column + place.width - 1 do
+      plot.canvas:put_under(column, row, glyph, letters, paper)
+    end
+  end
+  if plot.numbers then write_number(plot, place, value, letters) end
+end
+
+-- ------------------------------------------------------------ names
+
+-- Names in the middle of their cells: those of the first value where several share one.
+local function left_of(panel, width)
+  local most, longest = math.max(5, width // 3), 0
+  local names = panel.y.categories
+  for _, name in ipairs(names or {}) do
+    longest = math.max(longest, text.width(tostring(name)))
+  end
+  return { gutter = names and math.min(most, longest) or 0, label = panel.y.label or "",
+    cut = longest > most and most }
+end
+
+local function name_rows(panel, left, plot)
+  for i = 1, panel.y.categories and plot.count_down or 0 do
+    local from_top = panel.y.reversed and i or plot.count_down + 1 - i
+    local name = panel.y.categories[(i - 1) * plot.down + 1]
+    left[(from_top - 1) * plot.height + (plot.height - 1) // 2] =
+      frame.short(text.clean(tostring(name)), left.gutter)
+  end
+  left.note = frame.note_of("y", left.cut,
+    plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
+end
+
+local function below_of(panel, left, plot)
+  local list = {}
+  for j = 1, panel.x.categories and plot.count_across or 0 do
+    list[j] = { column = (j - 1) * plot.width + (plot.width - 1) // 2,
+      text = text.clean(tostring(panel.x.categories[(j - 1) * plot.across + 1])) }
+  end
+  local counted = frame.are_counted(panel.x.categories or {})
+  local below = frame.names_below(list, left.gutter, plot.canvas.columns, counted)
+  below.label = panel.x.label or ""
+  if plot.across > 1 and not counted and not below.note then
+    below.note = frame.note_of("x", nil, true)
+  end
+  return below
+end
+
+-- ------------------------------------------------------------ colour bar
+
+-- The ends of the range as texts, and the steps that have room between them.
+local function ends_of(low, high, width)
+  for digits = 3, 1, -1 do
+    local form = ("%%.%dg"):format(digits)
+    local from, to = form:format(low), form:format(high)
+    local room = width - 3 - #from - #to
+    if room >= LEAST_STEPS or digits == 1 then return from, to, math.min(STEPS, room) end
+  end
+end
+
+-- "low ░▒▓█ high  label", the label in lines of its own where it has no room there.
+local function colour_bar(panel, o, low, high)
+  local lines, line = {}, ink.spans()
+  local label = panel.colour_bar and panel.colour_bar.label or ""
+  local from, to, steps = ends_of(low, high, o.width)
+  line:add(" " .. from .. " ")
+  for i = 1, steps do
+    local glyph, letters, paper = look((i - 0.5) / steps, o.colour)
+    line:add(glyph, letters, paper)
+  end
+  local used = 3 + #from + steps + #to
+  line:add(" " .. to)
+  if label ~= "" and used + 2 + text.width(label) <= o.width then
+    line:add("  " .. text.clean(label))
+    used, label = used + 2 + text.width(label), ""
+  end
+  lines[1] = { text = line:text(), width = used }
+  frame.add_wrapped(lines, label, "left", o.width)
+  return lines
+end
+
+-- ------------------------------------------------------------ the whole
+
+local function notes_of(panel, layer, left, below, plot)
+  local means = plot.down > 1 or plot.across > 1
+  return frame.notes(panel, left.note, below.note,
+    means and ("each cell is the mean of up to %d x %d values"):format(plot.down, plot.across)
+      or nil,
+    layer.numbers and not plot.numbers and "the cells are too narrow for their numbers" or nil)
+end
+
+local function longest_name(names)
+  local most = 0
+  for _, name in ipairs(names or {}) do most = math.max(most, text.width(tostring(name))) end
+  return most
+end
+
+-- How many cells there are, their columns and rows, and the values that each shows.
+local function lay_out(plot, panel, layer, o, left)
+  local rows, most = frame.rows(panel, o, { 1 }), o.width - left.gutter - 1
+  local longest = layer.numbers and longest_number(layer.values) or 0
+  local named = math.min(NAME_WIDEST, longest_name(panel.x.categories) + 1)
+  local widest = math.max(named, layer.numbers and longest + (plot.colour and 2 or 4) or WIDEST)
+  plot.count_down, plot.height, plot.down = layout(#layer.values, rows, HIGHEST)
+  plot.count_across, plot.width, plot.across = layout(#layer.values[1], most, widest)
+  plot.numbers = layer.numbers and plot.down == 1 and plot.across == 1 and plot.width >= longest
+  if plot.numbers then -- about twice as wide as high
+    plot.height = math.min(plot.height, plot.width > 6 and 3 or 1)
+  else
+    plot.height = math.min(plot.height, (plot.width + 1) // 2)
+    plot.width = math.min(plot.width, math.max(2 * plot.height, named))
+  end
+end
+
+--- heatmap.block(panel, o): the picture of a panel of cells, as a list of lines.
+function heatmap.block(panel, o)
+  local layer = frame.layers(panel, "cells")[1]
+  local left, plot = left_of(panel, o.width), { colour = o.colour }
+  lay_out(plot, panel, layer, o, left)
+  local values = merged(layer.values, plot.down, plot.across)
+  local low, high = limits(panel, layer.values)
+  plot.share = scale.share{ low = low, high = high }
+  plot.canvas = canvas.new(plot.count_across * plot.width, plot.count_down * plot.height)
+  for i, row in ipairs(values) do
+    local from_top = panel.y.reversed and i or #values + 1 - i
+    for j, value in ipairs(row) do
+      draw_cell(plot, { row = (from_top - 1) * plot.height, column = (j - 1) * plot.width,
+        width = plot.width, height = plot.height }, value)
+    end
+  end
+  name_rows(panel, left, plot)
+  local below = below_of(panel, left, plot)
+  return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
+    legend = colour_bar(panel, o, low, high),
+    notes = notes_of(panel, layer, left, below, plot) })
+end
+
+return heatmap

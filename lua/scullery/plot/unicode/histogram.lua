@@ -1,0 +1,86 @@
+--- Upright bars over an axis of numbers, filled by eighths of a cell.
+local frame = require "scullery.plot.unicode.frame"
+local glyphs = require "scullery.plot.unicode.glyphs"
+local points = require "scullery.plot.unicode.points"
+
+local histogram = {}
+
+local function clamp(v) return math.max(0, math.min(1, v)) end
+
+-- The first and last column of bar i, one at least; nil where it lies beside the canvas.
+local function columns_of(plot, layer, i)
+  local half = (layer.width or 1) / 2
+  local from, to = plot.x(layer.x[i] - half), plot.x(layer.x[i] + half)
+  if from ~= from and to == to then from = 0 end -- it begins below a log axis
+  if not (to > 0 and from < 1) then return nil end
+  local first = math.floor(clamp(from) * plot.columns + 0.5)
+  local last = math.max(first, math.floor(clamp(to) * plot.columns + 0.5) - 1)
+  return math.min(first, plot.columns - 1), math.min(last, plot.columns - 1)
+end
+
+-- The height of a layer's bars in each column, as shares of the y axis: the one that is farthest
+-- from the base, which is the second result.
+local function heights(plot, layer)
+  local base = plot.y(layer.base or 0)
+  base = base == base and clamp(base) or 0
+  local list = {}
+  for i = 1, #layer.x do
+    local y = plot.y(layer.y[i])
+    local first, last
+    if y == y and layer.y[i] ~= (layer.base or 0) then first, last = columns_of(plot, layer, i) end
+    for c = first or 0, last or -1 do
+      if not list[c] or math.abs(y - base) > math.abs(list[c] - base) then list[c] = clamp(y) end
+    end
+  end
+  return list, base
+end
+
+-- One column from the base to a height, in eighths from below; `fill` in whole cells.
+local function draw_column(plot, c, base, height, fill, colour)
+  local whole = 8 * plot.rows
+  local low = math.floor(math.min(base, height) * whole + 0.5)
+  local high = math.max(math.floor(math.max(base, height) * whole + 0.5), low + 1)
+  for row = 0, plot.rows - 1 do
+    local bottom = 8 * (plot.rows - 1 - row)
+    local from, to = math.max(low - bottom, 0), math.min(high - bottom, 8)
+    local at = row * plot.columns + c
+    local behind = plot.canvas.under_ink[at]
+    if to - from == 8 then
+      plot.canvas:put_under(c, row, fill, colour)
+    elseif to > 0 and from == 0 and (plot.plain or to >= 4) then
+      plot.canvas:put_under(c, row, plot.plain and glyphs.from_below[to] or fill, colour, behind)
+    elseif from > 0 and from < 8 and 8 - from >= 4 then
+      plot.canvas:put_under(c, row, plot.plain and glyphs.upper_half or fill, colour, behind)
+    end
+  end
+end
+
+--- histogram.draw(panel, plot): the bars of a panel. Where bars of several series overlap, the
+--- shorter ones stand in front.
+function histogram.draw(panel, plot)
+  local all = {}
+  for place, layer in ipairs(frame.layers(panel, "bars")) do
+    local list, base = heights(plot, layer)
+    all[place] = { list = list, base = base, colour = plot.ink(layer.colour),
+      fill = glyphs.fill(plot.colour and 1 or place) }
+    if layer.low then points.draw_whiskers(plot, layer) end
+  end
+  plot.plain = plot.colour or #all == 1
+  for c = 0, #all > 0 and plot.columns - 1 or -1 do
+    local here = {}
+    for place, one in ipairs(all) do
+      if one.list[c] then
+        here[#here + 1] = { one = one, place = place, size = math.abs(one.list[c] - one.base) }
+      end
+    end
+    table.sort(here, function(a, b)
+      if a.size ~= b.size then return a.size > b.size end
+      return a.place > b.place
+    end)
+    for _, bar in ipairs(here) do
+      draw_column(plot, c, bar.one.base, bar.one.list[c], bar.one.fill, bar.one.colour)
+    end
+  end
+end
+
+return histogram

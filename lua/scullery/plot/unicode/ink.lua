@@ -1,0 +1,63 @@
+--- Colours of a terminal of 256: those of series, shades from low to high, and texts in them.
+local colours = require "scullery.plot.colours"
+
+local ink = {}
+
+local LIGHT_TEXT, DARK_TEXT = 231, 16
+local BLACK = 246 -- grey in place of black, which a dark terminal does not show
+local LIGHTER = 1.15 -- lines are thin: on a dark terminal the series' own colours are too dark
+
+-- Levels of the 6 x 6 x 6 cube from code 16 on.
+local LEVELS = { 0, 95, 135, 175, 215, 255 }
+
+local function nearest_level(value)
+  local best = 1
+  for i, level in ipairs(LEVELS) do
+    if math.abs(level - value) < math.abs(LEVELS[best] - value) then best = i end
+  end
+  return best - 1
+end
+
+-- The code that is nearest to a colour.
+local function code_of(red, green, blue)
+  return 16 + 36 * nearest_level(red) + 6 * nearest_level(green) + nearest_level(blue)
+end
+
+--- ink.series(colour): the code of series 1, 2, ...
+function ink.series(colour)
+  local red, green, blue = colours.rgb(colour)
+  local code = code_of(LIGHTER * red, LIGHTER * green, LIGHTER * blue)
+  return code == 16 and BLACK or code
+end
+
+--- ink.ramp(share): the code of a value at a share of its range, in [0, 1], and that of text on it.
+function ink.ramp(share)
+  local red, green, blue = colours.at(share)
+  return code_of(red, green, blue), colours.is_dark(red, green, blue) and LIGHT_TEXT or DARK_TEXT
+end
+
+local Spans = {}
+Spans.__index = Spans
+
+--- ink.spans(): a line in the making: spans:add(text[, colour[, paper]]), spans:text().
+function ink.spans() return setmetatable({ parts = {} }, Spans) end
+
+function Spans:add(text, colour, paper)
+  if text == " " or not colour then colour = nil end
+  if colour ~= self.colour or paper ~= self.paper then
+    local codes = {}
+    if self.colour or self.paper then codes[1] = "0" end
+    if colour then codes[#codes + 1] = "38;5;" .. colour end
+    if paper then codes[#codes + 1] = "48;5;" .. paper end
+    self.parts[#self.parts + 1] = "\27[" .. table.concat(codes, ";") .. "m"
+    self.colour, self.paper = colour, paper
+  end
+  self.parts[#self.parts + 1] = text
+end
+
+function Spans:text()
+  self:add("")
+  return table.concat(self.parts)
+end
+
+return ink

@@ -1,0 +1,76 @@
+--- Panels of lines, points, histograms and rules over two axes of numbers.
+local canvas = require "scullery.plot.unicode.canvas"
+local frame = require "scullery.plot.unicode.frame"
+local glyphs = require "scullery.plot.unicode.glyphs"
+local histogram = require "scullery.plot.unicode.histogram"
+local ink = require "scullery.plot.unicode.ink"
+local lines = require "scullery.plot.unicode.lines"
+local points = require "scullery.plot.unicode.points"
+local scale = require "scullery.plot.unicode.scale"
+
+local xy = {}
+
+local drawn = { line = true, points = true }
+
+-- Whether lines and points need marks to be told apart: more than one colour.
+local function has_several(panel)
+  local first
+  for _, layer in ipairs(panel.layers) do
+    if drawn[layer.kind] then
+      first = first or layer.colour or 1
+      if first ~= (layer.colour or 1) then return true end
+    end
+  end
+  return false
+end
+
+-- The sample of a layer in the legend; `place`: the how manieth of its kind it is.
+local function sample_of(layer, place, plot)
+  local colour = layer.colour or 1
+  if layer.kind == "rule" then return glyphs.rule end
+  if layer.kind == "bars" then return glyphs.fill(plot.colour and 1 or place) end
+  if layer.kind == "points" then return points.sample(layer, plot) end
+  local sample = (plot.several or layer.marks) and glyphs.mark(colour) or glyphs.line
+  return layer.low and sample .. glyphs.shading(plot.colour and 1 or place) or sample
+end
+
+local function entries_of(panel, plot)
+  local entries, places, seen = {}, {}, {}
+  for _, layer in ipairs(panel.legend and panel.layers or {}) do
+    places[layer.kind] = (places[layer.kind] or 0) + 1
+    if layer.label and layer.label ~= "" then
+      local sample = sample_of(layer, places[layer.kind], plot)
+      local key = sample .. layer.label
+      if not seen[key] then
+        entries[#entries + 1] = { sample = sample, label = layer.label,
+          colour = layer.kind ~= "rule" and (layer.colour or 1) }
+      end
+      seen[key] = true
+    end
+  end
+  return entries
+end
+
+--- xy.block(panel, o): the picture of a panel, as a list of lines; .rows: those of its canvas. o:
+--- width, height or rows (of the canvas), colour.
+function xy.block(panel, o)
+  local plot = { several = has_several(panel), colour = o.colour,
+    lines = #frame.layers(panel, "line"), points = #frame.layers(panel, "points") }
+  local legend = frame.legend(entries_of(panel, plot), o.width, o.colour)
+  local rows = frame.rows(panel, o, legend)
+  local left = frame.left(panel.y, rows, o.width)
+  local columns = o.width - left.gutter - 1
+  plot.canvas, plot.columns, plot.rows = canvas.new(columns, rows), columns, rows
+  plot.x, plot.y = scale.share(panel.x), scale.share(panel.y)
+  plot.ink = function(colour) return o.colour and ink.series(colour or 1) or nil end
+  histogram.draw(panel, plot)
+  lines.draw(panel, plot)
+  points.draw(panel, plot)
+  local below = frame.below(panel.x, left.gutter, columns)
+  local block = frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
+    legend = legend, notes = frame.notes(panel, left.note, below.note, plot.note) })
+  block.rows = rows
+  return block
+end
+
+return xy

@@ -1,0 +1,249 @@
+--- Pages of reports: one HTML file that opens in any browser and prints well. It holds its style
+--- and its pictures (SVG, or Unicode text where there is no gnuplot), runs no script and fetches
+--- nothing. Every text is escaped. The page is well-formed XML too.
+local core = require "scullery.core"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+
+local html = {}
+
+local style = [[
+html { background: #fff; color: #1a1a1a; font: 16px/1.5 "DejaVu Sans", Verdana, Arial, sans-serif; }
+body { max-width: 62em; margin: 2em auto; padding: 0 1.5em; }
+h1 { font-size: 1.7em; line-height: 1.2; margin: 0 0 .2em; }
+h2 { font-size: 1.25em; margin: 2em 0 .5em; padding-bottom: .2em; border-bottom: 1px solid #ccc; }
+h3 { font-size: 1.05em; margin: 1.4em 0 .4em; }
+p { margin: .5em 0; }
+.subtitle, figcaption, caption, .contents { color: #555; font-size: .9em; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: .8em 0; font-size: .9em; }
+caption { text-align: left; padding: .3em 0; }
+th, td { padding: .25em .8em .25em 0; text-align: left; vertical-align: top; }
+thead th { border-bottom: 1px solid #888; }
+tbody td, tbody th { border-bottom: 1px solid #e5e5e5; }
+tbody th { font-weight: normal; color: #555; white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.marked td { background: #fff3cd; }
+pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; font: .85em/1.35 "DejaVu Sans Mono",
+  Menlo, Consolas, monospace; }
+pre i { display: inline-block; width: 1ch; font-style: normal; }
+pre i.wide { width: 2ch; }
+figure { margin: 1em 0; }
+figure svg { max-width: 100%; height: auto; }
+@media print {
+  body { max-width: none; margin: 0; padding: 0; font-size: 11px; }
+  figure, tr, pre { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  pre { white-space: pre-wrap; }
+}
+]]
+
+-- ---------------------------------------------------------------- texts
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
+  ["'"] = "&#39;" }
+
+-- A byte that is no UTF-8, and what XML forbids, is shown as the replacement character.
+local REPLACEMENT = "\u{FFFD}"
+local function clean(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local ok, wrong = utf8.len(text, at)
+    local last = ok and #text or wrong - 1
+    parts[#parts + 1] = text:sub(at, last)
+    if not ok then parts[#parts + 1] = REPLACEMENT end
+    at = last + 2
+    if ok then break end
+  end
+  return (table.concat(parts):gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
+    :gsub("\xEF\xBF[\xBE\xBF]", REPLACEMENT))
+end
+
+--- html.escape(value): a value as text for a page: characters that HTML gives a meaning are
+--- escaped, and bytes that are no text become the replacement character.
+function html.escape(value)
+  return (clean(tostring(value)):gsub("[&<>\"']", entities))
+end
+
+-- Numbers as tables show them; texts as they are.
+local function shown(value)
+  if value == nil then return "" end
+  if math.type(value) == "integer" then return ("%d"):format(value) end
+  if type(value) == "number" then return value ~= value and "NaN" or ("%.6g"):format(value) end
+  return tostring(value)
+end
+
+-- ---------------------------------------------------------------- pages
+
+local Page = objects.class("report page", { example = "page",
+  fields = "title subtitle parts sections figures" })
+
+--- html.page{ title =, subtitle = }: an empty page; its methods add to it from the top.
+function html.page(given)
+  local o = options.check("report.page", given, { title = { type = "string", required = true },
+    subtitle = { type = "string" } })
+  return setmetatable({ title = o.title, subtitle = o.subtitle, parts = {}, sections = {},
+    figures = 0 }, Page)
+end
+
+local function add(self, ...) self.parts[#self.parts + 1] = string.format(...) end
+
+--- page:heading(text[, level]): a heading; level 2 (a section, which the list of contents names) or
+--- 3.
+function Page:heading(text, level)
+  if level == 3 then return add(self, "<h3>%s</h3>", html.escape(text)) end
+  self.sections[#self.sections + 1] = text
+  add(self, '<h2 id="section-%d">%s</h2>', #self.sections, html.escape(text))
+end
+
+--- page:paragraph(text): a paragraph.
+function Page:paragraph(text) add(self, "<p>%s</p>", html.escape(text)) end
+
+--- page:list(texts): a list of sentences; nothing where there are none.
+function Page:list(texts)
+  if #texts == 0 then return end
+  local items = {}
+  for i, text in ipairs(texts) do items[i] = ("<li>%s</li>"):format(html.escape(text)) end
+  add(self, "<ul>%s</ul>", table.concat(items, "\n"))
+end
+
+--- page:code(text): a text of fixed width, line by line.
+function Page:code(text) add(self, "<pre>%s</pre>", html.escape(text)) end
+
+-- For each column whether its cells are numbers (nil and "" say nothing).
+local function number_columns(columns, rows)
+  local list = {}
+  for j = 1, columns do
+    local seen, all = false, true
+    for _, row in ipairs(rows) do
+      local value = row[j]
+      if value ~= nil and value ~= "" then
+        seen, all = true, all and type(value) == "number"
+      end
+    end
+    list[j] = seen and all
+  end
+  return list
+end
+
+local function cells(tag, columns, row, numbers)
+  local list = {}
+  for j = 1, columns do
+    list[j] = ("<%s%s>%s</%s>"):format(tag, numbers[j] and ' class="number"' or "",
+      html.escape(shown(row[j])), tag)
+  end
+  return table.concat(list)
+end
+
+--- page:table{ heads = { text, ... }, rows = { { value, ... }, ... }, caption =, marked = row
+--- number, numbers = { [column] = true } }: a table. Columns of numbers stand to the right, as do
+--- those that `numbers` names; nil is an empty cell. marked: the row that stands out.
+function Page:table(given)
+  local columns, rows = #given.heads, given.rows
+  local numbers = number_columns(columns, rows)
+  for j in pairs(given.numbers or {}) do numbers[j] = true end
+  local lines = { '<div class="scroll"><table>' }
+  if given.caption then
+    lines[#lines + 1] = ("<caption>%s</caption>"):format(html.escape(given.caption))
+  end
+  lines[#lines + 1] = ("<thead><tr>%s</tr></thead>\n<tbody>"):format(
+    cells("th", columns, given.heads, numbers))
+  for i, row in ipairs(rows) do
+    lines[#lines + 1] = ("<tr%s>%s</tr>"):format(i == given.marked and ' class="marked"' or "",
+      cells("td", columns, row, numbers))
+  end
+  lines[#lines + 1] = "</tbody></table></div>"
+  add(self, "%s", table.concat(lines, "\n"))
+end
+
+--- page:facts{ { name, value }, ... }: a table of names and values; pairs without a value are left
+--- out.
+function Page:facts(pairs_of)
+  local lines = { '<div class="scroll"><table><tbody>' }
+  for i = 1, #pairs_of do
+    local name, value = pairs_of[i][1], pairs_of[i][2]
+    if value ~= nil then
+      lines[#lines + 1] = ("<tr><th>%s</th><td>%s</td></tr>"):format(html.escape(name),
+        html.escape(shown(value)))
+    end
+  end
+  lines[#lines + 1] = "</tbody></table></div>"
+  add(self, "%s", table.concat(lines, "\n"))
+end
+
+-- ---------------------------------------------------------------- pictures
+
+-- The SVG as an element of a page: without the XML head, its ids told apart from those of other
+-- pictures on the page.
+local function inline(svg, prefix)
+  local body = svg:match("<svg.*</svg>")
+  if not body then return nil end
+  body = body:gsub("(%f[%w:]id%s*=%s*)(['\"])(.-)%2", "%1%2" .. prefix .. "%3%2")
+  body = body:gsub("(href%s*=%s*['\"])#", "%1#" .. prefix)
+  return (body:gsub("url%(%s*#", "url(#" .. prefix))
+end
+
+-- A picture of characters: each has a box as wide as its columns, as a browser takes those that its
+-- monospaced font lacks, such as braille dots, from fonts of other widths.
+local function boxed(picture)
+  return (html.escape(picture):gsub("[\xC2-\xF4][\x80-\xBF]+", function(character)
+    local columns = core.text_width("a" .. character) - 1 -- none where it combines with that before
+    if columns == 0 then return character end
+    return (columns == 1 and "<i>%s</i>" or '<i class="wide">%s</i>'):format(character)
+  end))
+end
+
+--- page:figure(figure[, caption]): a figure of sc.plot, as SVG; as Unicode text where gnuplot is
+--- missing, which a line below it says.
+function Page:figure(figure, caption)
+  self.figures = self.figures + 1
+  local svg, reason = figure:svg()
+  local body = svg and inline(svg, ("figure-%d-"):format(self.figures))
+  if not body then
+    body = ("<pre>%s</pre>"):format(boxed(figure:text{ width = 96, height = 30,
+      colour = false }))
+    local note = reason and html.escape(reason)
+    caption = caption and html.escape(caption) .. (note and " (" .. note .. ")" or "") or note
+  else
+    caption = caption and html.escape(caption)
+  end
+  add(self, "<figure>%s%s</figure>", body, caption and ("\n<figcaption>%s</figcaption>"):format(
+    caption) or "")
+end
+
+-- ---------------------------------------------------------------- the whole
+
+local function contents(self)
+  if #self.sections < 3 then return "" end
+  local links = {}
+  for i, text in ipairs(self.sections) do
+    links[i] = ('<a href="#section-%d">%s</a>'):format(i, html.escape(text))
+  end
+  return ('<p class="contents">%s</p>\n'):format(table.concat(links, " &#183; "))
+end
+
+--- page:text(): the page as text.
+function Page:text()
+  local title = html.escape(self.title)
+  local subtitle = self.subtitle and ('<p class="subtitle">%s</p>\n'):format(
+    html.escape(self.subtitle)) or ""
+  return table.concat{ '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n\z
+    <head>\n<meta charset="utf-8"/>\n<meta name="viewport" content="width=device-width, \z
+    initial-scale=1"/>\n<title>', title, "</title>\n<style>\n", style,
+    "</style>\n</head>\n<body>\n<h1>", title, "</h1>\n", subtitle, contents(self),
+    table.concat(self.parts, "\n"), "\n</body>\n</html>\n" }
+end
+
+--- html.check_path(path): refuse what is no path of an .html file.
+function html.check_path(path)
+  if type(path) == "string" and path:lower():find("%.html?$") then return end
+  error("takes the path of an .html file, and got " .. options.show(path), 0)
+end
+
+--- page:save(path): write the page, whole or not at all.
+function Page:save(path)
+  html.check_path(path)
+  core.write_text(path, self:text())
+end
+
+return html

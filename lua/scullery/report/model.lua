@@ -1,0 +1,299 @@
+--- The report of a fitted pipeline as one HTML page: what it is, what it learnt from, how good it
+--- is, how it was chosen, and how to make it again.
+local core = require "scullery.core"
+local dataset = require "scullery.dataset"
+local estimate = require "scullery.report.estimate"
+local html = require "scullery.report.html"
+local matching = require "scullery.matching"
+local measures = require "scullery.report.measures"
+local options = require "scullery.options"
+local pictures = require "scullery.pictures.model"
+local plot = require "scullery.plot"
+local script = require "scullery.report.script"
+
+local report = {}
+
+local MOST_COLUMNS, MOST_NAMED = 200, 20
+
+-- ---------------------------------------------------------------- what it is
+
+local function title_of(p)
+  local features = p.features and (" on %s features"):format(p.features:label()) or ""
+  return ("solver.%s%s"):format(p.solver.name, features)
+end
+
+local function task_text(f)
+  if f.task ~= "classification" then
+    return f.targets > 1 and ("regression of %d targets"):format(f.targets) or "regression"
+  end
+  local names = {}
+  for k = 1, math.min(#f.classes, MOST_NAMED) do names[k] = tostring(f.classes[k]) end
+  if #f.classes > MOST_NAMED then names[#names + 1] = "..." end
+  return ("classification of %d classes: %s"):format(#f.classes, table.concat(names, ", "))
+end
+
+local function seconds_text(f)
+  local parts = {}
+  for i, one in ipairs(f.seconds) do
+    parts[i] = ("%s %.3g s"):format(one[1]:match("^[%w_.]+"), one[2])
+  end
+  return table.concat(parts, ", ")
+end
+
+local function summary(page, p)
+  local f, info = p.fitted, p.fitted.map_info
+  local said = f.report or {}
+  page:heading("The model")
+  page:facts{ { "task", task_text(f) },
+    { "learnt from", ("%d rows of %d columns"):format(f.n, f.dim) },
+    { "features", info and ("%d, %s, %s"):format(info.features, info.dtype, info.method) },
+    { "solver", said.status and ("%s%s"):format(said.status, said.residual
+      and (", residual %.1e"):format(said.residual) or "") },
+    { "note", said.note }, { "training loss", said.loss },
+    { "class weights", f.class_weights and options.show(f.class_weights) },
+    { "probabilities", f.calibration and tostring(f.calibration) },
+    { "time", #f.seconds > 0 and seconds_text(f) or nil },
+    { "version", "Scullery " .. core.version } }
+  page:heading("Stages, with all options", 3)
+  local lines = {}
+  for _, stage in ipairs(p.rows) do lines[#lines + 1] = tostring(stage) end
+  if p.features then lines[#lines + 1] = tostring(p.features) end
+  lines[#lines + 1] = tostring(p.solver)
+  page:code(table.concat(lines, "\n"))
+end
+
+-- ---------------------------------------------------------------- the columns
+
+local function levels_text(column)
+  local shown = table.move(column.levels, 1, math.min(#column.levels, MOST_NAMED), 1, {})
+  if #column.levels > MOST_NAMED then shown[#shown + 1] = "..." end
+  return ("%d: %s"):format(#column.levels, table.concat(shown, ", "))
+end
+
+local what_missing = {
+  number = function(column)
+    return column.fill and ("become %.6g"):format(column.fill) or "are refused"
+  end,
+  category = function(column)
+    return (column.missing or 0) > 0 and "a category of their own" or "are refused"
+  end,
+}
+what_missing.date = what_missing.number
+
+local function column_row(column)
+  if column.kind == "skipped" then return { column.name, "left out", "", "", "" } end
+  local fate = what_missing[column.kind]
+  return { column.name, column.kind == "date" and "date, as days since 1970-01-01" or column.kind,
+    column.levels and levels_text(column) or "", column.missing or 0,
+    fate and fate(column) or "" }
+end
+
+local function schema_rows(schema, names, dim)
+  local rows = {}
+  for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
+  if #rows > 0 then return rows end
+  for j = 1, names and dim or 0 do rows[j] = { names[j], "number", "", "", "" } end
+  return rows
+end
+
+local function schema_of(page, f)
+  local schema = f.schema
+  page:heading("The data's columns")
+  local target = schema and schema.target
+  page:facts{ { "read from", schema and schema.format },
+    { "target", target and ("%s (%s, %s)"):format(target.name, target.kind, target.task) } }
+  local rows = schema_rows(schema, f.names, f.dim)
+  if #rows == 0 then
+    page:paragraph(("%d columns of numbers, without names."):format(f.dim))
+    return
+  end
+  local more = #rows - MOST_COLUMNS
+  page:table{ heads = { "column", "kind", "categories", "missing in training", "missing values" },
+    rows = table.move(rows, 1, math.min(#rows, MOST_COLUMNS), 1, {}),
+    caption = more > 0 and ("%d more columns are not listed"):format(more) or nil }
+end
+
+-- ---------------------------------------------------------------- how good it is
+
+local function accuracy_on(page, about)
+  local t = measures.table(about)
+  t.caption = "On " .. about.rows_text .. (about.training
+    and ": more favourable than on new rows." or ".")
+  page:table(t)
+  local loss, stderr = measures.log_loss(about)
+  if loss then
+    page:paragraph(("Log loss %.4g%s."):format(loss, stderr
+      and (", standard error %.2g"):format(stderr) or ""))
+  end
+  if (about.strangers or 0) > 0 then
+    page:paragraph(("%d rows have a label that was never seen in training; they count as wrong.")
+      :format(about.strangers))
+  end
+end
+
+-- The figure that make() gives; a sentence in its place where nothing can be drawn.
+local function add_figure(page, make, ...)
+  local ok, figure = options.attempt(make, ...)
+  if ok then return page:figure(figure) end
+  page:paragraph("No picture: " .. options.plain(figure) .. ".")
+end
+
+-- Those of one kind, side by side.
+local function side_by_side(what, about)
+  local figures, more = pictures.figures(what, about)
+  table.move(more, 1, #more, #figures + 1, figures)
+  if #figures == 1 then return figures[1] end
+  figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
+  return plot.panels(figures)
+end
+
+local function figures_of(page, what, about) add_figure(page, side_by_side, what, about) end
+
+local function accuracy(page, p, judged)
+  page:heading("Accuracy")
+  if #judged == 0 then
+    page:paragraph("Neither the rows that it learnt from nor others are at hand: \z
+      p:report(path, { data = test }) judges the model.")
+    return
+  end
+  for _, about in ipairs(judged) do accuracy_on(page, about) end
+  for _, what in ipairs{ "confusion", "residuals", "calibration" } do
+    if pictures.applies(p, what) then figures_of(page, what, judged[1]) end
+  end
+end
+
+-- ---------------------------------------------------------------- how it was chosen
+
+local function outer_text(outer)
+  return ("Nested: %.6g, standard error %.2g: an unbiased estimate, from folds that no choice \z
+    has seen."):format(outer.mean, outer.stderr)
+end
+
+local function search(page, p)
+  local cells = p.table
+  if not cells or #cells == 0 then return end
+  page:heading("The search")
+  add_figure(page, cells.plot, cells)
+  local rows, marked = cells:texts(), nil
+  local heads = table.move(cells.names, 1, #cells.names, 1, {})
+  heads[#heads + 1], heads[#heads + 2] = cells.score, "standard error"
+  for i, row in ipairs(cells) do
+    local line = rows[i]
+    line[#line + 1], line[#line + 2] = row.mean, row.stderr and tonumber(("%.2g"):format(
+      row.stderr)) or nil
+    if row == cells.best then marked = i end
+  end
+  page:table{ heads = heads, rows = rows, marked = marked,
+    caption = "The chosen row is marked. Its score is favoured by the choice." }
+  page:list(cells:notes())
+  if cells.outer then page:paragraph(outer_text(cells.outer)) end
+end
+
+-- ---------------------------------------------------------------- features and coefficients
+
+local function kernel_text(found)
+  return ("Over all pairs of %d rows they differ from its closed form by %.3g (root mean square), \z
+    at most %.3g; the kernel's largest value is %.3g."):format(found.rows, found.rms,
+    found.largest, found.scale)
+end
+
+local function weighting_text(f)
+  local info = f.map_info
+  return ("An RKHS weighting f(x) = E[alpha(w) phi(w, x)], alpha in the space of the kernel K on \z
+    parameters. Its features E[K(w_t, w) phi(w, x)] are computed by the method \"%s\"%s."):format(
+    info.method, info.samples > 0 and (" with %d samples"):format(info.samples) or "")
+end
+
+local function guarantee(page, p)
+  page:paragraph(("Norm of the coefficients' function: %.4g."):format(p:norm()))
+  local ok, bound = options.attempt(p.bound, p)
+  if not ok then return end
+  page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the rows \z
+    learnt from it is %.4g."):format(bound.theorem, 1 - bound.delta, bound.total,
+    bound.empirical))
+end
+
+local function features(page, p, ds)
+  local f = p.fitted
+  if not f.map then return end
+  page:heading("What the features estimate")
+  if f:is_weighting() then
+    page:paragraph(weighting_text(f))
+  else
+    local found, why = estimate.kernel(f, ds)
+    page:paragraph("Products of features, <Phi(x), Phi(y)>, estimate a kernel. "
+      .. (found and kernel_text(found) or why:gsub("^%l", string.upper) .. "."))
+  end
+  page:code(tostring(f.features.inst))
+  if f.weights then guarantee(page, p) end
+end
+
+local function coefficients(page, p)
+  if not pictures.applies(p, "coefficients") then return end
+  page:heading("Coefficients")
+  figures_of(page, "coefficients", { model = p.fitted, pipeline = p })
+end
+
+-- ---------------------------------------------------------------- how to make it again
+
+local function data_facts(p)
+  local ds, known = p.data, p.data_known
+  if ds and ds.X then
+    return { rows = #ds, cols = ds.X:cols(), sha256 = core.fingerprint(ds.X, ds.y) }
+  end
+  return known or { rows = p.fitted.n, cols = p.fitted.dim }
+end
+
+local function reproduction(page, p)
+  local text, notes = script.fit(p)
+  local data = data_facts(p)
+  page:heading("How to make it again")
+  page:paragraph("Save the script as fit.lua and give it the file of the rows that the model \z
+    learnt from; other options of the reader belong into its third line.")
+  page:code(text)
+  page:code("scullery fit.lua train.csv")
+  page:list(notes)
+  page:facts{ { "rows learnt from", ("%s x %s"):format(data.rows, data.cols) },
+    { "their fingerprint", data.sha256 and ("SHA-256 %s (require(\"scullery.core\").fingerprint(\z
+      train.X, train.y))"):format(data.sha256) },
+    { "seed of the features", p.features and p.features.seed },
+    { "seed of the folds", p.table and p.table.seed }, { "version", core.version } }
+  page:paragraph("The same seeds give the same parameters on any machine, whatever the number of \z
+    threads.")
+end
+
+-- ---------------------------------------------------------------- the page
+
+local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" } }
+
+-- The rows given, then those that it learnt from.
+local function judged_rows(p, data)
+  local list = {}
+  if data then list[1] = pictures.judged(p, data) end
+  if p.data and p.data ~= data then list[#list + 1] = pictures.judged(p) end
+  return list
+end
+
+--- report.page(pipeline, { data =, title = }): the page, not saved yet.
+function report.page(p, given)
+  local o = options.check("pipeline:report", given, rules, 0)
+  local page = html.page{ title = o.title or "Model report: " .. title_of(p),
+    subtitle = "Made by Scullery " .. core.version }
+  local judged = judged_rows(p, o.data)
+  summary(page, p)
+  accuracy(page, p, judged)
+  search(page, p)
+  features(page, p, p.data or o.data and matching.judged(o.data, p.fitted))
+  coefficients(page, p)
+  schema_of(page, p.fitted)
+  reproduction(page, p)
+  return page
+end
+
+--- report.save(pipeline, path, given): see Pipeline:report.
+function report.save(p, path, given)
+  html.check_path(path)
+  report.page(p, given):save(path)
+end
+
+return report

@@ -1,0 +1,158 @@
+--- A recipe as the text of a Lua script that makes it again.
+local component = require "scullery.component"
+local core = require "scullery.core"
+local instantiation = require "scullery.instantiation"
+local options = require "scullery.options"
+local pipeline = require "scullery.pipeline"
+
+local script = {}
+
+local WIDTH, MOST_DEEP = 96, 40
+
+local keywords = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat \z
+  return then true until while"):gmatch("%a+") do keywords[word] = true end
+
+local write
+
+local function number_text(value)
+  if math.type(value) == "integer" then return ("%d"):format(value) end
+  if value ~= value then return "0/0" end
+  if math.abs(value) == math.huge then return value > 0 and "math.huge" or "-math.huge" end
+  local short = ("%.15g"):format(value)
+  return tonumber(short) == value and short or ("%.17g"):format(value)
+end
+
+-- Whole numbers that are kept as floats stay floats.
+local function float_text(value)
+  local text = number_text(value)
+  return math.type(value) == "float" and text:find("^%-?%d+$") and text .. ".0" or text
+end
+
+local function key_text(key)
+  if type(key) == "string" and key:find("^[%a_][%w_]*$") and not keywords[key] then return key end
+  return ("[%s]"):format(type(key) == "string" and ("%q"):format(key):gsub("\n", "n")
+    or float_text(key))
+end
+
+local function sorted_keys(value)
+  local keys = {}
+  for key in pairs(value) do
+    if math.type(key) ~= "integer" or key < 1 or key > #value then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    return a < b
+  end)
+  return keys
+end
+
+-- Parts in braces: on one line where they fit, else a line each.
+local function braces(head, parts, indent)
+  if #parts == 0 then return head .. "{}" end
+  local line = ("%s{ %s }"):format(head, table.concat(parts, ", "))
+  if #line + #indent < WIDTH and not line:find("\n", 1, true) then return line end
+  local inner = indent .. "  "
+  for i, part in ipairs(parts) do parts[i] = inner .. part .. "," end
+  return ("%s{\n%s\n%s}"):format(head, table.concat(parts, "\n"), indent)
+end
+
+local function write_table(value, head, indent, deep, notes)
+  local parts = {}
+  for i, one in ipairs(value) do parts[i] = write(one, indent .. "  ", deep + 1, notes) end
+  for _, key in ipairs(sorted_keys(value)) do
+    parts[#parts + 1] = ("%s = %s"):format(key_text(key), write(value[key], indent .. "  ",
+      deep + 1, notes))
+  end
+  return braces(head, parts, indent)
+end
+
+local function write_features(features, indent, deep, notes)
+  local parts, inst = {}, features.inst
+  local inner = indent .. "  "
+  local function add(name, value)
+    if value ~= nil then
+      parts[#parts + 1] = ("%s = %s"):format(name, write(value, inner, deep + 1, notes))
+    end
+  end
+  if inst.W then parts[1] = ("W = sc.%s"):format(tostring(inst.W)) end
+  for _, name in ipairs{ "K", "p", "phi" } do add(name, inst[name]) end
+  for _, name in ipairs(instantiation.own_options) do add(name, features[name]) end
+  return braces("sc.features", parts, indent)
+end
+
+-- Any value of a recipe; what no text can make is nil there, and told in notes.
+function write(value, indent, deep, notes)
+  local kind = type(value)
+  if deep > MOST_DEEP then
+    notes[#notes + 1] = "values nested too deep were left out"
+    return "nil"
+  end
+  if kind == "string" then return (("%q"):format(value):gsub("\\\n", "\\n")) end
+  if kind == "number" then return float_text(value) end
+  if kind == "boolean" or value == nil then return tostring(value) end
+  if component.is(value) then
+    return write_table(value.given, ("sc.%s.%s"):format(value.kind, value.name), indent, deep,
+      notes)
+  end
+  if instantiation.is_features(value) then return write_features(value, indent, deep, notes) end
+  if kind == "table" and (getmetatable(value) or {}).__name == "stage" then
+    return next(value.given) and write_table(value.given, "sc." .. value.kind, indent, deep, notes)
+      or ("sc.%s()"):format(value.kind)
+  end
+  if kind == "table" and not getmetatable(value) then
+    return write_table(value, "", indent, deep, notes)
+  end
+  notes[#notes + 1] = ("%s was left out"):format(options.show(value))
+  return "nil"
+end
+
+--- script.pipeline(p): the text of `sc.pipeline{ ... }` that makes the recipe of p, as it was
+--- fitted; second: a list of sentences on what the text lacks (matrices).
+function script.pipeline(p)
+  local parts, notes = {}, {}
+  for _, stage in ipairs(p.rows) do parts[#parts + 1] = write(stage, "  ", 1, notes) end
+  for _, stage in ipairs{ p.features or false, p.after or false, p.solver or false } do
+    if stage then parts[#parts + 1] = write(stage, "  ", 1, notes) end
+  end
+  local own = {}
+  for name in pairs(pipeline.own_options) do own[#own + 1] = name end
+  table.sort(own)
+  for _, name in ipairs(own) do
+    if p[name] ~= nil then
+      parts[#parts + 1] = ("%s = %s"):format(name, write(p[name], "  ", 1, notes))
+    end
+  end
+  for i, part in ipairs(parts) do parts[i] = "  " .. part .. "," end
+  return ("sc.pipeline{\n%s\n}"):format(table.concat(parts, "\n")), notes
+end
+
+-- How the file is read: the target and the columns left out by name, where it is known.
+local function reader_text(p)
+  local schema = p.fitted and p.fitted.schema
+  if schema and schema.format == "libsvm" then return "sc.data.libsvm(arg[1])" end
+  local given, skipped = {}, {}
+  for _, column in ipairs(schema and schema.columns or {}) do
+    if column.kind == "skipped" then skipped[#skipped + 1] = column.name end
+  end
+  if schema and schema.target then given.target = schema.target.name end
+  if #skipped > 0 then given.skip = skipped end
+  if p.fitted and p.fitted.task then given.task = p.fitted.task end
+  return ("sc.data.csv(arg[1], %s)"):format(write(given, "", 1, {}))
+end
+
+--- script.fit(p): a whole script that learns the model again, from the file that the shell names;
+--- second: a list of sentences on what it lacks.
+function script.fit(p)
+  local recipe, notes = script.pipeline(p)
+  return ([[
+local sc = require "scullery" -- version %s
+
+local train = %s
+local p = %s
+print(p:fit(train))
+p:save("model.safetensors")
+]]):format(core.version, reader_text(p), recipe), notes
+end
+
+return script

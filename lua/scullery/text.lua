@@ -1,0 +1,71 @@
+--- Texts as a terminal shows them: East Asian characters take two columns, combining ones none, and
+--- what would act on the terminal (escape sequences) is replaced.
+local core = require "scullery.core"
+
+local text = {}
+
+--- text.width(s): the columns that s takes on a terminal, once it is clean.
+text.width = core.text_width
+
+--- text.clean(s): s on one line, harmless for a terminal: white space becomes " ", other control
+--- characters and bytes that are no UTF-8 become U+FFFD.
+function text.clean(s)
+  if not s:find("[^ -~]") then return s end
+  return table.concat((core.text_pieces(s)))
+end
+
+--- text.shorten(s, columns): s, clean, in at most that many columns (1 or more): what is too long
+--- ends with "…".
+function text.shorten(s, columns)
+  local pieces, widths = core.text_pieces(s)
+  local used, fits = 0, 0
+  for i, width in ipairs(widths) do
+    used = used + width
+    if used <= columns - 1 then fits = i end
+  end
+  if used <= columns then return table.concat(pieces) end
+  return table.concat(pieces, "", 1, fits) .. "…"
+end
+
+--- text.pad(s, columns[, side]): s with spaces up to that many columns, s being on the "left" (the
+--- default), the "right" or in the "centre".
+function text.pad(s, columns, side)
+  local free = math.max(0, columns - text.width(s))
+  local before = side == "right" and free or side == "centre" and free // 2 or 0
+  return (" "):rep(before) .. s .. (" "):rep(free - before)
+end
+
+-- A word as pieces of at most that many columns.
+local function broken(word, columns, add)
+  local pieces, widths = core.text_pieces(word)
+  local line, used = {}, 0
+  for i, piece in ipairs(pieces) do
+    if used + widths[i] > columns and used > 0 then
+      add(table.concat(line), used)
+      line, used = {}, 0
+    end
+    line[#line + 1], used = piece, used + widths[i]
+  end
+  if used > 0 then add(table.concat(line), used) end
+end
+
+--- text.wrap(s, columns): s, clean, as a list of lines of at most that many columns (2 or more);
+--- words that are longer are broken.
+function text.wrap(s, columns)
+  local lines, line, used = {}, {}, 0
+  local function flush()
+    if used > 0 then lines[#lines + 1] = table.concat(line, " ") end
+    line, used = {}, 0
+  end
+  for word in s:gmatch("%S+") do
+    broken(word, columns, function(part, width)
+      if used > 0 and used + 1 + width > columns then flush() end
+      used = used + (used > 0 and 1 or 0) + width
+      line[#line + 1] = part
+    end)
+  end
+  flush()
+  return lines
+end
+
+return text
