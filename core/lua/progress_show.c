@@ -63,6 +63,18 @@ static void add_left(line *to, double seconds) {
   add(to, text);
 }
 
+/* ", 45600 rows/s": three digits */
+static void add_rate(line *to, double rate, const char *unit) {
+  char text[80], number[32];
+  if (strcmp(unit, "bytes") == 0) {
+    (void)snprintf(text, sizeof text, ", %s/s", scl_bytes_text(rate, number));
+  } else {
+    const double digit = pow(10, floor(log10(fmax(rate, 1e-9))) - 2);
+    (void)snprintf(text, sizeof text, ", %.*f %s/s", rate < 100, round(rate / digit) * digit, unit);
+  }
+  add(to, text);
+}
+
 /* "search 3 of 12", "learning 43%", "predict 1200 rows" */
 static void add_level(line *to, const scl_level *level) {
   char text[64] = "";
@@ -98,10 +110,7 @@ static void describe(line *to, double now) {
     if (&levels[i] == known) add_left(to, scl_level_left(known, now));
   }
   const double rate = scl_progress_rate(levels, count, now, &unit);
-  if (!isnan(rate)) {
-    (void)snprintf(text, sizeof text, ", %.3g %s a second", rate, unit);
-    add(to, text);
-  }
+  if (!isnan(rate)) add_rate(to, rate, unit);
   if (!isnan(scl_progress_loss(levels, count))) {
     (void)snprintf(text, sizeof text, ", loss %.4g", scl_progress_loss(levels, count));
     add(to, text);
