@@ -77,7 +77,7 @@ static void test_time_left(void) {
 /* A character of two bytes is whole or not there. */
 static void test_names_are_cut_between_characters(void) {
   char name[2 * SCL_LEVEL_NAME + 1] = "x";
-  for (size_t i = 1; i + 1 < sizeof name; i += 2)
+  for (size_t i = 1; i + 3 <= sizeof name; i += 2)
     memcpy(name + i, "\xC3\xB6", 3);
   const size_t number = scl_level_open(name, NULL, NAN);
   size_t count;
