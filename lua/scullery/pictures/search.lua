@@ -221,7 +221,8 @@ local function draw_lines(cells, given, chosen, notes)
   end
   return figures.noted(plot.line(with(common(cells, given), { series = series, marks = true,
     x_label = number.name, y_label = figures.score_label(cells.score),
-    x_log = numbers.log_spaced(number.values), y_log = wide, rules = best_rule(cells, number, "best") })), notes)
+    x_log = numbers.log_spaced(number.values), y_log = wide,
+    rules = best_rule(cells, number, "best") })), notes)
 end
 
 local function draw_bars(cells, given, chosen, notes)
