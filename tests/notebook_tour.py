@@ -40,7 +40,7 @@ def texts(cell):
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         text = output.get("text", data.get("text/plain", ""))
-        if PICTURE in data or text.startswith("  "):
+        if PICTURE in data or text.startswith("  "):  # a title stands in the middle
             text = text.split("\n")[0].strip()
         types = [one for one in sorted(data) if one != PICTURE or shutil.which("gnuplot")]
         result.append((output.output_type, types, SECONDS.sub("SECONDS", text)))
