@@ -26,6 +26,7 @@ local rules = {
   score = criteria.rule, title = { type = "string" }, width = { type = "integer" },
   height = { type = "integer" },
 }
+options.declare("plot.learning_curve", rules)
 
 -- ------------------------------------------------------------ subsets of rows
 

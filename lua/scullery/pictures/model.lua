@@ -130,6 +130,7 @@ end
 
 local rules = { title = { type = "string" }, width = { type = "integer" },
   height = { type = "integer" } }
+options.declare("pipeline:plot", rules)
 
 -- p:plot(what, data, given), p:plot(data, given), p:plot(what, given), p:plot(given)
 local function arguments(what, data, given)

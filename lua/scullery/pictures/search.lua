@@ -296,6 +296,7 @@ local rules = {
     takes = "the name of a searched option, or a list of two" },
   title = { type = "string" }, width = { type = "integer" }, height = { type = "integer" },
 }
+options.declare("search table:plot", rules)
 
 --- search.plot(cells, given): see Table:plot.
 function search.plot(cells, given)

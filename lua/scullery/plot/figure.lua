@@ -57,6 +57,7 @@ end
 local text_rules = { width = { type = "integer", low = 10, high = 1000 },
   height = { type = "integer", low = 5, high = 1000 },
   colour = { type = "boolean", default = false } }
+options.declare("figure:text", text_rules)
 
 --- fig:text{ width =, height =, colour = } -> the picture in Unicode, lines of text. width and
 --- height in characters: by default those of the terminal, and a height that fits. colour = true:

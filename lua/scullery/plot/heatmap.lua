@@ -20,6 +20,7 @@ local rules = panel.rules{
   equal = { type = "boolean", default = false },
 }
 rules.x_range, rules.y_range, rules.legend = nil, nil, nil
+options.declare("plot.heatmap", rules)
 
 local function fail(...) error(string.format(...), 0) end
 

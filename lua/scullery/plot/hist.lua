@@ -20,6 +20,7 @@ local rules = panel.rules(series.with(of_series, { series = { type = "table" },
   bins = { test = is_bins, takes = "\"auto\" or a whole number from 1 to 1000", default = "auto" },
   density = { type = "boolean", default = false }, y_log = { type = "boolean", default = false },
   rules = panel.lines.rules }))
+options.declare("plot.hist", rules)
 
 -- The numbers that can be drawn, ascending, and how many cannot.
 local function sorted_numbers(list)

@@ -265,6 +265,7 @@ end
 -- ---------------------------------------------------------------- the page
 
 local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" } }
+options.declare("pipeline:report", rules)
 
 -- The rows given, then those that it learnt from.
 local function judged_rows(p, data)
