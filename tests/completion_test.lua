@@ -82,7 +82,9 @@ function TestCompletion:test_options_of_functions_and_methods()
     ["p:prune{ eps"] = "epsilon", ["p:bound{ del"] = "delta", ["p:calibrate{ fo"] = "folds",
     ['p:save("f", { par'] = "parameters",
     ["sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, met"] = "method",
-    ["sc.data.rows{ tar"] = "targets" }
+    ["sc.data.rows{ tar"] = "targets", ["sc.plot.line{ leg"] = "legend",
+    ["sc.plot.panels{ fig, col"] = "columns", ["sc.experiment{ proc"] = "processes",
+    ["p:plot{ ti"] = "title", ["unknown:report{ ti"] = "title" }
   for text, name in pairs(cases) do lu.assertEquals({ text, (at(text)) }, { text, { name } }) end
   -- the object is not known yet: options of all methods of that name
   lu.assertEquals(one "unknown:search(ds, { dra", "draws")

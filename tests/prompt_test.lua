@@ -214,7 +214,7 @@ function TestPrompt:test_ctrl_c_stops_a_fit_and_the_session_stays_whole()
     [[type before = { sum = X:sum() }\r]], [[type 'rea' .. 'dy'\r]], 'wait "ready"',
     [[type p:fit(X, y, { progress = function() if not told then told = 1 print('go' .. 'es') end ]]
       .. [[end })\r]], "wait goes", [[type \x03]],
-    "wait prompt:1: pipeline:fit: solver.ridge: interrupted!",
+    "wait prompt:1: pipeline:fit: ", "wait interrupted!",
     -- variables, data and threads are as they were
     [[type X:sum() == before.sum, sc.threads() > 0\r]], "wait true\ttrue",
     [[type p:fit(X:slice(1, 5000), y:slice(1, 5000));\r]],

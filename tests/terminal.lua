@@ -20,9 +20,9 @@ local function assignments(environment)
   return table.concat(parts, " ")
 end
 
---- terminal.play{ steps = { "type 1+1\\r", "wait 2", "end" }, columns = 80, rows = 24, environment =
---- { NAME = value }, arguments = "" }: the command on a terminal. Returns its exit status, what the
---- terminal showed, and the same without escapes and carriage returns.
+--- terminal.play{ steps = { "type 1+1\\r", "wait 2", "end" }, columns = 80, rows = 24,
+--- environment = { NAME = value }, arguments = "" }: the command on a terminal. Returns its exit
+--- status, what the terminal showed, and the same without escapes and carriage returns.
 function terminal.play(given)
   local own = { TERM = "xterm" }
   for name, value in pairs(given.environment or {}) do own[name] = value end

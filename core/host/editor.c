@@ -245,6 +245,7 @@ static void bind_keys(EditLine *editor) {
       {"\033[4~", "scl-end"},
       {"\033[3~", "ed-delete-next-char"},
       {"\033[200~", "scl-paste"},
+      {"^W", "ed-delete-prev-word"},
       {"\033[1;5C", "em-next-word"},
       {"\033[1;5D", "ed-prev-word"},
       {ACCEPT, "ed-newline"},

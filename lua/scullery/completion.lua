@@ -9,8 +9,8 @@ local completion = {}
 
 -- ---------------------------------------------------------------- values
 
---- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler" },
---- or nil; nothing is called on the way but __index.
+--- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler"
+--- }, or nil; nothing is called on the way but __index.
 function completion.follow(path, environment)
   local value = environment
   for _, name in ipairs(path) do
@@ -107,7 +107,8 @@ end
 
 -- Modules that declare options, and are loaded at their first use.
 local function load_declarations()
-  for _, name in ipairs{ "bounds", "judging", "probabilities", "prune", "search" } do
+  for _, name in ipairs{ "bounds", "judging", "probabilities", "prune", "search", "pictures.model",
+    "pictures.search", "report.model" } do
     require("scullery." .. name)
   end
 end

@@ -20,6 +20,11 @@ Model.__index = Model
 
 local model = {}
 
+function Model:__tostring()
+  return ("a fitted %s of %d rows x %d columns"):format(self.task or "model", self.n or 0,
+    self.dim or 0)
+end
+
 --- model.new(fields)
 function model.new(fields) return setmetatable(fields, Model) end
 
