@@ -3,7 +3,8 @@
 --
 --   build/scullery scripts/experiment.lua [--set T=10,1000] [--set seed=1,2]
 --
--- Results are in experiments/sinks; the script prints a table of them and draws a picture.
+-- Results are in experiments/sinks; the script prints a table of them, draws a picture and writes a
+-- report, experiments/sinks/report.html.
 local sc = require "scullery"
 
 local ds = sc.data.load("wdbc")
@@ -36,3 +37,4 @@ local picture = sc.plot.line{ series = exp:series{ x = "T", value = "error", ser
   x_log = true, x_label = "random features T", y_label = "test error" }
 picture:save("experiments/sinks/error.txt")
 print(picture)
+exp:report("experiments/sinks/report.html")

@@ -1,4 +1,5 @@
--- Writes docs/reference/ from the texts that help() shows.
+-- Writes docs/reference/ from the texts that help() shows, and docs/gallery.md from the scripts of
+-- the pictures.
 --
 --   build/scullery scripts/reference.lua            writes the pages
 --   build/scullery scripts/reference.lua --check    compares; status 1 where a page is another

@@ -420,7 +420,7 @@ local function prompt(input) return scullery("-i", input) end
 
 function TestPrompt:test_expressions_print_all_their_values()
   local status, out, err = prompt("1 + 1\nnil, 'a'\n= 3\nx = 4\nx\n-- nothing\n\n")
-  lu.assertEquals({ status, out, err }, { 0, "2\nnil\ta\n3\n4\n", "" })
+  lu.assertEquals({ status, out, err }, { 0, '2\nnil\t"a"\n3\n4\n', "" })
 end
 
 function TestPrompt:test_statements_and_expressions_go_on_over_lines()
@@ -454,90 +454,6 @@ function TestPrompt:test_library_and_help_are_globals()
   local _, out, err = prompt("sc.version == require('scullery').version\nhelp('ridge')\nhelp\n")
   lu.assertEquals(err, "")
   lu.assertStrMatches(out, "true\nsc%.solver%.ridge.*help%(%) gives an overview.*")
-end
-
-TestCompletion = {}
-
--- What Tab adds after a text, and the candidates.
-local function complete(text)
-  local more, list = require("scullery.prompt").complete(text)
-  local names = {}
-  for name in (list or ""):gmatch("%S+") do names[#names + 1] = name end
-  return more, names
-end
-
-function TestCompletion:setUp() rawset(_G, "sc", require "scullery") end
-function TestCompletion:tearDown() rawset(_G, "sc", nil) end
-
-function TestCompletion:test_names_complete_as_far_as_they_agree()
-  lu.assertEquals(complete "sc.sam", "pler")
-  lu.assertEquals(complete "x = coroutine.wr", "ap")
-  lu.assertEquals({ complete "string.for" }, { "mat", {} })
-  lu.assertEquals({ complete "math.m" },
-    { "", { "max", "maxinteger", "min", "mininteger", "modf" } })
-  lu.assertEquals(complete "hel", "p")
-  lu.assertEquals(complete "whi", "le")
-end
-
-function TestCompletion:test_plugins_are_listed_by_kind()
-  local _, names = complete "sc.sampler."
-  lu.assertTableContains(names, "gaussian")
-  lu.assertTableContains(names, "threshold")
-end
-
-function TestCompletion:test_methods_come_along_colons()
-  rawset(_G, "a_matrix", require("scullery").ones(2))
-  rawset(_G, "a_model", require("scullery").pipeline{ require("scullery").standardize() })
-  lu.assertEquals(complete "a_matrix:sli", "ce")
-  lu.assertEquals(complete "a_model:pred", "ict")
-  lu.assertEquals({ complete "a_model:row" }, { "", {} }) -- a field, no method
-  rawset(_G, "a_matrix", nil)
-  rawset(_G, "a_model", nil)
-end
-
-function TestCompletion:test_nothing_is_called_and_nothing_fails()
-  rawset(_G, "a_trap", setmetatable({}, { __index = function() error("touched") end }))
-  for _, text in ipairs{ "", " ", "f().x", "a_trap.b.c", "1.", "'a'.", "nosuch.x", "sc.nosuch.x",
-    "a..b", ".", ":", "sc..", "t[1].x" } do
-    lu.assertEquals({ text, complete(text) }, { text, "", {} })
-  end
-  rawset(_G, "a_trap", nil)
-end
-
-TestTerminal = {}
-
--- Keys typed at the prompt of a terminal that script(1) makes; what the terminal showed.
-local function on_terminal(keys)
-  local state = os.tmpname()
-  os.remove(state)
-  local line = ("TERM=vt100 XDG_STATE_HOME=%s script -qec %s /dev/null"):format(state,
-    quote(quote(binary)))
-  local status, out = shell(line, keys)
-  local file = io.open(state .. "/scullery/history")
-  local history = file and file:read("a") or ""
-  if file then file:close() end
-  os.execute("rm -rf " .. quote(state))
-  return status, out, history
-end
-
-function TestTerminal:setUp()
-  lu.skipIf(not os.execute("command -v script >/dev/null"),
-    "script(1) is not installed: no terminal to test on")
-end
-
-function TestTerminal:test_tab_completes_and_history_is_kept()
-  local _, out,
-    history = on_terminal("print(#math.hu\tx, 'mar'..'ker')\nprint(string.fo\t('%d', 42))\nexit\n")
-  lu.assertStrContains(out, "help() explains")
-  lu.assertStrContains(out, "42")
-  lu.assertStrContains(history, "string.format")
-end
-
-function TestTerminal:test_tab_lists_plugins()
-  local _, out = on_terminal("sc.sampler.\t\nexit\nnil\nexit\n")
-  for _, name in ipairs{ "gaussian", "hadamard", "sparse", "threshold" } do
-    lu.assertStrContains(out, name)
-  end
 end
 
 os.exit(lu.LuaUnit.run(), true)

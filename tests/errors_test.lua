@@ -36,7 +36,7 @@ local wrong_arguments = {
 }
 
 -- What may not stand in a message.
-local forbidden = { "bad argument", "attempt to", "(not a name)",
+local forbidden = { "bad argument", "attempt to", "fault of Scullery", "(not a name)",
   "share/lua/5%.4/scullery", "lua/scullery/", "%f[%w]nil value", "table: 0x", "function: 0x" }
 
 local function check_message(name, message)
@@ -172,6 +172,78 @@ function TestNames:test_absent_fields_are_nil()
   lu.assertNil(p.fitted)
   lu.assertNil(p.features)
   lu.assertNil(sc.dataset{ X = X }.y)
+end
+
+-- ---------------------------------------------------------------- whose mistake it is
+
+TestWhoseMistake = {}
+
+local fault = require "scullery.fault"
+
+-- What is said of the error that f(...) raises in Lua's words.
+local function said(f, ...)
+  local ok, message = pcall(f, ...)
+  lu.assertFalse(ok)
+  return fault.sentence((message:gsub("^[^\n]-:%d+: ", "")), "dataset:split", f, 0,
+    table.pack(...))
+end
+
+function TestWhoseMistake:test_a_value_of_the_type_that_lua_blames_explains()
+  local function index(given) return given.options.test end
+  local function add(a, b) return a + b.of end
+  for _, case in ipairs{ { index, 5 }, { index, { options = 5 } }, { add, "x", { of = 1 } },
+    { add, 1, { of = {} } }, { function(text) return ("x"):rep(text) end, {} },
+    { function(list) return #list.of end, { of = true } },
+    { function(a) return a < 1 end, "x" }, { function(n) return n | 1 end, 1.5 },
+    { function(n) for i = 1, n do lu.assertEquals(i, 1) end end, "x" },
+    { function(list) for _ in pairs(list) do lu.fail "" end end,
+      setmetatable({}, { __pairs = function() end }) } } do
+    local message = said(table.unpack(case))
+    lu.assertNotStrContains(message, "fault of Scullery")
+    lu.assertNotStrContains(message, "attempt")
+  end
+  lu.assertEquals(said(index, 5),
+    "it cannot take 5; help \"dataset:split\" says what it takes \z
+      (SCULLERY_TRACEBACK=1 shows where it failed)")
+end
+
+function TestWhoseMistake:test_an_argument_that_is_missing_explains_nil_of_its_name()
+  local function index(_, given) return given.test end
+  lu.assertStrContains(said(index, ds), "it cannot take")
+  lu.assertStrContains(said(index), "it cannot take nothing")
+  lu.assertEquals(said(function(list) return next(list) end), "takes a table, and got nil")
+end
+
+function TestWhoseMistake:test_what_no_argument_explains_is_a_fault_of_ours()
+  local inner, outer = nil, {}
+  for _, case in ipairs{
+    { function(given) return given and inner.x end, ds },
+    { function(given) return given and outer.x.y end, { test = 0.5 } },
+    { function(_) return inner.x end }, -- not the argument, whose name is another
+    { function(given) return given + inner end, 5 },
+    { function(given) return ("x"):rep(given and inner) end, 5 },
+    { function(given) return outer.call(given) end, 5 },
+    { function(given) return given and true < outer end, "x" } } do
+    local message = said(table.unpack(case))
+    lu.assertStrContains(message, "this is a fault of Scullery: ")
+    lu.assertStrContains(message, "please report it (SCULLERY_TRACEBACK=1 shows where)")
+  end
+end
+
+function TestWhoseMistake:test_help_that_does_not_exist_is_not_named()
+  local function index(given) return given.x.y end
+  local ok, message = pcall(index, 5)
+  lu.assertFalse(ok)
+  message = fault.sentence(message:gsub("^[^\n]-:%d+: ", "", 1), "component:settled", index, 0,
+    table.pack(5))
+  lu.assertStrContains(message, "it cannot take 5 (")
+end
+
+-- A sentence of ours is left alone.
+function TestWhoseMistake:test_sentences_stay()
+  lu.assertEquals(fault.sentence("takes a matrix", "x", print, 0, table.pack()), "takes a matrix")
+  lu.assertEquals(fault.sentence("bad argument #1 to 'gram' (rows differ)", "x", print, 0,
+    table.pack()), "rows differ")
 end
 
 -- ---------------------------------------------------------------- places and frames

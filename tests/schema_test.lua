@@ -535,17 +535,6 @@ function TestEnvironment:test_every_reader_has_its_options_in_one_table()
   for _, text in ipairs{ "like", "quiet", "missing_values" } do lu.assertStrContains(help, text) end
 end
 
-function TestEnvironment:test_options_are_completed_inside_the_braces()
-  local complete = require("scullery.prompt").complete
-  lu.assertEquals(complete('sc.data.csv("a.csv", { targ'), "et")
-  lu.assertEquals(complete('sc.data.csv("a.csv", { target = "y", qui'), "et")
-  lu.assertEquals(complete('sc.data.libsvm("a", {\n  feat'), "ures")
-  lu.assertStrContains(select(2, complete 'sc.data.csv("a.csv", { missing'), "missing_values")
-  lu.assertEquals(complete('sc.data.csv("a.csv", { target = table.conc'), "at")
-  lu.assertEquals(complete('sc.data.csv("a.csv", { target = "y" }); targ'), "")
-  lu.assertEquals(complete('local t = { targ'), "")
-end
-
 local function slurp(path)
   local f = assert(io.open(path, "rb"))
   local text = f:read("a")

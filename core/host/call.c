@@ -55,11 +55,12 @@ static bool is_dull(const char *line) {
   for (size_t i = 0; i < sizeof dull / sizeof *dull; i++) {
     if (starts(line, dull[i])) return true;
   }
-  static const char chunk[] = ": in main chunk";
+  static const char chunk[] = "chunk"; /* "in main chunk", or what session.lua calls it */
   const char *end = strchrnul(line, '\n'), *own = strstr(line, own_files);
   if (own != NULL && own < end) return true;
-  return starts(line, "\tprompt:") && end - line > (ptrdiff_t)sizeof chunk &&
-         starts(end - (sizeof chunk - 1), chunk);
+  if (!starts(line, "\tprompt:")) return false;
+  if (end[-1] == '\'') end--;
+  return end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
 }
 
 static bool in_colour;

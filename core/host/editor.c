@@ -5,10 +5,12 @@
 
 #include "base/interrupt.h"
 #include "host/history.h"
+#include <errno.h>
 #include <histedit.h>
 #include <langinfo.h>
 #include <lauxlib.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,9 +167,38 @@ static unsigned char paste(EditLine *editor, int key) {
   return result;
 }
 
+/* Whether a byte can be read; false after Ctrl-C. A press may come before the wait begins: it is
+ * looked for again and again. */
+static bool wait_for_byte(EditLine *editor) {
+  enum { LOOK_AGAIN = 200 }; /* milliseconds */
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  for (;;) {
+    const int ready = poll(&input, 1, LOOK_AGAIN);
+    if (scl_interrupted()) return false;
+    if (ready > 0) return true;
+    if (ready < 0) (void)el_set(editor, EL_REFRESH); /* after Ctrl-Z, or in a new window size */
+  }
+}
+
+/* The next character, by the locale; bytes that are none become the replacement character. */
+static int read_key(EditLine *editor, wchar_t *letter) {
+  mbstate_t state = {0};
+  for (;;) {
+    char byte;
+    if (!wait_for_byte(editor)) return -1;
+    const ssize_t count = read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count <= 0) return (int)count;
+    const size_t length = mbrtowc(letter, &byte, 1, &state);
+    if (length == (size_t)-2) continue; /* more bytes belong to it */
+    if (length == (size_t)-1) *letter = 0xFFFD;
+    return 1;
+  }
+}
+
 static char *show_prompt(EditLine *editor) {
   /* escapes take no place on the line: they stand between bytes of 1 */
-  static char plain[] = "> ", coloured[] = "\1\033[32m\1> \1\033[0m\1";
+  static char plain[] = "> ", coloured[] = "\1\033[32m\1>\1\033[0m\1 ";
   (void)editor;
   return self.colour ? coloured : plain;
 }
@@ -182,6 +213,7 @@ static void bind_keys(EditLine *editor) {
   (void)el_set(editor, EL_SIGNAL,
                1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
   (void)el_set(editor, EL_HIST, history, self.history);
+  (void)el_set(editor, EL_GETCFN, read_key);
   (void)el_set(editor, EL_ADDFN, "scl-complete", "complete a name", complete);
   (void)el_set(editor, EL_ADDFN, "scl-enter", "run the statement, or begin a line", enter);
   (void)el_set(editor, EL_ADDFN, "scl-newline", "begin a line", new_line);
@@ -213,6 +245,7 @@ static void bind_keys(EditLine *editor) {
       {"\033[4~", "scl-end"},
       {"\033[3~", "ed-delete-next-char"},
       {"\033[200~", "scl-paste"},
+      {"^W", "ed-delete-prev-word"},
       {"\033[1;5C", "em-next-word"},
       {"\033[1;5D", "ed-prev-word"},
       {ACCEPT, "ed-newline"},
@@ -300,7 +333,8 @@ void scl_editor_close(void) {
 static scl_typed edit(void) {
   HistEvent event;
   int count = 0;
-  (void)fputs("\033[?2004h", stdout); /* pasted text comes in brackets */
+  (void)el_set(self.editor, EL_PREP_TERM, 1); /* keys are keys before the prompt is seen */
+  (void)fputs("\033[?2004h", stdout);         /* pasted text comes in brackets */
   (void)fflush(stdout);
   use_locale(true);
   const char *text = el_gets(self.editor, &count);

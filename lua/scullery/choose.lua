@@ -15,6 +15,7 @@ end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
 function Choose:draw(u)
+  options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
   if self:continuous() then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
@@ -27,6 +28,7 @@ local choose = { MOST = MOST }
 
 --- choose.check_combinations(title, count): refuse more of them than a search can try.
 function choose.check_combinations(title, count)
+  options.expect(type(count) == "number", "a title and a number", count)
   if count <= MOST then return end
   error(("%s: the choices make %.6g combinations, and at most %d can be tried"):format(title, count,
     MOST), 0)
@@ -35,6 +37,7 @@ end
 --- choose.combinations(title, list): how many the choices among the values of a list make, where
 --- they are not too many.
 function choose.combinations(title, list)
+  options.expect(type(list) == "table", "a title and a list of values", list)
   local count = 1
   for _, value in ipairs(list) do count = count * (choose.is(value) and #value.values or 1) end
   choose.check_combinations(title, count)
@@ -48,10 +51,7 @@ function choose.is(value) return getmetatable(value) == Choose end
 --- for it, choices[path], or its first value.
 function choose.pick(value, path, choices)
   if not choose.is(value) then return value end
-  if type(choices) ~= "table" then
-    error("choose.pick: takes a value, a path and a table of choices, and got "
-      .. options.show(choices), 0)
-  end
+  options.expect(type(choices) == "table", "a value, a path and a table of choices", choices)
   local chosen = choices[path]
   if chosen == nil then chosen = value.values[1] end
   return chosen
@@ -70,7 +70,7 @@ end
 -- A range: `count` points for grids, all points for random draws (whole numbers where both ends
 -- are).
 local function range(law, given, from, to)
-  local low, high, count = given[1], given[2], given.count or 5
+  local low, high, count = given[1], given[2], math.tointeger(given.count) or 5
   local whole = math.type(low) == "integer" and math.type(high) == "integer"
   local function at(u)
     local value = to(from(low) + u * (from(high) - from(low)))
@@ -85,7 +85,7 @@ local function range(law, given, from, to)
     seen[value] = true
   end
   return setmetatable({ values = values, law = law, low = low, high = high, at = at,
-    counted = given.count ~= nil, count = given.count }, Choose)
+    counted = given.count ~= nil, count = given.count and count }, Choose)
 end
 
 local function check_range(title, given, test, takes)
@@ -97,12 +97,13 @@ local function check_range(title, given, test, takes)
         tostring(name)), 3)
     end
   end
-  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)
-    and math.type(count) == "integer" and count >= 1) then
+  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)) then
     error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
   end
-  if count > MOST then
-    error(("%s: option 'count' got %d; it takes at most %d"):format(title, count, MOST), 3)
+  local whole = type(count) == "number" and math.tointeger(count)
+  if not whole or whole < 1 or whole > MOST then
+    error(("%s: option 'count' got %s; it takes a whole number from 1 to %d"):format(title,
+      options.show(count), MOST), 3)
   end
 end
 
@@ -130,6 +131,7 @@ end
 --- choose.searched(kind, given): the searched ones among options, by name: a list of
 --- {path = "ridge.lambda", values =, choose =, option =}.
 function choose.searched(kind, given)
+  options.expect(type(given) == "table", "a kind and a table of options", given)
   local list = {}
   for name, value in pairs(given) do
     if choose.is(value) then

@@ -9,9 +9,9 @@ local completion = {}
 
 -- ---------------------------------------------------------------- values
 
--- The value at the end of a path such as {"sc", "sampler"}; nothing is called on the way but
--- __index.
-local function follow(path, environment)
+--- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler"
+--- }, or nil; nothing is called on the way but __index.
+function completion.follow(path, environment)
   local value = environment
   for _, name in ipairs(path) do
     local ok, inner = pcall(function() return value[name] end)
@@ -98,15 +98,24 @@ local function titles_of(path, environment)
   if not path.method then
     return { (table.concat(path, "."):gsub("^sc%.", "")) }
   end
-  local owner = follow({ table.unpack(path, 1, #path - 1) }, environment)
+  local owner = completion.follow({ table.unpack(path, 1, #path - 1) }, environment)
   local meta = owner ~= nil and debug.getmetatable(owner)
   local class = type(meta) == "table" and rawget(meta, "__name")
   if class then return { class .. ":" .. path[#path] } end
   return owner == nil and options.titles_of_method(path[#path]) or {}
 end
 
+-- Modules that declare options, and are loaded at their first use.
+local function load_declarations()
+  for _, name in ipairs{ "bounds", "judging", "probabilities", "prune", "search", "pictures.model",
+    "pictures.search", "report.model" } do
+    require("scullery." .. name)
+  end
+end
+
 -- The rows { name, help, takes, words } of the options of a call, or nil where it declares none.
 local function rows_of(path, environment)
+  load_declarations()
   if not path or #path == 0 then return nil end
   local kind, name = table.concat(path, ".", 1, #path):match("^sc%.([%w_]+)%.([%w_]+)$")
   if kind == "data" and core.reader_options(name) then return core.reader_options(name) end
@@ -148,7 +157,9 @@ local function option_candidates(code, last, environment)
   if not rows then return nil end
   local seen, list = given_already(code, open, last), {}
   for _, row in ipairs(rows) do
-    if not seen[row.name] then list[#list + 1] = { name = row.name, about = row.help or row.takes } end
+    if not seen[row.name] then
+      list[#list + 1] = { name = row.name, about = row.help or row.takes }
+    end
   end
   return list
 end
@@ -208,7 +219,7 @@ local function is_path_argument(path, place, environment)
   local name = table.concat(path, ".")
   if takes_path[name] then return true end
   if path.method then return place == 1 and (path[#path] == "save" or path[#path] == "report") end
-  local f = follow(path, environment)
+  local f = completion.follow(path, environment)
   local about = f ~= nil and type(f) ~= "string" and require("scullery.help").brief(f)
   local first = about and about:match("^[%w_.:]+[%(%s]*([%w_]+)")
   return about ~= nil and about:sub(1, #name) == name and place <= 2
@@ -264,11 +275,12 @@ end
 
 local function about_member(path, name, value)
   if path[1] ~= "sc" and type(value) ~= "function" then return nil end
-  return function() return require("scullery.help").brief(value, path[1] == "sc" and name or nil) end
+  local member = path[1] == "sc" and name or nil
+  return function() return require("scullery.help").brief(value, member) end
 end
 
 local function member_candidates(path, separator, environment)
-  local value = follow(path, environment)
+  local value = completion.follow(path, environment)
   if value == nil then return {} end
   local names, list = {}, {}
   collect(value, names, 0)
@@ -285,18 +297,11 @@ end
 local function unquoted_candidates(code, last, environment)
   local before = code[last]
   if before and before.kind == "symbol" and (before.text == "." or before.text == ":") then
-    local path, first = path_before(code, last - 1)
-    local outer = path and code[first - 1]
-    if not path or #path == 0 or outer and outer.last + 1 == code[first].first
-      and (outer.text == "." or outer.text == ":") or path.method then
-      return {}
-    end
+    local path = path_before(code, last - 1)
+    if not path or #path == 0 or path.method then return {} end
     return member_candidates(path, before.text, environment)
   end
-  if before and (before.kind == "number" or before.text == "..") and before.open then return {} end
-  return option_candidates(code, last, environment)
-    or #words_of(option_row(code, last, environment)) == 0 and name_candidates(environment)
-    or name_candidates(environment)
+  return option_candidates(code, last, environment) or name_candidates(environment)
 end
 
 -- ---------------------------------------------------------------- the whole

@@ -54,8 +54,8 @@ function Component:__tostring()
   return ("%s.%s{%s}"):format(self.kind, self.name, table.concat(parts, ", "))
 end
 
---- component:label([with_options]): its name, with the options that were given where they are asked
---- for.
+--- component:label([with_options]): its name as a text; with_options = true: also the options that
+--- were given.
 function Component:label(with_options)
   local text = with_options and options.show(self.given):match("^{(.+)}$")
   return text and ("%s{%s}"):format(self.name, text) or self.name
@@ -84,7 +84,7 @@ end
 -- again at every level: constant (nothing in it is searched), nested (levels) and within (how many,
 -- itself counted); waits: see Component:waiting.
 local known = setmetatable({}, { __mode = "k" })
-local MOST_NESTED, MOST_WITHIN = 32, 1000
+local MOST_NESTED, MOST_WITHIN = core.most_nested, core.most_within
 
 local function facts_of(self)
   if known[self] then return known[self] end

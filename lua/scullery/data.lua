@@ -67,17 +67,22 @@ local function read_csv(path, given, brief)
   return dataset.from_table(result, source, lines)
 end
 
---- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, gzip or plain; "-"
---- is the standard input; a list of paths stacks files of one schema. Columns of text become one
---- 0/1 column a level (levels sorted; a missing one is a level "?"), columns of dates (2024-02-29,
---- with a time or without) days since 1970-01-01. Text that is nearly unique, and numbers such as
---- "$5" and "1,000.50", are refused with the options that take them. The target is the last column
---- unless said. It is a classification where it is text, or few whole numbers under the name class,
---- label or target. One line on the standard error says what was guessed and done (quiet = true:
---- none); ds:describe() says it always. ds.schema has how each column was read; like = ds (or a
---- fitted pipeline) reads another file the same way: columns are matched by name, missing ones
---- refused, others left out, unknown categories have 0 in all columns of X, missing numbers become
---- what they became there, and the target may be absent.
+--- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, plain or gzip.
+--- path: a file, "-" for the standard input, or a list of files with the same columns.
+---
+--- A column of text becomes one 0/1 column for each of its texts, sorted; a missing text counts as
+--- a text "?". A column of dates (2024-02-29, with a time or without) becomes days since
+--- 1970-01-01. Text that is nearly unique, and numbers such as "$5" and "1,000.50", are refused;
+--- the message names the option that takes them. The target is the last column, unless target names
+--- another. It is a classification if it is text, or few whole numbers in a column called class,
+--- label or target.
+---
+--- One line on the standard error says what was guessed and done (quiet = true: none);
+--- ds:describe() says it too. ds.schema has how each column was read.
+---
+--- like = ds (or a fitted pipeline) reads another file the same way. Columns are matched by name: a
+--- missing one is an error, others are left out. An unknown text has 0 in all its columns, a
+--- missing number becomes what it became there, and the target may be absent.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
 
 local function next_rows(state)
@@ -108,13 +113,13 @@ local function csv_blocks(path, given)
     quiet = o.quiet, path = path }
 end
 
---- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: rows of a CSV file
---- (plain or gzip), of a pipe, or of the standard input ("-"), by the schema of a data set or a
---- fitted pipeline: matrices of consecutive rows in the file's order, in flat memory. The file is
---- read once. A target column is passed over. id: a column whose texts come along, as a list beside
---- each X. The other options are those of sc.data.csv; no row is left out (missing_values = "row"
---- of the schema refuses a missing number). At the end, one line tells what was unknown or filled
---- in, unless quiet = true.
+--- for X, ids in sc.data.csv_blocks(path, { like =, id =, ... }) do ... end: read a CSV file (plain
+--- or gzip), a pipe or the standard input ("-") block by block, in memory that does not grow. like:
+--- a data set or a fitted pipeline, whose schema says how. Each X is a matrix of consecutive rows.
+--- id: a column whose texts come along, as the list ids. The file is read once; a target column is
+--- left out. Other options are those of sc.data.csv. No row is left out: where the schema says
+--- missing_values = "row", a missing number is an error. At the end, one line says what was unknown
+--- or filled in (quiet = true: none).
 function data.csv_blocks(path, given)
   return options.guard("data.csv_blocks", 1, csv_blocks, path, given)
 end
@@ -129,9 +134,10 @@ local function read_libsvm(path, given)
   return plain("libsvm", core.read_libsvm(path, o))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype =, like = }]): label index:value ... text.
---- features: columns (the largest index otherwise); like: as many as a data set or a fitted
---- pipeline has. A list of paths stacks.
+--- sc.data.libsvm(path[, { features =, task =, dtype =, like = }]): a data set from text in
+--- LIBSVM's format: label index:value ... path: a file or a list of files. features: the number of
+--- columns; by default the largest index. like: a data set or a fitted pipeline with the wanted
+--- columns.
 function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
@@ -146,8 +152,9 @@ local function read_idx(images, labels, given)
   return plain("idx", core.read_idx(images, labels, o))
 end
 
---- sc.data.idx(images[, labels][, { scale =, dtype = }]): the format of MNIST; several parts as
---- lists. scale multiplies the numbers.
+--- sc.data.idx(images[, labels][, { scale =, dtype = }]): a data set, or without labels a matrix,
+--- from files in the IDX format of MNIST. images, labels: a file or a list of files. scale: a
+--- factor for the numbers.
 function data.idx(images, labels, given)
   return options.guard("data.idx", 1, read_idx, images, labels, given)
 end
@@ -178,9 +185,9 @@ local function read_npy(path, given)
   return core.read_npy(path)
 end
 
---- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from NumPy's .npy, or a
---- data set when y is given. X:save("f.npy") writes one. stream = true: a data set whose rows are
---- read from disk in blocks at each pass; a classification then needs its classes.
+--- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from a NumPy file, or
+--- with y a data set. stream = true: a data set whose rows are read from disk in each pass; a
+--- classification then needs its classes. X:save("f.npy") writes such a file.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
 local row_rules = options.declare("data.rows", {
@@ -207,8 +214,9 @@ local function generated_rows(given)
 end
 
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
---- classes = }: a streaming data set whose rows a function makes: X count x d, y count x targets
---- (labels: count x 1). The same rows must come for the same first.
+--- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
+--- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
+--- same rows for the same first.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 -- ---------------------------------------------------------------- named sets
@@ -221,8 +229,7 @@ end
 
 local shipped = (debug.getinfo(1, "S").source:match("^@(.*)data%.lua$") or "./") .. "data/"
 
---- sc.data.cache(): the folder that fetched sets are put in: $XDG_CACHE_HOME/scullery or
---- ~/.cache/scullery.
+--- sc.data.cache(): the folder of fetched data sets: $XDG_CACHE_HOME/scullery or ~/.cache/scullery.
 function data.cache()
   local base = os.getenv("XDG_CACHE_HOME")
   if not base or base:sub(1, 1) ~= "/" then base = (os.getenv("HOME") or ".") .. "/.cache" end
@@ -271,8 +278,8 @@ local function locate(entry)
   return paths, where
 end
 
---- sc.data.path(name): the files of a named set, as a list; nil and the missing file's name when
---- one is nowhere.
+--- sc.data.path(name): the paths of the files of a named set, as a list; nil and the name of the
+--- missing file if one is not on this machine.
 function data.path(name) return locate(options.guard("data.path", 2, entry_of, name)) end
 
 local function read_entry(entry, paths, o)
@@ -332,9 +339,10 @@ local function load_set(name, part, given)
   return part == "train" and train or test
 end
 
---- sc.data.load(name[, part][, { dtype =, stream = }]): a named set; data.list() shows them. part:
---- "train" or "test" of a set with official parts; ds:parts() gives both. The pixels of MNIST come
---- divided by 255. Files are looked for in SCULLERY_DATA, the cache, and what is shipped.
+--- sc.data.load(name[, part][, { dtype =, stream = }]): a named data set; sc.data.list() shows
+--- them. part: "train" or "test", of a set with official parts; ds:parts() gives both. Files are
+--- looked for in the folder SCULLERY_DATA, in the cache, and among those that ship with Scullery.
+--- The pixels of MNIST are divided by 255.
 function data.load(name, part, given)
   return options.guard("data.load", 1, load_set, name, part, given)
 end
@@ -351,8 +359,9 @@ function List:__tostring()
   return table.concat(lines, "\n")
 end
 
---- sc.data.list(): the named sets: name, rows, columns (of the file), task, where ("SCULLERY_DATA",
---- "cache", "shipped", or nil: not here), path (of the first file), here, about. Prints as a table.
+--- sc.data.list(): a list of the named sets, which prints as a table. Each is { name, rows, columns
+--- (of the file), task, about, here, where ("SCULLERY_DATA", "cache", "shipped", or nil if it is
+--- not here), path (of the first file) }.
 function data.list()
   local list = setmetatable({}, List)
   for name, entry in pairs(require "scullery.catalog") do
@@ -386,9 +395,9 @@ local function get_set(name)
   return paths
 end
 
---- sc.data.get(name): fetch a named set to the cache unless it is here; returns the paths. Each
---- file is checked by its sha256, those that are here too: one in the cache that is not what it
---- should be is fetched anew. SCULLERY_DATA_URL names a mirror to fetch from.
+--- sc.data.get(name): fetch a named set to the cache, unless it is on this machine. Returns the
+--- paths of its files. Each file is checked by its SHA-256; a damaged one in the cache is fetched
+--- again. SCULLERY_DATA_URL names a mirror.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
 return data

@@ -300,6 +300,7 @@ end
 
 --- The data set with other fields.
 function Dataset:with(fields)
+  options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   for key, value in pairs(fields) do copy[key] = value end
@@ -548,7 +549,8 @@ function Dataset:split(given)
   return split(self, given)
 end
 
-local fold_rules = options.declare("dataset:fold_ids", { k = { type = "integer", low = 2, default = 5 },
+local fold_rules = options.declare("dataset:fold_ids", {
+  k = { type = "integer", low = 2, default = 5 },
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
 
 options.declare("dataset:folds", fold_rules)

@@ -8,13 +8,8 @@ local display = {}
 local MOST_DEEP, MOST_ITEMS, MOST_INNER = 6, 100, 20
 local MOST_LINES, MOST_BYTES, MOST_INNER_BYTES = 400, 10000, 200
 
-local colours = { key = "\27[36m", heading = "\27[1m", error = "\27[31m", prompt = "\27[32m" }
-local plain = "\27[0m"
-
---- display.paint(text, colour, wanted): the text in a colour ("key", "heading", "error", "prompt")
---- where colours are wanted.
-function display.paint(text, colour, wanted)
-  return wanted and colours[colour] .. text .. plain or text
+local function in_colour(text, wanted)
+  return wanted and "\27[36m" .. text .. "\27[0m" or text
 end
 
 -- How many columns a text takes; colours and what follows a character onto its place take none.
@@ -84,7 +79,7 @@ local function function_text(f)
   if own then return "function: " .. own end
   local inner = objects.original[f] or f
   local info = debug.getinfo(inner, "Su")
-  if info.what == "C" then return ("function%s, written in C"):format(library_names[f] and " " .. library_names[f] or "") end
+  if info.what == "C" then return "function " .. (library_names[f] or "written in C") end
   return ("function(%s), %s:%d"):format(parameters_of(inner, info), info.short_src,
     info.linedefined)
 end
@@ -96,13 +91,16 @@ local function field_of(meta, name)
   return ok and value or nil
 end
 
--- The text of __tostring, or of nothing where there is none; an error of it is told.
-local function own_text(value, meta)
-  if not field_of(meta, "__tostring") then return nil end
-  local ok, text = pcall(tostring, value)
-  if ok then return text end
+-- The text of __display(value, { depth =, width =, colour = }) or of __tostring, nothing where
+-- there is neither; an error of it is told.
+local function own_text(value, meta, state)
+  local own = field_of(meta, "__display")
+  if not own and not field_of(meta, "__tostring") then return nil end
+  local ok, text = pcall(own or tostring, value, state)
+  if ok and type(text) == "string" then return text end
   if tostring(text):find("interrupted!", 1, true) then error(text, 0) end
-  return ("a %s, whose __tostring fails: %s"):format(type(value), tostring(text))
+  return ("a %s, whose %s fails: %s"):format(type(value), own and "__display" or "__tostring",
+    tostring(text))
 end
 
 -- Without the address that Lua puts behind the type where nothing else is said.
@@ -116,7 +114,7 @@ end
 
 local function userdata_text(value, state)
   if io.type(value) then return io.type(value) end
-  local text = own_text(value, debug.getmetatable(value)) or tostring(value)
+  local text = own_text(value, debug.getmetatable(value), state) or tostring(value)
   return first_line(without_address(text), state)
 end
 
@@ -156,11 +154,12 @@ local function key_text(key, state)
   else
     text = "[" .. show(key, { depth = MOST_DEEP, width = 60, path = "", paths = {} }) .. "]"
   end
-  return display.paint(text, "key", state.colour)
+  return in_colour(text, state.colour)
 end
 
-local function within(state, path)
-  return { depth = state.depth + 1, width = state.width and state.width - 2, path = path,
+-- The state of a value inside a table, after `taken` columns of its line.
+local function within(state, path, taken)
+  return { depth = state.depth + 1, width = state.width - 2 - taken - #",", path = path,
     paths = state.paths, colour = state.colour }
 end
 
@@ -170,13 +169,15 @@ local function parts_of(value, state)
   local keys = sorted_keys(value, length)
   local most = state.depth == 0 and MOST_ITEMS or MOST_INNER
   for i = 1, math.min(length, most) do
-    parts[#parts + 1] = show(value[i], within(state, ("%s[%d]"):format(state.path, i)))
+    parts[#parts + 1] = show(value[i], within(state, ("%s[%d]"):format(state.path, i), 0))
   end
   for i = 1, math.min(#keys, math.max(0, most - length)) do
     local text = key_text(keys[i], state)
     local path = type(keys[i]) == "string" and state.path .. "." .. keys[i]
       or state.path .. "[" .. type(keys[i]) .. "]"
-    parts[#parts + 1] = text .. " = " .. show(rawget(value, keys[i]), within(state, path))
+    text = text .. " = "
+    parts[#parts + 1] = text .. show(rawget(value, keys[i]),
+      within(state, path, columns_of(text)))
   end
   local rest = length + #keys - #parts
   if rest > 0 then parts[#parts + 1] = ("... %d more"):format(rest) end
@@ -228,9 +229,10 @@ local function any_table(value, state)
   local meta = debug.getmetatable(value)
   local namespace = objects.namespaces[value]
   if namespace then
-    return state.depth == 0 and require("scullery.help").text(value) or namespace
+    local help = state.depth == 0 and require("scullery.help")
+    return help and help.painted(help.text(value), state.colour) or namespace
   end
-  local text = own_text(value, meta)
+  local text = own_text(value, meta, state)
   if text then return first_line(without_address(text), state) end
   local name = field_of(meta, "__name")
   return (type(name) == "string" and name .. " " or "") .. table_text(value, state)

@@ -38,6 +38,7 @@ local rules = { name = { type = "any", required = true },
   processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
   allow_failures = { type = "boolean", default = false },
   retry = { type = "boolean", default = true } }
+options.declare("experiment", rules)
 
 -- ---------------------------------------------------------------- what was run with what
 

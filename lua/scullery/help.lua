@@ -137,8 +137,11 @@ end
 
 local function member_text(name, value)
   local kind = type(value)
-  if kind == "function" then return comments.of_function(value) or home_text(name) or c_texts()[name] end
-  return home_text(name) or (kind == "table" and comments.of_module("scullery." .. name) or {}).module
+  if kind == "function" then
+    return comments.of_function(value) or home_text(name) or c_texts()[name]
+  end
+  local index = kind == "table" and comments.of_module("scullery." .. name)
+  return home_text(name) or index and index.module
 end
 
 -- One line a member; `base` is how one types the table.
@@ -376,8 +379,19 @@ function help.text(...)
   return type(x) == "string" and name_text(x) or value_text(x)
 end
 
+local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
+
+--- help.painted(text[, colour]): a text of help with its headings in bold where colours are wanted:
+--- where the terminal takes them, unless said.
+function help.painted(text, colour)
+  if colour == nil then colour = core.terminal().colour end
+  if not colour then return text end
+  text = text:gsub("^[^\n:]+:", bold, 1)
+  return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))
+end
+
 return setmetatable(help, {
-  __call = objects.guarded("help", function(_, ...) print(help.text(...)) end),
+  __call = objects.guarded("help", function(_, ...) print(help.painted(help.text(...))) end),
   __tostring = function()
     return "help() gives an overview; help(x) explains a function, a plugin, an object or a \z
       \"name\""

@@ -85,8 +85,8 @@ function Features:__tostring()
   return "features{" .. table.concat(parts, ", ") .. "}"
 end
 
---- feats:label([with_options]): the names of sampler, nonlinearity and kernel; with their options
---- and T where they are asked for.
+--- feats:label([with_options]): the names of sampler, nonlinearity and kernel as a text;
+--- with_options = true: also their options and T.
 function Features:label(with_options)
   local i = self.inst
   local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
@@ -188,9 +188,9 @@ local function matrix_of(x, title)
   error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
 end
 
---- feats:fit(X): draw the parameters for the columns of X (learn them from the rows where the
---- sampler does, and work out widths that come from the data). Returns the features. Those of a
---- data set with names take the columns of other data sets by name.
+--- feats:fit(X): draw the parameters for the columns of X. Samplers that learn do so from the rows,
+--- and widths such as "median" are computed from them. Returns the features. If X is a data set
+--- with names, columns of other data sets are matched by name.
 function Features:fit(given)
   local X = matrix_of(given, "features:fit")
   local row, col = core.find_nonfinite(X)
@@ -221,8 +221,8 @@ local function fitted_to(self, title, given)
   return map, places and core.transform(core.source_columns(core.source(X), places), {}) or X
 end
 
---- feats:transform(X): the n x D matrix of features (all of it in memory); of a kernel as phi
---- k(w_t, x). Columns of a data set go by name where both sides have names, as those of pipelines.
+--- feats:transform(X): the n x D matrix of features, all in memory; of a kernel as phi, k(w_t, x).
+--- Columns of a data set are matched by name, if both sides have names.
 function Features:transform(X)
   local map
   map, X = fitted_to(self, "features:transform", X)
@@ -231,8 +231,8 @@ function Features:transform(X)
   end)
 end
 
---- feats:kernel(X, Y): the estimate <Phi(x), Phi(y)> for each row of X and of Y; of a kernel as phi
---- that of Nystrom, k(x, W) k(W, W)^-1 k(W, y).
+--- feats:kernel(X, Y): the estimate of the kernel, <Phi(x), Phi(y)>, a row for each row of X and a
+--- column for each row of Y. Of a kernel as phi: the Nystrom estimate k(x, W) k(W, W)^-1 k(W, y).
 function Features:kernel(X, Y)
   local map, left_rows = fitted_to(self, "features:kernel", X)
   local right_rows = Y and select(2, fitted_to(self, "features:kernel", Y)) or left_rows
@@ -244,9 +244,9 @@ function Features:kernel(X, Y)
   end)
 end
 
---- feats:codes(X): the category of each row and parameter, packed: maxout{ q =} gives q-ary hash
---- codes (the place of the largest), sign and step one bit. Their mean Hamming distance estimates 1
---- - inst:collision(x, y); see sc.codes.
+--- feats:codes(X): the hash codes of rows, packed (see sc.codes): of maxout{ q = } the place of the
+--- largest projection, of sign and step one bit. Their mean Hamming distance estimates 1 -
+--- inst:collision(x, y).
 function Features:codes(X)
   local map
   map, X = fitted_to(self, "features:codes", X)
@@ -255,23 +255,23 @@ function Features:codes(X)
   end)
 end
 
---- feats:parameters(): one row a parameter: w then b (structured rows as the dense ones that they
---- stand for); thresholds: column, threshold; sparse: columns, weights, b; grids: pitches, shifts.
---- A nonlinearity of q numbers a parameter has q T rows: number k of parameter t in row k T + t.
+--- feats:parameters(): the parameters, one a row. Dense and structured: w, then b. Thresholds:
+--- column, threshold. Sparse: columns, weights, b. Grids: pitches, shifts. If the nonlinearity
+--- reads q numbers a parameter, there are q T rows: number k of parameter t is row k T + t.
 function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
 
---- feats:gram(): G_ij = K(w_i, w_j), for features of an instantiation with K, and of a kernel as
+--- feats:gram(): the T x T Gram matrix G_st = K(w_s, w_t), of features with a K or with a kernel as
 --- phi.
 function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
 
 --- feats:save(path[, { parameters = true }]): write the features, fitted or not, to a file that
---- sc.load reads; see pipeline:save.
+--- sc.load reads; see p:save.
 function Features:save(path, given)
   return options.guard("features:save", 1, require("scullery.saving").save, self, path, given)
 end
 
---- feats:info(): T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the kernel's
---- width, dtype.
+--- feats:info(): a table with T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the
+--- width of the kernel and dtype.
 function Features:info() return core.map_info(fitted(self, "features:info")) end
 
 --- instantiation.is_features(value)
@@ -349,10 +349,13 @@ local function check_space(self, level)
   end
 end
 
---- sc.instantiation{ W =, K =, p =, phi = }: parameter space, kernel on it (nil: none, a random
---- kitchen sink), distribution, feature function. phi is a nonlinearity, or a kernel k on rows:
---- features are then k(w_t, x), and k itself stands for K (leave K out) in :gram, features:gram and
---- penalty = "rkhs"; :expectation, :kappa, :theta, pruning and the bounds need a nonlinearity.
+--- sc.instantiation{ W =, K =, p =, phi = }: an instantiation of the framework of Dube and Marchand
+--- (2023). W: the parameter space, sc.space.NAME(). K: a kernel on it; without K, features are
+--- those of a random kitchen sink. p: the sampler. phi: a nonlinearity, or a kernel k on rows.
+---
+--- With a kernel as phi, features are k(w_t, x), and k itself stands for K (leave K out) in
+--- inst:gram, feats:gram and penalty = "rkhs". inst:expectation, inst:kappa, inst:theta, pruning
+--- and bounds need a nonlinearity.
 function instantiation.new(given)
   local self = setmetatable(options.check("instantiation", given, parts), Instantiation)
   check_space(self, 2)
@@ -360,9 +363,9 @@ function instantiation.new(given)
   return self
 end
 
---- inst:features{ T =, seed =, dtype = }: the stage of a pipeline: phi(w_t, x)/sqrt(T) without K, E
---- K(w_t, w) phi(w, x) with K, k(w_t, x) where phi is a kernel. T is left out where the sampler
---- says it.
+--- inst:features{ T =, seed = 0, dtype = "float64" }: the features as a stage of a pipeline.
+--- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) with a
+--- kernel as phi. Leave T out if the sampler determines it.
 function Instantiation:features(given)
   return new_features(self, given, "instantiation:features")
 end
@@ -394,8 +397,10 @@ end
 options.declare("instantiation", parts)
 options.declare("instantiation:features", feature_rules)
 
---- sc.features{ p =, phi =, K =, T =, seed =, dtype = }: features in one step. With sc.choose{...}
---- for p, phi or K they are a choice of stages.
+--- sc.features{ p =, phi =, K =, T =, seed = 0, dtype = "float64" }: random features as a stage of
+--- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
+--- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the
+--- sampler determines it. With sc.choose{...} for p, phi or K it is a choice of stages.
 function instantiation.features(given)
   if type(given) ~= "table" then error("features: takes a table of named options", 2) end
   local choices = given_choices(given)
@@ -463,7 +468,8 @@ local sample_rules = options.declare("instantiation:sample", {
   T = { type = "integer", low = 1, required = true }, seed = { type = "integer", default = 0 },
   d = { type = "integer", low = 1 } })
 
---- inst:sample{ T =, seed =, d = }: T parameters as a matrix, one a row.
+--- inst:sample{ T =, seed = 0, d = }: T parameters for rows of d columns, one a row; see
+--- feats:parameters.
 function Instantiation:sample(given)
   local o = options.check("instantiation:sample", given, sample_rules)
   local dim = dim_of(self, o.d, "instantiation:sample", 3)
@@ -481,7 +487,8 @@ local function dim_of_parameters(self, U)
     U:cols() // 2):max()) or 1)
 end
 
---- inst:gram(U, V): K(u, v) for each row of U and of V (parameters as inst:sample gives them).
+--- inst:gram(U, V): the matrix of K(u, v), a row for each parameter of U and a column for each of
+--- V, which are rows as inst:sample gives them.
 function Instantiation:gram(U, V)
   U = matrix_of(U, "instantiation:gram")
   V = matrix_of(V or U, "instantiation:gram")
@@ -499,10 +506,10 @@ local expectation_rules = options.declare("instantiation:expectation", {
   samples = { type = "integer", low = 2048, default = 1 << 20 },
   seed = { type = "integer", default = 0 } })
 
---- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): E_{w~p}[K(u, w) phi(w,
---- x)], a row for each u and a column for each x; and info: method ("exact", "quadrature",
---- "monte-carlo"), stderr (the largest of any entry), samples, note (where a quadrature missed its
---- tolerance of 1e-10).
+--- inst:expectation(U, X[, { method =, tolerance =, samples =, seed = }]): the matrix of
+--- E_{w~p}[K(u, w) phi(w, x)], a row for each parameter of U and a column for each row of X. Second
+--- result: a table with method ("exact", "quadrature" or "monte-carlo"), stderr (the largest of any
+--- entry), samples, and note (if a quadrature missed its tolerance, 1e-10).
 function Instantiation:expectation(U, X, given)
   local o = options.check("instantiation:expectation", given, expectation_rules)
   refuse_without_kernel(self, "instantiation:expectation", 2)
@@ -533,17 +540,17 @@ local function constants(self, d, given, title)
   end)
 end
 
---- inst:kappa([d[, { radius = }]]): sup_x sqrt(E K(w,w) phi(w,x)^2), and whether it is exact (else
---- an upper bound). d: columns of X, by default those of the last fit. radius: the longest x, for a
---- phi without a bound (relu); without it such a phi has no finite kappa.
+--- inst:kappa([d[, { radius = }]]): kappa = sup_x sqrt(E K(w,w) phi(w,x)^2), and true if it is
+--- exact, false if it is an upper bound. d: the number of columns; by default that of the last fit.
+--- radius: the length of the longest x; needed for unbounded phi (relu).
 function Instantiation:kappa(d, given)
   local c = constants(self, d, given, "instantiation:kappa")
   return c.kappa, c.kappa_exact
 end
 
---- inst:theta([d[, { radius = }]]): sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)) over x that are not 0;
---- then the paper's bound on it, sup|phi| sqrt(E E K); then whether the first is exact (else an
---- upper bound).
+--- inst:theta([d[, { radius = }]]): theta = sup_x sqrt(E E K(u,w) phi(u,x) phi(w,x)) over x that
+--- are not 0; the bound of the paper on it, sup|phi| sqrt(E E K); and true if the first is exact,
+--- false if it is an upper bound.
 function Instantiation:theta(d, given)
   local c = constants(self, d, given, "instantiation:theta")
   return c.theta, c.theta_paper, c.theta_exact
@@ -560,14 +567,14 @@ local function between_rows(self, X, Y, title, f)
   end)
 end
 
---- inst:kernel(X, Y): the kernel that the features estimate, in closed form, where the parts
---- declare one.
+--- inst:kernel(X, Y): the kernel that the features estimate, in closed form; a row for each row of
+--- X and a column for each row of Y. An error if there is no closed form.
 function Instantiation:kernel(X, Y)
   return between_rows(self, X, Y, "instantiation:kernel", core.map_induced)
 end
 
---- inst:collision(X, Y): P(the codes of x and y agree) in closed form: kappa_q of maxout codes, 1 -
---- angle/pi of signs. What 1 - codes:hamming() estimates.
+--- inst:collision(X, Y): the probability that the hash codes of x and y agree, in closed form:
+--- kappa_q of maxout codes, 1 - angle/pi of signs. 1 - codes:hamming() estimates it.
 function Instantiation:collision(X, Y)
   return between_rows(self, X, Y, "instantiation:collision", core.map_collision)
 end

@@ -261,9 +261,9 @@ end
 local KernelError = objects.class("kernel_error", { example = "result",
   fields = "curves phi seeds target scale points rows slope slope_stderr constant" })
 
---- result:needed(error[, which]): the number of features T that brings the rms error down to
---- `error`, by the fitted line; nil and a sentence where the error does not fall with T. which: the
---- sampler, by name or place (the first).
+--- result:needed(error[, which]): the T at which the rms error falls to `error`, by the fitted
+--- line; nil and a sentence if the error does not fall with T. which: the sampler, by name or place
+--- (by default the first).
 function KernelError:needed(goal, which)
   if type(goal) ~= "number" or goal ~= goal or goal <= 0 or goal == math.huge then
     fail("takes an error, a number above 0, and got %s", options.show(goal))
@@ -276,10 +276,10 @@ function KernelError:needed(goal, which)
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
---- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against T,
---- a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a line
---- of slope -1/2. with: a list of other results that are drawn in the same picture. labels: the
---- curves' names, in their order.
+--- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against
+--- T, a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a
+--- line of slope -1/2. with: a list of other results that are drawn in the same picture. labels:
+--- the curves' names, in their order.
 function KernelError:plot(given)
   return require("scullery.pictures.kernel_error").plot(self, given)
 end
@@ -354,19 +354,22 @@ end
 
 local kernel_error = {}
 
---- sc.kernel_error{ p =, phi =, X =[, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
---- kernel =, K =, target = 0.01, dtype = "float64"] } (or inst =, in the place of p, phi and K):
---- for each T the error of <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x of X and y
---- of Y (X where none is given). Prints as a table: rms error (+- its standard error over the
---- seeds), the largest error, and below them the slope of log rms over log T (-0.5: Monte Carlo),
---- the mean of T rms^2, and the T at which the rms error comes down to target.
---- samplers: others to set beside p, under the same phi. kernel: what is compared with, a kernel, a
---- function of X and Y, or a matrix; by default the closed form that the parts declare
---- (inst:kernel). Of a kernel as phi the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y),
---- against k itself; a sampler that learns from rows takes T up to their number. Two blocks of 512
---- rows of features are held at once. The result: .rows[i].T .D .rms .stderr .max .constant,
---- .slope, .slope_stderr, .constant, :needed(error[, which]) -> T; .curves[k].name .rows .slope ...
---- for each sampler. progress = f: a function that is told how far it is, as in p:fit.
+--- sc.kernel_error{ p =, phi =, X =, Y =, T = { 64, 256, 1024, 4096 }, seeds = 4, samplers =,
+--- kernel =, K =, target = 0.01, dtype = "float64" }, or with inst = in place of p, phi and K: for
+--- each T, the error of the estimate <Phi(x), Phi(y)> against the kernel k(x, y), over all rows x
+--- of X and y of Y (by default X).
+---
+--- It prints as a table: the rms error +- its standard error over the seeds, and the largest error;
+--- below them the slope of log rms over log T (-0.5 for Monte Carlo), the mean of T rms^2, and the
+--- T at which the rms error reaches target.
+---
+--- samplers: a list, to compare samplers under one phi. kernel: what to compare with: a kernel, a
+--- function of X and Y, or a matrix; by default the closed form (inst:kernel). For a kernel as phi,
+--- the estimate is that of Nystrom, k(x, W) k(W, W)^-1 k(W, y). A sampler that learns from rows
+--- takes T up to their number. progress = f: as in p:fit.
+---
+--- The result has .rows[i] with T, D, rms, stderr, max and constant; .slope, .slope_stderr,
+--- .constant; and .curves[k] with name, rows, slope and so on, for each sampler.
 function kernel_error.run(given)
   local o = check(given)
   return progress.watched("kernel_error", o.progress, measure, o)

@@ -11,12 +11,19 @@
 --- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
 --- that are plain values are saved by themselves (scullery.saving).
 local core = require "scullery.core"
+local dataset = require "scullery.dataset"
 local objects = require "scullery.objects"
+local options = require "scullery.options"
 
 local Model = { __name = "model", example = "p.fitted" }
 Model.__index = Model
 
 local model = {}
+
+function Model:__tostring()
+  return ("a fitted %s of %d rows x %d columns"):format(self.task or "model", self.n or 0,
+    self.dim or 0)
+end
 
 --- model.new(fields)
 function model.new(fields) return setmetatable(fields, Model) end
@@ -50,6 +57,7 @@ end
 --- A walk over the rows of a data set that judges candidates; rows count once whatever their
 --- weight.
 function Model:judging(ds)
+  options.expect(dataset.is(ds), "a data set", ds)
   return core.training(ds:source_of_targets(), self.stages, self.map,
     { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
       block = self.block })
@@ -95,6 +103,7 @@ end
 
 --- The model with other fields.
 function Model:with(fields)
+  options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   for key, value in pairs(fields) do copy[key] = value end

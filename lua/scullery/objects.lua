@@ -4,7 +4,7 @@
 ---
 --- SCULLERY_TRACEBACK=1: errors keep the library's own lines and frames.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local fault = require "scullery.fault"
 
 local objects = {}
 
@@ -38,39 +38,6 @@ local function without_place(message, where)
   return message, other ~= nil and other ~= false
 end
 
--- The arguments of a call, as one would type them.
-local function listed(arguments)
-  local list = {}
-  for i = 1, arguments.n do
-    local ok, text = pcall(options.show, arguments[i])
-    list[i] = ok and text or "a " .. type(arguments[i])
-  end
-  return #list == 0 and "nothing" or table.concat(list, ", ")
-end
-
--- Whether a message is Lua's own, of a value that our lines did not expect.
-local function is_luas(message)
-  for _, words in ipairs{ "attempt to ", "bad argument ", "table index is ", "'for' ",
-    "invalid order function", "number has no integer", "invalid value", "wrong number of" } do
-    if message:sub(1, #words) == words then return true end
-  end
-  return false
-end
-
--- What Lua says of a C function's argument, without its number and the function's name; and what it
--- says of our own lines where arguments were not checked before.
-local function plain_words(message, title, arguments)
-  local what = message:match("^bad argument #%d+ to '[^\n]-' %((.*)%)$")
-  local wanted, got = (what or ""):match("^(.-) expected, got (.*)$")
-  if wanted and not wanted:find("scullery") and got ~= "no value" then
-    return ("takes a %s, and got %s"):format(wanted, got)
-  end
-  if what and not wanted then return what end
-  if not what and not is_luas(message) then return message end
-  return ("it cannot take %s; help \"%s\" says what it takes (SCULLERY_TRACEBACK=1 shows where it \z
-    failed)"):format(listed(arguments), title)
-end
-
 -- The place of the first Lua function from `level` on, "" where there is none, nil where it is one
 -- of ours.
 local function place_above(level)
@@ -94,8 +61,9 @@ local function shortened(message)
 end
 
 -- Raise what f raised, as a sentence under the title with the line that called the library in
--- front; errors of a call by the library itself go on to the call that a script made.
-local function raise(title, arguments, raised)
+-- front; errors of a call by the library itself go on to the call that a script made. The call was
+-- f of `skipped` values and the arguments.
+local function raise(title, f, skipped, arguments, raised)
   if type(raised) == "string" then raised = shortened(raised) end
   local message = raised
   if type(raised) == "table" then message = rawget(raised, "message") end
@@ -103,16 +71,16 @@ local function raise(title, arguments, raised)
   if not where or where ~= "" and message:sub(1, #where) == where then error(raised, 0) end
   local rest, foreign = without_place(message, where)
   if foreign then error(raised, 0) end
-  rest = plain_words(rest, title, arguments)
+  rest = fault.sentence(rest, title, f, skipped, arguments)
   if not rest:find(title, 1, true) then rest = title .. ": " .. rest end
   if type(raised) ~= "table" then error(where .. rest, 0) end
   raised.message = where .. rest -- an error that carries what was finished
   error(raised, 0)
 end
 
-local function finish(title, arguments, ok, ...)
+local function finish(title, f, skipped, arguments, ok, ...)
   if ok then return ... end
-  raise(title, arguments, (...))
+  raise(title, f, skipped, arguments, (...))
 end
 
 -- ---------------------------------------------------------------- functions
@@ -128,13 +96,13 @@ end
 --- objects.guarded(title, f): f, its errors as sentences under the title.
 function objects.guarded(title, f)
   if verbose then return f end
-  return register(function(...) return finish(title, table.pack(...), pcall(f, ...)) end, f)
+  return register(function(...) return finish(title, f, 0, table.pack(...), pcall(f, ...)) end, f)
 end
 
 --- objects.call(title, f, ...): f(...), its errors as sentences under the title.
 function objects.call(title, f, ...)
   if verbose then return f(...) end
-  return finish(title, table.pack(...), pcall(f, ...))
+  return finish(title, f, 0, table.pack(...), pcall(f, ...))
 end
 
 --- objects.titled(title, f, ...): f(...), its errors with a title in front (none where it is nil);
@@ -164,8 +132,8 @@ local function method_of(class, name, f)
   end
   return register(function(self, ...)
     local arguments = table.pack(...)
-    if getmetatable(self) ~= class then return finish(title, arguments, false, wrong) end
-    return finish(title, arguments, pcall(run, self, ...))
+    if getmetatable(self) ~= class then return finish(title, f, 1, arguments, false, wrong) end
+    return finish(title, f, 1, arguments, pcall(run, self, ...))
   end, f)
 end
 

@@ -46,6 +46,11 @@ end
 --- options.show(value): a short printable form of any value.
 function options.show(value) return (show(value, 2)) end
 
+--- options.expect(ok, takes, value): an error, "takes a data set, and got 3", unless ok.
+function options.expect(ok, takes, value)
+  if not ok then error("takes " .. takes .. ", and got " .. options.show(value), 0) end
+end
+
 --- options.plain(message): an error's sentence without the place in a Lua file that stands before
 --- it.
 function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end

@@ -15,7 +15,15 @@ local weights = require "scullery.weights"
 local warn = require "scullery.warn"
 local width = require "scullery.width"
 
-local Pipeline = objects.class("pipeline", { example = "p",
+-- Scripts can set fields.
+local function check_fitted(self)
+  local f = rawget(self, "fitted")
+  if f ~= nil and not model.is(f) then
+    error(("p.fitted is %s; it takes a fitted model"):format(options.show(f)), 0)
+  end
+end
+
+local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
     classes dtype choice table schema data_known",
   hint = function()
@@ -118,13 +126,14 @@ local function variants_of(given)
   return list
 end
 
---- sc.pipeline{ stage, ..., solver }: row stages (sc.standardize(), sc.add_bias(), sc.pca{ k = },
---- ...), then features, then a solver; each may be absent.
---- sc.choose{ stage, stage, ... } may stand for a stage: p:search{} tries each. Also options: block
---- = rows of a block (results do not depend on it); allowance = bytes of feature blocks that
---- solvers of many passes may keep in memory (1.5e9, and at most half of what is free; the result
---- does not depend on it); class_weights = "balanced" or { label = weight }: how much the rows of a
---- class count, times the data set's own weights.
+--- sc.pipeline{ stage, ..., solver }: a pipeline: row stages (sc.standardize(), sc.add_bias(),
+--- sc.pca{ k = }, ...), then features, then a solver. Each of them may be absent. sc.choose{ stage,
+--- stage, ... } may stand for a stage; p:search{} tries each.
+---
+--- block: rows of a block (results do not depend on it). allowance: bytes of memory for feature
+--- blocks that solvers with many passes keep (1.5e9, and at most half of what is free; results do
+--- not depend on it). class_weights: "balanced" or { label = weight }, the weight of each row of a
+--- class, times the data set's own weights.
 function pipeline.new(given)
   if type(given) ~= "table" then
     error("pipeline: takes a list of stages, as in sc.pipeline{ sc.standardize(), ... }", 2)
@@ -270,6 +279,7 @@ end
 
 --- Keep a fit: the model, and the rows that it learnt from.
 function Pipeline:keep(ds, prepared, solver, fit)
+  options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
     intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
@@ -336,16 +346,17 @@ local function rows_alone(data)
   return dataset.is(data) and data
 end
 
---- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows; returns the pipeline. NaN or
---- infinity is an error that names row and column. p:fit(X) where there is no solver.
---- p:fit(ds, { progress = f }), and with the options of X and y: f{ stage =, done =, total =,
---- loss =, iteration =, rows =, seconds =, rate =, left =, levels = } is called as the work goes
---- on. stage: "learning" (a walk: done of total rows), "solving", "descending" and the like (a
---- solver: done is a share, total 1, iteration counts its reports, loss is its own where it knows
---- it); rows: gone through in this stage; seconds: since the stage began; rate: rows a second;
---- left: seconds; levels: what the stage stands in, the outermost first, each { name =, done =,
---- total = }. Where f returns false the fit stops with an error, as by Ctrl-C, and the pipeline
---- stays as it was.
+--- p:fit(ds) or p:fit(X, y[, { task =, classes = }]): learn from rows. Returns the pipeline. A
+--- pipeline without a solver takes p:fit(X). A number that is NaN or infinite is an error that
+--- names its row and column.
+---
+--- progress = f, among the options: f is called as the work goes on, with a table of stage, done,
+--- total, loss, iteration, rows, seconds, rate, left and levels. stage: "learning" (a pass: done of
+--- total rows), or "solving", "descending" and the like (a solver: done is a share, total 1;
+--- iteration counts its reports; loss is the solver's own where it has one). rows: rows done in
+--- this stage. seconds: since the stage began. rate: rows a second. left: seconds left. levels: the
+--- loops around the stage, the outermost first, each { name =, done =, total = }. If f returns
+--- false, the fit stops with an error, as by Ctrl-C, and the pipeline stays as it was.
 function Pipeline:fit(data, y, given)
   local watching
   y, given, watching = progress.split(data, y, given)
@@ -379,17 +390,18 @@ local function scores(title, f, X, given)
   return progress.of(title, given, f.scores, f, matching.source(X, f))
 end
 
---- p:decision(X[, { progress = f }]): raw scores, n x c (one column for two classes and for one
---- target).
+--- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
+--- one target.
 function Pipeline:decision(X, given)
   local f = need(self, "pipeline:decision", true)
   return scores("pipeline:decision", f, X, given)
 end
 
---- p:predict(X[, { progress = f }]): n x 1 labels (the numbers themselves, or places in p.classes
---- where labels are texts), or n x c values of a regression. Columns of a data set go by name,
---- where it and the data learnt from have names: another order is put in order, missing ones are
---- refused, extra ones left out and told. Those of a matrix go by position.
+--- p:predict(X[, { progress = f }]): predictions. Classification: n x 1 labels, as numbers; if the
+--- labels are texts, their places in p.classes. Regression: n x c values. X: a matrix, or a data
+--- set. If both the data set and the training data have names, columns are matched by name: they
+--- are put in order, a missing one is an error, and others are left out with a line on the standard
+--- error. Columns of a matrix go by position.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
   local said = f:decide(scores("pipeline:predict", f, X, given))
@@ -397,7 +409,7 @@ function Pipeline:predict(X, given)
   return said
 end
 
---- p:labels(X[, { progress = f }]): the predicted labels as a Lua list of texts or numbers.
+--- p:labels(X[, { progress = f }]): the predicted labels as a list of texts or numbers.
 function Pipeline:labels(X, given)
   local f = need(self, "pipeline:labels", true)
   if f.task ~= "classification" then
@@ -406,14 +418,15 @@ function Pipeline:labels(X, given)
   return dataset.texts_of(self:predict(X, given), f.classes)
 end
 
---- p:probabilities(X[, { progress = f }]): n x classes in the order of p.classes, rows of sum 1.
---- Where the solver's loss says them (logistic: sigmoid, softmax) they are its own; otherwise
---- Platt's sigmoids of the scores, one a class and normalised over more than two, after
---- p:calibrate{}, which is called where it was not. They are of the population that the data set's
---- rows stand for, with its row weights; class_weights do not shift them, and with class_weights
---- they are Platt's whatever the solver. sc.metrics.log_loss(p:probabilities(X), y, p.classes)
---- judges them. With more than two classes the largest need not be where the score is largest,
---- which p:predict goes by.
+--- p:probabilities(X[, { progress = f }]): probabilities of the classes, n x c in the order of
+--- p.classes; each row sums to 1. The solver's own, if its loss defines them (logistic: sigmoid,
+--- softmax). Otherwise Platt's sigmoids of the scores, one a class, normalised for more than two;
+--- p:calibrate{} fits them, and is called if it was not.
+---
+--- They are probabilities in the population of the data set's rows with their weights.
+--- class_weights do not shift them: with class_weights they are Platt's for every solver. With more
+--- than two classes, the most probable class may differ from p:predict(X), which goes by the
+--- scores. sc.metrics.log_loss and sc.metrics.calibration judge them.
 function Pipeline:probabilities(X, given)
   local f = need(self, "pipeline:probabilities", true)
   local probabilities = require "scullery.probabilities"
@@ -424,20 +437,19 @@ function Pipeline:probabilities(X, given)
   return probabilities.of(f, said)
 end
 
---- p:calibrate{ folds = 5, seed = 0 }: fit the sigmoids of p:probabilities to scores of rows that
---- were not learnt from: models without each fold score it, row stages and features being those of
---- the fit. p:calibrate{ data = ds }: to the scores of other rows, which the model must not have
---- seen. Rows count by the data set's weights, whose unit does not matter; class_weights shape the
---- models, not the sigmoids. Takes the place of a solver's own probabilities too, until the next
---- fit. progress = f: a function, as in p:fit. Returns the pipeline; p:info().calibration tells how
---- it was done.
+--- p:calibrate{ folds = 5, seed = 0 }: fit Platt's sigmoids of p:probabilities to out-of-fold
+--- scores. Row stages and features are those of the fit. p:calibrate{ data = ds } uses the scores
+--- of other rows, which the model must not have seen. Rows count by the data set's weights, whose
+--- unit does not matter. class_weights enter the models, not the sigmoids. The sigmoids replace the
+--- solver's own probabilities until the next fit. progress = f: as in p:fit. Returns the pipeline;
+--- p:info().calibration says how it was done.
 function Pipeline:calibrate(given)
   need(self, "pipeline:calibrate", true)
   return guarded("pipeline:calibrate", require("scullery.probabilities").calibrate, self, given)
 end
 
---- p:transform(X): the rows after all stages but the solver: n x D features (all of it in memory);
---- n x k where sc.pca{ k = } follows the features.
+--- p:transform(X): the rows after all stages but the solver, all in memory: n x D features, or n x
+--- k if sc.pca{ k = } follows the features.
 function Pipeline:transform(X)
   local f = need(self, "pipeline:transform")
   local source = matching.source(X, f)
@@ -458,8 +470,8 @@ local function judge(self, title, data, y, given)
 end
 
 --- p:score(ds) or p:score(X, y): accuracy of a classification, R2 of a regression. Labels are
---- compared by what they say, whatever the order of the classes; one that was never seen in
---- training counts as wrong and is told on stderr.
+--- compared by name, whatever the order of the classes. A label that did not occur in training
+--- counts as wrong, with a line on the standard error.
 function Pipeline:score(data, y, given)
   local said, truth = judge(self, "pipeline:score", data, y, given)
   local classes = self.fitted.task == "classification"
@@ -471,8 +483,8 @@ function Pipeline:score(data, y, given)
   return 1 - truth.square / (truth.target_square - truth.target_sum ^ 2 / truth.rows)
 end
 
---- p:error(ds) or p:error(X, y): share of wrong labels of a classification, mean squared error of a
---- regression.
+--- p:error(ds) or p:error(X, y): the share of wrong labels of a classification, the mean squared
+--- error of a regression.
 function Pipeline:error(data, y, given)
   local said, truth = judge(self, "pipeline:error", data, y, given)
   local classes = self.fitted.task == "classification"
@@ -482,16 +494,18 @@ end
 
 -- ------------------------------------------------------------ reporting
 
---- p:weights(): D x c; decision = transform x weights, plus the intercept where one was asked for.
+--- p:weights(): the D x c weights a: decision = transform a, plus the intercept if the solver has
+--- one.
 function Pipeline:weights()
   local f = need_weights(self, "pipeline:weights")
   return f.weights * f:exported_factor()
 end
 
---- p:intercept(): 1 x c (zeros where none was asked for).
+--- p:intercept(): the 1 x c intercept; zeros if the solver has none.
 function Pipeline:intercept() return need_weights(self, "pipeline:intercept").intercept:copy() end
 
---- p:norm(): ||alpha|| = sqrt(a'Ga) with K, ||a|| without; over all targets.
+--- p:norm(): the norm of the model: ||alpha|| = sqrt(a'Ga) with a K, ||a|| without; over all
+--- targets.
 function Pipeline:norm()
   local f = need_weights(self, "pipeline:norm")
   return guarded("pipeline:norm", f.norm, f)
@@ -634,42 +648,45 @@ function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
 
---- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared", progress = }):
---- cross-validation of this recipe, which stays as it is: .mean, .stderr, .folds (the score of each
---- fold), .score (its name), .unconverged; prints as text. repeats: so many times with other folds
---- (seed, seed + 1, ...); stderr is that of the folds of one time, as all share the rows. score:
---- "accuracy" of a classification and "r2" of a regression unless said; see p:search. stages as in
---- p:search. progress: a function, as in p:fit.
+--- p:cv(ds, { folds = 5, repeats = 1, score =, seed = 0, stages = "shared" }): cross-validation of
+--- this recipe, which stays as it is. Returns an object with .mean, .stderr, .folds (the score of
+--- each fold), .score (its name) and .unconverged (fits that did not converge); it prints as text.
+---
+--- repeats: how often, each time with other folds (seed, seed + 1, ...). .stderr is that of one
+--- time, as all times share the rows. score: "accuracy" of a classification and "r2" of a
+--- regression, or as in p:search. stages, progress: as in p:search.
 function Pipeline:cv(data, given)
   return require("scullery.judging").cv(self, data, given)
 end
 
---- p:clone{ ["solver.lambda"] = 1e-3 }: the recipe as a new pipeline, not fitted, with options
---- changed by path: KIND.OPTION of a stage, a sampler, a nonlinearity, a kernel or the solver,
---- features.T and the like, or block, allowance, class_weights. A value may be sc.choose{...}.
+--- p:clone{ ["solver.lambda"] = 1e-3 }: a new pipeline of the same recipe, not fitted, with options
+--- changed by path: KIND.OPTION of a stage, a sampler, a nonlinearity, a kernel or the solver;
+--- features.T and the like; or block, allowance, class_weights. A value may be sc.choose{...}.
 function Pipeline:clone(changes)
   return require("scullery.clone").run(self, changes)
 end
 
---- p:prune{ epsilon = 0.01, accept = "norm" | "theorem8" | "risk" | "zero_one", start = "tiny" |
---- "bound", delta = 0.05, data = }: a smaller model, and how it came about: kept (parameters of T),
---- distance = ||alpha - beta||, lambda, steps, risk and error before and after, measure (what the
---- rule compared with epsilon).
---- accept: norm: rho theta ||alpha - beta|| < epsilon (equation 63); theorem8: its bound on the
---- risk (64); risk: the empirical risk (65); zero_one: the share of wrong labels (66). Risks are
---- those of the square loss, whatever the solver. data: rows to judge on, by default those that the
---- model learnt from. Works after any solver on features with a K.
+--- p:prune{ epsilon = 0.01, accept =, start = "tiny" | "bound", delta = 0.05, data = }: a smaller
+--- model that keeps few parameters: algorithm 5 of Dube and Marchand (2023), after any solver on
+--- features with a K. Returns the model and a table: kept (parameters of T), distance ||alpha -
+--- beta||, lambda, steps, risk and error before and after, measure (what the rule compared with
+--- epsilon).
+---
+--- accept: the rule. "norm": rho theta ||alpha - beta|| < epsilon (equation 63). "theorem8": its
+--- bound on the risk (64). "risk": the empirical risk (65). "zero_one": the share of wrong labels
+--- (66). Risks are of the square loss for every solver. data: the rows to judge by; by default the
+--- training rows.
 function Pipeline:prune(given)
   return guarded("pipeline:prune", require("scullery.prune").run, self, given)
 end
 
---- p:save(path[, { parameters = true }]): write the pipeline, fitted or not, to a file of the
---- format safetensors, whole or not at all; sc.load(path) reads it. Saved are the recipe with every
---- option (sc.choose{...} too), and of a fitted one what it learnt: stages, coefficients or the
---- solver's own model, classes, schema, calibration, reports, the choice and table of a search.
---- Parameters of features are not written but drawn again from their seed; parameters = true writes
---- them too, as the array features.parameters, for other programs (docs/models.md). Training rows
---- are not saved, but those that a model consists of.
+--- p:save(path[, { parameters = true }]): write the pipeline, fitted or not, to a file in the
+--- format safetensors, whole or not at all; sc.load(path) reads it. It holds the recipe with every
+--- option (sc.choose{...} too), and of a fitted pipeline what it learnt: stages, coefficients or
+--- the solver's own model, classes, schema, calibration, reports, and the choice and table of a
+--- search. Parameters of features are drawn again from their seed; parameters = true also writes
+--- them, as the array features.parameters, for other programs (docs/models.md). Training rows are
+--- not saved, unless the model consists of them.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.saving").save, self, path, given)
 end

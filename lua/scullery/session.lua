@@ -118,7 +118,7 @@ local function help_on(self, text)
 end
 
 local function printed(text)
-  if text and text ~= "" then print(text) end
+  if text and text ~= "" then print(require("scullery.help").painted(text)) end
   return true, { n = 0 }
 end
 

@@ -64,7 +64,7 @@ function commands.seconds(t)
 end
 local seconds = commands.seconds
 
-command("time", "EXPR", "run an expression or a statement and tell its seconds", function(self, text)
+command("time", "EXPR", "run it and tell its seconds", function(self, text)
   local taken
   local ok, values, trace = self:evaluate(text, function(f)
     local began = now()
@@ -79,9 +79,9 @@ end)
 command("profile", "EXPR", "run it and tell the seconds of each stage", function(self, text)
   local report
   local ok, values, trace = self:evaluate(text, function(f)
-    local results
-    results, report = require("scullery.profile").run(f)
-    return table.unpack(results, 1, results.n)
+    local results = table.pack(require("scullery.profile").run(f))
+    report = results[1]
+    return table.unpack(results, 2, results.n)
   end)
   if ok then say(tostring(report)) end
   return ok, values, trace

@@ -50,7 +50,7 @@ local function about(value)
   if kind == "string" then return ("string, %d bytes"):format(#value) end
   if kind == "table" and not debug.getmetatable(value) then return "table, " .. count_of(value) end
   if kind == "number" or kind == "boolean" then return kind .. ", " .. tostring(value) end
-  return (display.text(value, { width = 60 }):gsub("\n.*", ""))
+  return (display.text({ value }):match("^{ (.*) }$") or kind):gsub("\n.*", "") .. ""
 end
 
 --- names.list(session): a list of { name, about, bytes } of the variables that the session made.

@@ -50,7 +50,16 @@ function statements.keep_locals(text)
   return edited(text, edits)
 end
 
--- The text with "return" before its last statement, where that is an expression on lines of its
+-- Not "return" alone: a call would be a tail call, which leaves no trace of the line in errors.
+local GIVING = "return 0, "
+
+-- The function behind a chunk that begins with GIVING.
+local function without_first(chunk)
+  local function rest(_, ...) return ... end
+  return chunk and function(...) return rest(chunk(...)) end
+end
+
+-- The text with GIVING before its last statement, where that is an expression on lines of its
 -- own; nil otherwise. A line that begins with a bracket or a quote may go on with the line before.
 local MOST_TRIED = 100
 local function with_last_returned(text, compile)
@@ -58,20 +67,24 @@ local function with_last_returned(text, compile)
   for _, token in ipairs(tokens.code(text)) do
     local begins = depth == 0 and text:sub(line_end, token.first):find("\n", 1, true)
     if begins and (token.kind == "name" or token.kind == "number"
-      or token.kind == "keyword" and token.text == "not") then
+      or token.text == "not" or token.text == "#") then
       starts[#starts + 1] = token.first
     end
     depth = tokens.depth_after(token, depth)
     line_end = token.last + 1
   end
   for i = #starts, math.max(1, #starts - MOST_TRIED), -1 do
-    local whole = edited(text, { { starts[i], 0, "return " } })
-    local chunk = compile(whole)
-    if chunk then return chunk, whole, starts[i] end
+    local chunk = compile(edited(text, { { starts[i], 0, GIVING } }))
+    if chunk then return without_first(chunk), starts[i] end
   end
 end
 
-local function is_unfinished(message) return message:find("<eof>$") ~= nil end
+-- A string in quotes goes on over a newline only behind a backslash or \z.
+local function is_unfinished(message, text)
+  if not message:find("<eof>$") then return false end
+  return not message:find("unfinished string near", 1, true) or text:find("\\$") ~= nil
+    or text:find("\\z%s*$") ~= nil
+end
 
 -- Without `=` in front and `;` behind; second: whether there was a `;`.
 local function stripped(text)
@@ -114,20 +127,21 @@ end
 function statements.read(text, environment)
   local function compile(code) return load(code, "=prompt", "t", environment) end
   local body, silent = stripped(text)
-  local chunk, expression_message = compile("return " .. body)
+  local function nothing() end
+  if #tokens.code(body) == 0 and load(body) then
+    return { chunk = nothing, script = function() return body end }
+  end
+  local chunk, expression_message = compile(GIVING .. body)
   if chunk then
-    local expression = body:match("^%s*(.-)%s*$")
-    local nothing = #tokens.code(expression) == 0
-    return { chunk = chunk, silent = silent, script = function(has_value)
-      return nothing and expression or assigned("", expression, has_value)
+    return { chunk = without_first(chunk), silent = silent, script = function(has_value)
+      return assigned("", body:match("^%s*(.-)%s*$"), has_value)
     end }
   end
   local kept = statements.keep_locals(body)
-  local last, whole, place = with_last_returned(kept, compile)
+  local last, place = with_last_returned(kept, compile)
   if last then
     return { chunk = last, silent = silent, script = function(has_value)
-      return as_statement(assigned(whole:sub(1, place - 1), whole:sub(place + #"return "),
-        has_value))
+      return as_statement(assigned(kept:sub(1, place - 1), kept:sub(place), has_value))
     end }
   end
   local message
@@ -136,7 +150,7 @@ function statements.read(text, environment)
     return { chunk = chunk, silent = silent, script = function() return as_statement(kept) end }
   end
   return { message = message,
-    unfinished = is_unfinished(expression_message) or is_unfinished(message) }
+    unfinished = is_unfinished(expression_message, body) or is_unfinished(message, body) }
 end
 
 return statements

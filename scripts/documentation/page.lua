@@ -7,6 +7,7 @@
 ---     <!-- not run: REASON -->      shown only
 ---     <!-- needs: SET -->           run where the data set is on this machine
 ---     <!-- tolerance: 0.05 -->      numbers of its output may be off by 5 percent
+---     <!-- output: varies -->       run, its output not compared (times)
 ---     <!-- file: NAME -->           the text is written to this file before the page runs
 ---     <!-- new session -->          a new interpreter from here on
 local page = {}

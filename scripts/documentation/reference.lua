@@ -1,5 +1,6 @@
---- The pages of docs/reference/, made from the texts that help() shows: comments above functions,
---- declarations of plugins and readers, and what the command prints about itself.
+--- The pages that are made: docs/reference/ from the texts that help() shows (comments above
+--- functions, declarations of plugins and readers, what the command prints about itself), and
+--- docs/gallery.md.
 ---
 --- LDoc is not used: most of these texts are in the declarations of plugins, which only the running
 --- host can ask for.
@@ -11,7 +12,7 @@ local sc = require "scullery"
 
 local reference = {}
 
-local MADE = "<!-- Made by scripts/reference.lua from the texts of help(): do not edit. -->\n\n"
+local MADE = "<!-- Made by scripts/reference.lua: do not edit. -->\n\n"
 
 local function sorted(set)
   local list = {}
@@ -212,6 +213,7 @@ function reference.pages(source, binary)
     ["kernels.md"] = plugins_page("kernel", "Kernels"),
     ["solvers.md"] = plugins_page("solver", "Solvers"),
     ["command.md"] = command_page(binary),
+    ["../gallery.md"] = require("documentation.gallery").page(source, MADE),
   }
 end
 

@@ -3,7 +3,7 @@ local sc = require "scullery"
 local train = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 
 local series = {}
-for i, lambda in ipairs{ 1e-2, 1e-4, 1e-6 } do
+for i, lambda in ipairs{ 1e-1, 1e-2, 1e-3 } do
   local one = { x = {}, y = {}, label = ("lambda = %g"):format(lambda) }
   sc.pipeline{
     sc.standardize(),

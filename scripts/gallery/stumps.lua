@@ -6,9 +6,9 @@ local p = sc.pipeline{
   sc.standardize(),
   sc.features{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = 1000,
     seed = 1 },
-  sc.solver.lasso{ lambda = 1e-3 },
+  sc.solver.lasso{ lambda = 1e-3, l1_ratio = 0.9 },
 }:fit(train)
 
-local fig = p:plot("coefficients", { title = "Lasso on 1000 random stumps, wdbc" })
+local fig = p:plot("coefficients", { title = "Elastic net on 1000 random stumps, wdbc" })
 fig:save(arg[1] or "docs/gallery/stumps.svg")
 return fig

@@ -14,6 +14,10 @@ local told = {}
 --- w.report: where findings go: function(text). Each kind of finding is told once.
 function w.report(text) error("finding: " .. text, 0) end
 
+-- Methods that the library calls by itself, with arguments that it has checked.
+local internal = { keep = true, make_solver = true, training_options = true, map = true,
+  settled = true, instance = true }
+
 local function finding(kind, title, message)
   local known = kind .. title .. (message:match("attempt to %w+") or message:gsub("%d+", "N"))
   if told[known] then return end
@@ -25,6 +29,10 @@ end
 -- so is what Lua says of an operator that an object lacks (plain).
 local function check_message(title, message, plain)
   if plain then return end
+  if message:find("this is a fault of Scullery", 1, true) then
+    if not w.damaged and not internal[title] then finding("fault", title, message:sub(1, 400)) end
+    return
+  end
   if message:find("attempt to yield", 1, true) or message:find("for iterator", 1, true) then
     return
   end
@@ -101,6 +109,7 @@ end
 --- w.set(object, key, value): object[key] = value, where that can be.
 function w.set(object, key, value)
   local ok, result = pcall(function() object[key] = value end)
+  w.damaged = w.damaged or ok -- what it holds now is no fault of the library
   if not ok and type(result) == "string" then check_message("set", result, true) end
 end
 
@@ -297,6 +306,7 @@ local function walk() return core.walk(core.source(sc.zeros(2, 1)), {}, nil) end
 
 --- w.clean(): undo what a case did to the process; a finding where it cannot be.
 function w.clean()
+  w.damaged = false
   core.fail_allocation_after(-1)
   for _ = 1, 3 do -- an interrupt that nobody took
     if pcall(walk) then break end

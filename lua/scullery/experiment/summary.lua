@@ -256,6 +256,7 @@ local function columns_of(about, name)
 end
 
 local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" } }
+options.declare("experiment:table", table_rules)
 
 --- summary.table(exp, given): see Experiment:table.
 function summary.table(exp, given)
@@ -278,6 +279,7 @@ end
 
 local series_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
   series = { type = "string" } }
+options.declare("experiment:series", series_rules)
 
 -- One curve.
 local function curve(rows, x, value, label)
@@ -315,6 +317,7 @@ end
 
 local best_rules = rules{ value = { type = "string" },
   smallest = { type = "boolean", default = true } }
+options.declare("experiment:best", best_rules)
 
 --- summary.best(exp, given): see Experiment:best.
 function summary.best(exp, given)

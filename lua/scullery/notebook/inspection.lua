@@ -1,4 +1,5 @@
 --- The help for the place of the cursor: Shift-Tab in a notebook.
+local completion = require "scullery.completion"
 local help = require "scullery.help"
 
 local inspection = {}
@@ -28,19 +29,14 @@ local function path_before_bracket(text, at)
   end
 end
 
--- The value at the end of a path; nothing is called on the way but __index.
-local function follow(path)
-  local value = _G
-  for name in path:gmatch("[^.:]+") do
-    local ok, inner = pcall(function() return value[name] end)
-    if not ok or inner == nil then return nil end
-    value = inner
-  end
-  return value
+local function value_of(path)
+  local names = {}
+  for name in path:gmatch("[^.:]+") do names[#names + 1] = name end
+  return completion.follow(names, _G)
 end
 
 local function text_of(path)
-  local value = path and follow(path)
+  local value = path and value_of(path)
   if value == nil then return path and help.topic(path) or nil end
   return help.text(value)
 end

@@ -5,7 +5,7 @@ local figures = require "scullery.plot.figure"
 local rich = {}
 
 local WIDTH = 100 -- columns of a cell's output
-local MOST_SVG = 4000000 -- bytes that a browser still shows at once
+local MOST_SVG, MOST_MESSAGE = 4000000, 10000 -- bytes
 
 --- rich.utf8(text): the text as JSON takes it: bytes that are no UTF-8 as U+FFFD, zero bytes as
 --- U+2400.
@@ -22,11 +22,12 @@ function rich.utf8(text)
   return (table.concat(parts):gsub("\0", "\u{2400}"))
 end
 
---- rich.message(raised): the text of an error.
+--- rich.message(raised): the text of an error, or its beginning, as JSON takes it.
 function rich.message(raised)
-  if type(raised) == "string" then return raised end
   local ok, text = pcall(tostring, raised)
-  return ok and text or "an error that is a " .. type(raised)
+  if not ok then text = "an error that is a " .. type(raised) end
+  if #text > MOST_MESSAGE then text = text:sub(1, MOST_MESSAGE) .. "..." end
+  return rich.utf8(text)
 end
 
 --- rich.figure(figure): its picture, as SVG where there is gnuplot, and in Unicode.

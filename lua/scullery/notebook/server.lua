@@ -17,7 +17,7 @@ local asks = {}
 
 function asks.run(given, state)
   local ok, values = state.session:run(given.code)
-  if not ok then return { ok = false, message = rich.utf8(rich.message(values)) } end
+  if not ok then return { ok = false, message = rich.message(values) } end
   if state.session.ended then
     state.session.ended = false
     print("A notebook ends by Jupyter's menu: Kernel, Shut Down.")
@@ -61,7 +61,7 @@ function server.start(send)
   local function failed(message)
     local text = options.plain(rich.message(message))
     if text:find("interrupted!", 1, true) then text = "interrupted!" end
-    reply{ ok = false, message = rich.utf8(text) }
+    reply{ ok = false, message = text }
   end
 
   return answer, failed

@@ -82,11 +82,8 @@ local function ranking(sizes)
   return order
 end
 
-local function all_zero() error("all coefficients are 0: there is nothing to draw", 0) end
-
 local function bars(title, names, values, sizes, labels)
   local order, shown, heights, notes = ranking(sizes), {}, {}, {}
-  if sizes[order[1]] == 0 then all_zero() end
   for k = 1, math.min(#order, MOST_BARS) do
     if sizes[order[k]] > 0 then shown[k], heights[k] = names[order[k]], values[order[k]] end
   end
@@ -113,7 +110,6 @@ local function decay(sizes)
   for _, t in ipairs(order) do
     if sizes[t] > 0 then sorted[#sorted + 1] = sizes[t] else zeros = zeros + 1 end
   end
-  if #sorted == 0 then all_zero() end
   local x, y, notes = ranks_of(#sorted), {}, {}
   for i, rank in ipairs(x) do y[i] = sorted[rank] end
   if zeros > 0 then notes[1] = ("%d of %d are 0 and are not drawn"):format(zeros, #sizes) end

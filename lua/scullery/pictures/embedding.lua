@@ -24,6 +24,7 @@ local rules = {
   seed = { type = "integer", default = 0 },
   title = { type = "string" }, width = { type = "integer" }, height = { type = "integer" },
 }
+options.declare("plot.embedding", rules)
 
 -- A list with an entry a row, of a list or of a matrix of one column.
 local function labels_of(name, given, n)

@@ -82,9 +82,12 @@ local function has_probabilities(f)
 end
 
 local function has_weights(f)
-  if f.weights then return true end
-  return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
-    f.solver.name)
+  if not f.weights then
+    return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
+      f.solver.name)
+  end
+  if f.weights:abs():max() > 0 then return true end
+  return nil, "all coefficients are 0: there is nothing to draw"
 end
 
 local kinds = {
@@ -127,6 +130,7 @@ end
 
 local rules = { title = { type = "string" }, width = { type = "integer" },
   height = { type = "integer" } }
+options.declare("pipeline:plot", rules)
 
 -- p:plot(what, data, given), p:plot(data, given), p:plot(what, given), p:plot(given)
 local function arguments(what, data, given)
@@ -165,7 +169,7 @@ function model.plot(p, what, data, given)
   what, data, o = arguments(what, data, given)
   local figures, about = gather(p, wanted_kinds(p, what), data)
   if #figures == 0 then fail("there is no picture of this model") end
-  local columns = math.min(#figures, 2)
+  local columns = math.min(#figures, #figures == 3 and 3 or 2)
   local rows = (#figures + columns - 1) // columns
   figures.title = o.title or about.rows_text and ("%s on %s"):format(
     p.fitted.solver:label(), about.rows_text) or p.fitted.solver:label()

@@ -15,6 +15,7 @@ local rules = panel.rules(series.with(of_series, { series = { type = "table" },
   names = { test = values.is_list, takes = "a list of texts or numbers", required = true },
   y_log = { type = "boolean", default = false }, rules = panel.lines.rules }))
 rules.x_range = nil
+options.declare("plot.bars", rules)
 
 local function read_one(title, o, names)
   if not o.values then error(title .. ": values is needed, a list of numbers", 0) end

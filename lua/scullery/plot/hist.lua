@@ -20,6 +20,7 @@ local rules = panel.rules(series.with(of_series, { series = { type = "table" },
   bins = { test = is_bins, takes = "\"auto\" or a whole number from 1 to 1000", default = "auto" },
   density = { type = "boolean", default = false }, y_log = { type = "boolean", default = false },
   rules = panel.lines.rules }))
+options.declare("plot.hist", rules)
 
 -- The numbers that can be drawn, ascending, and how many cannot.
 local function sorted_numbers(list)
@@ -42,8 +43,8 @@ end
 
 local function edges_of(o, all)
   local low, high = o.x_range and o.x_range[1] or all[1], o.x_range and o.x_range[2] or all[#all]
-  if high - low <= 1e-12 * math.max(math.abs(low), math.abs(high)) then
-    local half = low == 0 and 0.5 or math.abs(low) / 20
+  if values.is_narrow(low, high) then
+    local half = math.abs(low) > 1e-300 and math.abs(low) / 20 or 0.5
     return low - half, high + half, o.bins == "auto" and 1 or o.bins
   end
   return low, high, o.bins == "auto" and automatic_bins(all) or o.bins

@@ -8,6 +8,7 @@ local line = {}
 
 local rules = panel.rules(series.with(panel.lines, series.rules, { series = { type = "table" },
   marks = { type = "boolean", default = false } }))
+options.declare("plot.line", rules)
 
 --- sc.plot.line{ x =, y =, ... }: lines through points, with bands of error.
 --- x, y: lists of numbers, or matrices of one column or row; x is 1, 2, ... where it is absent.

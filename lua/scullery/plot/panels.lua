@@ -9,6 +9,7 @@ local MOST = 100
 local rules = { columns = { type = "integer", low = 1, high = 20 }, title = { type = "string" },
   width = { type = "integer", low = 100, high = 10000 },
   height = { type = "integer", low = 100, high = 10000 } }
+options.declare("plot.panels", rules)
 
 --- sc.plot.panels{ fig1, fig2, ... [, columns =, title =, width =, height =] }: several pictures
 --- as one figure, row by row. columns: in a row (2). title: over all. width, height: of the saved

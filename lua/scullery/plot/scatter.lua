@@ -14,6 +14,7 @@ local list_of_texts = { test = values.is_list, takes = "a list of texts or numbe
 local of_series = series.with(series.rules, { text = list_of_texts })
 local rules = panel.rules(series.with(panel.lines, of_series, { series = { type = "table" },
   class = list_of_texts }))
+options.declare("plot.scatter", rules)
 
 -- Classes in ascending order: numbers before texts.
 local function sorted_classes(names, own)

@@ -12,40 +12,33 @@ local MOST_WIDTH = 10000
 local PANEL_WIDTH = 36 -- columns from which on panels stand side by side
 local GAP = 3
 
-local function has_cells(panel)
-  for _, layer in ipairs(panel.layers) do if layer.kind == "cells" then return true end end
-  return false
-end
-
--- Whether a panel has nothing but bars, by name.
-local function has_bars_alone(panel)
-  local any = false
-  for _, layer in ipairs(panel.layers) do
-    if layer.kind ~= "bars" and layer.kind ~= "rule" then return false end
-    any = any or layer.kind == "bars"
-  end
-  return any and panel.x.categories ~= nil
+-- The module that draws a panel: heatmap, bars (nothing but bars by name) or xy.
+local function drawer_of(panel)
+  local count = {}
+  for _, layer in ipairs(panel.layers) do count[layer.kind] = (count[layer.kind] or 0) + 1 end
+  if count.cells then return "heatmap" end
+  local alone = count.bars and not count.line and not count.points
+  return alone and panel.x.categories and "bars" or "xy"
 end
 
 local function block_of(panel, o)
-  local drawer = has_cells(panel) and "heatmap" or has_bars_alone(panel) and "bars" or "xy"
+  local drawer = drawer_of(panel)
   return require("scullery.plot.unicode." .. drawer).block(panel, o)
 end
 
--- The pictures of panels that stand side by side, their canvases at one height.
+-- The pictures of panels that stand side by side; canvases that can have any height have one.
 local function row_of(panels, first, last, o)
-  local blocks, rows, differ, head = {}, nil, false, 0
+  local blocks, rows, head = {}, math.huge, 0
   for k = first, last do
     local block = block_of(panels[k], o)
     blocks[#blocks + 1] = block
-    differ = differ or rows and rows ~= block.rows
-    rows, head = math.min(rows or block.rows, block.rows), math.max(head, block.head)
+    rows, head = math.min(rows, block.rows or rows), math.max(head, block.head)
   end
-  if differ and not o.rows then
-    return row_of(panels, first, last, { width = o.width, height = o.height, colour = o.colour,
-      rows = rows })
-  end
-  for _, block in ipairs(blocks) do
+  for k, block in ipairs(blocks) do
+    if block.rows and block.rows > rows then
+      block = block_of(panels[first + k - 1], { width = o.width, colour = o.colour, rows = rows })
+      blocks[k] = block
+    end
     for _ = block.head + 1, head do
       table.insert(block, block.title + 1, { text = "", width = 0 })
     end

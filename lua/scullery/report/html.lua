@@ -24,15 +24,17 @@ tbody td, tbody th { border-bottom: 1px solid #e5e5e5; }
 tbody th { font-weight: normal; color: #555; white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .marked td { background: #fff3cd; }
-pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; font: .85em/1.35 "DejaVu Sans Mono",
-  Menlo, Consolas, monospace; }
+pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; white-space: pre-wrap;
+  font: .85em/1.35 "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+pre i { display: inline-block; width: 1ch; font-style: normal; }
+pre i.wide { width: 2ch; }
 figure { margin: 1em 0; }
+figure pre { white-space: pre; }
 figure svg { max-width: 100%; height: auto; }
 @media print {
   body { max-width: none; margin: 0; padding: 0; font-size: 11px; }
   figure, tr, pre { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
-  pre { white-space: pre-wrap; }
 }
 ]]
 
@@ -181,6 +183,16 @@ local function inline(svg, prefix)
   return (body:gsub("url%(%s*#", "url(#" .. prefix))
 end
 
+-- A picture of characters: each has a box as wide as its columns, as a browser takes those that its
+-- monospaced font lacks, such as braille dots, from fonts of other widths.
+local function boxed(picture)
+  return (html.escape(picture):gsub("[\xC2-\xF4][\x80-\xBF]+", function(character)
+    local columns = core.text_width("a" .. character) - 1 -- none where it combines with that before
+    if columns == 0 then return character end
+    return (columns == 1 and "<i>%s</i>" or '<i class="wide">%s</i>'):format(character)
+  end))
+end
+
 --- page:figure(figure[, caption]): a figure of sc.plot, as SVG; as Unicode text where gnuplot is
 --- missing, which a line below it says.
 function Page:figure(figure, caption)
@@ -188,7 +200,7 @@ function Page:figure(figure, caption)
   local svg, reason = figure:svg()
   local body = svg and inline(svg, ("figure-%d-"):format(self.figures))
   if not body then
-    body = ("<pre>%s</pre>"):format(html.escape(figure:text{ width = 96, height = 30,
+    body = ("<pre>%s</pre>"):format(boxed(figure:text{ width = 96, height = 30,
       colour = false }))
     local note = reason and html.escape(reason)
     caption = caption and html.escape(caption) .. (note and " (" .. note .. ")" or "") or note

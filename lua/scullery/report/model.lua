@@ -88,12 +88,12 @@ local function column_row(column)
     fate and fate(column) or "" }
 end
 
-local function schema_rows(schema, names, dim)
-  local rows = {}
-  for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
-  if #rows > 0 then return rows end
-  for j = 1, names and dim or 0 do rows[j] = { names[j], "number", "", "", "" } end
-  return rows
+-- Columns of which nothing is known but perhaps their names.
+local function plain_text(f)
+  if not f.names then return ("%d columns of numbers, without names."):format(f.dim) end
+  local shown = table.move(f.names, 1, math.min(f.dim, MOST_NAMED), 1, {})
+  if f.dim > MOST_NAMED then shown[#shown + 1] = ("and %d more"):format(f.dim - MOST_NAMED) end
+  return ("%d columns of numbers: %s."):format(f.dim, table.concat(shown, ", "))
 end
 
 local function schema_of(page, f)
@@ -102,11 +102,9 @@ local function schema_of(page, f)
   local target = schema and schema.target
   page:facts{ { "read from", schema and schema.format },
     { "target", target and ("%s (%s, %s)"):format(target.name, target.kind, target.task) } }
-  local rows = schema_rows(schema, f.names, f.dim)
-  if #rows == 0 then
-    page:paragraph(("%d columns of numbers, without names."):format(f.dim))
-    return
-  end
+  local rows = {}
+  for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
+  if #rows == 0 then return page:paragraph(plain_text(f)) end
   local more = #rows - MOST_COLUMNS
   page:table{ heads = { "column", "kind", "categories", "missing in training", "missing values" },
     rows = table.move(rows, 1, math.min(#rows, MOST_COLUMNS), 1, {}),
@@ -115,11 +113,12 @@ end
 
 -- ---------------------------------------------------------------- how good it is
 
-local function accuracy_on(page, about)
-  local t = measures.table(about)
+local function accuracy_on(page, about, with_classes)
+  local t, by_class = measures.table(about)
   t.caption = "On " .. about.rows_text .. (about.training
     and ": more favourable than on new rows." or ".")
   page:table(t)
+  if by_class and with_classes then page:table(by_class) end
   local loss, stderr = measures.log_loss(about)
   if loss then
     page:paragraph(("Log loss %.4g%s."):format(loss, stderr
@@ -131,15 +130,23 @@ local function accuracy_on(page, about)
   end
 end
 
--- Side by side.
-local function figures_of(page, what, about)
+-- The figure that make() gives; a sentence in its place where nothing can be drawn.
+local function add_figure(page, make, ...)
+  local ok, figure = options.attempt(make, ...)
+  if ok then return page:figure(figure) end
+  page:paragraph("No picture: " .. options.plain(figure) .. ".")
+end
+
+-- Those of one kind, side by side.
+local function side_by_side(what, about)
   local figures, more = pictures.figures(what, about)
   table.move(more, 1, #more, #figures + 1, figures)
-  figures.columns = #figures
-  if #figures == 1 then return page:figure(figures[1]) end
-  figures.width, figures.height = 480 * #figures, 400
-  page:figure(plot.panels(figures))
+  if #figures == 1 then return figures[1] end
+  figures.columns, figures.width, figures.height = #figures, 480 * #figures, 400
+  return plot.panels(figures)
 end
+
+local function figures_of(page, what, about) add_figure(page, side_by_side, what, about) end
 
 local function accuracy(page, p, judged)
   page:heading("Accuracy")
@@ -148,7 +155,7 @@ local function accuracy(page, p, judged)
       p:report(path, { data = test }) judges the model.")
     return
   end
-  for _, about in ipairs(judged) do accuracy_on(page, about) end
+  for i, about in ipairs(judged) do accuracy_on(page, about, i == 1) end
   for _, what in ipairs{ "confusion", "residuals", "calibration" } do
     if pictures.applies(p, what) then figures_of(page, what, judged[1]) end
   end
@@ -165,7 +172,7 @@ local function search(page, p)
   local cells = p.table
   if not cells or #cells == 0 then return end
   page:heading("The search")
-  page:figure(cells:plot())
+  add_figure(page, cells.plot, cells)
   local rows, marked = cells:texts(), nil
   local heads = table.move(cells.names, 1, #cells.names, 1, {})
   heads[#heads + 1], heads[#heads + 2] = cells.score, "standard error"
@@ -197,7 +204,8 @@ local function weighting_text(f)
 end
 
 local function guarantee(page, p)
-  page:paragraph(("Norm of the coefficients' function: %.4g."):format(p:norm()))
+  page:paragraph((p.fitted:has_kernel() and "Norm of the function, sqrt(a'Ga): %.4g."
+    or "Norm of the coefficients, ||a||: %.4g."):format(p:norm()))
   local ok, bound = options.attempt(p.bound, p)
   if not ok then return end
   page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the rows \z
@@ -257,6 +265,7 @@ end
 -- ---------------------------------------------------------------- the page
 
 local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" } }
+options.declare("pipeline:report", rules)
 
 -- The rows given, then those that it learnt from.
 local function judged_rows(p, data)

@@ -10,12 +10,6 @@ local bars = {}
 
 local VALUES_FROM = 40 -- columns from which on values are written behind the bars
 
-local function layers_of(panel, kind)
-  local list = {}
-  for _, layer in ipairs(panel.layers) do if layer.kind == kind then list[#list + 1] = layer end end
-  return list
-end
-
 -- Bars in the order of the names: { layer =, place =, i =, name = for the first of a name }, false
 -- between groups of several.
 local function rows_of(panel, layers)
@@ -91,19 +85,17 @@ local function draw_row(plot, r, row)
   local y, base = plot.share(layer.y[i]), plot.share(layer.base or 0)
   base = base == base and clamp(base) or 0
   if y == y and layer.y[i] ~= (layer.base or 0) then
-    draw_bar(plot, r, base, clamp(y), plot.colour and glyphs.fill(1) or glyphs.fill(row.place),
+    draw_bar(plot, r, base, clamp(y), glyphs.fill(plot.colour and 1 or row.place),
       plot.colour and ink.series(layer.colour or 1))
   end
   if layer.low and layer.high then
-    local low, high = plot.share(layer.low[i]), plot.share(layer.high[i])
-    if low ~= low and layer.low[i] == layer.low[i] then low = 0 end -- below a log axis
-    draw_whisker(plot, r, low, high, y)
+    draw_whisker(plot, r, scale.low_end(plot.share, layer.low[i]), plot.share(layer.high[i]), y)
   end
 end
 
 -- A value of the axis across all bars.
 local function draw_rules(plot, panel)
-  for _, rule in ipairs(layers_of(panel, "rule")) do
+  for _, rule in ipairs(frame.layers(panel, "rule")) do
     local share = plot.share(rule.y1)
     for r = 0, share >= 0 and share <= 1 and rule.y1 == rule.y2 and plot.rows - 1 or -1 do
       plot.canvas:put_over(frame.column(share, plot.columns), r, glyphs.rule_down)
@@ -129,11 +121,11 @@ local function entries_of(panel, layers, colour)
   if not panel.legend then return entries end
   for place, layer in ipairs(layers) do
     if layer.label and layer.label ~= "" then
-      entries[#entries + 1] = { sample = colour and glyphs.fill(1) or glyphs.fill(place),
-        label = layer.label, colour = layer.colour or 1 }
+      entries[#entries + 1] = { sample = glyphs.fill(colour and 1 or place), label = layer.label,
+        colour = layer.colour or 1 }
     end
   end
-  for _, rule in ipairs(layers_of(panel, "rule")) do
+  for _, rule in ipairs(frame.layers(panel, "rule")) do
     if rule.label and rule.label ~= "" then
       entries[#entries + 1] = { sample = glyphs.rule_down, label = rule.label }
     end
@@ -144,7 +136,7 @@ end
 --- bars.block(panel, o): the picture of a panel of bars by name, as a list of lines. It takes a
 --- line a bar, whatever o.height is.
 function bars.block(panel, o)
-  local layers = layers_of(panel, "bars")
+  local layers = frame.layers(panel, "bars")
   local rows = rows_of(panel, layers)
   local left = left_of(panel, rows, o.width)
   local values, widest = values_of(rows)
@@ -155,11 +147,10 @@ function bars.block(panel, o)
   for r, row in ipairs(rows) do if row then draw_row(plot, r - 1, row) end end
   draw_rules(plot, panel)
   local below = frame.below(panel.y, left.gutter, columns)
-  local notes = { left.note }
-  table.move(panel.notes or {}, 1, #(panel.notes or {}), #notes + 1, notes)
   return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
     behind = written and values or nil,
-    legend = frame.legend(entries_of(panel, layers, o.colour), o.width, o.colour), notes = notes })
+    legend = frame.legend(entries_of(panel, layers, o.colour), o.width, o.colour),
+    notes = frame.notes(panel, left.note) })
 end
 
 return bars

@@ -13,10 +13,6 @@ local WIDEST, HIGHEST = 8, 3 -- columns and rows of a cell
 local STEPS, LEAST_STEPS = 10, 4 -- of the bar that shows the range
 local NAME_WIDEST = 12      -- columns of a cell for the sake of its name
 
-local function cells_of(panel)
-  for _, layer in ipairs(panel.layers) do if layer.kind == "cells" then return layer end end
-end
-
 -- The value that a cell of the canvas shows: the mean of those that share it; NaN where none is a
 -- number.
 local function mean_of(values, top, bottom, left, right)
@@ -137,7 +133,7 @@ local function name_rows(panel, left, plot)
       frame.short(text.clean(tostring(name)), left.gutter)
   end
   left.note = frame.note_of("y", left.cut,
-    plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
+    plot.down > 1 and not frame.are_numbers(panel.y.categories or {}))
 end
 
 local function below_of(panel, left, plot)
@@ -146,10 +142,10 @@ local function below_of(panel, left, plot)
     list[j] = { column = (j - 1) * plot.width + (plot.width - 1) // 2,
       text = text.clean(tostring(panel.x.categories[(j - 1) * plot.across + 1])) }
   end
-  local counted = frame.are_counted(panel.x.categories or {})
-  local below = frame.names_below(list, left.gutter, plot.canvas.columns, counted)
+  local numbers = frame.are_numbers(panel.x.categories or {})
+  local below = frame.names_below(list, left.gutter, plot.canvas.columns, numbers)
   below.label = panel.x.label or ""
-  if plot.across > 1 and not counted and not below.note then
+  if plot.across > 1 and not numbers and not below.note then
     below.note = frame.note_of("x", nil, true)
   end
   return below
@@ -167,9 +163,9 @@ local function ends_of(low, high, width)
   end
 end
 
--- "low ░▒▓█ high  label"
+-- "low ░▒▓█ high  label", the label in lines of its own where it has no room there.
 local function colour_bar(panel, o, low, high)
-  local line = ink.spans()
+  local lines, line = {}, ink.spans()
   local label = panel.colour_bar and panel.colour_bar.label or ""
   local from, to, steps = ends_of(low, high, o.width)
   line:add(" " .. from .. " ")
@@ -178,30 +174,24 @@ local function colour_bar(panel, o, low, high)
     line:add(glyph, letters, paper)
   end
   local used = 3 + #from + steps + #to
-  local room = o.width - used - 2
   line:add(" " .. to)
-  if label ~= "" and room >= 4 then
-    label = text.shorten(label, room)
-    line:add("  " .. label)
-    used = used + 2 + text.width(label)
+  if label ~= "" and used + 2 + text.width(label) <= o.width then
+    line:add("  " .. text.clean(label))
+    used, label = used + 2 + text.width(label), ""
   end
-  return { text = line:text(), width = used }
+  lines[1] = { text = line:text(), width = used }
+  frame.add_wrapped(lines, label, "left", o.width)
+  return lines
 end
 
 -- ------------------------------------------------------------ the whole
 
 local function notes_of(panel, layer, left, below, plot)
-  local notes = { left.note }
-  notes[#notes + 1] = below.note
-  if plot.down > 1 or plot.across > 1 then
-    notes[#notes + 1] = ("each cell is the mean of up to %d x %d values"):format(plot.down,
-      plot.across)
-  end
-  if layer.numbers and not plot.numbers then
-    notes[#notes + 1] = "the cells are too narrow for their numbers"
-  end
-  table.move(panel.notes or {}, 1, #(panel.notes or {}), #notes + 1, notes)
-  return notes
+  local means = plot.down > 1 or plot.across > 1
+  return frame.notes(panel, left.note, below.note,
+    means and ("each cell is the mean of up to %d x %d values"):format(plot.down, plot.across)
+      or nil,
+    layer.numbers and not plot.numbers and "the cells are too narrow for their numbers" or nil)
 end
 
 local function longest_name(names)
@@ -229,7 +219,7 @@ end
 
 --- heatmap.block(panel, o): the picture of a panel of cells, as a list of lines.
 function heatmap.block(panel, o)
-  local layer = cells_of(panel)
+  local layer = frame.layers(panel, "cells")[1]
   local left, plot = left_of(panel, o.width), { colour = o.colour }
   lay_out(plot, panel, layer, o, left)
   local values = merged(layer.values, plot.down, plot.across)
@@ -246,7 +236,7 @@ function heatmap.block(panel, o)
   name_rows(panel, left, plot)
   local below = below_of(panel, left, plot)
   return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
-    legend = { colour_bar(panel, o, low, high) },
+    legend = colour_bar(panel, o, low, high),
     notes = notes_of(panel, layer, left, below, plot) })
 end
 

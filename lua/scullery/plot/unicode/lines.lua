@@ -1,6 +1,7 @@
 --- Lines by braille dots, their error bands by shades, and rules.
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
+local scale = require "scullery.plot.unicode.scale"
 
 local lines = {}
 
@@ -133,8 +134,8 @@ local function envelope(plot, layer)
   local across, columns = 2 * plot.columns - 1, plot.columns
   local px, plow, phigh
   for i = 1, #layer.x do
-    local x, from, to = plot.x(layer.x[i]), plot.y(layer.low[i]), plot.y(layer.high[i])
-    if from ~= from and layer.low[i] == layer.low[i] then from = 0 end -- below a log axis
+    local x, to = plot.x(layer.x[i]), plot.y(layer.high[i])
+    local from = scale.low_end(plot.y, layer.low[i])
     if x ~= x or from ~= from or to ~= to then
       px = nil
     else
@@ -194,24 +195,14 @@ end
 
 -- ------------------------------------------------------------ all
 
-local function each(panel, kind, f)
-  local place = 0
-  for _, layer in ipairs(panel.layers) do
-    if layer.kind == kind then
-      place = place + 1
-      f(layer, place)
-    end
-  end
-end
-
 --- lines.draw(panel, plot): the bands, rules and lines of a panel, in this order.
 function lines.draw(panel, plot)
-  local bands = {}
-  each(panel, "line", function(layer, place)
+  local bands, all = {}, frame.layers(panel, "line")
+  for place, layer in ipairs(all) do
     if layer.low then draw_band(plot, layer, place, bands, plot.ink(layer.colour)) end
-  end)
-  each(panel, "rule", function(layer) draw_rule(plot, layer) end)
-  each(panel, "line", function(layer, place)
+  end
+  for _, layer in ipairs(frame.layers(panel, "rule")) do draw_rule(plot, layer) end
+  for place, layer in ipairs(all) do
     local colour = plot.ink(layer.colour)
     local rows = draw_line(plot, layer, colour)
     if layer.marks then
@@ -219,7 +210,7 @@ function lines.draw(panel, plot)
     elseif plot.several then
       mark_line(plot, rows, layer, place, colour)
     end
-  end)
+  end
 end
 
 return lines

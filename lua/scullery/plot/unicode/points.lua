@@ -2,11 +2,13 @@
 local core = require "scullery.core"
 local frame = require "scullery.plot.unicode.frame"
 local glyphs = require "scullery.plot.unicode.glyphs"
+local scale = require "scullery.plot.unicode.scale"
 local text = require "scullery.text"
 
 local points = {}
 
 local MANY = 100 -- points from which on a single series is drawn by dots
+local SAMPLE = 8 -- columns of a text in the legend
 
 local function has_whiskers(layer) return layer.low ~= nil and layer.high ~= nil end
 
@@ -15,9 +17,11 @@ local function by_dots(layer, plot)
     and not layer.text and not has_whiskers(layer)
 end
 
---- points.sample(layer, plot): what stands for it in the legend.
+--- points.sample(layer, plot): what stands for it in the legend: of texts the first one.
 function points.sample(layer, plot)
-  if layer.text then return glyphs.mark(layer.colour or 1) end
+  for _, own in ipairs(layer.text or {}) do
+    if own ~= "" then return text.shorten(tostring(own), SAMPLE) end
+  end
   return by_dots(layer, plot) and "⠶" or glyphs.mark(layer.colour or 1)
 end
 
@@ -52,10 +56,10 @@ end
 --- points.draw_whiskers(plot, layer, colour): from low to high at the column of each point.
 function points.draw_whiskers(plot, layer, colour)
   for i = 1, #layer.x do
-    local x, low, high = plot.x(layer.x[i]), plot.y(layer.low[i]), plot.y(layer.high[i])
-    if low ~= low and layer.low[i] == layer.low[i] then low = 0 end -- below a log axis
+    local x = plot.x(layer.x[i])
     if x >= 0 and x <= 1 then
-      draw_whisker(plot, frame.column(x, plot.columns), low, high, colour)
+      draw_whisker(plot, frame.column(x, plot.columns), scale.low_end(plot.y, layer.low[i]),
+        plot.y(layer.high[i]), colour)
     end
   end
 end
@@ -94,7 +98,7 @@ local function write_texts(plot, wide, votes, order)
     end
   end
   if missed > 0 then
-    plot.notes[#plot.notes + 1] = ("%d of %d texts have no room: marks stand for them"):format(
+    plot.note = ("%d of %d texts have no room: marks stand for them"):format(
       missed, #wide)
   end
 end
@@ -127,14 +131,12 @@ end
 --- cell, it shows what most of them are.
 function points.draw(panel, plot)
   local votes, order, wide = {}, {}, {}
-  for _, layer in ipairs(panel.layers) do
-    if layer.kind == "points" then
-      if has_whiskers(layer) then points.draw_whiskers(plot, layer, plot.ink(layer.colour)) end
-      if by_dots(layer, plot) then
-        draw_dots(layer, plot, plot.ink(layer.colour))
-      else
-        collect(layer, plot, votes, order, wide)
-      end
+  for _, layer in ipairs(frame.layers(panel, "points")) do
+    if has_whiskers(layer) then points.draw_whiskers(plot, layer, plot.ink(layer.colour)) end
+    if by_dots(layer, plot) then
+      draw_dots(layer, plot, plot.ink(layer.colour))
+    else
+      collect(layer, plot, votes, order, wide)
     end
   end
   write_texts(plot, wide, votes, order)

@@ -17,6 +17,13 @@ function scale.share(axis)
   return function(v) return (v / 2 - low) / span end
 end
 
+--- scale.low_end(share, v): the share of the low end of a band or whisker: 0 where it lies below a
+--- log axis; NaN where it is NaN.
+function scale.low_end(share, v)
+  local s = share(v)
+  return s ~= s and v == v and 0 or s
+end
+
 -- ------------------------------------------------------------ linear
 
 local MOST_WHOLE = 2 ^ 53

@@ -10,6 +10,8 @@ local scale = require "scullery.plot.unicode.scale"
 
 local xy = {}
 
+local LEAST_COLUMNS, LEAST_ROWS = 10, 5 -- of a canvas whose axes have one scale
+
 local drawn = { line = true, points = true }
 
 -- Whether lines and points need marks to be told apart: more than one colour.
@@ -24,17 +26,11 @@ local function has_several(panel)
   return false
 end
 
-local function count(panel, kind)
-  local n = 0
-  for _, layer in ipairs(panel.layers) do if layer.kind == kind then n = n + 1 end end
-  return n
-end
-
 -- The sample of a layer in the legend; `place`: the how manieth of its kind it is.
 local function sample_of(layer, place, plot)
   local colour = layer.colour or 1
   if layer.kind == "rule" then return glyphs.rule end
-  if layer.kind == "bars" then return plot.colour and glyphs.fill(1) or glyphs.fill(place) end
+  if layer.kind == "bars" then return glyphs.fill(plot.colour and 1 or place) end
   if layer.kind == "points" then return points.sample(layer, plot) end
   local sample = (plot.several or layer.marks) and glyphs.mark(colour) or glyphs.line
   return layer.low and sample .. glyphs.shading(plot.colour and 1 or place) or sample
@@ -46,9 +42,9 @@ local function entries_of(panel, plot)
     places[layer.kind] = (places[layer.kind] or 0) + 1
     if layer.label and layer.label ~= "" then
       local sample = sample_of(layer, places[layer.kind], plot)
-      local key = sample .. layer.label
-      if not seen[key] then
-        entries[#entries + 1] = { sample = sample, label = layer.label,
+      local key, says = sample .. layer.label, sample ~= layer.label -- a text may be the label
+      if not seen[key] and (says or plot.colour) then
+        entries[#entries + 1] = { sample = sample, label = says and layer.label or "",
           colour = layer.kind ~= "rule" and (layer.colour or 1) }
       end
       seen[key] = true
@@ -57,14 +53,29 @@ local function entries_of(panel, plot)
   return entries
 end
 
---- xy.block(panel, o): the picture of a panel, as a list of lines. o: width, height, colour.
+-- Columns and rows for axes of one scale, as dots are about as wide as high.
+local function equal_sides(panel, columns, rows)
+  local wide, high = panel.x.high - panel.x.low, panel.y.high - panel.y.low
+  local per = math.max(wide / (2 * columns), high / (4 * rows)) -- units a dot
+  if not (panel.equal and per < math.huge) then return columns, rows end
+  return math.min(columns, math.max(LEAST_COLUMNS, math.ceil(wide / per / 2))),
+    math.min(rows, math.max(LEAST_ROWS, math.ceil(high / per / 4)))
+end
+
+--- xy.block(panel, o): the picture of a panel, as a list of lines; .rows: those of its canvas. o:
+--- width, height or rows (of the canvas), colour.
 function xy.block(panel, o)
-  local plot = { several = has_several(panel), colour = o.colour, notes = {},
-    lines = count(panel, "line"), points = count(panel, "points") }
+  local plot = { several = has_several(panel), colour = o.colour,
+    lines = #frame.layers(panel, "line"), points = #frame.layers(panel, "points") }
   local legend = frame.legend(entries_of(panel, plot), o.width, o.colour)
   local rows = frame.rows(panel, o, legend)
   local left = frame.left(panel.y, rows, o.width)
-  local columns = o.width - left.gutter - 1
+  local columns, fewer = equal_sides(panel, o.width - left.gutter - 1, rows)
+  if fewer < rows then
+    rows = fewer
+    left = frame.left(panel.y, rows, o.width)
+    columns = math.min(columns, o.width - left.gutter - 1)
+  end
   plot.canvas, plot.columns, plot.rows = canvas.new(columns, rows), columns, rows
   plot.x, plot.y = scale.share(panel.x), scale.share(panel.y)
   plot.ink = function(colour) return o.colour and ink.series(colour or 1) or nil end
@@ -72,12 +83,10 @@ function xy.block(panel, o)
   lines.draw(panel, plot)
   points.draw(panel, plot)
   local below = frame.below(panel.x, left.gutter, columns)
-  local notes = { left.note }
-  notes[#notes + 1] = below.note
-  table.move(plot.notes, 1, #plot.notes, #notes + 1, notes)
-  table.move(panel.notes or {}, 1, #(panel.notes or {}), #notes + 1, notes)
-  return frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
-    legend = legend, notes = notes })
+  local block = frame.assemble(panel, o, { canvas = plot.canvas, left = left, below = below,
+    legend = legend, notes = frame.notes(panel, left.note, below.note, plot.note) })
+  block.rows = rows
+  return block
 end
 
 return xy
