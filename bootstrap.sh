@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
-test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient)
+test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 

@@ -1,5 +1,6 @@
 -- Which sampler to draw Fourier features with, and how many: the error of each against the Gaussian
--- kernel exp(-gamma ||x - y||^2), as a table.
+-- kernel exp(-gamma ||x - y||^2), as a table, and as a picture where a path is given: scullery
+-- scripts/kernel_error_samplers.lua [COLUMNS [GAMMA [PICTURE]]]
 local sc = require "scullery"
 
 local d, gamma = tonumber(arg[1]) or 16, tonumber(arg[2])
@@ -27,6 +28,7 @@ end
 local result = sc.kernel_error{ samplers = samplers, phi = sc.nonlinearity.fourier{ form = "pair" },
   X = X, kernel = gaussian_kernel, T = { 64, 256, 1024, 4096 } }
 print(result)
+if arg[3] then result:plot():save(arg[3]) end
 for _, curve in ipairs(result.curves) do
   print(("%s: an rms error of 0.005 takes T = %s"):format(curve.name,
     result:needed(0.005, curve.name) or "more than this sampler can give"))

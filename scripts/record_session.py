@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 
 import pexpect
@@ -45,7 +46,7 @@ PARTS = [
       "best:score(test)"]),
     ("Ctrl-C stops long work, here after a second. What was there before is still there.",
      ["X = sc.randn{ 200000, 50, seed = 1 }",
-      ("long = p:clone{ [\"features.T\"] = 20000, [\"solver.lambda\"] = 1e-3 }:fit(X, X:column(1))"
+      ("long = p:clone{ [\"features.T\"] = 8000, [\"solver.lambda\"] = 1e-3 }:fit(X, X:column(1))"
        + ENTER, 1.0, INTERRUPT),
       "best:score(test)"]),
     ("Lines that begin with a colon are commands of the prompt; `:help` lists them. `:save` writes "
@@ -139,8 +140,8 @@ def page(parts, saved):
             "`scripts/record_session.py` into a terminal of %d columns; a test types it again."
             % COLUMNS, ""]
     for caption, lines in parts:
-        text += [caption, "", "```"] + lines + ["```", ""]
-    text += ["The script that it saved:", "", "<!-- not run: it is compared -->", "```lua"]
+        text += textwrap.wrap(caption, 100) + ["", "```"] + lines + ["```", ""]
+    text += ["The script that it saved:", "", "<!-- not run: recorded -->", "```lua"]
     return "\n".join(text + saved.rstrip().split("\n") + ["```", ""])
 
 

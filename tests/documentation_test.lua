@@ -76,6 +76,27 @@ function TestPages:test_the_overview_names_every_plugin()
   lu.assertTrue(seen > 50)
 end
 
+-- What differs from session to session.
+local function without_chance(text)
+  return (text:gsub("randomseed%b()", "randomseed()")
+    :gsub("pipeline:fit:[^\n]*interrupted!", "pipeline:fit: interrupted!"))
+end
+
+function TestPages:test_the_recorded_session_is_what_the_prompt_does()
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
+  local python = "/usr/bin/python3"
+  lu.skipIf(support.shell(python .. " -c 'import pexpect, pyte'") ~= 0,
+    "python3-pexpect or python3-pyte is missing")
+  local path = os.tmpname()
+  local status, _, said = support.shell(("timeout 600 %s %s %s %s"):format(python,
+    support.quote(source .. "/scripts/record_session.py"), path, support.quote(support.binary)))
+  lu.assertEquals({ status, said }, { 0, "" })
+  local got, want = support.read(path), support.read(source .. "/docs/session.md")
+  os.remove(path)
+  -- scripts/record_session.py records it anew; memory and the like may differ a little
+  lu.assertNil(compare.texts(without_chance(want), without_chance(got), 0.1))
+end
+
 -- The variables that the code asks for are those that the reference lists.
 function TestPages:test_the_reference_lists_every_environment_variable()
   local listed = {}

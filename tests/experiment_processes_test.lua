@@ -140,6 +140,16 @@ end]]):format(folder))
   check_whole()
 end
 
+function TestWorkers:test_the_example_that_ships()
+  local script = quote(absolute(os.getenv("SCULLERY_SOURCE") or ".") .. "/scripts/experiment.lua")
+  local status, out, err = support.shell(("cd %s; timeout 100 %s %s --set T=5,20 --set seed=1,2")
+    :format(quote(folder), binary, script))
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrContains(out, "smallest error: 0.0")
+  lu.assertStrContains(out, "random features T")
+  lu.assertEquals(#sc.experiment.open("sinks", { folder = path("experiments") }).rows, 12)
+end
+
 function TestWorkers:test_a_stock_interpreter()
   lu.skipIf(sanitized or not os.execute "command -v lua5.4 >/dev/null", "no lua5.4 here")
   script ""

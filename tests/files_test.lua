@@ -244,6 +244,7 @@ function TestNames:test_places_where_no_file_can_be()
   end
   fails({ "the file name is empty" }, core.write_text, "", "x")
   lu.assertEquals(files(), "d.csv fifo.csv")
+  support.fails({ "the path of a file is a text, and it got 5" }, core.read_npy, 5)
 end
 
 -- What becomes a folder while it is written.

@@ -128,8 +128,11 @@ function TestAClassificationIsReported()
     has(text, ("Log loss %.4g"):format(sc.metrics.log_loss(P, ds.y, ds.classes)))
   end
   local counts = sc.metrics.confusion(best:predict(test), test.y, test.classes).counts
-  has(text, ("%d of %d"):format(counts:get(2, 2), counts:row(2):sum()), "recall of M",
-    "precision of M")
+  local said, right = counts:column(2):sum(), counts:get(2, 2)
+  has(text, ('<td>M</td><td class="number">%d</td><td class="number">%d</td>\z
+    <td class="number">%d</td><td class="number">%.2f %%</td>'):format(counts:row(2):sum(), said,
+    right, 100 * right / counts:row(2):sum()), ("%.2f %%"):format(100 * right / said),
+    interval(right, said))
   has(text, "On the 143 rows given.", "On the 426 rows that it learnt from")
   for _, row in ipairs(best.table) do has(text, ("%.6g"):format(row.mean)) end
   has(text, 'class="marked"', ("Nested: %.6g"):format(best.table.outer.mean), "seed 11")
@@ -202,7 +205,7 @@ function TestColumnsOfAFileAreReported()
     local text = page_of(sc.pipeline{ sc.standardize(), sc.solver.logistic{ lambda = 0.1 } }
       :fit(ds))
     has(text, "left out", "date, as days since 1970-01-01", "2: &lt;b&gt;Oslo&lt;/b&gt;, Paris",
-      "&lt;when&gt;", "recall of &lt;no&gt;", "recall of yes &amp; no", "<td>become 20</td>")
+      "&lt;when&gt;", "<td>&lt;no&gt;</td>", "<td>yes &amp; no</td>", "<td>become 20</td>")
     lacks(text, "<b>", "<no>", "<when>")
     check_form(text)
   end)
@@ -310,7 +313,7 @@ function TestABrowserShowsTheReport()
       lu.assertEquals(select(2, dom:gsub(tag, "")), select(2, written:gsub(tag, "")), tag)
     end
     lacks(dom, "<script")
-    has(dom, "recall of &lt;script&gt;alert(\"x\")&lt;/script&gt; &amp; 'more'")
+    has(dom, "<td>&lt;script&gt;alert(\"x\")&lt;/script&gt; &amp; 'more'")
     for _, words in ipairs{ "%ssrc=", "https?://[^w]", "@import", "url%([^#]" } do
       lu.assertNil(written:find(words), words)
     end

@@ -3,7 +3,9 @@
 SCULLERY_COMMAND names the command under test, JUPYTER_PATH the folder that holds its kernel.json.
 """
 
+import json
 import os
+import queue
 import shutil
 import signal
 import sys
@@ -23,9 +25,8 @@ LIMIT = 120  # seconds: ends a test that hangs
 class Kernel:
     """A running kernel, and what its cells put out."""
 
-    def __init__(self):
-        self.manager, self.client = start_new_kernel(kernel_name="scullery",
-                                                     startup_timeout=LIMIT)
+    def __init__(self, name="scullery"):
+        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=LIMIT)
 
     def send(self, code):
         return self.client.execute(code)
@@ -71,6 +72,19 @@ class Kernel:
         for _ in self.messages(asked):
             pass
         return self.reply(asked)
+
+    def restart(self):
+        """Start the kernel again, and wait until its messages come: what it publishes before the
+        client has connected again is lost."""
+        self.manager.restart_kernel()
+        self.client.wait_for_ready(timeout=LIMIT)
+        for _ in range(LIMIT):
+            self.client.kernel_info()
+            try:
+                self.client.get_iopub_msg(timeout=1)
+                return
+            except queue.Empty:
+                pass
 
     def close(self):
         self.client.stop_channels()
@@ -223,8 +237,7 @@ class KernelTest(unittest.TestCase):
     def test_restart(self):
         self.kernel.run("kept = 1")
         process = self.value('io.open("/proc/self/stat"):read("n")')
-        self.kernel.manager.restart_kernel()
-        self.kernel.client.wait_for_ready(timeout=LIMIT)
+        self.kernel.restart()
         self.assertEqual(self.value("kept"), "nil")
         self.assertFalse(os.path.exists(f"/proc/{process}"))
 
@@ -286,6 +299,27 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(said, ["ü", "🎲"])
 
 
+class MissingTest(unittest.TestCase):
+    def test_a_command_that_is_gone(self):
+        kernels = os.path.join(os.environ["JUPYTER_PATH"], "kernels")
+        with open(os.path.join(kernels, "scullery", "kernel.json"), encoding="utf-8") as file:
+            description = json.load(file)
+        description["env"]["SCULLERY_COMMAND"] = "/nowhere/scullery"
+        os.makedirs(os.path.join(kernels, "gone"), exist_ok=True)
+        with open(os.path.join(kernels, "gone", "kernel.json"), "w", encoding="utf-8") as file:
+            json.dump(description, file)
+        kernel = Kernel("gone")
+        try:
+            for _ in range(2):
+                said = kernel.run("1")
+                self.assertEqual(said["status"], "error")
+                self.assertIn("/nowhere/scullery cannot be started: No such file",
+                              said["error"]["evalue"])
+            self.assertEqual(kernel.ask("complete", "sc.", 3)["matches"], [])
+        finally:
+            kernel.close()
+
+
 class AbandonedTest(unittest.TestCase):
     """No way to end a kernel leaves its child behind, not even while a cell runs."""
 
@@ -312,8 +346,7 @@ class AbandonedTest(unittest.TestCase):
 
     def test_a_kernel_that_is_started_again(self):
         def restart(kernel):
-            kernel.manager.restart_kernel()
-            kernel.client.wait_for_ready(timeout=LIMIT)
+            kernel.restart()
             self.assertEqual(kernel.run("1 + 1")["data"][0]["text/plain"], "2")
 
         self.check(restart)

@@ -179,13 +179,26 @@ function TestConfusionCounts()
   for i = 1, 2 do
     local size = counts:row(i):sum()
     for j = 1, 2 do
-      near(layer(fig, 1, "cells").values[i][j], counts:get(i, j) / size)
+      near(layer(fig, 1, "cells").values[i][j], 100 * counts:get(i, j) / size, 0.0501)
       near(layer(fig, 2, "cells").values[i][j], counts:get(i, j))
     end
     lu.assertStrContains(fig.panels[1].y.categories[i], ("%d rows"):format(size))
   end
   local wrong = math.floor(classifier:error(test) * #test + 0.5)
   lu.assertStrContains(notes_of(fig), ("%d of the %d rows given wrong"):format(wrong, #test))
+end
+
+function TestClassesMayBeNumbers()
+  local y = sc.zeros(#train)
+  for i = 1, #train do y:set(i, 1, ({ -1, 7, 2.5 })[i % 3 + 1]) end
+  local rows = sc.dataset{ X = train.X, y = y, task = "classification" }
+  local p = sc.pipeline{ sc.standardize(), sinks{}, ridge() }:fit(rows)
+  local fig = p:plot("confusion")
+  local counts = sc.metrics.confusion(p:predict(rows), rows.y, rows.classes).counts
+  lu.assertEquals(fig.panels[2].x.categories, { "-1", "2.5", "7" })
+  for i = 1, 3 do
+    for j = 1, 3 do near(layer(fig, 2, "cells").values[i][j], counts:get(i, j)) end
+  end
 end
 
 function TestLabelsNeverSeenCountAsWrong()
@@ -373,6 +386,12 @@ function TestKernelErrorsAreDrawnOnLogAxes()
   end
   near(rule.y2 / rule.y1, (rule.x2 / rule.x1) ^ -0.5, 1e-9)
   lu.assertStrContains(notes_of(fig), "1 standard error over 4 seeds")
+  local both = result:plot{ with = { sc.kernel_error{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign(), X = sc.randn{ 12, 3, seed = 1 }, T = { 16, 64 } } } }
+  lu.assertEquals({ both.panels[1].layers[1].label, both.panels[1].layers[2].label },
+    { "gaussian/fourier", "gaussian/sign" })
+  fails({ "1 texts for 2 curves" }, result.plot, result, { with = { result }, labels = { "a" } })
+  fails({ "'with'", "results of sc.kernel_error" }, result.plot, result, { with = { 5 } })
   lu.assertNil(layer(sc.kernel_error{ p = sc.sampler.gaussian{ gamma = 0.3 }, seeds = 1,
     phi = sc.nonlinearity.fourier(), X = sc.randn{ 5, 3, seed = 1 }, T = { 16 } }:plot(), 1,
     "line").low)

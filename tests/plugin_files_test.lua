@@ -140,6 +140,14 @@ function TestWriters.test_the_list_says_what_is_refused()
   lu.assertStrMatches(out, ".*nonlinearity +softplus +%- +refused: [^\n]*a group may write.*")
 end
 
+function TestWriters.test_the_list_says_that_a_pipe_is_no_file()
+  place("755", "755")
+  sh("mkfifo " .. quote(path("p/f.so")))
+  local status, out = run("plugin list")
+  lu.assertEquals(status, 0)
+  lu.assertStrMatches(out, ".*%- +f +%- +refused: plugin [^\n]*f.so: this is no plain file.*")
+end
+
 function TestWriters.test_files_of_another_user_are_refused()
   lu.skipIf(not os.execute("[ $(id -u) = 0 ]"), "not root")
   place("755", "755")

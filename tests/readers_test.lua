@@ -521,6 +521,13 @@ function TestIdx:test_damage_is_refused()
   refuses({ "wrong magic number" }, core.read_idx, file(idx(7, { 2 }, "\1\2")), nil, {})
   refuses({ "has 15 bytes", "says 16", "cut off" }, core.read_idx, file(good:sub(1, -2)), nil, {})
   refuses({ "has 17 bytes", "too long" }, core.read_idx, file(good .. "\0"), nil, {})
+  -- packed, and far from what its header says
+  local header = "\0\0\8\1\0\16\0\0"
+  local short = file(header)
+  assert(os.execute(("gzip -f '%s'"):format(short)))
+  refuses({ ".gz: the packed file is too short", "1048584 bytes", "cut off" },
+    core.read_idx, short .. ".gz", nil, {})
+  os.remove(short .. ".gz")
   refuses({ "bytes where its header" }, core.read_idx, file(idx(8, { 4294967295, 4294967295 }, "")),
     nil, {})
   refuses({ "holds 1 labels", "2 images" }, core.read_idx, file(good), file(idx(8, { 1 }, "\1")),

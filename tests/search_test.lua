@@ -412,6 +412,11 @@ function TestBadSearches()
   end)
   fails({ "choose.log", "positive" }, sc.choose.log, { 0, 1 })
   fails({ "choose.range", "unknown option 'n'" }, sc.choose.range, { 0, 1, n = 3 })
+  for _, count in ipairs{ 2.0 ^ 40, 2 ^ 63, 0, 2.5, 20001, "x", 0 / 0 } do
+    fails({ "choose.range: option 'count' got", "it takes a whole number from 1 to 20000" },
+      sc.choose.range, { 0, 1, count = count })
+  end
+  lu.assertEquals(tostring(sc.choose.range{ 0, 4, count = 3.0 }), "choose.range{0, 4, count = 3}")
   fails({ "choose", "at least one" }, sc.choose, {})
   local few = sc.dataset{ X = sc.randn{ 6, 2, seed = 1 }, y = { "a", "a", "a", "a", "a", "b" } }
   fails({ "without fold", "one class", "fewer folds" }, p.search, p, few, { folds = 3 })

@@ -29,6 +29,22 @@ end
 
 local function small(panel) return unicode.text(figure(panel), { width = 40, height = 8 }) end
 
+-- The canvas of a picture: its rows as lists of characters.
+local function canvas_of(text)
+  local rows = {}
+  for one in (text .. "\n"):gmatch("(.-)\n") do
+    local pieces = core.text_pieces(one)
+    for i, piece in ipairs(pieces) do
+      if piece == "│" or piece == "┤" then
+        rows[#rows + 1] = table.move(pieces, i + 1, #pieces, 1, {})
+        break
+      end
+    end
+  end
+  local columns = utf8.len(text:match("└([─┬]+)"))
+  return rows, columns
+end
+
 -- ------------------------------------------------------------ small ones, by eye
 
 function TestALineHasGaps()
@@ -122,6 +138,27 @@ count
 0┤▅▅▅▅▅▅▅▅▅▅███████████████████
  └┬────────┬─────────┬────────┬────────┬
   0        1         2        3        4]])
+end
+
+-- Thin bars of two series in 20 bins: each takes its whole bin, the shorter one in front.
+function TestThinBarsOfSeveralSeriesOverlap()
+  local layers = { { kind = "bars", x = {}, y = {}, width = 0.1, base = 0, colour = 1,
+    label = "a" }, { kind = "bars", x = {}, y = {}, width = 0.1, base = 0, colour = 2,
+    label = "b" } }
+  for i = 1, 20 do
+    layers[1].x[i], layers[1].y[i] = 0.2 * i - 0.15, i < 8 and 8 or i < 15 and 3 or 0
+    layers[2].x[i], layers[2].y[i] = 0.2 * i - 0.05, i < 8 and 3 or i < 15 and 6 or 0.1
+  end
+  lu.assertEquals("\n" .. small{ y = { low = 0, high = 8 }, legend = true, layers = layers }, [[
+
+ │█████████████
+5┤█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+ │█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+ │▒▒▒▒▒▒▒▒▒▒▒▒▒██████████████
+0┤▒▒▒▒▒▒▒▒▒▒▒▒▒██████████████▒▒▒▒▒▒▒▒▒▒▒
+ └┬────────┬─────────┬────────┬────────┬
+  0        1         2        3        4
+ █ a   ▒ b]])
 end
 
 function TestBarsByNameLie()
@@ -243,6 +280,17 @@ function TestEveryCharacterHasAColumnInPages()
     '<pre><i>│</i><i>⠉</i> e\u{301}<i class="wide">日</i> &lt;a&gt;</pre>')
 end
 
+function TestAxesOfOneScaleHaveDotsOfOneSize()
+  for _, sides in ipairs{ { 2, 2 }, { 4, 2 }, { 12, 2 }, { 1, 2 } } do
+    local panel = { x = { low = 0, high = sides[1] }, y = { low = 0, high = sides[2] },
+      equal = true, layers = { points({ 0 }, { 0 }) } }
+    local rows, columns = canvas_of(unicode.text(figure(panel), { width = 80, height = 20 }))
+    local wide, high = sides[1] / (2 * columns), sides[2] / (4 * #rows)
+    lu.assertTrue(math.abs(wide - high) <= 2 * wide / columns + 2 * high / #rows,
+      ("%d x %d cells"):format(columns, #rows))
+  end
+end
+
 -- ------------------------------------------------------------ random ones
 
 -- A number of any size, some of them not drawn.
@@ -308,9 +356,11 @@ local function any_panel()
   local n = math.random(0, 40)
   local panel = { title = any_label(), legend = true, notes = { any_label() }, x = any_axis(),
     y = any_axis() }
-  local kind = math.random(6)
+  local kind = math.random(7)
   if kind == 5 then
     panel.x, panel.layers = named_axis(n), any_layers[4](n)
+  elseif kind == 7 then
+    panel.x, panel.layers = named_axis(10 * n + 1), { points(places(n), numbers(n, any_number)) }
   elseif kind == 6 then
     local down = math.random(30)
     panel.x, panel.y = named_axis(n + 1), named_axis(down)
@@ -375,22 +425,6 @@ function TestAsciiIsAsWideAndHasNothingElse()
 end
 
 -- ------------------------------------------------------------ every point in its cell
-
--- The canvas of a picture: its rows as lists of characters.
-local function canvas_of(text)
-  local rows = {}
-  for one in (text .. "\n"):gmatch("(.-)\n") do
-    local pieces = core.text_pieces(one)
-    for i, piece in ipairs(pieces) do
-      if piece == "│" or piece == "┤" then
-        rows[#rows + 1] = table.move(pieces, i + 1, #pieces, 1, {})
-        break
-      end
-    end
-  end
-  local columns = utf8.len(text:match("└([─┬]+)"))
-  return rows, columns
-end
 
 -- The one of `count` evenly spaced places from 0 to 1 (1, 2, ...) that is nearest to a share.
 local function nearest(share, count)

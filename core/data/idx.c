@@ -90,8 +90,13 @@ static scl_status read_numbers(scl_input *input, const char *path, size_t header
                wanted = (double)header + numbers;
   size_t got = 0, more = 0;
   char byte;
-  if (wanted > (double)scl_input_most(input))
-    return refuse_length(path, out, (double)scl_input_most(input), wanted, error);
+  const double most = (double)scl_input_most(input);
+  if (wanted > most && scl_input_is_packed(input))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: the packed file is too short to hold the %.0f bytes that its header (%zu "
+                    "rows of %zu numbers) says: it is cut off",
+                    path, wanted, out->rows, out->each);
+  if (wanted > most) return refuse_length(path, out, most, wanted, error);
   const size_t bytes = numbers < 0x1p62 ? out->rows * out->each * out->size : SIZE_MAX;
   out->bytes = scl_allocate(bytes);
   if (out->bytes == NULL) return scl_fail_memory(error, bytes, path);

@@ -162,6 +162,8 @@ size_t scl_input_most(const scl_input *input) {
   return input->file.size > SIZE_MAX / DEFLATE_MOST ? SIZE_MAX : input->file.size * DEFLATE_MOST;
 }
 
+bool scl_input_is_packed(const scl_input *input) { return input->packed; }
+
 /* ---------------------------------------------------------------- a whole text */
 
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,

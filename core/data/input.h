@@ -15,6 +15,8 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
 /* After the first read, the most bytes that the file can hold: the size of a plain file, 1032 times
  * that of a packed one; SIZE_MAX where it is not known. */
 size_t scl_input_most(const scl_input *input);
+/* Whether the file is gzip, after the first read. */
+bool scl_input_is_packed(const scl_input *input);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);
 

@@ -30,11 +30,10 @@ void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
                 &error);
 }
 
-/* The text on top of the stack between quotes, or its beginning where it is long. */
-static const char *cut(lua_State *L, const char *quote) {
+const char *scl_lua_cut(lua_State *L, int place, const char *quote) {
   enum { MOST = 60 };
   size_t length;
-  const char *text = lua_tolstring(L, -1, &length);
+  const char *text = lua_tolstring(L, place, &length);
   if (length > MOST) text = lua_pushlstring(L, text, MOST);
   return lua_pushfstring(L, "%s%s%s%s", quote, text, length > MOST ? "..." : "", quote);
 }
@@ -43,15 +42,12 @@ const char *scl_lua_shown(lua_State *L, int place) {
   const int type = lua_type(L, place);
   if (type == LUA_TNONE) return "nothing";
   if (type == LUA_TNUMBER || type == LUA_TBOOLEAN) return luaL_tolstring(L, place, NULL);
-  if (type == LUA_TSTRING) {
-    lua_pushvalue(L, place);
-    return cut(L, "\"");
-  }
+  if (type == LUA_TSTRING) return scl_lua_cut(L, place, "\"");
   if (type != LUA_TTABLE || luaL_getmetafield(L, place, "__tostring") == LUA_TNIL)
     return luaL_typename(L, place);
   lua_pop(L, 1);
   luaL_tolstring(L, place, NULL);
-  return cut(L, "");
+  return scl_lua_cut(L, -1, "");
 }
 
 size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, const char *what) {
@@ -65,7 +61,9 @@ size_t scl_lua_check_size(lua_State *L, int place, size_t low, size_t high, cons
 
 const char *scl_lua_check_path(lua_State *L, int place) {
   size_t length;
-  const char *path = luaL_checklstring(L, place, &length);
+  if (lua_type(L, place) != LUA_TSTRING) /* a number is no name, though Lua would make it one */
+    luaL_error(L, "the path of a file is a text, and it got %s", scl_lua_shown(L, place));
+  const char *path = lua_tolstring(L, place, &length);
   if (strlen(path) != length)
     luaL_error(L, "\"%s...\" is no name of a file: it has a zero byte in it", path);
   if (length >= PATH_MAX)

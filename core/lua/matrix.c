@@ -169,15 +169,8 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
-/* A name as sentences show it. */
-static const char *shortened(lua_State *L, const char *name) {
-  enum { MOST = 60 };
-  if (strnlen(name, MOST + 1) <= MOST) return name;
-  lua_pushlstring(L, name, MOST);
-  return lua_pushfstring(L, "%s...", lua_tostring(L, -1));
-}
-
-/* The sentence for X.name where there is no such method; the methods are upvalue 1. */
+/* The sentence for X.name, the text at place 2, where there is no such method; the methods are
+ * upvalue 1. */
 static int no_method(lua_State *L, const char *name) {
   enum { MOST = 128 };
   const char *names[MOST];
@@ -185,7 +178,7 @@ static int no_method(lua_State *L, const char *name) {
   for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
     names[count++] = lua_tostring(L, -2); /* the table keeps it */
   const char *near = scl_nearest(name, names, count);
-  if (near == NULL) return luaL_error(L, "a matrix has no method '%s'", shortened(L, name));
+  if (near == NULL) return luaL_error(L, "a matrix has no method %s", scl_lua_cut(L, 2, "'"));
   return luaL_error(L, "a matrix has no method '%s' (did you mean '%s'?)", name, near);
 }
 

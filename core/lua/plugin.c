@@ -266,4 +266,5 @@ void scl_lua_open_plugin(lua_State *L) {
                 {"plugin_list", plugin_list, 0}, {"plugin_probe", plugin_probe, 2},
                 {"plugin_load", plugin_load, 1}, {"plugin_path", plugin_path, 0},
                 {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0});
+  SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

@@ -186,18 +186,19 @@ typedef struct search {
   char path[PATH_MAX];
 } search;
 
-static bool is_file(const char *path) {
+/* A pipe or device is there too: loading it is refused with a sentence of its own. */
+static bool is_there(const char *path) {
   struct stat file;
-  return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+  return stat(path, &file) == 0 && !S_ISDIR(file.st_mode);
 }
 
 static bool look_in(void *context, const char *folder) {
   search *wanted = context;
   int used = snprintf(wanted->path, sizeof wanted->path, "%s/%s/%s.so", folder,
                       kind_names[wanted->kind], wanted->name);
-  if (used > 0 && (size_t)used < sizeof wanted->path && is_file(wanted->path)) return true;
+  if (used > 0 && (size_t)used < sizeof wanted->path && is_there(wanted->path)) return true;
   used = snprintf(wanted->path, sizeof wanted->path, "%s/%s.so", folder, wanted->name);
-  return used > 0 && (size_t)used < sizeof wanted->path && is_file(wanted->path);
+  return used > 0 && (size_t)used < sizeof wanted->path && is_there(wanted->path);
 }
 
 /* The file of the built-in component of that kind and name. */

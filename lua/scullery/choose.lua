@@ -72,7 +72,7 @@ end
 -- A range: `count` points for grids, all points for random draws (whole numbers where both ends
 -- are).
 local function range(law, given, from, to)
-  local low, high, count = given[1], given[2], given.count or 5
+  local low, high, count = given[1], given[2], math.tointeger(given.count) or 5
   local whole = math.type(low) == "integer" and math.type(high) == "integer"
   local function at(u)
     local value = to(from(low) + u * (from(high) - from(low)))
@@ -87,7 +87,7 @@ local function range(law, given, from, to)
     seen[value] = true
   end
   return setmetatable({ values = values, law = law, low = low, high = high, at = at,
-    counted = given.count ~= nil, count = given.count }, Choose)
+    counted = given.count ~= nil, count = given.count and count }, Choose)
 end
 
 local function check_range(title, given, test, takes)
@@ -99,12 +99,13 @@ local function check_range(title, given, test, takes)
         tostring(name)), 3)
     end
   end
-  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)
-    and math.type(count) == "integer" and count >= 1) then
+  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)) then
     error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
   end
-  if count > MOST then
-    error(("%s: option 'count' got %d; it takes at most %d"):format(title, count, MOST), 3)
+  local whole = type(count) == "number" and math.tointeger(count)
+  if not whole or whole < 1 or whole > MOST then
+    error(("%s: option 'count' got %s; it takes a whole number from 1 to %d"):format(title,
+      options.show(count), MOST), 3)
   end
 end
 

@@ -86,7 +86,7 @@ end
 -- again at every level: constant (nothing in it is searched), nested (levels) and within (how many,
 -- itself counted); waits: see Component:waiting.
 local known = setmetatable({}, { __mode = "k" })
-local MOST_NESTED, MOST_WITHIN = 32, 1000
+local MOST_NESTED, MOST_WITHIN = core.most_nested, core.most_within
 
 local function facts_of(self)
   if known[self] then return known[self] end

@@ -277,10 +277,10 @@ function KernelError:needed(goal, which)
   fail("there is no sampler %s; there are %s", options.show(which), table.concat(names, ", "))
 end
 
---- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against T,
---- a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a line
---- of slope -1/2. with: a list of other results that are drawn in the same picture. labels: the
---- curves' names, in their order.
+--- result:plot{ with =, labels =, title =, width =, height = }: a figure of the rms error against
+--- T, a curve for each sampler, on log axes with bands of 1 standard error over the seeds, and a
+--- line of slope -1/2. with: a list of other results that are drawn in the same picture. labels:
+--- the curves' names, in their order.
 function KernelError:plot(given)
   return require("scullery.pictures.kernel_error").plot(self, given)
 end

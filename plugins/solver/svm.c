@@ -585,7 +585,8 @@ const scl_plugin scullery_plugin = {
         "class's functions, which decides where votes are equal. w_i: weights of classes\n"
         "(class_weights), not of rows. residual is the largest violation of the dual's\n"
         "optimality, measured anew in double precision. Scale the rows first, as in\n"
-        "sc.standardize(). Ctrl-C takes effect when LIBSVM has ended. The model keeps the support\n"
+        "sc.standardize(). Ctrl-C takes effect between LIBSVM's problems (pairs of classes,\n"
+        "targets). The model keeps the support\n"
         "vectors (arrays rows, coefficients, intercept, votes, pairs). Chang and Lin 2011.",
     MODELS_SOLVER,
     SCL_INSTANCE(svm, options),

@@ -45,8 +45,8 @@ end
 
 --- markdown.sentence(text): the text with a capital at its beginning, where that is a plain word.
 function markdown.sentence(text)
-  local word = text:match("^%l%l+%f[%s,:]")
-  return word and text:sub(1, 1):upper() .. text:sub(2) or text
+  local word = text:match("^%l+%f[%s,:]")
+  return word and (word == "a" or #word > 1) and text:sub(1, 1):upper() .. text:sub(2) or text
 end
 
 --- markdown.code(text): the text as code in a line.

@@ -24,7 +24,7 @@ for i, T in ipairs(line.x) do
 end
 
 local fig = sc.plot.line{ series = { line }, x_log = true, marks = true,
-  title = "Random features, wdbc; band: 1 standard error over 10 seeds",
+  title = "wdbc; band: 1 standard error over 10 seeds",
   x_label = "number of features T", y_label = "test error",
   rules = { { y = exact, label = "the kernel itself" } } }
 fig:save(arg[1] or "docs/gallery/number_of_features.svg")

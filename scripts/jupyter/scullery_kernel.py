@@ -18,8 +18,11 @@ COMMAND = os.environ.get("SCULLERY_COMMAND", "scullery")
 
 def version():
     """"0.1.0", as the command tells it."""
-    said = subprocess.run([COMMAND, "--version"], stdin=subprocess.DEVNULL, check=False,
-                          capture_output=True, text=True)
+    try:
+        said = subprocess.run([COMMAND, "--version"], stdin=subprocess.DEVNULL, check=False,
+                              capture_output=True, text=True)
+    except OSError:
+        return "unknown"
     words = said.stdout.replace(",", " ").split()
     return words[1] if len(words) > 1 else "unknown"
 
@@ -96,8 +99,8 @@ class SculleryKernel(Kernel):
         try:
             answer = self.ask({"ask": "run", "code": code}, show=show, display=display)
         except OSError as error:
-            return self.failure("NoProcess", f"{COMMAND} cannot be started: {error.strerror}",
-                                silent)
+            return self.failure("NoProcess", f"{COMMAND} cannot be started: {error.strerror}; "
+                                "`scullery notebook install` names it anew", silent)
         except Died as died:
             return self.failure("ProcessEnded", f"the process that runs the cells ended with {died}; "
                                 "the next cell starts a new one, in which no variables are set",

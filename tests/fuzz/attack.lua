@@ -78,10 +78,11 @@ function attack.files(folder)
   return list
 end
 
--- Settings of a child: nothing of the machine is touched but the folder, and no network.
+-- Settings of a child: nothing of the machine is touched but the folder, no network, and no
+-- workers, which would run the attack again.
 local function environment(folder)
   return ("cd %s && HOME=%s XDG_CACHE_HOME=%s SCULLERY_DATA=%s SCULLERY_PLUGIN_PATH= \z
-SCULLERY_DATA_URL=http://127.0.0.1:9/ SCULLERY_SOURCE=%s"):format(support.quote(folder),
+SCULLERY_DATA_URL=http://127.0.0.1:9/ SCULLERY_WORKER=none SCULLERY_SOURCE=%s"):format(support.quote(folder),
     support.quote(folder), support.quote(folder), support.quote(folder),
     support.quote(attack.source))
 end

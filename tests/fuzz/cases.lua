@@ -171,6 +171,11 @@ local known = {
     sc.kernel.gaussian() }" }, allowance = { "0", "1e3", "1e9" }, iterations = { "1", "5" },
   passes = { "1", "3" }, batch = { "1", "4" }, neighbours = { "1", "3" }, runs = { "1", "2" },
   class_weights = { '"balanced"', "{ c0 = 2 }" }, options = { "{}" }, show = { "tostring" },
+  cells = { "{ T = { 1, 2 }, seed = { 1, 2 } }", '{ { T = 1 }, { s = "x" } }', "{ T = 3 }" },
+  run = { "function(cell) return { error = cell.T } end", "function() return {} end" },
+  journal = "journal", header = { '"{}\\n"', '"x"' }, line = { '"{}\\n"', '"x\\n"', '"x"' },
+  experiment = "experiment", over = { '"seed"', "{}", '{ "T", "seed" }' },
+  where = { "{ T = 1 }", "{}" },
   tests = { "{}" }, title = { '"title"' }, self = "pipeline", id = { '"a"' }, npy = { "true" },
 }
 

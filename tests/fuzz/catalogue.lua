@@ -132,6 +132,9 @@ catalogue.objects = {
   row_file = { 'core.row_file("out.csv", { names = { "a" } })',
     'core.row_file("out.npy", { names = { "a" }, npy = true })' },
   tensors = { '(select(2, core.tensors_read(w.file "model")))' },
+  experiment = { "w.experiment()", 'sc.experiment.open(w.experiment().name)' },
+  experiment_table = { "w.experiment():table()", 'w.experiment():table{ columns = "seed" }' },
+  journal = { 'core.journal_open("out.jsonl", "{}\\n")' },
   rows = { 'core.option_rows{ { name = "n", form = "number", low = 1 } }' },
   instance = { 'w.instance("sampler", "gaussian")', 'w.instance("solver", "ridge")',
     'w.instance("kernel", "gaussian")', 'w.instance("nonlinearity", "relu")',
@@ -169,6 +172,8 @@ local bounded = {
     { "2", "0/0" }, { "5", "nil" }, { '"cos"', '"none"', '"x"', "3" } },
   ["core.fetch"] = { url },
   ["core.interrupt"] = {},
+  ["core.worker_start"] = { { "nil", "3", "{}" }, { "nil", "0", "{}" } },
+  ["core.worker_wait"] = { { "{}", "3", "{ 1 }", "nil" }, { "0", "0.1", "-1", "0/0", "nil" } },
   ["core.fail_allocation_after"] = { { "1", "3", "7", "20", "60", "200" } },
 }
 
@@ -204,6 +209,9 @@ local function add_functions(list)
     list[#list + 1] = { title = call, call = call, arguments = { "numbers", "levels" },
       options = {} }
   end
+  list[#list + 1] = { title = "sc.experiment", call = "sc.experiment", arguments = { "given" },
+    options = { "name", "cells", "run", "folder", "data", "processes", "allow_failures",
+      "retry" } }
   list[#list + 1] = { title = "help", call = "w.help", arguments = { "any" }, options = {} }
 end
 

@@ -96,14 +96,14 @@ local ways = {
   end,
   worker = function(name, pause)
     return ([[%s%s & p=$!; n=0
-      for i in 1 2 3; do
+      for i in 1 2 3 4 5 6 7 8; do
         sleep %.3f
         for c in $(cat /proc/$p/task/$p/children 2>&-); do
           kill -9 $c 2>&- && n=$((n + 1)); break
         done
       done
       kill -9 $p 2>&- && n=$((n + 1)); wait $p 2>&-; echo $n]]):format(command, arguments(name, 2),
-      pause)
+      pause / 2)
   end,
   two = function(name, pause)
     return ([[%s%s & p=$!; %s%s & q=$!; sleep %.3f
@@ -115,7 +115,7 @@ local ways = {
 local function strike(random, name)
   local way = ({ "run", "worker", "two" })[random(3)]
   local before = done_cells(name)
-  local line = ways[way](name, 0.05 + random(250) / 1000, random(2))
+  local line = ways[way](name, 0.03 + random(200) / 1000, random(2))
   local _, out, told = support.shell(("cd %s; %s"):format(support.quote(folder), line))
   local fault = attack.fault(0, told) or told:match("[^\n]*damaged[^\n]*")
   if fault then finding("%s: %s", way, fault) end

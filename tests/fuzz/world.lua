@@ -247,6 +247,11 @@ function w.training(more)
   return core.training(w.source(), {}, nil, given)
 end
 
+function w.experiment()
+  return sc.experiment{ name = "w", cells = { T = { 1, 2 }, seed = { 1, 2 } },
+    run = function(cell) return { error = cell.T } end }
+end
+
 function w.search()
   return w.recipe("fourier", "ridge", { lambda = sc.choose{ 1e-2, 1 } }):search(w.classes(),
     { folds = 2 })

@@ -85,16 +85,10 @@ end
 
 -- ---------------------------------------------------------------- groups
 
-local function in_order(options)
-  return function(a, b)
-    for _, one in ipairs(options) do
-      local x, y = a.cell[one.name], b.cell[one.name]
-      if (x == nil) ~= (y == nil) then return x == nil end
-      if x ~= nil and values.less(x, y) then return true end
-      if x ~= nil and values.less(y, x) then return false end
-    end
-    return false
-  end
+local function names_of(options)
+  local names = {}
+  for i, one in ipairs(options) do names[i] = one.name end
+  return names
 end
 
 local function cell_of(row, options)
@@ -125,11 +119,14 @@ function groups.of(rows)
       group.failed = group.failed + 1
     end
   end
-  table.sort(list, in_order(varying))
+  table.sort(list, values.order(names_of(varying)))
   for _, group in ipairs(list) do add_statistics(group, results) end
   return { list = list, varying = varying, seeds = seeds, fixed = fixed, results = results,
     others = others }
 end
+
+--- groups.names(options): "T, lambda" of these options.
+function groups.names(options) return table.concat(names_of(options), ", ") end
 
 --- groups.label(cell, options): "T = 100, lambda = 0.1" of these options.
 function groups.label(cell, options)

@@ -33,19 +33,6 @@ local function name_columns(self)
   self.options, self.columns = values.sorted(of_cells), values.sorted(of_results)
 end
 
--- Rows by their options, names in order.
-local function before(names)
-  return function(a, b)
-    for _, name in ipairs(names) do
-      local x, y = a.cell[name], b.cell[name]
-      if x ~= y and (x == nil or y == nil) then return x == nil end
-      if x ~= y and values.less(x, y) then return true end
-      if x ~= y and values.less(y, x) then return false end
-    end
-    return false
-  end
-end
-
 --- results.new(store, cells): of these cells; without them of all that were ever run.
 function results.new(store, cells)
   local self = { name = store.header.name, folder = store.path, rows = {}, failed = 0, missing = 0,
@@ -61,7 +48,7 @@ function results.new(store, cells)
     if row.status == "failed" then self.failed = self.failed + 1 end
   end
   name_columns(self)
-  if not cells then table.sort(self.rows, before(self.options)) end
+  if not cells then table.sort(self.rows, values.order(self.options)) end
   return setmetatable(self, Experiment)
 end
 

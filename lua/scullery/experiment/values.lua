@@ -87,6 +87,20 @@ function values.less(a, b)
   return values.show(a) < values.show(b)
 end
 
+--- values.order(names): for table.sort, an order of tables by their cell's options of these names;
+--- an option that a cell lacks comes first.
+function values.order(names)
+  return function(a, b)
+    for _, name in ipairs(names) do
+      local x, y = a.cell[name], b.cell[name]
+      if x ~= y and (x == nil or y == nil) then return x == nil end
+      if x ~= y and values.less(x, y) then return true end
+      if x ~= y and values.less(y, x) then return false end
+    end
+    return false
+  end
+end
+
 --- values.sorted(set): the texts that are keys of the set, in order.
 function values.sorted(set)
   local list = {}

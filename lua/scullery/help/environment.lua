@@ -12,8 +12,8 @@ return {
     "how often a line of progress is written where there is no terminal (30); 0: no progress" },
   { "SCULLERY_LOG", "a file, - or /dev/fd/N",
     "progress as JSON lines: appended to the file, or to the standard error" },
-  { "SCULLERY_SIXEL", "0 or 1", "whether the terminal takes pictures in sixel; default: known by its "
-    .. "name" },
+  { "SCULLERY_SIXEL", "0 or 1",
+    "whether the terminal takes pictures in sixel; default: by its name" },
   { "SCULLERY_ISA", "plain, avx2 or avx512", "a lesser instruction set than the machine's best" },
   { "SCULLERY_TRACEBACK", "1", "errors keep the library's own lines and frames" },
   { "XDG_CACHE_HOME", "a full path",

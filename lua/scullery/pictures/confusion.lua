@@ -8,6 +8,9 @@ local confusion = {}
 
 local MOST_NUMBERS = 12 -- classes whose cells have room for numbers
 
+-- Per cent, of as many digits as a cell has room for.
+local function percent(share) return math.floor(1000 * share + 0.5) / 10 end
+
 --- confusion.counts(about): counts[i][j] of rows of class i that were given class j; rows a class;
 --- wrong rows in all, those of unknown labels among them.
 function confusion.counts(about)
@@ -48,7 +51,7 @@ function confusion.figures(about)
     true_names[i] = ("%s (%d rows)"):format(names[i], sizes[i])
     shares[i] = {}
     for j, count in ipairs(counts[i]) do
-      shares[i][j] = sizes[i] > 0 and count / sizes[i] or 0 / 0
+      shares[i][j] = sizes[i] > 0 and percent(count / sizes[i]) or 0 / 0
     end
   end
   local notes = { confusion.error_text(about, wrong) }
@@ -56,8 +59,8 @@ function confusion.figures(about)
     notes[2] = ("%d rows have a label that was never seen in training; they count as wrong and \z
       are not drawn"):format(about.strangers)
   end
-  return { figures.noted(heatmap("Confusion", "share of the true class", shares, names, true_names,
-    { 0, 1 }), notes) }, { heatmap("Confusion, in rows", "rows", counts, names, true_names) }
+  return { figures.noted(heatmap("Confusion", "% of the true class", shares, names, true_names,
+    { 0, 100 }), notes) }, { heatmap("Confusion, in rows", "rows", counts, names, true_names) }
 end
 
 return confusion

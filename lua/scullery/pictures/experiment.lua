@@ -101,12 +101,6 @@ local function lines_of(list, option, result, by)
   return series, all
 end
 
-local function names_of(options)
-  local names = {}
-  for i, one in ipairs(options) do names[i] = one.name end
-  return table.concat(names, ", ")
-end
-
 -- A result against an option; nil where there is nothing to draw.
 local function line(grouped, option, result)
   local having = with_result(grouped, result)
@@ -116,11 +110,13 @@ local function line(grouped, option, result)
   local notes = {}
   for _, one in ipairs(series) do
     if one.error then
-      notes[1] = "bands: mean and its standard error"
+      notes[1] = "bands: one standard error of the mean"
       break
     end
   end
-  if #averaged > 0 then notes[#notes + 1] = "means over all values of " .. names_of(averaged) end
+  if #averaged > 0 then
+    notes[#notes + 1] = "means over all values of " .. groups.names(averaged)
+  end
   return figures.noted(plot.line{ series = series, marks = true, width = WIDTH,
     x_label = option.name, y_label = result, x_log = numbers.log_spaced(option.values),
     y_log = numbers.wide(all) }, notes)
@@ -138,7 +134,7 @@ local function bars(grouped, result)
     means[i], deviation[i] = one.mean, one.error or 0
   end
   return plot.bars{ names = names, values = means, error = clean(deviation), y_label = result,
-    x_label = names_of(grouped.varying), width = WIDTH }
+    x_label = groups.names(grouped.varying), width = WIDTH }
 end
 
 -- ---------------------------------------------------------------- all

@@ -3,6 +3,13 @@ local texts = require "scullery.plot.texts"
 
 local figures = {}
 
+local in_words = { error = "error (share of wrong labels)",
+  accuracy = "accuracy (share of right labels)", loss = "loss (squared error)",
+  mse = "mean squared error", rmse = "root mean squared error", mae = "mean absolute error" }
+
+--- figures.score_label(name): the label of an axis that shows a score.
+function figures.score_label(name) return in_words[name] or name end
+
 --- figures.noted(figure, notes): the figure, with sentences below its first panel.
 function figures.noted(figure, notes)
   local list = figure.panels[1].notes

@@ -139,7 +139,7 @@ local function draw(o, rows)
   end
   return figures.noted(plot.line{ series = series, marks = true, x_log = numbers.log_spaced(x),
     y_log = numbers.wide(lows), title = o.title or "Learning curve", width = o.width,
-    height = o.height, x_label = "rows learnt from", y_label = rows.score },
+    height = o.height, x_label = "rows learnt from", y_label = figures.score_label(rows.score) },
     { ("bands: 1 standard error over %d folds, seed %d; smaller sets of rows are parts of larger \z
       ones"):format(o.folds, o.seed) })
 end

@@ -169,7 +169,7 @@ function model.plot(p, what, data, given)
   what, data, o = arguments(what, data, given)
   local figures, about = gather(p, wanted_kinds(p, what), data)
   if #figures == 0 then fail("there is no picture of this model") end
-  local columns = math.min(#figures, 2)
+  local columns = math.min(#figures, #figures == 3 and 3 or 2)
   local rows = (#figures + columns - 1) // columns
   figures.title = o.title or about.rows_text and ("%s on %s"):format(
     p.fitted.solver:label(), about.rows_text) or p.fitted.solver:label()

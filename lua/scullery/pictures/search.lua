@@ -220,8 +220,8 @@ local function draw_lines(cells, given, chosen, notes)
     end
   end
   return figures.noted(plot.line(with(common(cells, given), { series = series, marks = true,
-    x_label = number.name, y_label = cells.score, x_log = numbers.log_spaced(number.values),
-    y_log = wide, rules = best_rule(cells, number, "best") })), notes)
+    x_label = number.name, y_label = figures.score_label(cells.score),
+    x_log = numbers.log_spaced(number.values), y_log = wide, rules = best_rule(cells, number, "best") })), notes)
 end
 
 local function draw_bars(cells, given, chosen, notes)
@@ -237,7 +237,7 @@ local function draw_bars(cells, given, chosen, notes)
   for i, point in ipairs(points) do names[i] = chosen[1].texts[point.at[1]] end
   local means, errors = scores_of(points)
   return figures.noted(plot.bars(with(common(cells, given), { names = names, values = means,
-    error = errors, x_label = chosen[1].name, y_label = cells.score })), notes)
+    error = errors, x_label = chosen[1].name, y_label = figures.score_label(cells.score) })), notes)
 end
 
 local function draw_heatmap(cells, given, chosen, notes)
@@ -250,7 +250,7 @@ local function draw_heatmap(cells, given, chosen, notes)
     values[point.at[2]][point.at[1]] = mean_of(point.row)
   end
   return figures.noted(plot.heatmap(with(common(cells, given), { values = values, x = x.texts,
-    y = y.texts, x_label = x.name, y_label = y.name, label = cells.score,
+    y = y.texts, x_label = x.name, y_label = y.name, label = figures.score_label(cells.score),
     numbers = #x.values * #y.values <= MOST_NUMBERS })), notes)
 end
 
@@ -262,8 +262,8 @@ local function draw_scatters(cells, given, chosen, notes)
     for i, point in ipairs(points) do x[i] = one.values[point.at[k]] end
     local means, errors, wide = scores_of(points)
     panels[k] = plot.scatter{ x = x, y = means, error = errors, x_label = one.name,
-      y_label = cells.score, x_log = numbers.log_spaced(one.values), y_log = wide,
-      rules = best_rule(cells, one) }
+      y_label = figures.score_label(cells.score), x_log = numbers.log_spaced(one.values),
+      y_log = wide, rules = best_rule(cells, one) }
   end
   figures.noted(panels[1], notes)
   return plot.panels{ panels[1], panels[2], columns = 2, title = given.title

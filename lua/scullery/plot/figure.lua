@@ -40,33 +40,6 @@ function figure.is(value) return getmetatable(value) == Figure end
 
 -- ---------------------------------------------------------------- the data behind it
 
-local COLUMNS = { "panel", "series", "x", "y", "low", "high", "width", "text", "value" }
-
-local function quoted(value)
-  if value == nil then return "" end
-  if math.type(value) == "float" then
-    local short = ("%.15g"):format(value)
-    return value ~= value and "nan" or tonumber(short) == value and short
-      or ("%.17g"):format(value)
-  end
-  local text = tostring(value)
-  return text:find('[,"\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
-end
-
--- Rows of all series of a panel: column -> value.
-local function add_rows(rows, panel, name)
-  for place, one in ipairs(panel.data) do
-    local series = one.label or tostring(place)
-    for i = 1, #one.x do
-      local row = { panel = name, series = series, width = one.width }
-      for _, column in ipairs{ "x", "y", "low", "high", "text", "value" } do
-        row[column] = one[column] and one[column][i]
-      end
-      rows[#rows + 1] = row
-    end
-  end
-end
-
 --- fig:data("f.csv") saves the data behind the picture: a row a point, with the columns panel,
 --- series, x, y, and where they are used low, high (ends of bands and whiskers), width (of bars),
 --- text (the markers) and value (of a heatmap's cell). All points are saved, those too that were
@@ -76,18 +49,7 @@ function Figure:data(path)
     error("takes the path of a .csv file, and got " .. options.show(path), 0)
   end
   if not path:lower():find("%.csv$") then error(path .. ": the data are saved as .csv", 0) end
-  local rows, used, lines = {}, {}, {}
-  for i, panel in ipairs(self.panels) do add_rows(rows, panel, panel.title or tostring(i)) end
-  for _, row in ipairs(rows) do for column in pairs(row) do used[column] = true end end
-  local columns = {}
-  for _, column in ipairs(COLUMNS) do if used[column] then columns[#columns + 1] = column end end
-  lines[1] = table.concat(columns, ",")
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for j, column in ipairs(columns) do cells[j] = quoted(row[column]) end
-    lines[#lines + 1] = table.concat(cells, ",")
-  end
-  core.write_text(path, table.concat(lines, "\n") .. "\n")
+  core.write_text(path, require("scullery.plot.csv").of(self))
 end
 
 -- ---------------------------------------------------------------- drawn

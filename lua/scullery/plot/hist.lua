@@ -43,8 +43,8 @@ end
 
 local function edges_of(o, all)
   local low, high = o.x_range and o.x_range[1] or all[1], o.x_range and o.x_range[2] or all[#all]
-  if high - low <= 1e-12 * math.max(math.abs(low), math.abs(high)) then
-    local half = low == 0 and 0.5 or math.abs(low) / 20
+  if values.is_narrow(low, high) then
+    local half = math.abs(low) > 1e-300 and math.abs(low) / 20 or 0.5
     return low - half, high + half, o.bins == "auto" and 1 or o.bins
   end
   return low, high, o.bins == "auto" and automatic_bins(all) or o.bins

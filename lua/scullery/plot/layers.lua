@@ -1,13 +1,11 @@
 --- Layers of a panel for gnuplot: their data, and what it plots of them.
 local colours = require "scullery.plot.colours"
+local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
 local texts = require "scullery.plot.texts"
 local ticks = require "scullery.plot.ticks"
 
 local layers = {}
-
---- layers.LABEL_MOST: characters of an entry of the legend.
-layers.LABEL_MOST = 32
 
 local quote, number = quoting.text, quoting.number
 
@@ -44,7 +42,7 @@ local function add_plot(made, ...) made.plots[#made.plots + 1] = string.format(.
 
 local function title_of(made, label)
   if not made.legend or not label then return "notitle" end
-  return "title " .. quote(texts.short(label, layers.LABEL_MOST))
+  return "title " .. quote(texts.short(label, legend.LABEL_MOST))
 end
 
 -- Rows of numbers.
@@ -122,6 +120,10 @@ local function add_whiskers(made, layer, colour)
     add_data(made, rows), colour)
 end
 
+local function is_inside(panel, x, y)
+  return x >= panel.x.low and x <= panel.x.high and y >= panel.y.low and y <= panel.y.high
+end
+
 -- Markers that are texts: each different one is an entry of an array.
 local function add_texts(made, layer)
   local places, count, rows, lines = {}, 0, {}, made.lines
@@ -133,13 +135,16 @@ local function add_texts(made, layer)
       places[text] = count
       entries[count] = ("%s[%d] = %s"):format(name, count, quote(text))
     end
-    rows[i] = ("%s %s %d"):format(number(layer.x[i]), number(layer.y[i]), places[text])
+    if is_inside(made.panel, layer.x[i], layer.y[i]) then -- gnuplot crashes where none is
+      rows[#rows + 1] = ("%s %s %d"):format(number(layer.x[i]), number(layer.y[i]), places[text])
+    end
   end
-  if count == 0 then return end
-  lines[#lines + 1] = ("array %s[%d]"):format(name, count)
-  table.move(entries, 1, count, #lines + 1, lines)
-  add_plot(made, "%s using 1:2:(%s[int(column(3))]) with labels textcolor %s notitle",
-    add_data(made, rows), name, colour_of(layer))
+  if #rows > 0 then
+    lines[#lines + 1] = ("array %s[%d]"):format(name, count)
+    table.move(entries, 1, count, #lines + 1, lines)
+    add_plot(made, "%s using 1:2:(%s[int(column(3))]) with labels textcolor %s notitle",
+      add_data(made, rows), name, colour_of(layer))
+  end
   if made.legend and layer.label then
     add_plot(made, "keyentry with points pointtype %d linecolor %s %s", pick(MARKERS, layer.colour),
       colour_of(layer), title_of(made, layer.label))
@@ -239,6 +244,7 @@ function layers.add(lines, panel, size)
   for _, layer in ipairs(panel.layers) do
     if layer.kind ~= "rule" then adders[layer.kind](made, layer, size) end
   end
+  if #made.plots == 0 then add_plot(made, "NaN notitle") end
   lines[#lines + 1] = "plot " .. table.concat(made.plots, ", \\\n  ")
 end
 

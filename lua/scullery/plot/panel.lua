@@ -127,9 +127,10 @@ local function padded(axis, limit, bars)
     return
   end
   local span = high - low
-  if span <= 1e-9 * math.max(math.abs(low), math.abs(high)) then
+  if values.is_narrow(low, high) then
     local most = math.max(math.abs(low), math.abs(high))
-    axis.low, axis.high = low - (most > 0 and most or 1) / 2, high + (most > 0 and most or 1) / 2
+    local half = (most > 1e-300 and most or 1) / 2
+    axis.low, axis.high = low - half, high + half
     return
   end
   axis.low = bars and low == 0 and 0 or low - MARGIN * span
@@ -144,7 +145,7 @@ local function set_range(title, axis, limit, given, bars, name)
   end
   if given then
     axis.low, axis.high = given[1], given[2]
-    if axis.high - axis.low <= 1e-12 * math.max(math.abs(axis.low), math.abs(axis.high)) then
+    if values.is_narrow(axis.low, axis.high) then
       error(("%s: %s_range is too narrow to draw"):format(title, name), 0)
     end
     return

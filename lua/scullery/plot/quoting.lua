@@ -11,7 +11,7 @@ end
 
 --- quoting.number(value): a number, NaN as a gap.
 function quoting.number(value)
-  return value ~= value and "NaN" or ("%.10g"):format(value)
+  return value ~= value and "NaN" or ("%.15g"):format(value)
 end
 
 return quoting

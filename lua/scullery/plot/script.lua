@@ -4,6 +4,7 @@
 -- ("noenhanced").
 local glyphs = require "scullery.plot.glyphs"
 local layers = require "scullery.plot.layers"
+local legend = require "scullery.plot.legend"
 local quoting = require "scullery.plot.quoting"
 local text = require "scullery.text"
 local texts = require "scullery.plot.texts"
@@ -12,11 +13,10 @@ local ticks = require "scullery.plot.ticks"
 local script = {}
 
 local quote, number = quoting.text, quoting.number
+local CHARACTER = legend.PIXELS
 
-local CHARACTER = 8.5  -- pixels, about
 local NAME_MOST = 24   -- characters of a category at an axis
 local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned
-local LEGEND_RIGHT = 480 -- pixels of a panel that has its legend on the right
 local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
 
 local terminals = {
@@ -116,31 +116,26 @@ local function add_colour_bar(lines, bar, room)
   if bar.label then lines[#lines + 1] = "set cblabel " .. quote(bar.label) end
 end
 
--- Notes stand below the label of the x axis.
-local function add_notes(lines, panel, room, size)
-  local notes, cells = table.move(panel.notes, 1, #panel.notes, 1, {}), panel.layers[1]
-  if cells.numbers and not layers.number_font(cells, size) then
-    notes[#notes + 1] = "the cells are too small for their numbers"
-  end
+local function cells_are_small(panel, size)
+  local cells = panel.layers[1]
+  return cells.numbers and not layers.number_font(cells, size)
+    and "the cells are too small for their numbers" or nil
+end
+
+-- Notes stand below the label of the x axis; more: what this picture has no room for.
+local function add_notes(lines, panel, room, more)
+  local notes = table.move(panel.notes, 1, #panel.notes, 1, {})
+  for _, note in pairs(more) do notes[#notes + 1] = note end
   if #notes == 0 then return end
   local rows = { wrapped(panel.x.label or "", room) }
   for _, note in ipairs(notes) do rows[#rows + 1] = wrapped(note, room) end
   lines[#lines + 1] = "set xlabel " .. table.concat(rows, '."\\n".')
 end
 
--- Pixels that the legend takes on the right.
-local function legend_width(panel)
-  local most = 0
-  for _, layer in ipairs(panel.layers) do
-    most = math.max(most, layer.label and text.width(layer.label) or 0)
-  end
-  return 50 + math.min(most, layers.LABEL_MOST) * CHARACTER
-end
-
 local function panel_lines(panel, size)
-  local lines, width, height = { style }, size.width, size.height
-  local beside = panel.legend and width >= LEGEND_RIGHT
-  local room = width - 60 - (beside and legend_width(panel) or 0)
+  local lines, height = { style }, size.height
+  local key, taken, no_legend = legend.of(panel, size)
+  local room = math.max(80, size.width - 60 - taken)
   if panel.title then
     lines[#lines + 1] = ('set title %s font ",%g"'):format(
       wrapped(panel.title, room, TITLE * 0.6), TITLE * size.point)
@@ -149,10 +144,8 @@ local function panel_lines(panel, size)
   local turned = add_axis(lines, panel.x, "x", room - 50)
   if turned then lines[#lines + 1] = turned_margin(panel, room - 50) end
   add_axis(lines, panel.y, "y", height - 90)
-  add_notes(lines, panel, room, size)
-  lines[#lines + 1] = not panel.legend and "unset key"
-    or beside and "set key outside right top vertical Left reverse samplen 2.5"
-    or "set key outside bottom center horizontal Left reverse samplen 2.5"
+  add_notes(lines, panel, room, { cells_are_small(panel, size), no_legend })
+  lines[#lines + 1] = key
   if panel.colour_bar then add_colour_bar(lines, panel.colour_bar, height - 90) end
   if panel.equal then lines[#lines + 1] = "set size ratio -1" end
   layers.add(lines, panel, size)

@@ -107,9 +107,11 @@ function ticks.minor(axis)
   return list
 end
 
---- ticks.number(value): a number as pictures write it, to three significant digits.
+--- ticks.number(value): a number as pictures write it, to three significant digits; whole numbers
+--- of up to six digits in full.
 function ticks.number(value)
   if value ~= value then return "" end
+  if value == math.floor(value) and math.abs(value) < 1e6 then return ("%d"):format(value) end
   return short_exponent(("%.3g"):format(value))
 end
 

@@ -72,4 +72,9 @@ function values.is_range(value)
     and math.abs(high) <= 1e300
 end
 
+--- values.is_narrow(low, high): whether an axis between them has no room for different numbers.
+function values.is_narrow(low, high)
+  return high - low <= math.max(1e-9 * math.max(math.abs(low), math.abs(high)), 1e-304)
+end
+
 return values

@@ -86,18 +86,12 @@ local function add_table(page, columns, items, caption)
   end
 end
 
-local function names_of(options)
-  local names = {}
-  for i, one in ipairs(options) do names[i] = one.name end
-  return table.concat(names, ", ")
-end
-
 local function add_results(page, grouped)
   page:heading("Results")
   local caption = "Time is the mean and memory the largest of the cells of a row."
   if #grouped.seeds > 0 then
     caption = ("Mean ± standard error over the cells that differ in %s alone. "):format(
-      names_of(grouped.seeds)) .. caption
+      groups.names(grouped.seeds)) .. caption
   end
   add_table(page, columns_of(grouped), grouped.list, caption)
 end
@@ -200,19 +194,22 @@ local function data_text(about)
   local parts = {}
   for _, name in ipairs(values.sorted(about.data or {})) do
     local one = about.data[name]
-    parts[#parts + 1] = ("%s: %d x %d%s"):format(name, one.rows, one.cols,
-      one.sha256 and digest(one.sha256) or ", a stream")
+    parts[#parts + 1] = ("%s%d x %d%s"):format(tonumber(name) and "" or name .. ": ", one.rows,
+      one.cols, one.sha256 and digest(one.sha256) or ", a stream")
   end
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
-local function plugins_text(about)
-  local parts = {}
-  for _, name in ipairs(values.sorted(about.plugins or {})) do
-    local version = about.plugins[name]
-    parts[#parts + 1] = version ~= "" and name .. " " .. version or name
+-- The plugins of all cells; cells may have loaded more or fewer.
+local function plugins_text(rows)
+  local seen = {}
+  for _, row in ipairs(rows) do
+    for name, version in pairs(row.about and row.about.plugins or {}) do
+      seen[version ~= "" and name .. " " .. version or name] = true
+    end
   end
-  return #parts > 0 and table.concat(parts, ", ") or nil
+  local list = values.sorted(seen)
+  return #list > 0 and table.concat(list, ", ") or nil
 end
 
 local function script_text(about)
@@ -262,7 +259,7 @@ local function add_origin(page, experiment, grouped)
     { "options of all cells", #grouped.fixed > 0 and groups.label(rows[1].cell, grouped.fixed)
       or nil },
     { "Scullery", distinct(rows, function(about) return about.scullery end) },
-    { "plugins", distinct(rows, plugins_text) },
+    { "plugins", plugins_text(rows) },
     { "machine", distinct(rows, function(about) return about.machine end) },
     { "instruction set", distinct(rows, function(about) return about.instruction_set end) },
     { "threads", distinct(rows, function(about) return about.threads end) },

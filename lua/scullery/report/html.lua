@@ -24,17 +24,17 @@ tbody td, tbody th { border-bottom: 1px solid #e5e5e5; }
 tbody th { font-weight: normal; color: #555; white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .marked td { background: #fff3cd; }
-pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; font: .85em/1.35 "DejaVu Sans Mono",
-  Menlo, Consolas, monospace; }
+pre { background: #f6f6f6; padding: .7em 1em; overflow-x: auto; white-space: pre-wrap;
+  font: .85em/1.35 "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 pre i { display: inline-block; width: 1ch; font-style: normal; }
 pre i.wide { width: 2ch; }
 figure { margin: 1em 0; }
+figure pre { white-space: pre; }
 figure svg { max-width: 100%; height: auto; }
 @media print {
   body { max-width: none; margin: 0; padding: 0; font-size: 11px; }
   figure, tr, pre { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
-  pre { white-space: pre-wrap; }
 }
 ]]
 

@@ -6,13 +6,16 @@ local probabilities = require "scullery.probabilities"
 
 local measures = {}
 
+local INTERVAL, MOST_CLASSES = "95 % interval (Wilson)", 200
+
 local function percent(value) return ("%.2f %%"):format(100 * value) end
 
-local function share_row(name, hits, n)
-  if n == 0 then return { name, "-", "", "0" } end
+-- A share of rows, its interval, and the counts.
+local function share(hits, n)
+  if n == 0 then return "-", "", "0 of 0" end
   local low, high = numbers.wilson(hits, n)
-  return { name, percent(hits / n), ("%.2f to %.2f %%"):format(100 * low, 100 * high),
-    ("%d of %d"):format(hits, n) }
+  return percent(hits / n), ("%.2f to %.2f %%"):format(100 * low, 100 * high),
+    ("%d of %d"):format(hits, n)
 end
 
 -- The largest class, which a model that knows nothing would say.
@@ -24,20 +27,29 @@ end
 
 local function classification(about)
   local counts, sizes, wrong = confusion.counts(about)
-  local rows = { share_row("accuracy", about.n - wrong, about.n) }
   local most = majority(sizes)
-  rows[2] = share_row(("accuracy of always saying %s"):format(tostring(about.classes[most])),
-    sizes[most], about.n)
-  for k, label in ipairs(about.classes) do
-    rows[#rows + 1] = share_row(("recall of %s"):format(tostring(label)), counts[k][k], sizes[k])
-  end
-  for k, label in ipairs(about.classes) do
+  local always = ("accuracy of always saying %s"):format(tostring(about.classes[most]))
+  local rows = { { "accuracy", share(about.n - wrong, about.n) },
+    { always, share(sizes[most], about.n) } }
+  return { heads = { "measure", "value", INTERVAL, "rows" }, rows = rows,
+    numbers = { [2] = true, [3] = true, [4] = true } }, counts, sizes
+end
+
+-- A row a class.
+local function by_class(about, counts, sizes)
+  local rows = {}
+  for k = 1, math.min(#about.classes, MOST_CLASSES) do
     local said = 0
     for i in ipairs(about.classes) do said = said + counts[i][k] end
-    rows[#rows + 1] = share_row(("precision of %s"):format(tostring(label)), counts[k][k], said)
+    local recall, recall_interval = share(counts[k][k], sizes[k])
+    local precision, precision_interval = share(counts[k][k], said)
+    rows[k] = { tostring(about.classes[k]), sizes[k], said, counts[k][k], recall, recall_interval,
+      precision, precision_interval }
   end
-  return { heads = { "measure", "value", "95 % interval (Wilson)", "rows" }, rows = rows,
-    numbers = { [2] = true, [3] = true, [4] = true } }
+  local more = #about.classes - MOST_CLASSES
+  return { heads = { "class", "rows", "predicted", "right", "recall", INTERVAL, "precision",
+    INTERVAL }, rows = rows, numbers = { [5] = true, [6] = true, [7] = true, [8] = true },
+    caption = "By class" .. (more > 0 and ("; %d more are not listed"):format(more) or "") }
 end
 
 local function value_row(name, mean, stderr)
@@ -75,9 +87,11 @@ local function regression(about)
 end
 
 --- measures.table(about): heads, rows and columns of numbers of a table for page:table; about: what
---- pictures.model.judged gives.
+--- pictures.model.judged gives. Second, of a classification: a table of its classes.
 function measures.table(about)
-  return (about.classes and classification or regression)(about)
+  if not about.classes then return regression(about) end
+  local whole, counts, sizes = classification(about)
+  return whole, by_class(about, counts, sizes)
 end
 
 local LEAST = 1e-15 -- as in sc.metrics.log_loss

@@ -88,12 +88,12 @@ local function column_row(column)
     fate and fate(column) or "" }
 end
 
-local function schema_rows(schema, names, dim)
-  local rows = {}
-  for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
-  if #rows > 0 then return rows end
-  for j = 1, names and dim or 0 do rows[j] = { names[j], "number", "", "", "" } end
-  return rows
+-- Columns of which nothing is known but perhaps their names.
+local function plain_text(f)
+  if not f.names then return ("%d columns of numbers, without names."):format(f.dim) end
+  local shown = table.move(f.names, 1, math.min(f.dim, MOST_NAMED), 1, {})
+  if f.dim > MOST_NAMED then shown[#shown + 1] = ("and %d more"):format(f.dim - MOST_NAMED) end
+  return ("%d columns of numbers: %s."):format(f.dim, table.concat(shown, ", "))
 end
 
 local function schema_of(page, f)
@@ -102,11 +102,9 @@ local function schema_of(page, f)
   local target = schema and schema.target
   page:facts{ { "read from", schema and schema.format },
     { "target", target and ("%s (%s, %s)"):format(target.name, target.kind, target.task) } }
-  local rows = schema_rows(schema, f.names, f.dim)
-  if #rows == 0 then
-    page:paragraph(("%d columns of numbers, without names."):format(f.dim))
-    return
-  end
+  local rows = {}
+  for i, column in ipairs(schema and schema.columns or {}) do rows[i] = column_row(column) end
+  if #rows == 0 then return page:paragraph(plain_text(f)) end
   local more = #rows - MOST_COLUMNS
   page:table{ heads = { "column", "kind", "categories", "missing in training", "missing values" },
     rows = table.move(rows, 1, math.min(#rows, MOST_COLUMNS), 1, {}),
@@ -115,11 +113,12 @@ end
 
 -- ---------------------------------------------------------------- how good it is
 
-local function accuracy_on(page, about)
-  local t = measures.table(about)
+local function accuracy_on(page, about, with_classes)
+  local t, by_class = measures.table(about)
   t.caption = "On " .. about.rows_text .. (about.training
     and ": more favourable than on new rows." or ".")
   page:table(t)
+  if by_class and with_classes then page:table(by_class) end
   local loss, stderr = measures.log_loss(about)
   if loss then
     page:paragraph(("Log loss %.4g%s."):format(loss, stderr
@@ -156,7 +155,7 @@ local function accuracy(page, p, judged)
       p:report(path, { data = test }) judges the model.")
     return
   end
-  for _, about in ipairs(judged) do accuracy_on(page, about) end
+  for i, about in ipairs(judged) do accuracy_on(page, about, i == 1) end
   for _, what in ipairs{ "confusion", "residuals", "calibration" } do
     if pictures.applies(p, what) then figures_of(page, what, judged[1]) end
   end
@@ -205,7 +204,8 @@ local function weighting_text(f)
 end
 
 local function guarantee(page, p)
-  page:paragraph(("Norm of the coefficients' function: %.4g."):format(p:norm()))
+  page:paragraph((p.fitted:has_kernel() and "Norm of the function, sqrt(a'Ga): %.4g."
+    or "Norm of the coefficients, ||a||: %.4g."):format(p:norm()))
   local ok, bound = options.attempt(p.bound, p)
   if not ok then return end
   page:paragraph(("A guarantee (%s): with probability %g the risk is at most %.4g; on the rows \z

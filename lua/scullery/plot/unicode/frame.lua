@@ -9,6 +9,7 @@ local frame = {}
 
 local LEAST_ROWS, LEAST_COLUMNS = 5, 10
 local MOST_TICKS = 10
+local LEAST_NAME = 4 -- columns of a name that is cut
 local GAP = "   " -- between entries of the legend
 
 --- frame.add(lines, s[, side, columns]): s as one more line, on a side of so many columns.
@@ -65,7 +66,7 @@ function frame.legend(entries, columns, colour)
       used = used + #GAP
     end
     line:add(entry.sample, colour and entry.colour and ink.series(entry.colour) or nil)
-    line:add(" " .. label)
+    if label ~= "" then line:add(" " .. label) else width = width - 1 end
     used = used + width
     lines[#lines].width = used
   end
@@ -113,10 +114,10 @@ function frame.short(name, columns)
   return (columns >= 6 and texts.short or text.shorten)(name, columns)
 end
 
---- frame.are_counted(names): whether names are the numbers 1, 2, ..., so that a reader knows those
---- that are left out.
-function frame.are_counted(names)
-  for i, name in ipairs(names) do if tostring(name) ~= tostring(i) then return false end end
+--- frame.are_numbers(names): whether all names are numbers: they are never cut, and a reader knows
+--- those that are left out.
+function frame.are_numbers(names)
+  for _, name in ipairs(names) do if not tonumber(name) then return false end end
   return true
 end
 
@@ -142,7 +143,7 @@ function frame.left(axis, rows, width)
   left.label = frame.label(axis, ticks)
   if axis.categories then
     left.note = frame.note_of("y", left.cut and most,
-      left.dropped and not frame.are_counted(axis.categories))
+      left.dropped and not frame.are_numbers(axis.categories))
   end
   return left
 end
@@ -171,18 +172,19 @@ local function labels_line(ticks, gutter, columns, gap)
   return table.concat(line)
 end
 
---- frame.names_below({ { column =, text = }, ... }, gutter, columns[, counted]): as frame.below, of
---- names: cut to the distance between them, every k-th where that is too little. counted: they are
---- 1, 2, ...
-function frame.names_below(ticks, gutter, columns, counted)
+--- frame.names_below({ { column =, text = }, ... }, gutter, columns[, numbers]): as frame.below, of
+--- names: cut to the distance between them, every k-th where that is too little. numbers: so
+--- they are.
+function frame.names_below(ticks, gutter, columns, numbers)
   if #ticks == 0 then return { line = "", ticks = ticks } end
   local pitch, longest = columns, 0
   for i, tick in ipairs(ticks) do
     if i > 1 then pitch = math.min(pitch, tick.column - ticks[i - 1].column) end
     longest = math.max(longest, text.width(tick.text))
   end
-  local stride = 1
-  while pitch * stride - 1 < math.min(4, longest) do stride = stride + 1 end
+  local stride, least = 1, numbers and longest or math.min(LEAST_NAME, longest)
+  pitch = math.max(1, pitch) -- several may share a column
+  while pitch * stride - 1 < least do stride = stride + 1 end
   for kept = stride, #ticks + stride do -- at the edges they may need more room
     local list, most = {}, math.max(1, math.min(columns, pitch * kept - 1))
     for i = 1, #ticks, kept do
@@ -191,7 +193,7 @@ function frame.names_below(ticks, gutter, columns, counted)
     local line = labels_line(list, gutter, columns, 1)
     if line then
       return { line = line, ticks = list,
-        note = frame.note_of("x", longest > most and most, kept > 1 and not counted) }
+        note = frame.note_of("x", longest > most and most, kept > 1 and not numbers) }
     end
   end
 end
@@ -214,7 +216,7 @@ function frame.below(axis, gutter, columns)
   if axis.categories then
     local list, label = placed(axis, columns, 1)
     local below = frame.names_below(list, gutter, columns,
-      frame.are_counted(axis.categories))
+      frame.are_numbers(axis.categories))
     below.label = label
     return below
   end

@@ -133,7 +133,7 @@ local function name_rows(panel, left, plot)
       frame.short(text.clean(tostring(name)), left.gutter)
   end
   left.note = frame.note_of("y", left.cut,
-    plot.down > 1 and not frame.are_counted(panel.y.categories or {}))
+    plot.down > 1 and not frame.are_numbers(panel.y.categories or {}))
 end
 
 local function below_of(panel, left, plot)
@@ -142,10 +142,10 @@ local function below_of(panel, left, plot)
     list[j] = { column = (j - 1) * plot.width + (plot.width - 1) // 2,
       text = text.clean(tostring(panel.x.categories[(j - 1) * plot.across + 1])) }
   end
-  local counted = frame.are_counted(panel.x.categories or {})
-  local below = frame.names_below(list, left.gutter, plot.canvas.columns, counted)
+  local numbers = frame.are_numbers(panel.x.categories or {})
+  local below = frame.names_below(list, left.gutter, plot.canvas.columns, numbers)
   below.label = panel.x.label or ""
-  if plot.across > 1 and not counted and not below.note then
+  if plot.across > 1 and not numbers and not below.note then
     below.note = frame.note_of("x", nil, true)
   end
   return below

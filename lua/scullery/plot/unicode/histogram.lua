@@ -5,29 +5,50 @@ local points = require "scullery.plot.unicode.points"
 
 local histogram = {}
 
+local THIN = 2 -- columns of a bar, below which bars of several series overlap
+
 local function clamp(v) return math.max(0, math.min(1, v)) end
 
--- The first and last column of bar i, one at least; nil where it lies beside the canvas.
-local function columns_of(plot, layer, i)
-  local half = (layer.width or 1) / 2
-  local from, to = plot.x(layer.x[i] - half), plot.x(layer.x[i] + half)
+-- Where bars of several series stand side by side in bins and are thin, all of them take the width
+-- of their bin: the bin's width and the middles of the bins; nil elsewhere.
+local function shared_bins(plot, layers)
+  local one, n = layers[1], #layers
+  local width = one and one.width or 1
+  local step = n > 1 and #one.x > 1 and one.x[2] - one.x[1] or 0
+  if not (step > 0 and math.abs(n * width - step) <= 1e-6 * step) then return nil end
+  if (plot.x(one.x[1] + width) - plot.x(one.x[1])) * plot.columns >= THIN then return nil end
+  local middles = {}
+  for i, x in ipairs(one.x) do middles[i] = x - width / 2 + step / 2 end
+  return step, middles
+end
+
+-- The column that begins at a share: the same one for two bars that touch, however they round.
+local function edge(plot, share)
+  return math.floor(clamp(share) * plot.columns + 0.5 + 1e-9)
+end
+
+-- The first and last column of a bar, one at least; nil where it lies beside the canvas.
+local function columns_of(plot, middle, width)
+  local from, to = plot.x(middle - width / 2), plot.x(middle + width / 2)
   if from ~= from and to == to then from = 0 end -- it begins below a log axis
   if not (to > 0 and from < 1) then return nil end
-  local first = math.floor(clamp(from) * plot.columns + 0.5)
-  local last = math.max(first, math.floor(clamp(to) * plot.columns + 0.5) - 1)
+  local first = edge(plot, from)
+  local last = math.max(first, edge(plot, to) - 1)
   return math.min(first, plot.columns - 1), math.min(last, plot.columns - 1)
 end
 
 -- The height of a layer's bars in each column, as shares of the y axis: the one that is farthest
 -- from the base, which is the second result.
-local function heights(plot, layer)
+local function heights(plot, layer, width, middles)
   local base = plot.y(layer.base or 0)
   base = base == base and clamp(base) or 0
   local list = {}
   for i = 1, #layer.x do
     local y = plot.y(layer.y[i])
     local first, last
-    if y == y and layer.y[i] ~= (layer.base or 0) then first, last = columns_of(plot, layer, i) end
+    if y == y and layer.y[i] ~= (layer.base or 0) then
+      first, last = columns_of(plot, middles[i], width)
+    end
     for c = first or 0, last or -1 do
       if not list[c] or math.abs(y - base) > math.abs(list[c] - base) then list[c] = clamp(y) end
     end
@@ -47,7 +68,7 @@ local function draw_column(plot, c, base, height, fill, colour)
     local behind = plot.canvas.under_ink[at]
     if to - from == 8 then
       plot.canvas:put_under(c, row, fill, colour)
-    elseif to > 0 and from == 0 and (plot.plain or to >= 4) then
+    elseif to > 0 and from == 0 and (plot.plain or to >= 4 or low >= bottom) then
       plot.canvas:put_under(c, row, plot.plain and glyphs.from_below[to] or fill, colour, behind)
     elseif from > 0 and from < 8 and 8 - from >= 4 then
       plot.canvas:put_under(c, row, plot.plain and glyphs.upper_half or fill, colour, behind)
@@ -58,9 +79,10 @@ end
 --- histogram.draw(panel, plot): the bars of a panel. Where bars of several series overlap, the
 --- shorter ones stand in front.
 function histogram.draw(panel, plot)
-  local all = {}
-  for place, layer in ipairs(frame.layers(panel, "bars")) do
-    local list, base = heights(plot, layer)
+  local all, layers = {}, frame.layers(panel, "bars")
+  local step, middles = shared_bins(plot, layers)
+  for place, layer in ipairs(layers) do
+    local list, base = heights(plot, layer, step or layer.width or 1, middles or layer.x)
     all[place] = { list = list, base = base, colour = plot.ink(layer.colour),
       fill = glyphs.fill(plot.colour and 1 or place) }
     if layer.low then points.draw_whiskers(plot, layer) end

@@ -10,6 +10,8 @@ local scale = require "scullery.plot.unicode.scale"
 
 local xy = {}
 
+local LEAST_COLUMNS, LEAST_ROWS = 10, 5 -- of a canvas whose axes have one scale
+
 local drawn = { line = true, points = true }
 
 -- Whether lines and points need marks to be told apart: more than one colour.
@@ -40,15 +42,24 @@ local function entries_of(panel, plot)
     places[layer.kind] = (places[layer.kind] or 0) + 1
     if layer.label and layer.label ~= "" then
       local sample = sample_of(layer, places[layer.kind], plot)
-      local key = sample .. layer.label
-      if not seen[key] then
-        entries[#entries + 1] = { sample = sample, label = layer.label,
+      local key, says = sample .. layer.label, sample ~= layer.label -- a text may be the label
+      if not seen[key] and (says or plot.colour) then
+        entries[#entries + 1] = { sample = sample, label = says and layer.label or "",
           colour = layer.kind ~= "rule" and (layer.colour or 1) }
       end
       seen[key] = true
     end
   end
   return entries
+end
+
+-- Columns and rows for axes of one scale, as dots are about as wide as high.
+local function equal_sides(panel, columns, rows)
+  local wide, high = panel.x.high - panel.x.low, panel.y.high - panel.y.low
+  local per = math.max(wide / (2 * columns), high / (4 * rows)) -- units a dot
+  if not (panel.equal and per < math.huge) then return columns, rows end
+  return math.min(columns, math.max(LEAST_COLUMNS, math.ceil(wide / per / 2))),
+    math.min(rows, math.max(LEAST_ROWS, math.ceil(high / per / 4)))
 end
 
 --- xy.block(panel, o): the picture of a panel, as a list of lines; .rows: those of its canvas. o:
@@ -59,7 +70,12 @@ function xy.block(panel, o)
   local legend = frame.legend(entries_of(panel, plot), o.width, o.colour)
   local rows = frame.rows(panel, o, legend)
   local left = frame.left(panel.y, rows, o.width)
-  local columns = o.width - left.gutter - 1
+  local columns, fewer = equal_sides(panel, o.width - left.gutter - 1, rows)
+  if fewer < rows then
+    rows = fewer
+    left = frame.left(panel.y, rows, o.width)
+    columns = math.min(columns, o.width - left.gutter - 1)
+  end
   plot.canvas, plot.columns, plot.rows = canvas.new(columns, rows), columns, rows
   plot.x, plot.y = scale.share(panel.x), scale.share(panel.y)
   plot.ink = function(colour) return o.colour and ink.series(colour or 1) or nil end
