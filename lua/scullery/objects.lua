@@ -185,11 +185,11 @@ local function names_of(class)
 end
 
 --- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
---- check = }): a metatable for objects of that name. Functions set in it are methods, which check their self;
---- names that begin with __ are Lua's own. fields: those that an object may have or lack; others
---- can be neither read nor set. computed: name -> function(object), read like a field. hint(object,
---- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
---- check(object): called before each method, an error where a field holds what it cannot.
+--- check = }): a metatable for objects of that name. Functions set in it are methods, which check
+--- their self; names that begin with __ are Lua's own. fields: those that an object may have or
+--- lack; others can be neither read nor set. computed: name -> function(object), read like a field.
+--- hint(object, field): what to do in place of setting. list: whether places 1, 2, ... can be set
+--- as well. check(object): called before each method, an error where a field holds what it cannot.
 --- hidden: fields that completion leaves out. Functions set in class.internal are the library's
 --- own, which scripts do not find: objects.ask.
 function objects.class(name, given)

@@ -534,8 +534,8 @@ function Pipeline:bound(given)
   return guarded("pipeline:bound", require("scullery.bounds").run, f, self.data, given)
 end
 
--- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no training
--- data. self.data: the rows last learnt from.
+-- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no
+-- training data. self.data: the rows last learnt from.
 
 --- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate
 --- of the risk), note, components (of sc.pca: variances and their share), calibration (how
