@@ -6,6 +6,7 @@ local objects = require "scullery.objects"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 local text_table = require "scullery.text_table"
+local ask = objects.ask
 
 local search_table = {}
 
@@ -243,7 +244,7 @@ function search_table.new(runs, criterion)
       return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
     end)
     for _, name in ipairs(chosen) do add(name) end
-    for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
+    for _, one in ipairs(ask(run.pipeline, "searched")) do add(one.path) end
   end
   return cells
 end
