@@ -1,5 +1,6 @@
 --- Specimens: copies of the object specimen_v1.so or specimen_later.so with a script at the end,
 --- which the object reads when it is loaded (specimen/dress.c says what it may hold).
+local lu = require "luaunit"
 local sc = require "scullery"
 local support = require "support"
 
@@ -57,6 +58,13 @@ function specimen.load(version, names, ...)
   local own, path = specimen.prepare(version, names, ...)
   sc.plugin.load(path)
   return own, path
+end
+
+--- specimen.skip_crashes(): skip a test in which threads crash. The thread sanitizer deadlocks in
+--- its own reports where two do at once.
+function specimen.skip_crashes()
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or ""):find("thread", 1, true) ~= nil,
+    "the thread sanitizer has crash reports of its own")
 end
 
 return specimen
