@@ -214,14 +214,15 @@ static void bind_keys(EditLine *editor) {
                1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
   (void)el_set(editor, EL_HIST, history, self.history);
   (void)el_set(editor, EL_GETCFN, read_key);
-  (void)el_set(editor, EL_ADDFN, "scl-complete", "complete a name", complete);
-  (void)el_set(editor, EL_ADDFN, "scl-enter", "run the statement, or begin a line", enter);
-  (void)el_set(editor, EL_ADDFN, "scl-newline", "begin a line", new_line);
-  (void)el_set(editor, EL_ADDFN, "scl-up", "line above, or history", up);
-  (void)el_set(editor, EL_ADDFN, "scl-down", "line below, or history", down);
-  (void)el_set(editor, EL_ADDFN, "scl-begin", "beginning of the line", line_begin);
-  (void)el_set(editor, EL_ADDFN, "scl-end", "end of the line", line_end);
-  (void)el_set(editor, EL_ADDFN, "scl-paste", "insert what was pasted", paste);
+  /* el_wset keeps the texts as they are; el_set makes copies that libedit never frees */
+  (void)el_wset(editor, EL_ADDFN, L"scl-complete", L"complete a name", complete);
+  (void)el_wset(editor, EL_ADDFN, L"scl-enter", L"run the statement, or begin a line", enter);
+  (void)el_wset(editor, EL_ADDFN, L"scl-newline", L"begin a line", new_line);
+  (void)el_wset(editor, EL_ADDFN, L"scl-up", L"line above, or history", up);
+  (void)el_wset(editor, EL_ADDFN, L"scl-down", L"line below, or history", down);
+  (void)el_wset(editor, EL_ADDFN, L"scl-begin", L"beginning of the line", line_begin);
+  (void)el_wset(editor, EL_ADDFN, L"scl-end", L"end of the line", line_end);
+  (void)el_wset(editor, EL_ADDFN, L"scl-paste", L"insert what was pasted", paste);
   static const char *const keys[][2] = {
       {"^I", "scl-complete"},
       {"^R", "em-inc-search-prev"},
