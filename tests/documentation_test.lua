@@ -39,7 +39,9 @@ function TestPages:test_code_prints_what_the_page_says()
   for _, path in ipairs(pages()) do
     local one = page.read(path)
     local failures, skipped = run(one)
-    for _, sentence in ipairs(skipped) do print("skipped: " .. sentence) end
+    for _, sentence in ipairs(skipped) do
+      if sentence:find("needs the data set", 1, true) then print("skipped: " .. sentence) end
+    end
     lu.assertEquals(failures, {})
     lu.assertEquals(session.compare(one), {})
     for _, block in ipairs(one.blocks) do ran = ran + (block.ran and 1 or 0) end

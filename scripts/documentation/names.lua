@@ -15,8 +15,8 @@ local function luas(name)
   return string[name] ~= nil or io.stdout[name] ~= nil
 end
 
--- Methods of objects that are made in C, other than matrices: levels of progress.
-local in_c = { step = true }
+-- Methods of objects of other making: levels of progress (in C), sessions.
+local others = { step = true, status = true, run = true }
 
 -- class name -> { method -> true }, and under "any" the methods of all.
 local function all_methods(source)
@@ -50,7 +50,7 @@ local function check_line(line, methods, wrong)
   for variable, method in line:gmatch("([%a_][%w_]*):([%a_][%w_]*)%f[({`]") do
     local class = class_of[variable]
     local set = class and methods[class] or methods.any
-    if not set[method] and not luas(method) and not in_c[method] then
+    if not set[method] and not luas(method) and not others[method] then
       wrong(("there is no method %s:%s"):format(class or variable, method))
     end
   end
