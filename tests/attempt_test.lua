@@ -52,7 +52,7 @@ function TestValuesAreShownShortly()
   local odd = setmetatable({}, { __metatable = function() end })
   for _, value in ipairs{ ("x"):rep(70000), print, {}, io.stdout, coroutine.create(print), odd,
     { [print] = 1 } } do
-    for _, f in ipairs{ sc.kernel.linear, sc.zeros, sc.metrics.mse, sc.standardize, sc.choose.pick,
+    for _, f in ipairs{ sc.kernel.linear, sc.zeros, sc.metrics.mse, sc.standardize,
       function(v) sc.kernel.linear{ v } end, function(v) core.json_encode{ [{}] = v } end } do
       local ok, message = pcall(f, value)
       if not ok then

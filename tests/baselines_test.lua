@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local objects = require "scullery.objects"
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
@@ -46,7 +47,7 @@ end
 -- The scores of a model that was saved and loaded, and what was saved.
 local function written_and_read(model, solver, X)
   local saved = core.model_save(model.fitted.learnt)
-  local copy = core.model_load(solver:instance(), saved)
+  local copy = core.model_load(objects.ask(solver, "instance"), saved)
   local f = model.fitted
   return core.model_decisions(core.source(X), f.stages, f.map, copy, f.dtype, f.block), saved
 end
@@ -129,7 +130,7 @@ function TestDamagedArraysAreRefused()
   each(function(name, solver)
     local saved = core.model_save(fit({ sc.standardize(), solver }, train).fitted.learnt)
     local function refused(array_name, array)
-      lu.assertFalse(pcall(core.model_load, solver:instance(),
+      lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"),
         with_array(saved, array_name, array)), name .. ": " .. array_name)
     end
     for array_name, array in pairs(saved.arrays) do
@@ -152,12 +153,13 @@ function TestDamagedArraysAreRefused()
     end
     for _, wrong in ipairs{ { features = 0 }, { targets = 0 }, { features = 1e300 },
       { dtype = "float16" }, { arrays = 1 } } do
-      lu.assertFalse(pcall(core.model_load, solver:instance(), with(saved, wrong)), name)
+      lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"), with(saved, wrong)),
+        name)
     end
-    lu.assertFalse(pcall(core.model_load, solver:instance(), ""), name)
+    lu.assertFalse(pcall(core.model_load, objects.ask(solver, "instance"), ""), name)
     -- sizes that the arrays contradict; boosted stumps fit any that have their columns and classes
     for _, wrong in ipairs{ { features = 31 }, { targets = 2 } } do
-      lu.assertEquals(pcall(core.model_load, solver:instance(), with(saved, wrong)),
+      lu.assertEquals(pcall(core.model_load, objects.ask(solver, "instance"), with(saved, wrong)),
         name == "adaboost", name)
     end
   end)
@@ -168,7 +170,7 @@ function TestDamagedBytesAreSurvived()
   each(function(_, solver)
     local m = fit({ sc.standardize(), solver }, train:subset(1, 30))
     each_damage(core.model_save(m.fitted.learnt), 100, function(damaged)
-      local ok, model = pcall(core.model_load, solver:instance(), damaged)
+      local ok, model = pcall(core.model_load, objects.ask(solver, "instance"), damaged)
       if not ok then return lu.assertTrue(#tostring(model) > 10) end
       local f = m.fitted
       pcall(core.model_decisions, core.source(train.X:slice(1, 3)), f.stages, nil, model, f.dtype)
@@ -459,7 +461,8 @@ function TestSeveralClassesVoteInPairs()
   lu.assertTrue(m:score(data) > 0.9)
   local again, saved = written_and_read(m, solver, x)
   lu.assertEquals(gap(again, m:decision(x)), 0)
-  each_damage(saved, 200, function(damaged) pcall(core.model_load, solver:instance(), damaged) end)
+  local instance = objects.ask(solver, "instance")
+  each_damage(saved, 200, function(damaged) pcall(core.model_load, instance, damaged) end)
 end
 
 function TestSupportVectorsRefuse()

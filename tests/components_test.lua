@@ -4,6 +4,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local ask = require("scullery.objects").ask
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
 
 local test, d, X = registry.test, registry.d, registry.X
@@ -83,7 +84,7 @@ local function check_breaks(label, phi, breaks)
 end
 
 for _, p in ipairs(registry.nonlinearity) do
-  local instance, shape = p.component:instance(), registry.shape(p.component)
+  local instance, shape = ask(p.component, "instance"), registry.shape(p.component)
   if registry.fits(sc.sampler.gaussian(), p.component) and not shape.one_hot then
     test("facts of " .. p.label, function()
       local facts, two = core.facts(instance), core.two_valued(instance)
@@ -100,11 +101,11 @@ test("what is known of nonlinearities", function()
   local bounded, lipschitz, two_valued, scale_free = {}, {}, {}, {}
   for _, p in ipairs(registry.nonlinearity) do
     if p.plain then
-      local facts = core.facts(p.component:instance())
+      local facts = core.facts(ask(p.component, "instance"))
       bounded[#bounded + 1] = facts.bound < math.huge and p.name or nil
       lipschitz[#lipschitz + 1] = facts.lipschitz < math.huge and p.name or nil
       scale_free[#scale_free + 1] = facts.scale_free and p.name or nil
-      two_valued[#two_valued + 1] = core.two_valued(p.component:instance()) and p.name or nil
+      two_valued[#two_valued + 1] = core.two_valued(ask(p.component, "instance")) and p.name or nil
     end
   end
   lu.assertEquals(bounded, { "bins", "erf", "fourier", "logistic", "sign", "sin", "step", "tanh" })
@@ -118,7 +119,7 @@ end)
 
 for _, k in ipairs(registry.kernel) do
   test("exact kernel " .. k.label, function()
-    lu.assertTrue(core.kernel_spaces(k.component:instance()).dense, k.label)
+    lu.assertTrue(core.kernel_spaces(ask(k.component, "instance")).dense, k.label)
     local rows = registry.rows(function(rows) k.component:gram(rows, rows) end)
     local n = rows:rows()
     local G, H = k.component:gram(rows, rows), k.component:gram(rows, rows:slice(1, 3))
@@ -146,7 +147,7 @@ local function usable(k, s)
   local layout = registry.layout(s)
   local seen = layout.space == "structured" and "dense" or layout.space
   return layout.space ~= "grid" and not layout.has_bias and layout.tag == nil
-    and core.kernel_spaces(k:instance())[seen]
+    and core.kernel_spaces(ask(k, "instance"))[seen]
 end
 
 -- Samplers that another one simulates, because its draws depend on each other in a way that the

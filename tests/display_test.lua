@@ -97,12 +97,12 @@ function TestObjects:test_functions_say_what_they_take()
   lu.assertStrContains(text(sc.solver.ridge), "sc.solver.ridge{...}: ")
   lu.assertStrContains(text(sc.zeros), "sc.zeros(n[")
   lu.assertStrContains(text(sc.ones(1).sum), "X:sum([axis])")
-  lu.assertStrContains(text(sc.pipeline{ sc.minmax() }.predict), "p:predict(X)")
+  lu.assertStrContains(text(sc.pipeline{ sc.minmax() }.predict), "p:predict(X")
 end
 
 function TestObjects:test_namespaces_and_modules_list_their_members()
   lu.assertStrMatches(text(sc.sampler), ".*\n  gaussian +Gaussian rows.*")
-  lu.assertStrMatches(text(sc.metrics), ".*\n  accuracy +metrics%.accuracy%(.*")
+  lu.assertStrMatches(text(sc.metrics), ".*\n  accuracy +sc%.metrics%.accuracy%(.*")
   lu.assertStrContains(text(sc), "  pipeline  ")
   lu.assertEquals(text{ sc.sampler, sc.metrics, sc }, "{ sc.sampler, sc.metrics, sc }")
 end
@@ -121,6 +121,36 @@ function TestObjects:test_failing_metamethods_are_told()
   lu.assertEquals(text(trap), "{ 1, 2 }")
   lu.assertEquals(text(setmetatable({ a = 1 }, { __metatable = "locked" })), "{ a = 1 }")
   lu.assertEquals(text(setmetatable({}, { __name = "mine" })), "mine {}")
+end
+
+-- ---------------------------------------------------------------- what is listed can be called
+
+-- A comment that begins with how one calls it stands above each method and function.
+function TestObjects:test_every_function_that_is_reached_says_how_it_is_called()
+  local help = require "scullery.help"
+  local ds = sc.data.load "wdbc"
+  local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.fourier(), T = 10 }, sc.solver.ridge() }
+  local X = sc.randn{ 20, 3 }
+  local objects = { ds, p, p.features, sc.standardize(), sc.choose{ 1 }, sc.solver.ridge(), X,
+    sc.plot.line{ x = { 1 }, y = { 1 } }, p:cv(ds, { folds = 2 }), sc.space.dense(),
+    sc.instantiation{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign() } }
+  for _, object in ipairs(objects) do
+    local meta = getmetatable(object)
+    for name, method in pairs(core.is_matrix(object) and core.matrix_methods or meta.methods) do
+      local about = help.brief(method)
+      lu.assertNotNil(about, name)
+      lu.assertNotNil(about:find("^[%w]+:" .. name .. "%(") or about:find("[%w]+:" .. name), about)
+    end
+  end
+  for module in pairs{ data = 1, codes = 1, choose = 1, plugin = 1, metrics = 1, progress = 1,
+    experiment = 1, plot = 1 } do
+    for name, f in pairs(sc[module]) do
+      local about = type(f) == "function" and help.brief(f)
+      lu.assertTrue(about and about:find("sc." .. module .. "." .. name, 1, true) ~= nil,
+        module .. "." .. name .. ": " .. tostring(about))
+    end
+  end
 end
 
 -- ---------------------------------------------------------------- addresses

@@ -3,6 +3,7 @@
 package.path = "tests/?.lua;" .. package.path
 local lu, sc, core = require "luaunit", require "scullery", require "scullery.core"
 local support = require "support"
+local ask = require("scullery.objects").ask
 local fails = support.fails
 
 local n, d = 60, 3
@@ -466,9 +467,9 @@ function TestNesting.test_a_component_within_itself()
   local kernel = sc.kernel.sum{ terms = { sc.kernel.gaussian() } }
   kernel.given.terms[1] = kernel
   for _, call in ipairs{ function() return tostring(kernel) end,
-    function() return kernel:label(true) end, function() return kernel:searched() end,
+    function() return kernel:label(true) end, function() return ask(kernel, "searched") end,
     function() return sc.kernel.sum{ terms = { kernel } } end,
-    function() return kernel:gram(X) end, function() return kernel:resolved{} end } do
+    function() return kernel:gram(X) end, function() return ask(kernel, "resolved", {}) end } do
     pcall(call) -- an error or an answer
   end
 end

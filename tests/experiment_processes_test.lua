@@ -31,7 +31,7 @@ local folder = %q
 local function note(text)
   local file = io.open(folder .. "/notes", "a")
   file:setvbuf("no")
-  file:write(text, "\n")
+  file:write(text .. "\n")
   file:close()
 end
 local exp = sc.experiment{ name = "e", folder = folder, cells = { i = { 1, 2, 3, 4, 5, 6 } }, %s,
@@ -141,9 +141,10 @@ end]]):format(folder))
 end
 
 function TestWorkers:test_the_example_that_ships()
-  local script = quote(absolute(os.getenv("SCULLERY_SOURCE") or ".") .. "/scripts/experiment.lua")
+  local example = quote(absolute(os.getenv("SCULLERY_SOURCE") or ".")
+    .. "/scripts/experiment.lua")
   local status, out, err = support.shell(("cd %s; timeout 100 %s %s --set T=5,20 --set seed=1,2")
-    :format(quote(folder), binary, script))
+    :format(quote(folder), binary, example))
   lu.assertEquals({ status, err }, { 0, "" })
   lu.assertStrContains(out, "smallest error: 0.0")
   lu.assertStrContains(out, "random features T")
@@ -330,6 +331,13 @@ function TestDisks:test_a_limit_on_the_size_of_files_in_the_middle()
     check_whole()
     os.execute("rm -r " .. quote(path("e")))
   end
+end
+
+function TestDisks:test_a_limit_on_the_size_of_files_cuts_off_what_a_cell_prints()
+  script [[if cell.i == 2 then print(("x"):rep(200000)) end]]
+  local status, _, err = run("ulimit -f 100;")
+  lu.assertEquals({ status, err }, { 0, "" })
+  check_whole()
 end
 
 function TestDisks:test_a_full_disk_in_the_middle()

@@ -83,6 +83,14 @@ function TestGroups:test_lists_absent_options_and_texts()
   lu.assertEquals(groups.label(grouped.list[2].cell, grouped.varying), "widths = {1, 2}")
 end
 
+function TestGroups:test_values_that_look_alike_are_told_apart()
+  local grouped = groups.of{ row({ x = 1 }, { e = 1 }), row({ x = 1.0, seed = 2 }, { e = 3 }),
+    row({ x = "1" }, { e = 1 }), row({ x = 1 + 2 ^ -52 }, { e = 1 }), row({ x = true }, { e = 1 }),
+    row({ x = "true" }, { e = 1 }) }
+  lu.assertEquals(#grouped.list, 5)
+  lu.assertEquals(grouped.list[1].results.e.mean, 2)
+end
+
 -- ---------------------------------------------------------------- numbers
 
 function TestNumbersWithErrors()

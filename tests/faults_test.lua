@@ -5,6 +5,7 @@ package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local battery, header = require "battery", require "header"
 local specimen, support = require "specimen", require "support"
+local objects = require "scullery.objects"
 
 local sanitizer = os.getenv("SCULLERY_SANITIZE") or ""
 local sanitized = sanitizer ~= ""
@@ -213,7 +214,7 @@ function TestDefaults()
     for _, value in ipairs(list) do
       local own = specimen.load("v1", { "general" },
         ("set general/option/%s fallback text %s"):format(option, value))
-      lu.assertNotNil(sc.sampler[own.general]():instance())
+      lu.assertNotNil(objects.ask(sc.sampler[own.general](), "instance"))
     end
   end
   -- a component's name is looked up when it is needed

@@ -6,6 +6,7 @@ local lu, sc = require "luaunit", require "scullery"
 local core = require "scullery.core"
 local battery, header = require "battery", require "header"
 local specimen, support = require "specimen", require "support"
+local objects = require "scullery.objects"
 
 local LAYOUT = "tests/interface/v1.inc"
 local frozen = header.files("tests/interface/v1.txt")
@@ -325,7 +326,9 @@ function TestTablesThatThePluginOwns()
   local function draw(own)
     sc.features{ p = own.wrapper{ inner = own.plain() }, phi = own.wave(), T = 3 }:fit(X)
   end
-  local function tell(own) core.law(own.wrapper{ inner = own.plain() }:instance(), 3) end
+  local function tell(own)
+    core.law(objects.ask(own.wrapper{ inner = own.plain() }, "instance"), 3)
+  end
   local function gram(own) own.twice{ inner = own.long{ gamma = 1 } }:gram(X) end
   local function weight(own)
     sc.features{ p = own.general(), phi = own.wave(), T = 3,

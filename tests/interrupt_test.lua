@@ -17,10 +17,12 @@ local calls = {
     sc.pipeline{ sc.pca{ k = 5 } }:fit(X) end",
   gram = "local X = sc.randn{ 9000, 300 } began() for _ = 1, 100 do \z
     sc.kernel.gaussian{ width = 1 }:gram(X, X) end",
-  -- a block of rows alone takes many seconds
-  normal_equations = "local X = sc.randn{ 8000, 10 } local y = X * sc.ones(10) began() \z
-    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), \z
-    T = 8000 }, sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }:search( \z
+  -- one block of rows, whose features take seconds and whose products longer than the limit: the
+  -- signal comes while these are made
+  normal_equations = "sc.threads(1) local X = sc.randn{ 16000, 10 } local y = X * sc.ones(10) \z
+    began(5) sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), \z
+    phi = sc.nonlinearity.fourier(), T = 8000 }, \z
+    sc.solver.ridge{ lambda = sc.choose{ 1, 2 } }, block = 16000 }:search( \z
     sc.dataset{ X = X, y = y }, { folds = 2 })",
   digest = "began() require 'scullery.core'.sha256('/dev/zero')",
   permutation = "began() for _ = 1, 100 do require 'scullery.core'.permutation(20000000, 1) end",
@@ -32,7 +34,9 @@ TestInterrupt = {}
 for name, call in pairs(calls) do
   TestInterrupt["test_" .. name] = function()
     local script = support.write(nil, [[
-local function began() io.popen("sleep 0.3; kill -INT $PPID") end
+local function began(wait)
+  os.execute(("(sleep %g; kill -INT $PPID) >/dev/null 2>&1 &"):format(wait or 0.3))
+end
 ]] .. call)
     local status, _, err = support.shell(("timeout 60 prlimit --as=%s %s %s"):format(
       (os.getenv "SCULLERY_SANITIZE" or "") == "" and "6000000000" or "unlimited",

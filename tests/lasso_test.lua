@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local ask = require("scullery.objects").ask
 local support = dofile("tests/support.lua")
 
 local ds = sc.data.load("wdbc")
@@ -133,11 +134,11 @@ end
 
 function TestPathIsTheSingleSolutions()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ tolerance = 1e-12 } }
-  local prepared = p:prepare(train:source_of_targets(), {})
-  local training = core.training(train:source_of_targets(), prepared.stages, prepared.map,
-    p:training_options(train))
+  local prepared = ask(p, "prepare", ask(train, "source_of_targets"), {})
+  local training = core.training(ask(train, "source_of_targets"), prepared.stages, prepared.map,
+    ask(p, "training_options", train))
   local values = { 1e-3, 1e-2, 3e-5, 1, 1e-4 } -- in no order
-  local fits = core.solve(training, p.solver:instance(), nil, values)
+  local fits = core.solve(training, ask(p.solver, "instance"), nil, values)
   for k, lambda in ipairs(values) do
     local single = fit{ lambda = lambda, tolerance = 1e-12 }
     lu.assertEquals(fits[k].status, "converged")

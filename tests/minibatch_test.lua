@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
+local ask = require("scullery.objects").ask
 
 local n, d = 700, 4
 local X = sc.randn{ n, d, seed = 1 }
@@ -64,11 +65,12 @@ function TestASmallAllowanceCostsWalksAndNoBits()
 end
 
 function TestFoldsOfAStreamAreDrawnWithoutTheirRows()
-  local solver = s.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 2 }:instance()
+  local solver = ask(s.logistic{ lambda = 1e-3, method = "sgd", batch = 40, epochs = 2 },
+    "instance")
   local folds = {}
   for i = 1, n do folds[i] = i % 3 + 1 end
   local function without(ds, fold)
-    local training <close> = core.training(ds:source_of_targets(), {}, nil,
+    local training <close> = core.training(ask(ds, "source_of_targets"), {}, nil,
       { classes = 2, dtype = "float64", folds = folds, allowance = 20000 })
     return core.solve(training, solver, fold)[1].weights
   end

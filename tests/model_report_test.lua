@@ -155,6 +155,20 @@ function TestTheFeaturesErrorIsThatOfTheirKernel()
   lacks(page_of(sc.pipeline{ sc.solver.ridge() }:fit(train)), "What the features estimate")
 end
 
+function TestColumnsOfOtherRowsGoByName()
+  local order, names = {}, {}
+  for j = 1, 30 do
+    order[j] = train.X:column(31 - j)
+    names[j] = train.names[31 - j]
+  end
+  local turned = sc.dataset{ X = sc.hcat(table.unpack(order)), y = train:labels(), names = names }
+  in_folder(function(folder)
+    best:save(folder .. "/m.safetensors")
+    local loaded = sc.load(folder .. "/m.safetensors")
+    lu.assertEquals(page_of(loaded, { data = turned }), page_of(loaded, { data = train }))
+  end)
+end
+
 function TestAWeightingsGuaranteeIsReported()
   local inst = sc.instantiation{ K = sc.kernel.gaussian{ gamma = 1 },
     p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }

@@ -299,6 +299,20 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(said, ["ü", "🎲"])
 
 
+class ChildTest(unittest.TestCase):
+    def test_a_child_that_ended_leaves_no_descriptors(self):
+        before = sorted(os.listdir("/proc/self/fd"))
+        with open(os.path.join(os.environ["JUPYTER_PATH"], "kernels", "scullery", "kernel.json"),
+                  encoding="utf-8") as file:
+            command = json.load(file)["env"]["SCULLERY_COMMAND"]
+        ran = child.Child(command)
+        with self.assertRaises(child.Died) as died:
+            ran.ask({"ask": "run", "code": "os.exit(7)"})
+        self.assertEqual(str(died.exception), "exit status 7")
+        ran.release()
+        self.assertEqual(sorted(os.listdir("/proc/self/fd")), before)
+
+
 class MissingTest(unittest.TestCase):
     def test_a_command_that_is_gone(self):
         kernels = os.path.join(os.environ["JUPYTER_PATH"], "kernels")

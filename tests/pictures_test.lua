@@ -101,6 +101,22 @@ function TestStagesAreBarsAndWordsBesideNumbersAreLines()
     { "line", "line", "line", "add_bias()" })
 end
 
+function TestALoadedSearchLooksTheSame()
+  local best = sc.pipeline{ sc.choose{ sc.standardize(), sc.minmax() },
+    sc.choose{ sinks{}, sinks{ sigma = 0.3 } }, ridge(sc.choose{ 1e-4, 1e-2 }) }:search(train,
+    { folds = 3 })
+  local path = os.tmpname()
+  best:save(path)
+  local loaded = sc.load(path)
+  os.remove(path)
+  lu.assertEquals(tostring(loaded.table), tostring(best.table))
+  for _, options in ipairs{ { "stage 1" }, { "stage 2", "stage 1" },
+    { "stage 1", "solver.lambda" } } do
+    lu.assertEquals(tostring(loaded.table:plot{ options = options }),
+      tostring(best.table:plot{ options = options }))
+  end
+end
+
 function TestRandomDrawsArePoints()
   local cells = sc.pipeline{ sc.standardize(), sinks{ sigma = sc.choose.log{ 0.01, 1 } },
     ridge(sc.choose.log{ 1e-6, 1e-1 }) }:search(train, { folds = 3, draws = 8 }).table

@@ -4,6 +4,7 @@
 --- all of them.
 local sc = require "scullery"
 local core = require "scullery.core"
+local ask = require("scullery.objects").ask
 
 local registry = { sampler = {}, nonlinearity = {}, kernel = {} }
 
@@ -117,11 +118,11 @@ end
 
 -- ---------------------------------------------------------------- what they say of themselves
 
-function registry.layout(sampler) return core.layout(sampler:instance(), d) end
-function registry.shape(phi) return core.shape(phi:instance()) end
+function registry.layout(sampler) return core.layout(ask(sampler, "instance"), d) end
+function registry.shape(phi) return core.shape(ask(phi, "instance")) end
 
 function registry.offers(component, ability)
-  for _, id in ipairs(core.abilities(component:instance())) do
+  for _, id in ipairs(core.abilities(ask(component, "instance"))) do
     if id == ability then return true end
   end
   return false
@@ -136,7 +137,7 @@ end
 
 --- Whether any T may be asked for, whatever the rows.
 function registry.takes_any_T(sampler)
-  return registry.layout(sampler).count == 0 and not core.learns(sampler:instance())
+  return registry.layout(sampler).count == 0 and not core.learns(ask(sampler, "instance"))
 end
 
 --- T to ask for: left out where the sampler says it.

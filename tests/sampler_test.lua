@@ -4,6 +4,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local ask = require("scullery.objects").ask
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
 
 local test, d = registry.test, registry.d
@@ -264,7 +265,7 @@ local without_law = { columns = true, landmarks = true, maclaurin = true,
 
 for _, s in ipairs(registry.sampler) do
   test("law of " .. s.label, function()
-    local law = core.law(s.component:instance(), d)
+    local law = core.law(ask(s.component, "instance"), d)
     lu.assertEquals(law == nil, without_law[s.name] or false, s.label .. ": whether it has a law")
     if not law then return end
     local space = registry.layout(s.component).space
@@ -284,14 +285,14 @@ local biases = {
 }
 
 local function check_bias(s, bias, cdf, label)
-  local biased = { component = s.component:with("bias", bias), label = label }
+  local biased = { component = ask(s.component, "with", "bias", bias), label = label }
   local w, values = sample(biased, N), {}
-  local plain = sample({ component = s.component:with("bias", "none") }, N)
+  local plain = sample({ component = ask(s.component, "with", "bias", "none") }, N)
   lu.assertTrue(w:slice(1, N, 1, plain:cols()) == plain, label .. ": a bias changes the weights")
   lu.assertEquals(w:cols(), plain:cols() + 1, label)
   for i = 1, N do values[i] = w:get(i, w:cols()) end
   check_distribution(label, values, cdf)
-  local law = core.law(biased.component:instance(), d)
+  local law = core.law(ask(biased.component, "instance"), d)
   local word = type(bias) == "string" and bias or bias.gaussian and "gaussian" or "uniform"
   lu.assertEquals(law.bias, word, label)
   if word == "uniform" then
@@ -303,7 +304,7 @@ local function check_bias(s, bias, cdf, label)
 end
 
 for _, s in ipairs(registry.sampler) do
-  local option = s.plain and s.component:role("bias")
+  local option = s.plain and ask(s.component, "role", "bias")
   if option then
     lu.assertEquals(option, "bias")
     for i, case in ipairs(biases) do

@@ -186,6 +186,13 @@ function TestCommands:test_bench_runs_it_again_and_again()
   lu.assertStrContains(said, "median")
 end
 
+function TestCommands:test_profile_tells_the_stages_and_keeps_the_values()
+  local said = printed ":profile sc.pipeline{ sc.solver.ridge{} }:fit(sc.ones(9, 2), sc.ones(9, 1))"
+  lu.assertStrContains(said, "normal equations")
+  lu.assertStrContains(said, "outside these stages")
+  lu.assertEquals({ values ":profile 1 + 1, nil, 3" }, { 2, nil, 3 })
+end
+
 function TestCommands:test_who_lists_what_the_user_made()
   lu.assertEquals(printed ":who", "no variables yet\n")
   values "X = sc.zeros(100, 30)"

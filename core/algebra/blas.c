@@ -34,7 +34,8 @@ static bool can_map(size_t bytes) {
   return probe != MAP_FAILED && munmap(probe, bytes) == 0;
 }
 
-/* Hold `wanted` buffers at a time, so that OpenBLAS has mapped as many, where `spare` bytes stay. */
+/* Hold `wanted` buffers at a time, so that OpenBLAS has mapped as many, where `spare` bytes
+ * stay. */
 static bool take_buffers(size_t wanted, size_t spare) {
   void *buffers[MOST_THREADS];
   if (wanted <= ready || buffer_alloc == NULL || buffer_free == NULL) return true;

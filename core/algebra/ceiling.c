@@ -16,8 +16,8 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One product after the other on each thread, of the same factors, in slices: between them Ctrl-C is
- * looked for. */
+/* One product after the other on each thread, of the same factors, in slices: between them Ctrl-C
+ * is looked for. */
 enum { SLICE = 512 };
 
 typedef struct products {

@@ -11,8 +11,8 @@ enum { SCL_WARNING = 400 };
  * machine can run; SCULLERY_PLUGIN_PATH: folders, separated by ':'; SCULLERY_DATA: a folder;
  * SCULLERY_PROGRESS: seconds. Unset and empty ones are fine. SCL_STATUS_BAD_OPTION otherwise. */
 scl_status scl_environment_check(scl_error *error);
-/* A line for the user about what is taken but seldom meant: entries of SCULLERY_PLUGIN_PATH that are
- * empty, or that begin at the working folder. False where there is none. */
+/* A line for the user about what is taken but seldom meant: entries of SCULLERY_PLUGIN_PATH that
+ * are empty, or that begin at the working folder. False where there is none. */
 bool scl_environment_warn(char line[SCL_WARNING]);
 
 #endif

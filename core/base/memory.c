@@ -51,8 +51,8 @@ static void *map_pages(size_t bytes) {
   return start + before;
 }
 
-/* Whether there is memory for `bytes` more: the system would promise it, and end the process when it
- * is used. What is left is looked up again whenever a sixteenth of it was asked for. */
+/* Whether there is memory for `bytes` more: the system would promise it, and end the process when
+ * it is used. What is left is looked up again whenever a sixteenth of it was asked for. */
 bool scl_memory_admits(size_t bytes) {
   static atomic_size_t asked, enough;
   if (atomic_fetch_add(&asked, bytes) + bytes < atomic_load(&enough)) return true;

@@ -6,10 +6,11 @@
 #include "base/numbers.h"
 #include <stdbool.h>
 
-/* Whether there is memory for `bytes` more, by scl_memory_left(), for what takes it from elsewhere. */
+/* Whether there is memory for `bytes` more, by scl_memory_left(), for what takes it from
+ * elsewhere. */
 bool scl_memory_admits(size_t bytes);
-/* 64-byte aligned memory; NULL when there is none, or less than scl_memory_left() says. Contents are
- * not set. */
+/* 64-byte aligned memory; NULL when there is none, or less than scl_memory_left() says. Contents
+ * are not set. */
 void *scl_allocate(size_t bytes);
 /* The same, set to zero (fresh pages come zeroed from the system where they are large). */
 void *scl_allocate_zero(size_t bytes);

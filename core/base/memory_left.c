@@ -54,8 +54,8 @@ static size_t own_bytes(const char *root, int field) {
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Nine tenths of what is free now: others want some too. Where the system does not tell, nine tenths
- * of all there is. */
+/* Nine tenths of what is free now: others want some too. Where the system does not tell, nine
+ * tenths of all there is. */
 static size_t left_of_machine(const char *root) {
   char path[PATH_MAX];
   bool found;

@@ -7,8 +7,8 @@
 static inline size_t scl_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t scl_max(size_t a, size_t b) { return a > b ? a : b; }
 
-/* The size of a buffer for files. The build of the harnesses (tests/fuzz) has ones of a few bytes, so
- * that small inputs meet their edges. */
+/* The size of a buffer for files. The build of the harnesses (tests/fuzz) has ones of a few bytes,
+ * so that small inputs meet their edges. */
 #ifdef SCULLERY_SMALL_BUFFERS
 #define SCL_BUFFER(bytes) ((bytes) >> 15)
 #else

@@ -20,8 +20,8 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
 void scl_pool_run_interruptible(size_t count, void (*task)(void *context, size_t index),
                                 void *context);
 /* The same for jobs that can fail: the status and sentence of the failing one with the lowest
- * index, whatever the number of threads. After a failure no further job is started, nor after Ctrl-C
- * (SCL_STATUS_CANCELLED). */
+ * index, whatever the number of threads. After a failure no further job is started, nor after
+ * Ctrl-C (SCL_STATUS_CANCELLED). */
 scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *error);
 /* In a task: which thread this is, 0 .. scl_pool_threads()-1, for scratch kept per thread.
  * Elsewhere 0. */

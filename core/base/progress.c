@@ -43,7 +43,8 @@ static void tell(scl_progress_event event, const scl_level *level) {
   if (hook != NULL && !own.muted) hook(event, level);
 }
 
-/* As it is shown on one line: control characters become blanks, and no character of UTF-8 is cut. */
+/* As it is shown on one line: control characters become blanks, and no character of UTF-8 is
+ * cut. */
 static void copy_name(char to[SCL_LEVEL_NAME], const char *from) {
   size_t length = strnlen(from, SCL_LEVEL_NAME);
   if (length == SCL_LEVEL_NAME)

@@ -1,5 +1,5 @@
-/* How far long work is. Levels nest: loops that Lua code tells of (a search, a fold), in them pieces
- * of the engine's work (a solver's descent, a walk over rows). Each thread has its own. */
+/* How far long work is. Levels nest: loops that Lua code tells of (a search, a fold), in them
+ * pieces of the engine's work (a solver's descent, a walk over rows). Each thread has its own. */
 #ifndef SCULLERY_PROGRESS_H
 #define SCULLERY_PROGRESS_H
 

@@ -98,6 +98,7 @@ static int spawn(pid_t *process, char **arguments, char **variables, int output,
   (void)sigemptyset(&defaults);
   (void)sigaddset(&defaults, SIGPIPE);
   (void)sigaddset(&defaults, SIGTERM);
+  (void)sigaddset(&defaults, SIGXFSZ);
   (void)posix_spawnattr_setsigmask(&how, &mask);
   (void)posix_spawnattr_setsigdefault(&how, &defaults);
   (void)posix_spawnattr_setpgroup(&how, 0);
@@ -161,11 +162,20 @@ static int start(scl_worker *worker, const char *settings, size_t threads) {
   return reason;
 }
 
+/* What workers print is written to files by us: one that grows beyond the limit of the process
+ * (RLIMIT_FSIZE) is then cut off there, where the signal would end everything. */
+static void ignore_file_limit(void) {
+  struct sigaction now, ignore = {.sa_handler = SIG_IGN};
+  if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
+}
+
 scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **out,
                             scl_error *error) {
   scl_worker *worker = scl_allocate_zero(sizeof *worker);
   if (worker == NULL) return scl_fail_memory(error, sizeof *worker, "a worker");
   worker->output = worker->messages = -1;
+  ignore_file_limit();
   const int reason = start(worker, settings, threads);
   if (reason != 0) {
     scl_worker_close(worker);

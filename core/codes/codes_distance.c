@@ -75,8 +75,8 @@ __attribute__((target("popcnt"))) static void count_popcnt(const uint64_t *group
   count_by(true, groups, count, query, planes, plane_words, out);
 }
 
-/* Where one word of four rows differs from one word of the query, as the four rows' counts: the ones
- * of each half byte by a table, the bytes of a row added. */
+/* Where one word of four rows differs from one word of the query, as the four rows' counts: the
+ * ones of each half byte by a table, the bytes of a row added. */
 __attribute__((target("avx2"), always_inline)) static inline __m256i
 count_four(const uint64_t *word, const uint64_t *query, size_t planes, size_t plane_words) {
   const __m256i table = _mm256_broadcastsi128_si256(

@@ -58,8 +58,8 @@ scl_status scl_csv_blocks_open(const char *path, const scl_csv_options *options,
                                scl_csv_blocks **out, scl_error *error);
 /* The next rows into x, which the caller destroys; no rows: the file has ended. */
 scl_status scl_csv_blocks_next(scl_csv_blocks *blocks, scl_matrix *x, scl_error *error);
-/* The id of row i of the last block; its text lives until the next one. NULL where there is no column
- * of ids. */
+/* The id of row i of the last block; its text lives until the next one. NULL where there is no
+ * column of ids. */
 const char *scl_csv_blocks_id(const scl_csv_blocks *blocks, size_t i, size_t *length);
 /* What was done so far that the user may not expect; the list is the caller's to release. */
 scl_status scl_csv_blocks_notes(const scl_csv_blocks *blocks, scl_note **notes, size_t *count,

@@ -4,8 +4,8 @@
 
 #include "algebra/matrix.h"
 
-/* The text as a field, in quotes where it would read as something else; `to` has room for 2 length +
- * 2 bytes. Returns how many it took. */
+/* The text as a field, in quotes where it would read as something else; `to` has room for 2 length
+ * + 2 bytes. Returns how many it took. */
 size_t scl_csv_quote(const char *text, size_t length, char *to);
 
 /* Whole or not at all; names (a->cols of them, or NULL) are the first line. Every number reads back

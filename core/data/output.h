@@ -9,8 +9,8 @@
 typedef struct scl_output scl_output;
 
 /* Begin to write `path`; nothing is there to see before commit. Through a symbolic link, its target
- * is written; a file that is replaced leaves its mode to the new one. SCL_STATUS_IO where the folder
- * or the file that is there cannot be written, or where path is a folder, pipe or device. */
+ * is written; a file that is replaced leaves its mode to the new one. SCL_STATUS_IO where the
+ * folder or the file that is there cannot be written, or where path is a folder, pipe or device. */
 scl_status scl_output_open(const char *path, scl_output **out, scl_error *error);
 /* Begin to write to the standard output, as it comes. Where its reader has gone, the program ends
  * without a word, as programs in a pipe do. */

@@ -135,8 +135,8 @@ static void remove_left(const char *target) {
 
 /* ------------------------------------------------------------ making, keeping, removing */
 
-/* Lock the file: 0, or errno, EEXIST where another writer took it for a dead one's before. On a file
- * system without locks nothing is removed. */
+/* Lock the file: 0, or errno, EEXIST where another writer took it for a dead one's before. On a
+ * file system without locks nothing is removed. */
 static int lock(scl_temporary *t, int descriptor) {
   struct stat file;
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EEXIST;

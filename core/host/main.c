@@ -274,8 +274,8 @@ static void fill_standard_streams(void) {
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Lua's memory, refused before the system ends the process for it; Lua then collects its garbage and
- * tries again. What is left is asked for a piece at a time. */
+/* Lua's memory, refused before the system ends the process for it; Lua then collects its garbage
+ * and tries again. What is left is asked for a piece at a time. */
 static void *allocate(void *unused, void *block, size_t before, size_t size) {
   enum { PIECE = 1 << 20 };
   static size_t taken; /* since the last question */

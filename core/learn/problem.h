@@ -28,8 +28,8 @@ typedef struct scl_fit {
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
                               const double *values, size_t count, scl_fit *fits, scl_error *error);
 void scl_fit_release(scl_fit *fit);
-/* What the solver minimises, at any coefficients (D x c) and intercept (1 x c, or NULL), on all rows.
- * SCL_STATUS_UNSUPPORTED where the solver does not say it. */
+/* What the solver minimises, at any coefficients (D x c) and intercept (1 x c, or NULL), on all
+ * rows. SCL_STATUS_UNSUPPORTED where the solver does not say it. */
 scl_status scl_training_objective(scl_training *training, const scl_instance *solver,
                                   const scl_matrix *coefficients, const scl_matrix *intercept,
                                   double *value, scl_error *error);

@@ -27,11 +27,11 @@ void scl_lua_object_drop(scl_lua_object *object);
 /* `part` lives as long as `whole`. Raises where memory is short or parts are nested too deeply. */
 void scl_lua_object_add(lua_State *L, scl_lua_object *whole, scl_lua_object *part);
 
-/* The running call uses the object until it ends. alone: it changes the object. Raises where another
- * call that still runs does so, or, alone, uses it at all. */
+/* The running call uses the object until it ends. alone: it changes the object. Raises where
+ * another call that still runs does so, or, alone, uses it at all. */
 void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone);
-/* The matrix at `place`, as it is now, for the running call: what closes the Lua value takes nothing
- * away. For matrices that are read while Lua code may run. */
+/* The matrix at `place`, as it is now, for the running call: what closes the Lua value takes
+ * nothing away. For matrices that are read while Lua code may run. */
 const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place);
 /* The Lua state of the innermost running call, NULL where there is none. */
 lua_State *scl_lua_running(void);

@@ -29,8 +29,8 @@ static held *new_held(lua_State *L) {
   return h;
 }
 
-/* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most` bytes,
- * 1 GB if that is left out */
+/* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most`
+ * bytes, 1 GB if that is left out */
 static int read_text(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   const size_t most =

@@ -22,8 +22,8 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
  * `made`: for all that the object points to. */
 void scl_lua_tie(lua_State *L, int made, int place);
 
-/* The pointer at `place`, which the running call uses until it ends (lua/call.h): a sentence where it
- * is of another type, was released, or is being changed. */
+/* The pointer at `place`, which the running call uses until it ends (lua/call.h): a sentence where
+ * it is of another type, was released, or is being changed. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);
 /* The same for a call that changes the object: none other may use it meanwhile. */
 void *scl_lua_take_handle(lua_State *L, int place, const char *name);

@@ -1,6 +1,6 @@
 /* Lists and tables from Lua. Their lengths and fields are never trusted twice: a table is copied
- * into a plain one of ours, by raw access, before anything measures it. No metamethod runs, and what
- * a script does to its own table later changes nothing. */
+ * into a plain one of ours, by raw access, before anything measures it. No metamethod runs, and
+ * what a script does to its own table later changes nothing. */
 #ifndef SCULLERY_LUA_LIST_H
 #define SCULLERY_LUA_LIST_H
 
@@ -9,8 +9,8 @@
 /* The table at `place` (positive) becomes a plain copy of itself: its fields as they stand. `what`
  * names it in sentences; anything else than a table is refused. */
 void scl_lua_copy_table(lua_State *L, int place, const char *what);
-/* The length of the list at `place`, counted. Refused: other values, a list with a gap, a table whose
- * metatable answers for it. It holds until Lua runs or allocates. */
+/* The length of the list at `place`, counted. Refused: other values, a list with a gap, a table
+ * whose metatable answers for it. It holds until Lua runs or allocates. */
 size_t scl_lua_list_length(lua_State *L, int place, const char *what);
 /* The list at `place` becomes a plain copy of itself; returns its length. Refused
  * beside: more than `most` elements. */

@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------ values as they come; all memory is
  * Lua's */
 
-/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: it is no
- * number, so that the options refuse it. */
+/* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: it is
+ * no number, so that the options refuse it. */
 static size_t length_of(lua_State *L, int place) {
   const size_t told = (size_t)lua_rawlen(L, place);
   for (size_t i = 1; i <= told; i++) {

@@ -211,8 +211,9 @@ static int plugin_list(lua_State *L) {
   return 1;
 }
 
-/* core.plugin_files() -> list of {kind = "component", name, path}: files NAME.so straight in a folder
- * of the search path, which hold that component of a kind not known before they are opened */
+/* core.plugin_files() -> list of {kind = "component", name, path}: files NAME.so straight in a
+ * folder of the search path, which hold that component of a kind not known before they are
+ * opened */
 static int plugin_files(lua_State *L) {
   scl_error error = {0};
   lua_newtable(L);

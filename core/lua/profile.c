@@ -17,7 +17,8 @@ static int push_stages(lua_State *L) {
   return 1;
 }
 
-/* core.profile_start() -> the stages up to now: of a profile within another one, what it began with */
+/* core.profile_start() -> the stages up to now: of a profile within another one, what it began
+ * with */
 static int profile_start(lua_State *L) {
   scl_profile_start();
   return push_stages(L);

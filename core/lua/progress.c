@@ -19,8 +19,8 @@ static int hide_progress(lua_State *L) {
   return 0;
 }
 
-/* A plugin's line takes the place of the progress line, which comes back with the next report. Called
- * on any thread. */
+/* A plugin's line takes the place of the progress line, which comes back with the next report.
+ * Called on any thread. */
 static void show_log(const char *text) { (void)fprintf(stderr, "\r\033[Kscullery: %s\n", text); }
 
 /* ------------------------------------------------------------ a script's function */
@@ -184,6 +184,24 @@ static int level_step(lua_State *L) {
   return 0;
 }
 
+/* "level fold, 2 of 5 done" */
+static int level_tostring(lua_State *L) {
+  const lua_level *level = luaL_checkudata(L, 1, SCL_LUA_LEVEL);
+  size_t count;
+  const scl_level *levels = scl_levels(&count);
+  for (size_t i = 0; level->number > 0 && i < count; i++) {
+    if (levels[i].number != level->number) continue;
+    char total[40] = "";
+    if (!isnan(levels[i].total)) (void)snprintf(total, sizeof total, " of %.15g", levels[i].total);
+    char done[40];
+    (void)snprintf(done, sizeof done, "%.15g", levels[i].done);
+    lua_pushfstring(L, "level %s, %s%s done", levels[i].name, done, total);
+    return 1;
+  }
+  lua_pushliteral(L, "a level of progress that is closed");
+  return 1;
+}
+
 static int level_close(lua_State *L) {
   lua_level *level = luaL_checkudata(L, 1, SCL_LUA_LEVEL);
   scl_level_close(level->number, false);
@@ -200,7 +218,7 @@ static int level_collect(lua_State *L) {
 static void make_level_class(lua_State *L) {
   luaL_newmetatable(L, SCL_LUA_LEVEL);
   SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
-                    {"__gc", level_collect});
+                    {"__gc", level_collect}, {"__tostring", level_tostring});
   lua_pushvalue(L, -1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);

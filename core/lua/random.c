@@ -117,8 +117,8 @@ static int normal(lua_State *L) {
   return 1;
 }
 
-/* core.holdout_draws(n, seed) -> list of n numbers in [0, 1): a solver that holds a share of the rows
- * out takes those whose number is below it */
+/* core.holdout_draws(n, seed) -> list of n numbers in [0, 1): a solver that holds a share of the
+ * rows out takes those whose number is below it */
 static int holdout_draws(lua_State *L) {
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   const uint64_t seed = check_seed(L, 2);

@@ -71,8 +71,8 @@ static int call_reader(lua_State *L) {
   return 2;
 }
 
-/* The function runs in the state of the call that walks: one source may be walked by several, each in
- * a coroutine of its own. */
+/* The function runs in the state of the call that walks: one source may be walked by several, each
+ * in a coroutine of its own. */
 static scl_status generator_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                                  scl_matrix *y, scl_error *error) {
   lua_State *L = scl_lua_running();

@@ -247,7 +247,8 @@ static tile tile_in(const scl_cells *cells, char *memory, size_t first, size_t g
   return t;
 }
 
-/* The cells of number j of each row; often, as in one-hot columns, they are those of the row before.
+/* The cells of number j of each row; often, as in one-hot columns, they are those of the row
+ * before.
  */
 static void name_numbers(tile *t, scl_dtype dtype, const void *x, ptrdiff_t x_stride, size_t rows,
                          size_t j) {

@@ -54,7 +54,8 @@ scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* Numbers that the kernel does not take: the first row of X or Y that has them, found one by one. */
+/* Numbers that the kernel does not take: the first row of X or Y that has them, found one by
+ * one. */
 static bool blame(const strips *job, const scl_matrix *rows, const char *name, scl_error *error) {
   double k;
   for (size_t i = 0; i < rows->rows; i++) {

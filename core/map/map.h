@@ -88,7 +88,8 @@ double scl_map_entry_value(const scl_map *map);
  * rows brought them. Before that the map has no features. */
 scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error);
 scl_status scl_map_settle(scl_map *map, scl_cells *cells, scl_error *error);
-/* The dictionary, NULL where features are dense; and one that was exported (cells.h) in its place. */
+/* The dictionary, NULL where features are dense; and one that was exported (cells.h) in its
+ * place. */
 const scl_cells *scl_map_cells(const scl_map *map);
 scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int32_t *words,
                                  size_t rows, scl_error *error);

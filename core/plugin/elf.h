@@ -1,5 +1,5 @@
-/* Whether a file is a whole shared object of this machine: the loader trusts what headers say, and a
- * file that ends before would end the process (SIGBUS). */
+/* Whether a file is a whole shared object of this machine: the loader trusts what headers say, and
+ * a file that ends before would end the process (SIGBUS). */
 #ifndef SCULLERY_ELF_H
 #define SCULLERY_ELF_H
 

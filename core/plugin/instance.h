@@ -28,8 +28,8 @@ typedef struct scl_instance {
   void *rooms[SCL_MOST_ABILITIES]; /* copies of tables that are shorter than this host's */
 } scl_instance;
 
-/* Takes over the settings (also when it fails). SCL_STATUS_BAD_OPTION where components are nested more
- * than SCL_MOST_NESTED deep, or are more than SCL_MOST_WITHIN. */
+/* Takes over the settings (also when it fails). SCL_STATUS_BAD_OPTION where components are nested
+ * more than SCL_MOST_NESTED deep, or are more than SCL_MOST_WITHIN. */
 scl_status scl_instance_create(const scl_component *component, scl_settings *settings,
                                scl_instance **out, scl_error *error);
 /* From a text as typed: "gaussian", "polynomial{degree = 3, offset = 1}", the name being that of

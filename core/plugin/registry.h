@@ -46,8 +46,8 @@ scl_status scl_registry_load(const char *path, scl_component_visit visit, void *
 typedef void (*scl_registry_visit)(void *context, scl_kind kind, const char *name,
                                    const char *path);
 scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error *error);
-/* Call visit(context, SCL_KINDS, name, path) for each file NAME.so that lies straight in a folder of
- * the search path: its kind is not known before it is opened. */
+/* Call visit(context, SCL_KINDS, name, path) for each file NAME.so that lies straight in a folder
+ * of the search path: its kind is not known before it is opened. */
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error);
 
 /* Visit the components that have been loaded so far. */

@@ -28,8 +28,8 @@ const scl_table_rule *scl_rules(void);
  * 'draw'"). */
 scl_status scl_table_check(const scl_table_rule *rule, const void *table, scl_error *error);
 
-/* A table that a plugin made for a call of the host: a sentence ("scl_law has 8 bytes ...") where it is
- * shorter than `least` or of another interface. */
+/* A table that a plugin made for a call of the host: a sentence ("scl_law has 8 bytes ...") where
+ * it is shorter than `least` or of another interface. */
 scl_status scl_table_expect(const void *table, const char *type, size_t least, scl_error *error);
 #define SCL_TABLE_EXPECT(table, type, least, error)                                                \
   SCL_TRY(scl_table_expect((table), #type, (least), (error)))

@@ -4,7 +4,8 @@
 
 #include "rows/flow.h"
 
-/* Rows rows[0 .. count-1] of a source that can be read anywhere, in that order; both are borrowed. */
+/* Rows rows[0 .. count-1] of a source that can be read anywhere, in that order; both are
+ * borrowed. */
 typedef struct scl_chosen {
   scl_source base;
   scl_source *from;

@@ -2,6 +2,7 @@
 --- products that it cannot do without, in one run.
 local core = require "scullery.core"
 local sc = require "scullery"
+local ask = require("scullery.objects").ask
 
 local bench_solvers = {}
 
@@ -53,10 +54,12 @@ local function adult(row)
   end
   local lambdas = sc.choose.log{ 1e-6, 1e-3, count = 50 }.values
   local path = best_of(2, function()
-    local p, source = pipeline(weighting(), 1000, sc.solver.lasso()), train:source_of_targets()
-    local prepared = p:prepare(source)
-    core.solve(core.training(source, prepared.stages, prepared.map, p:training_options(train)),
-      p.solver:instance(), 0, lambdas)
+    local p = pipeline(weighting(), 1000, sc.solver.lasso())
+    local source = ask(train, "source_of_targets")
+    local prepared = ask(p, "prepare", source)
+    local training = core.training(source, prepared.stages, prepared.map,
+      ask(p, "training_options", train))
+    core.solve(training, ask(p.solver, "instance"), 0, lambdas)
   end)
   row("  lasso, a path of 50 lambdas", path, ("%.2f fits"):format(path / one))
   local search = timed(function()

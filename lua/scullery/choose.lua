@@ -1,11 +1,13 @@
 --- sc.choose: values to search, anywhere an option stands.
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local ask = objects.ask
 
 -- Values of one choice, and combinations of one search: each is a fit at least.
 local MOST = 20000
 
-local Choose = objects.class("choose", { fields = "values law low high at counted count" })
+local Choose = objects.class("choose", { fields = "values law low high at counted count",
+  hidden = "at counted" })
 
 function Choose:__tostring()
   if not self.at then return "choose" .. options.show(self.values) end
@@ -14,15 +16,15 @@ function Choose:__tostring()
 end
 
 --- The value at u in [0, 1): one of a list, or a point of a range.
-function Choose:draw(u)
+function Choose.internal:draw(u)
   options.expect(type(u) == "number" and u >= 0 and u < 1, "a number in [0, 1)", u)
-  if self:continuous() then return self.at(u) end
+  if ask(self, "continuous") then return self.at(u) end
   return self.values[math.floor(u * #self.values) + 1]
 end
 
 --- Whether it is a range, which random draws take points of, and no list: a range of which no count
 --- was given.
-function Choose:continuous() return self.at ~= nil and not self.counted end
+function Choose.internal:continuous() return self.at ~= nil and not self.counted end
 
 local choose = { MOST = MOST }
 
@@ -143,6 +145,10 @@ function choose.searched(kind, given)
   return list
 end
 
+local function call(_, values) return make(values) end
+
 --- sc.choose{ a, b, ... }: search these values; pipeline:search{} picks the best by
 --- cross-validation.
-return setmetatable(choose, { __call = function(_, values) return make(values) end })
+choose.public = setmetatable({ log = choose.log, range = choose.range }, { __call = call })
+
+return setmetatable(choose, { __call = call })

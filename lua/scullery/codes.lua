@@ -41,9 +41,6 @@ local function pack(numbers, levels)
   return wrap(core.codes_pack(numbers, levels))
 end
 
---- codes.new(matrix[, levels]): what sc.codes(matrix[, levels]) is.
-function codes.new(numbers, levels) return pack(numbers, levels) end
-
 --- sc.codes.load(path): the codes that codes:save(path) wrote.
 function codes.load(path)
   if type(path) ~= "string" then

@@ -30,8 +30,11 @@ end
 local function collect(value, names, depth)
   if depth > 8 then return end
   local meta = debug.getmetatable(value)
+  local hidden = type(meta) == "table" and rawget(meta, "hidden")
   if type(value) == "table" then
-    for name in next, value do add(names, name) end
+    for name in next, value do
+      if type(hidden) ~= "table" or not hidden[name] then add(names, name) end
+    end
     if type(meta) == "table" and rawget(meta, "__pairs") then
       pcall(function() for name in pairs(value) do add(names, name) end end)
     end

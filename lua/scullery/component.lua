@@ -4,8 +4,10 @@ local core = require "scullery.core"
 local choose = require "scullery.choose"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local ask = objects.ask
 
 local Component = objects.class("component", { fields = "kind name given made widths",
+  hidden = "made widths",
   hint = function(self, field)
     return ("options of a component are given when it is made, as in sc.%s.%s{ %s = ... }; \z
       p:clone{ [\"%s.%s\"] = ... } is a pipeline with another value"):format(self.kind, self.name,
@@ -33,7 +35,7 @@ end
 
 -- The text of its settings says what an intercept of "auto" came to.
 local function with_intercept(self, instance, text)
-  local name = self.kind == "solver" and self:role("intercept")
+  local name = self.kind == "solver" and ask(self, "role", "intercept")
   if not name or core.settings(instance)[name] ~= "auto" then return text end
   return (text:gsub(name .. ' = "auto"', "%0 " .. (core.wants_intercept(instance)
     and "(a constant)" or "(no constant)")))
@@ -41,8 +43,8 @@ end
 
 function Component:__tostring()
   local parts = {}
-  local ok, instance = pcall(self.instance, self)
-  if ok and #self:searched() == 0 and not self:waiting() then
+  local ok, instance = pcall(ask, self, "instance")
+  if ok and #ask(self, "searched") == 0 and not ask(self, "waiting") then
     local _, text = core.settings(instance)
     text = with_intercept(self, instance, text)
     return ("%s.%s{%s}"):format(self.kind, self.name, text)
@@ -118,28 +120,28 @@ local function inner(self, name, part, choices)
 end
 
 --- The component with every searched option replaced by the choice for it.
-function Component:resolved(choices)
+function Component.internal:resolved(choices)
   if facts_of(self).constant then return self end
-  return setmetatable({ kind = self.kind, name = self.name, given = self:options(choices) },
+  return setmetatable({ kind = self.kind, name = self.name, given = ask(self, "options", choices) },
     Component)
 end
 
 --- The name of its option with that role ("regularisation", "capacity", "intercept", "estimate",
 --- "bias"), or nil.
-function Component:role(role)
+function Component.internal:role(role)
   for _, option in ipairs(core.plugin_info(self.kind, self.name).options) do
     if option.role == role then return option.name end
   end
 end
 
 --- The value of the option with that role, nil where there is none or it is absent.
-function Component:role_value(role, choices)
-  local name = self:role(role)
-  return name and self:setting(name, choices)
+function Component.internal:role_value(role, choices)
+  local name = ask(self, "role", role)
+  return name and ask(self, "setting", name, choices)
 end
 
 --- The component with one option set.
-function Component:with(name, value)
+function Component.internal:with(name, value)
   local given = {}
   for key, other in pairs(self.given) do given[key] = other end
   given[name] = value
@@ -148,12 +150,12 @@ end
 
 --- The options with each searched one replaced by the choice for it (by its first value where there
 --- is none).
-function Component:options(choices)
+function Component.internal:options(choices)
   local result = {}
   for name, value in pairs(self.given) do
     value = choose.pick(value, self.kind .. "." .. tostring(name), choices)
     result[name] = map_parts(value, function(part)
-      return part:resolved(inner(self, name, part, choices))
+      return ask(part, "resolved", inner(self, name, part, choices))
     end)
   end
   return result
@@ -162,19 +164,19 @@ end
 -- The options with components as the engine's instances; widths that wait for data are 1 where
 -- there are none.
 local function for_engine(self, choices, widths)
-  local result = self:options(choices)
+  local result = ask(self, "options", choices)
   for name, value in pairs(result) do
-    result[name] = map_parts(value, function(part) return part:instance({}, widths) end)
+    result[name] = map_parts(value, function(part) return ask(part, "instance", {}, widths) end)
   end
   return result
 end
 
 --- The searched options: a list of {path = "solver.lambda", values = {...}, option =}.
-function Component:searched()
+function Component.internal:searched()
   local list = choose.searched(self.kind, self.given)
   for name, value in pairs(self.given) do
     for _, part in ipairs(parts_of(value) or {}) do
-      for _, one in ipairs(part:searched()) do
+      for _, one in ipairs(ask(part, "searched")) do
         list[#list + 1] =
           { path = ("%s.%s.%s"):format(self.kind, name, one.path:match("^[^.]+%.(.*)$")),
             values = one.values, choose = one.choose, option = one.option }
@@ -187,10 +189,10 @@ end
 
 -- Whether a width waits for the data, worked out.
 local function waits(self, choices)
-  local given = self:options(choices or {})
+  local given = ask(self, "options", choices or {})
   for _, value in pairs(given) do
     for _, part in ipairs(parts_of(value) or {}) do
-      local word = part:waiting()
+      local word = ask(part, "waiting")
       if word then return word end
     end
   end
@@ -198,7 +200,7 @@ local function waits(self, choices)
 end
 
 --- Whether a width waits for the data ("scale" or "median").
-function Component:waiting(choices)
+function Component.internal:waiting(choices)
   local facts = facts_of(self)
   if not facts.constant then return waits(self, choices) end
   if facts.waits == nil then facts.waits = waits(self) or false end
@@ -207,10 +209,10 @@ end
 
 --- The engine's instance, with widths = {scale, median, columns}, the first two as gammas, where an
 --- option waits for them.
-function Component:instance(choices, widths)
+function Component.internal:instance(choices, widths)
   widths = widths or {}
   local plain = not next(choices or {}) and not next(widths)
-  if plain or (facts_of(self).constant and not self:waiting()) then -- made once
+  if plain or (facts_of(self).constant and not ask(self, "waiting")) then -- made once
     self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))
     return self.made
   end
@@ -220,7 +222,7 @@ end
 
 --- The component with widths from the data put in: {scale, median, columns}, the first two as
 --- gammas.
-function Component:settled(widths)
+function Component.internal:settled(widths)
   local copy = setmetatable({ kind = self.kind, name = self.name, given = self.given }, Component)
   copy.made = core.instance(self.kind, self.name, for_engine(self, {}, widths), widths[1],
     widths[2], widths[3])
@@ -229,8 +231,8 @@ function Component:settled(widths)
 end
 
 --- A setting of a component that does not wait for data.
-function Component:setting(name, choices)
-  return core.settings(self:instance(choices or {}))[name]
+function Component.internal:setting(name, choices)
+  return core.settings(ask(self, "instance", choices or {}))[name]
 end
 
 --- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between rows of data, float64; without Y, X
@@ -239,17 +241,17 @@ function Component:gram(X, Y)
   if self.kind ~= "kernel" then
     error(("%s.%s has no Gram matrix: kernels have"):format(self.kind, self.name), 2)
   end
-  local widths = self:waiting() and { core.widths(core.source(X), {}) }
-  return core.gram(self:instance({}, widths or nil), X, Y)
+  local widths = ask(self, "waiting") and { core.widths(core.source(X), {}) }
+  return core.gram(ask(self, "instance", {}, widths or nil), X, Y)
 end
 
 -- Every searched value is checked with the first values of the others.
 local function check(self)
   local function try(choices)
-    if not self:waiting(choices) then self:instance(choices) end
+    if not ask(self, "waiting", choices) then ask(self, "instance", choices) end
   end
   try{}
-  for _, one in ipairs(self:searched()) do
+  for _, one in ipairs(ask(self, "searched")) do
     for _, value in ipairs(one.values) do try{ [one.path] = value } end
   end
 end

@@ -6,6 +6,7 @@ local dataset = require "scullery.dataset"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local ask = objects.ask
 
 local criteria = {}
 
@@ -111,7 +112,7 @@ local function labels(decisions, list)
 end
 
 local function probabilities(decisions, solver)
-  return core.own_probabilities(solver:instance(), decisions)
+  return core.own_probabilities(ask(solver, "instance"), decisions)
 end
 
 -- What the metric gives must be a number.

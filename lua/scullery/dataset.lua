@@ -299,7 +299,7 @@ function Dataset:size()
 end
 
 --- The data set with other fields.
-function Dataset:with(fields)
+function Dataset.internal:with(fields)
   options.expect(type(fields) == "table", "a table of fields", fields)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
@@ -354,7 +354,7 @@ function Dataset:labels()
 end
 
 --- Rows and targets for the engine.
-function Dataset:source_of_targets()
+function Dataset.internal:source_of_targets()
   local source = self.source
   if self.X then
     source = core.source(self.X, self:targets())
@@ -365,7 +365,7 @@ function Dataset:source_of_targets()
 end
 
 --- Rows alone for the engine.
-function Dataset:source_of_rows()
+function Dataset.internal:source_of_rows()
   local source = self.X and core.source(self.X) or self.source
   return self.columns and core.source_columns(source, self.columns) or source
 end

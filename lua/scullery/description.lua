@@ -6,6 +6,7 @@ local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local ask = require("scullery.objects").ask
 
 local description = {}
 
@@ -74,8 +75,8 @@ end
 
 -- All options in force, defaults included: nil while some wait for data or for a search.
 local function settings_of(self)
-  if #self:searched() > 0 or self:waiting() then return nil end
-  return (core.settings(self:instance()))
+  if #ask(self, "searched") > 0 or ask(self, "waiting") then return nil end
+  return (core.settings(ask(self, "instance")))
 end
 
 local function encode_component(self, arrays, path)

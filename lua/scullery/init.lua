@@ -9,7 +9,7 @@ local sc = {
   version = core.version,
   matrix = core.matrix, zeros = core.zeros, ones = core.ones, eye = core.eye, rand = core.rand,
     randn = core.randn, hcat = core.hcat, vcat = core.vcat,
-  choose = require "scullery.choose",
+  choose = require("scullery.choose").public,
   sampler = component.group "sampler", nonlinearity = component.group "nonlinearity",
     kernel = component.group "kernel", solver = component.group "solver",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,

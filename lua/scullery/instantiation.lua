@@ -6,6 +6,7 @@ local dataset = require "scullery.dataset"
 local matching = require "scullery.matching"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local ask = objects.ask
 
 local instantiation = {}
 
@@ -43,7 +44,8 @@ instantiation.space = objects.namespace("sc.space", setmetatable({}, {
 -- ------------------------------------------------------------ features
 
 local Features = objects.class("features", { example = "feats",
-  fields = "T seed dtype samples method inst fitted origin names", hint = function(_, field)
+  fields = "T seed dtype samples method inst fitted origin names",
+  hidden = "inst fitted origin", hint = function(_, field)
     return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
       is a pipeline with another value"):format(tostring(field))
   end })
@@ -95,10 +97,10 @@ function Features:label(with_options)
 end
 
 --- The searched options of the features: a list of {path, values}.
-function Features:searched()
+function Features.internal:searched()
   local list = {}
   for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
-    for _, one in ipairs(part:searched()) do list[#list + 1] = one end
+    for _, one in ipairs(ask(part, "searched")) do list[#list + 1] = one end
   end
   for _, name in ipairs(own) do
     if choose.is(self[name]) then
@@ -110,12 +112,12 @@ function Features:searched()
 end
 
 --- The features with every searched option replaced by the choice for it.
-function Features:resolved(choices)
+function Features.internal:resolved(choices)
   local copy = setmetatable({}, Features)
   for name, value in pairs(self) do copy[name] = value end
   local inst = self.inst
-  copy.inst = setmetatable({ W = inst.W, K = inst.K and inst.K:resolved(choices),
-    p = inst.p:resolved(choices), phi = inst.phi:resolved(choices) },
+  copy.inst = setmetatable({ W = inst.W, K = inst.K and ask(inst.K, "resolved", choices),
+    p = ask(inst.p, "resolved", choices), phi = ask(inst.phi, "resolved", choices) },
     getmetatable(inst))
   for _, name in ipairs(own) do
     copy[name] = choose.pick(self[name], "features." .. name, choices)
@@ -130,10 +132,10 @@ local function instances(inst, choices, widths)
   local found
   local function make(part)
     if not part then return nil end
-    if not part:waiting(choices) then return part:instance(choices) end
+    if not ask(part, "waiting", choices) then return ask(part, "instance", choices) end
     if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
     found = found or { widths() }
-    return part:instance(choices, found)
+    return ask(part, "instance", choices, found)
   end
   return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
 end
@@ -143,7 +145,7 @@ end
 --- sections as L^-1 k(W, x). Second result: what the map was made from, besides the parts: dim,
 --- whiten, widths (found in the data), state (what the sampler learnt), and the values of T, seed,
 --- dtype, samples and method.
-function Features:map(source, stages, choices, whiten)
+function Features.internal:map(source, stages, choices, whiten)
   choices = choices or {}
   local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
   for _, name in ipairs(own) do
@@ -176,9 +178,9 @@ function instantiation.map_from(features, origin)
 end
 
 --- Whether the parameters are learnt from rows, so that folds must not share them.
-function Features:learns(choices)
-  local p = self.inst.p:resolved(choices or {})
-  return not p:waiting() and core.learns(p:instance())
+function Features.internal:learns(choices)
+  local p = ask(self.inst.p, "resolved", choices or {})
+  return not ask(p, "waiting") and core.learns(ask(p, "instance"))
 end
 
 local function matrix_of(x, title)
@@ -196,7 +198,7 @@ function Features:fit(given)
   local row, col = core.find_nonfinite(X)
   if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
   return options.guard("features:fit", 1, function()
-    self.fitted, self.origin = self:map(core.source(X), {})
+    self.fitted, self.origin = ask(self, "map", core.source(X), {})
     self.names = dataset.is(given) and given.names or nil
     return self
   end)
@@ -204,7 +206,7 @@ end
 
 local function fitted(self, title, X)
   if self.fitted then return self.fitted end
-  if X and self:learns() then
+  if X and ask(self, "learns") then
     error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
       self.inst.p.name), 3)
   end
@@ -251,7 +253,7 @@ function Features:codes(X)
   local map
   map, X = fitted_to(self, "features:codes", X)
   return options.guard("features:codes", 1, function()
-    return require("scullery.codes").new(core.map_codes(map, X))
+    return require("scullery.codes")(core.map_codes(map, X))
   end)
 end
 
@@ -280,7 +282,7 @@ function instantiation.is_features(value) return getmetatable(value) == Features
 -- ------------------------------------------------------------ instantiations
 
 local Instantiation = objects.class("instantiation", { example = "inst",
-  fields = "W K p phi last_dim" })
+  fields = "W K p phi last_dim", hidden = "last_dim" })
 
 function Instantiation:__tostring()
   return ("instantiation{W = %s, K = %s, p = %s, phi = %s}"):format(tostring(self.W or "of p"),
@@ -315,7 +317,7 @@ end
 -- What does not depend on data: nil where a width waits for them.
 local function made_without_data(self)
   for _, part in ipairs{ self.p, self.phi, self.K or nil } do
-    if part:waiting() then return nil end
+    if ask(part, "waiting") then return nil end
   end
   return instances(self, {})
 end
@@ -337,8 +339,8 @@ end
 
 -- The space that the sampler draws from.
 local function space_of(p)
-  if p:waiting() then return nil end
-  return select(2, some_dims(p:instance()))
+  if ask(p, "waiting") then return nil end
+  return select(2, some_dims(ask(p, "instance")))
 end
 
 local function check_space(self, level)

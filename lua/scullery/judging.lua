@@ -6,22 +6,24 @@ local dataset = require "scullery.dataset"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local progress = require "scullery.progress"
+local ask = objects.ask
 
 local judging = {}
 
 --- judging.prepare(pipeline, ds, source, choices, folds, estimate): stages, map, solver and
 --- training of a choice of options.
 function judging.prepare(p, ds, source, choices, folds, estimate)
-  local prepared = p:prepare(source, choices)
-  return { prepared = prepared, solver = p:make_solver(source, prepared, choices, estimate),
+  local prepared = ask(p, "prepare", source, choices)
+  return { prepared = prepared, solver = ask(p, "make_solver", source, prepared, choices, estimate),
     training = core.training(source, prepared.stages, prepared.map,
-      p:training_options(ds, folds)) }
+      ask(p, "training_options", ds, folds)) }
 end
 
 --- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
 --- without a searched path option; without: a fold, or a list of folds.
 function judging.solve(made, without, path)
-  return core.solve(made.training, made.solver:instance(), without, path and path.values or nil)
+  return core.solve(made.training, ask(made.solver, "instance"), without,
+    path and path.values or nil)
 end
 
 -- ------------------------------------------------------------ from candidates to numbers
@@ -123,9 +125,9 @@ local function stages_per_fold(run, ds, _, folds, k, criterion)
   local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
-    local made = judging.prepare(run.pipeline, train, train:source_of_targets(), run.choices)
+    local made = judging.prepare(run.pipeline, train, ask(train, "source_of_targets"), run.choices)
     local classes = classes_of(ds)
-    local walk <close> = core.training(test:source_of_targets(), made.prepared.stages,
+    local walk <close> = core.training(ask(test, "source_of_targets"), made.prepared.stages,
       made.prepared.map, { classes = classes and #classes or 0, dtype = run.pipeline.dtype,
         block = run.pipeline.block })
     candidates[f] = judging.solve(made, 0, run.path)
@@ -145,14 +147,14 @@ end
 --- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
 --- made}; run: pipeline, choices, path; stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  local apart = stages == "fold" or run.pipeline:learns(run.choices)
+  local apart = stages == "fold" or ask(run.pipeline, "learns", run.choices)
   return (apart and stages_per_fold or shared_stages)(run, ds, source, folds, k, criterion)
 end
 
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
 function judging.of_model(criterion, f, ds)
   if criterion.tally then return criterion.tally(f:tally(ds), f.targets) end
-  return criterion:measured(f:scores(ds:source_of_rows()), ds:targets(),
+  return criterion:measured(f:scores(ask(ds, "source_of_rows")), ds:targets(),
     { classes = classes_of(ds), solver = f.solver, weights = ds.weights })
 end
 
@@ -230,12 +232,12 @@ local rules = options.declare("pipeline:cv", {
 local function cross_validate(self, data, o)
   local ds = dataset.coerce(data)
   if not self.solver then error("the pipeline has no solver", 0) end
-  if self:is_searched() then
+  if ask(self, "is_searched") then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
   local n = ds:size()
   if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
-  local criterion, source = criteria.of(o.score, ds.task), ds:source_of_targets()
+  local criterion, source = criteria.of(o.score, ds.task), ask(ds, "source_of_targets")
   local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
     seed = o.seed, folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0

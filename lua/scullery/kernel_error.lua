@@ -7,6 +7,7 @@ local objects = require "scullery.objects"
 local options = require "scullery.options"
 local progress = require "scullery.progress"
 local text_table = require "scullery.text_table"
+local ask = objects.ask
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are held at once
@@ -60,7 +61,7 @@ local rules = options.declare("kernel_error", {
 -- their number, and where that leaves fewer than two sizes, an eighth, a quarter and a half of it.
 local function default_sizes(o, p)
   local features = instantiation.new{ p = p, phi = o.phi, K = o.K }:features{}
-  if features:learns() then
+  if ask(features, "learns") then
     local rows, sizes, seen = o.X:rows(), {}, {}
     for _, T in ipairs(SIZES) do if T <= rows then sizes[#sizes + 1] = T end end
     if #sizes > 1 then return sizes end

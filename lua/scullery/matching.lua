@@ -4,6 +4,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
 local warn = require "scullery.warn"
+local ask = require("scullery.objects").ask
 
 local matching = {}
 
@@ -74,7 +75,7 @@ end
 function matching.source(data, f)
   local source
   if dataset.is(data) then
-    source = data:source_of_rows()
+    source = ask(data, "source_of_rows")
     local places = matching.columns(data, f)
     if places then source = core.source_columns(source, places) end
   elseif core.is_matrix(data) then
@@ -184,7 +185,7 @@ function matching.judged(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end
   if not ds.y and not ds.source then fail("the data set has no y") end
-  local self = ds:with{ columns = matching.columns(ds, f) }
+  local self = ask(ds, "with", { columns = matching.columns(ds, f) })
   if not self.columns and d ~= f.dim then
     fail("X has %d columns where the pipeline was fitted on %d", d, f.dim)
   end

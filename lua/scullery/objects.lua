@@ -184,17 +184,20 @@ local function names_of(class)
   return names
 end
 
---- objects.class(name, { example = "ds", fields = "X y ...", computed =, hint =, list = }): a
---- metatable for objects of that name. Functions set in it are methods, which check their self;
---- names that begin with __ are Lua's own. fields: those that an object may have or lack; others
---- can be neither read nor set. computed: name -> function(object), read like a field. hint(object,
---- field): what to do in place of setting. list: whether places 1, 2, ... can be set as well.
---- check(object): called before each method, an error where a field holds what it cannot.
+--- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
+--- check = }): a metatable for objects of that name. Functions set in it are methods, which check
+--- their self; names that begin with __ are Lua's own. fields: those that an object may have or
+--- lack; others can be neither read nor set. computed: name -> function(object), read like a field.
+--- hint(object, field): what to do in place of setting. list: whether places 1, 2, ... can be set
+--- as well. check(object): called before each method, an error where a field holds what it cannot.
+--- hidden: fields that completion leaves out. Functions set in class.internal are the library's
+--- own, which scripts do not find: objects.ask.
 function objects.class(name, given)
-  local class = { __name = name, example = given.example or name, methods = {}, fields = {},
-    check = given.check }
+  local class = { __name = name, example = given.example or name, methods = {}, internal = {},
+    fields = {}, hidden = {}, check = given.check }
   made[#made + 1] = class
   for field in (given.fields or ""):gmatch("%S+") do class.fields[field] = true end
+  for field in (given.hidden or ""):gmatch("%S+") do class.hidden[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list
   function class.__tostring() return "a " .. name end
@@ -225,6 +228,14 @@ function objects.class(name, given)
       methods[key] = method_of(class, key, f)
     end,
   })
+end
+
+--- objects.ask(object, name, ...): what the library's own method `name` of an object gives: one
+--- that stands in its class's table `internal`, where scripts do not find it.
+function objects.ask(object, name, ...)
+  local class = getmetatable(object)
+  if class.check then class.check(object) end
+  return class.internal[name](object, ...)
 end
 
 -- ---------------------------------------------------------------- modules

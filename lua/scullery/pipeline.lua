@@ -14,6 +14,7 @@ local stages = require "scullery.stages"
 local weights = require "scullery.weights"
 local warn = require "scullery.warn"
 local width = require "scullery.width"
+local ask = objects.ask
 
 -- Scripts can set fields.
 local function check_fitted(self)
@@ -26,6 +27,7 @@ end
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
     classes dtype choice table schema data_known",
+  hidden = "choices after variants fitted data dtype data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"
@@ -146,19 +148,21 @@ function pipeline.new(given)
 end
 
 --- The searched options of all stages.
-function Pipeline:searched()
+function Pipeline.internal:searched()
   local list = {}
   local all = { table.unpack(self.rows) }
   all[#all + 1] = self.features
   all[#all + 1] = self.solver
   for _, stage in ipairs(all) do
-    for _, one in ipairs(stage:searched()) do list[#list + 1] = one end
+    for _, one in ipairs(ask(stage, "searched")) do list[#list + 1] = one end
   end
   return list
 end
 
 --- Whether an option or a stage is to be searched.
-function Pipeline:is_searched() return self.variants ~= nil or #self:searched() > 0 end
+function Pipeline.internal:is_searched()
+  return self.variants ~= nil or #ask(self, "searched") > 0
+end
 
 -- ------------------------------------------------------------ fitting
 
@@ -195,50 +199,50 @@ local whitened_for = { l2 = true, none = true }
 
 local function whitens(self, choices)
   if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
-  return whitened_for[core.penalty(self.solver:instance(choices))] or false
+  return whitened_for[core.penalty(ask(self.solver, "instance", choices))] or false
 end
 
 --- Fit row stages and make the map for them: used by fit, search and the bench. Returns {stages,
 --- map, seconds}.
-function Pipeline:prepare(source, choices)
+function Pipeline.internal:prepare(source, choices)
   local made, seconds, components = {}, {}, nil
   for i, stage in ipairs(self.rows) do
     local began = core.now()
     local found
-    made[i], found = stage:resolved(choices or {}):fit(source, made)
+    made[i], found = ask(ask(stage, "resolved", choices or {}), "fit", source, made)
     components = found or components
     seconds[#seconds + 1] = { tostring(stage), core.now() - began }
   end
   local map, origin
   if self.features then
     local began = core.now()
-    map, origin = self.features:map(source, made, choices, whitens(self, choices))
+    map, origin = ask(self.features, "map", source, made, choices, whitens(self, choices))
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
 end
 
 --- Whether something before the solver is learnt from rows in a way that folds must not share.
-function Pipeline:learns(choices)
-  return self.features ~= nil and self.features:learns(choices)
+function Pipeline.internal:learns(choices)
+  return self.features ~= nil and ask(self.features, "learns", choices)
 end
 
 --- The solver with the choices put in; a width that waits for the data is worked out from the
 --- staged rows. estimate: what it shall tell of its own risk ("loo", "loo_error", "gcv"), where it
 --- can.
-function Pipeline:make_solver(source, prepared, choices, estimate)
-  local solver = self.solver:resolved(choices or {})
-  if estimate then return solver:with(solver:role("estimate"), estimate) end
-  if not solver:waiting() then return solver end
+function Pipeline.internal:make_solver(source, prepared, choices, estimate)
+  local solver = ask(self.solver, "resolved", choices or {})
+  if estimate then return ask(solver, "with", ask(solver, "role", "estimate"), estimate) end
+  if not ask(solver, "waiting") then return solver end
   if prepared.map then
     error(("%s: \"scale\" and \"median\" are widths for the rows of X; this solver sees features \z
       of them: give a number"):format(tostring(self.solver)), 0)
   end
-  return solver:settled{ core.widths(source, prepared.stages) }
+  return ask(solver, "settled", { core.widths(source, prepared.stages) })
 end
 
 --- What a training needs to know besides rows.
-function Pipeline:training_options(ds, folds)
+function Pipeline.internal:training_options(ds, folds)
   return { classes = ds.task == "classification" and #ds.classes or 0, dtype = self.dtype,
     folds = folds, block = self.block, allowance = self.allowance,
            weights = weights.of(ds, self.class_weights) }
@@ -256,7 +260,7 @@ end
 
 -- A width that does not fit the data is told once, where a model is kept.
 local function width_note(ds, prepared, features)
-  local note = width.note(ds:source_of_rows(), prepared.stages, prepared.map, features)
+  local note = width.note(ask(ds, "source_of_rows"), prepared.stages, prepared.map, features)
   if note then warn(note) end
   return note
 end
@@ -278,7 +282,7 @@ local function report_of(fit, made, width_told)
 end
 
 --- Keep a fit: the model, and the rows that it learnt from.
-function Pipeline:keep(ds, prepared, solver, fit)
+function Pipeline.internal:keep(ds, prepared, solver, fit)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
     intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
@@ -307,8 +311,8 @@ end
 
 local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
-  local source = ds:source_of_rows()
-  local made = model_of(self, { ds:size() }, self:prepare(source), { names = ds.names })
+  local source = ask(ds, "source_of_rows")
+  local made = model_of(self, { ds:size() }, ask(self, "prepare", source), { names = ds.names })
   if self.after then fit_components(self, source, made) end
   return made
 end
@@ -316,18 +320,18 @@ end
 -- Everything of a fit but keeping it.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
-  local source = ds:source_of_targets()
-  local prepared, began = self:prepare(source), core.now()
-  local solver = self:make_solver(source, prepared)
+  local source = ask(ds, "source_of_targets")
+  local prepared, began = ask(self, "prepare", source), core.now()
+  local solver = ask(self, "make_solver", source, prepared)
   local training <close> = core.training(source, prepared.stages, prepared.map,
-    self:training_options(ds))
-  local result = core.solve(training, solver:instance())[1]
+    ask(self, "training_options", ds))
+  local result = core.solve(training, ask(solver, "instance"))[1]
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
   return prepared, solver, result
 end
 
 local function fit(self, ds, watching)
-  if self:is_searched() then
+  if ask(self, "is_searched") then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
   if not self.solver then
@@ -337,7 +341,7 @@ local function fit(self, ds, watching)
     return self
   end
   check_data(ds, "pipeline:fit")
-  return self:keep(ds, progress.watched("pipeline:fit", watching, learn, self, ds))
+  return ask(self, "keep", ds, progress.watched("pipeline:fit", watching, learn, self, ds))
 end
 
 -- Rows without targets, for pipelines without a solver.
@@ -463,7 +467,7 @@ local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
-  if ds.X then return f:decide(f:scores(ds:source_of_rows())), ds.y end
+  if ds.X then return f:decide(f:scores(ask(ds, "source_of_rows"))), ds.y end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally
@@ -530,9 +534,9 @@ function Pipeline:bound(given)
   return guarded("pipeline:bound", require("scullery.bounds").run, f, self.data, given)
 end
 
---- p.fitted: the model that learning made, apart from the recipe, with fields of its own (see
---- scullery.model); it holds no training data. p.data: the rows last learnt from.
----
+-- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no
+-- training data. self.data: the rows last learnt from.
+
 --- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate
 --- of the risk), note, components (of sc.pca: variances and their share), calibration (how
 --- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes

@@ -7,6 +7,7 @@ local matching = require "scullery.matching"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local progress = require "scullery.progress"
+local ask = objects.ask
 
 local probabilities = {}
 
@@ -116,10 +117,10 @@ local function out_of_fold(self, f, o)
   local folds = ds:fold_ids{ k = k, seed = seed }
   if ds.X then check_folds(class_in_memory(ds), f.classes, ds.weights, folds) end
   local all, candidates = {}, {}
-  local training <close> = core.training(ds:source_of_targets(), f.stages, f.map,
-    self:training_options(ds, folds))
+  local training <close> = core.training(ask(ds, "source_of_targets"), f.stages, f.map,
+    ask(self, "training_options", ds, folds))
   for fold = 1, k do all[fold] = fold end
-  for fold, fits in ipairs(core.solve(training, f.solver:instance(), all)) do
+  for fold, fits in ipairs(core.solve(training, ask(f.solver, "instance"), all)) do
     candidates[fold] = { fits[1] }
   end
   local scores, targets = core.decisions_apart(training, candidates)
@@ -197,7 +198,7 @@ end
 -- Whether the solver's loss says probabilities; found out once.
 local function says_itself(f)
   if f.own_loss == nil then
-    f.own_loss = core.own_probabilities(f.solver:instance(), core.zeros(1, f.targets)) ~= nil
+    f.own_loss = core.own_probabilities(ask(f.solver, "instance"), core.zeros(1, f.targets)) ~= nil
   end
   return f.own_loss
 end
@@ -214,7 +215,7 @@ end
 --- From n x c scores to n x classes, by what is known.
 function probabilities.of(f, scores)
   if f.calibration.method == "loss" then
-    return core.own_probabilities(f.solver:instance(), scores)
+    return core.own_probabilities(ask(f.solver, "instance"), scores)
   end
   return core.platt_probabilities(scores, f.calibration.sigmoids)
 end

@@ -10,7 +10,7 @@ local Report = objects.class("profile", { example = "report",
 
 -- ---------------------------------------------------------------- printing
 
-local function count(value) return value and value > 0 and ("%.0f"):format(value) or "" end
+local function count(value) return value > 0 and ("%d"):format(value) or "" end
 
 local function rate(stage) return stage.rate and ("%.3g"):format(stage.rate) or "" end
 
@@ -42,7 +42,8 @@ local function since(before, after)
   for _, stage in ipairs(after) do
     local was = known[stage.name] or { seconds = 0, rows = 0, passes = 0 }
     local one = { name = stage.name, seconds = stage.seconds - was.seconds,
-      rows = stage.rows - was.rows, passes = stage.passes - was.passes }
+      rows = math.tointeger(stage.rows - was.rows),
+      passes = math.tointeger(stage.passes - was.passes) }
     if one.rows > 0 and one.seconds > 0 then one.rate = one.rows / one.seconds end
     if one.seconds > 0 or one.passes > 0 then list[#list + 1] = one end
   end

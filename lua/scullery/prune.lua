@@ -6,6 +6,7 @@ local component = require "scullery.component"
 local dataset = require "scullery.dataset"
 local matching = require "scullery.matching"
 local options = require "scullery.options"
+local ask = require("scullery.objects").ask
 
 local prune = {}
 
@@ -87,10 +88,10 @@ local function shrink(f, weights, kept)
   local origin = { kept = { table.unpack(f.origin.kept or {}) } }
   for name, value in pairs(f.origin) do origin[name] = origin[name] or value end
   table.insert(origin.kept, kept)
-  local smaller = f:with{ map = map, map_info = info, origin = origin, pruned = true, report = {
+  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true, report = {
     status = f.report.status, iterations = f.report.iterations,
     note = ("pruned to %d of %d parameters"):format(#kept, T) },
-    weights = weights:select(places) * math.exp(info.log_scale - f.map_info.log_scale) }
+    weights = weights:select(places) * math.exp(info.log_scale - f.map_info.log_scale) })
   smaller.norm_found, smaller.calibration = nil, nil
   return smaller
 end
@@ -98,10 +99,10 @@ end
 -- The solver of a step: one that penalises ||b||_1, by lambda.
 local function step_solver(lambda)
   local l1 = component.find("solver", function(one)
-    return one:role("regularisation") and core.penalty(one:instance()) == "l1"
+    return ask(one, "role", "regularisation") and core.penalty(ask(one, "instance")) == "l1"
   end)
   if not l1 then error("pruning needs a solver with the penalty ||b||_1, and there is none", 0) end
-  return l1:with(l1:role("regularisation"), lambda):instance()
+  return ask(ask(l1, "with", ask(l1, "role", "regularisation"), lambda), "instance")
 end
 
 local function check_model(f, o, title)

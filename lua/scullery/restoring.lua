@@ -7,6 +7,7 @@ local description = require "scullery.description"
 local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local ask = require("scullery.objects").ask
 
 -- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
 local restoring = { FORMAT = "scullery", VERSION = 1, STREAM = 0 }
@@ -249,7 +250,7 @@ local function restore_solver(saved, file)
   local solver = file:decode(file:table(saved, "component"))
   if not component.is(solver, "solver") then fail("its solver is none") end
   if not saved.widths then return solver end
-  return solver:settled(check_numbers(file:table(saved, "widths"), "widths"))
+  return ask(solver, "settled", check_numbers(file:table(saved, "widths"), "widths"))
 end
 
 local learnt_form = { features = "integer", targets = "integer", dtype = "string",
@@ -263,7 +264,7 @@ local function restore_learnt(saved, solver, file, features)
     arrays[name] = file:array("solver." .. name)
   end
   expect(whole(saved, "features", 1), features, "the features of the solver's model")
-  return core.model_load(solver:instance(), { features = features,
+  return core.model_load(ask(solver, "instance"), { features = features,
     targets = whole(saved, "targets", 1), dtype = saved.dtype, arrays = arrays })
 end
 
@@ -373,7 +374,7 @@ end
 function restoring.model(recipe, saved, file)
   local f = file:decode(file:table(saved, "fields"))
   check_fields(f)
-  if recipe:is_searched() then fail("a pipeline that is to be searched is not fitted") end
+  if ask(recipe, "is_searched") then fail("a pipeline that is to be searched is not fitted") end
   local cols
   f.stages, cols = restore_stages(recipe, file:table(saved, "stages"), file, f.dim)
   local features = restore_map(recipe, saved, file, f, cols)

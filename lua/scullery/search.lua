@@ -13,6 +13,7 @@ local pipeline = require "scullery.pipeline"
 local progress = require "scullery.progress"
 local search_table = require "scullery.search_table"
 local warn = require "scullery.warn"
+local ask = objects.ask
 
 local search = { table_class = search_table.class }
 
@@ -61,14 +62,14 @@ end
 local function random(searched, draws, seed)
   local size, finite = 1, true
   for _, one in ipairs(searched) do
-    size, finite = size * #one.values, finite and not one.choose:continuous()
+    size, finite = size * #one.values, finite and not ask(one.choose, "continuous")
   end
   if finite and size <= draws then return grid(searched) end
   local list, seen, most = {}, {}, 50 * draws
   local u = core.rand{ most, #searched, seed = seed }
   for i = 1, most do
     local choices = {}
-    for j, one in ipairs(searched) do choices[one.path] = one.choose:draw(u:get(i, j)) end
+    for j, one in ipairs(searched) do choices[one.path] = ask(one.choose, "draw", u:get(i, j)) end
     local key = key_of(searched, choices)
     if not seen[key] then list[#list + 1] = choices end
     seen[key] = true
@@ -80,11 +81,15 @@ end
 -- Split the searched options into the solver's path option (many values at once) and the rest.
 -- Drawn at random, a range is no path.
 local function split_path(self, draws)
-  local path_name = core.path_option(self.solver:instance())
+  local path_name = core.path_option(ask(self.solver, "instance"))
   local path, rest = nil, {}
-  for _, one in ipairs(self:searched()) do
+  for _, one in ipairs(ask(self, "searched")) do
     if path_name and one.path == "solver." .. path_name
-      and not (draws and one.choose:continuous()) then path = one else rest[#rest + 1] = one end
+      and not (draws and ask(one.choose, "continuous")) then
+      path = one
+    else
+      rest[#rest + 1] = one
+    end
   end
   return path, rest
 end
@@ -95,7 +100,7 @@ local function plan(self, o)
   for _, variant in ipairs(self.variants or { { pipeline = self, choice = {} } }) do
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
-    if estimates[o.folds] and not p.solver:role("estimate") then
+    if estimates[o.folds] and not ask(p.solver, "role", "estimate") then
       error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
@@ -130,7 +135,7 @@ local function simplicity(runs)
   local roles = { { "regularisation", 1 }, { "capacity", -1 } }
   for _, run in ipairs(runs) do
     for _, role in ipairs(roles) do
-      local name = run.pipeline.solver:role(role[1])
+      local name = ask(run.pipeline.solver, "role", role[1])
       local path = name and "solver." .. name
       if path and not direction[path] then
         direction[path], in_turn[#in_turn + 1] = role[2], path
@@ -186,9 +191,9 @@ local function chosen_pipeline(p, choices)
   local copy = setmetatable({}, pipeline.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
-  for i, stage in ipairs(p.rows) do copy.rows[i] = stage:resolved(choices) end
-  copy.features = p.features and p.features:resolved(choices)
-  copy.solver = p.solver:resolved(choices)
+  for i, stage in ipairs(p.rows) do copy.rows[i] = ask(stage, "resolved", choices) end
+  copy.features = p.features and ask(p.features, "resolved", choices)
+  copy.solver = ask(p.solver, "resolved", choices)
   return copy
 end
 
@@ -203,8 +208,8 @@ local function refit(ds, source, cells, kept)
   local path = run.path and { values = { cell.choice[run.path.path] } }
   local fits = judging.solve(made, 0, path)
   local solver = made.solver
-  if path then solver = solver:with(run.path.option, path.values[1]) end
-  return result:keep(ds, made.prepared, solver, fits[1])
+  if path then solver = ask(solver, "with", run.path.option, path.values[1]) end
+  return ask(result, "keep", ds, made.prepared, solver, fits[1])
 end
 
 -- ------------------------------------------------------------ stopping half-way
@@ -270,7 +275,7 @@ end
 local function check(self, ds, o)
   local n = ds:size()
   if not self.solver then error("the pipeline has no solver", 0) end
-  if not self:is_searched() then
+  if not ask(self, "is_searched") then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
   if math.type(o.folds) == "integer" and o.folds > n then
@@ -329,7 +334,7 @@ local function run_whole(self, data, o)
   local criterion = check(self, ds, o)
   local folds = not estimates[o.folds] and ds:fold_ids{ k = o.folds, seed = o.seed } or nil
   if folds then judging.check_folds(ds, folds, o.folds) end
-  local source = ds:source_of_targets()
+  local source = ask(ds, "source_of_targets")
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
   cells.seed = folds and o.seed or nil

@@ -6,6 +6,7 @@ local objects = require "scullery.objects"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
 local text_table = require "scullery.text_table"
+local ask = objects.ask
 
 local search_table = {}
 
@@ -37,14 +38,21 @@ local function all_differ(values, text)
   return true
 end
 
---- search_table.labels_of(cells, name): value -> text for a column of the table: the shortest that
---- tells its values apart.
+--- search_table.key_of(value): what a value of a column is told apart by: a loaded table has an
+--- object of its own in each row for one stage.
+function search_table.key_of(value)
+  return type(value) == "table" and tostring(value) or value
+end
+
+--- search_table.labels_of(cells, name): for the keys of the values of a column their texts: the
+--- shortest that tell them apart.
 local function labels_of(cells, name)
   local values, seen, label = {}, {}, {}
   for _, cell in ipairs(cells) do
     local value = cell.choice[name]
-    if value ~= nil and not seen[value] then
-      seen[value] = true
+    local key = search_table.key_of(value)
+    if value ~= nil and not seen[key] then
+      seen[key] = true
       values[#values + 1] = value
     end
   end
@@ -57,7 +65,7 @@ local function labels_of(cells, name)
     text = shorter
     if all_differ(values, text) then break end
   end
-  for _, value in ipairs(values) do label[value] = text(value) end
+  for _, value in ipairs(values) do label[search_table.key_of(value)] = text(value) end
   return label
 end
 
@@ -71,7 +79,7 @@ local function texts_of(self)
     local label = labels_of(self, name)
     for i, row in ipairs(self) do
       local value = row.choice[name]
-      texts[i][j] = value == nil and "-" or label[value]
+      texts[i][j] = value == nil and "-" or label[search_table.key_of(value)]
     end
   end
   return texts
@@ -236,7 +244,7 @@ function search_table.new(runs, criterion)
       return tonumber(a:match("%d+")) < tonumber(b:match("%d+"))
     end)
     for _, name in ipairs(chosen) do add(name) end
-    for _, one in ipairs(run.pipeline:searched()) do add(one.path) end
+    for _, one in ipairs(ask(run.pipeline, "searched")) do add(one.path) end
   end
   return cells
 end

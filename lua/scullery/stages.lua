@@ -24,13 +24,13 @@ end
 function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 
 --- The searched options of a stage: a list of {path = "pca.k", values =, choose =, option =}.
-function Stage:searched()
+function Stage.internal:searched()
   return choose.searched(self.kind, self.given)
 end
 
 --- The stage with every searched option replaced by the choice for it (its first value where there
 --- is none).
-function Stage:resolved(choices)
+function Stage.internal:resolved(choices)
   local given = {}
   for name, value in pairs(self.given) do
     given[name] = choose.pick(value, self.kind .. "." .. name, choices)
@@ -40,7 +40,7 @@ end
 
 --- The engine's stage, fitted on the rows of a source after the stages before it; second result:
 --- what it found out, or nil.
-function Stage:fit(source, before)
+function Stage.internal:fit(source, before)
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
   return core.projection_stage(found.vectors, found.mean), stages.explained(found)

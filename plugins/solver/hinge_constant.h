@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /* How far b0 moves: r s is the proximal step, to b. s falls as b0 rises, and is 0 at the solution:
- * the secant, from how far b0 moved last and by how much s fell, goes further where it is longer, up
- * to 20 proximal steps or 4 times the last move. */
+ * the secant, from how far b0 moved last and by how much s fell, goes further where it is longer,
+ * up to 20 proximal steps or 4 times the last move. */
 static inline double hinge_step(double r, double s, double moved, double fell) {
   const double least = fabs(r * s), most = fmax(20 * least, 4 * fabs(moved));
   const double secant = moved == 0 ? least : fell == 0 ? most : s * moved / fell;

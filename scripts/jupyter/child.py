@@ -237,3 +237,11 @@ class Child:
         """End the child: it may finish its files, and is killed after two seconds."""
         self.signal(signal.SIGTERM)
         self.wait(2)
+
+    def release(self):
+        """The pipes of a child that ended; by the thread that asks."""
+        self.selector.close()
+        os.close(self.requests)
+        os.close(self.answers)
+        self.process.stdout.close()
+        self.process.stderr.close()

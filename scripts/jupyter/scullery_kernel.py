@@ -44,10 +44,12 @@ class SculleryKernel(Kernel):
     def ask(self, request, **told):
         if self.child is None:
             self.child = Child(COMMAND)
+        child = self.child
         try:
-            return self.child.ask(request, **told)
+            return child.ask(request, **told)
         except Died:
             self.child = None
+            child.release()
             raise
 
     def ask_quietly(self, request):

@@ -21,7 +21,7 @@ file:setvbuf("no")
 sc.experiment{ name = name, processes = tonumber(processes), allow_failures = true,
   cells = { i = sc.choose.range{ 1, 20, count = 20 }, j = sc.choose.range{ 1, 20, count = 20 } },
   run = function(cell)
-    file:write(cell.i, " ", cell.j, "\n")
+    file:write(cell.i .. " " .. cell.j .. "\n")
     local sum, until_when = 0, os.clock() + 0.004 * (cell.i + cell.j) / 20
     while os.clock() < until_when do sum = sum + 1 end
     return { product = cell.i * cell.j, text = ("x"):rep(cell.i) }

@@ -4,6 +4,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local help = require "scullery.help"
 local support = require "support"
+local ask = require("scullery.objects").ask
 
 local w = { sc = sc, core = core, help = help }
 
@@ -215,7 +216,7 @@ function w.loop()
 end
 
 function w.source(task)
-  return task == "classes" and w.classes():source_of_targets() or w.numbers():source_of_targets()
+  return ask(task == "classes" and w.classes() or w.numbers(), "source_of_targets")
 end
 
 function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end

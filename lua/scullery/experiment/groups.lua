@@ -12,6 +12,11 @@ local function is_number(value) return type(value) == "number" end
 
 -- ---------------------------------------------------------------- options
 
+-- What a value is known by in a table; texts of cells have no zero bytes.
+local function key_of(value)
+  return values.is_scalar(value) and value or "\0" .. values.identity{ value }
+end
+
 -- { name, values in order, numeric, everywhere = whether each cell has it } of each option, in
 -- order of the names.
 local function read_options(rows)
@@ -19,7 +24,7 @@ local function read_options(rows)
   for _, row in ipairs(rows) do
     for name, value in pairs(row.cell) do
       local one = known[name] or { name = name, values = {}, seen = {}, numeric = true }
-      local identity = values.identity{ value }
+      local identity = key_of(value)
       if not one.seen[identity] then
         one.values[#one.values + 1], one.seen[identity] = value, true
         one.numeric = one.numeric and is_number(value) and math.abs(value) < math.huge
@@ -91,10 +96,26 @@ local function names_of(options)
   return names
 end
 
+-- The same as a text; texts of several values, one behind the other, are as distinct as the values.
+-- 1 and 1.0 are one value.
+local function key_text(value)
+  local key = key_of(value)
+  if is_number(key) then
+    local whole = math.tointeger(key)
+    key = whole and ("%d"):format(whole) or ("%.17g"):format(key)
+  end
+  return ("%s %s"):format(type(value), string.pack("s", tostring(key)))
+end
+
+-- The options of a row that make its group, and a text by which the group is known.
 local function cell_of(row, options)
-  local cell = {}
-  for _, one in ipairs(options) do cell[one.name] = row.cell[one.name] end
-  return cell
+  local cell, keys = {}, {}
+  for i, one in ipairs(options) do
+    local value = row.cell[one.name]
+    cell[one.name] = value
+    keys[i] = value == nil and "" or key_text(value)
+  end
+  return cell, table.concat(keys)
 end
 
 --- groups.of(rows): rows are { cell, result, seconds, memory, status }. Returns
@@ -109,8 +130,7 @@ function groups.of(rows)
   local results, others = sort_results(rows)
   local list, known = {}, {}
   for _, row in ipairs(rows) do
-    local cell = cell_of(row, varying)
-    local key = values.identity(cell)
+    local cell, key = cell_of(row, varying)
     local group = known[key] or { cell = cell, done = {}, failed = 0 }
     if not known[key] then known[key], list[#list + 1] = group, group end
     if row.status == "done" then

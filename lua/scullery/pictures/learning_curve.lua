@@ -11,6 +11,7 @@ local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
 local plot = require "scullery.plot"
 local progress = require "scullery.progress"
+local ask = objects.ask
 
 local learning_curve = {}
 
@@ -147,7 +148,7 @@ local function check(given)
   local o = options.check("plot.learning_curve", given, rules, 0)
   local p, ds = o.pipeline, o.data
   if not p.solver then fail("the pipeline has no solver") end
-  if p:is_searched() then
+  if ask(p, "is_searched") then
     fail("an option of the pipeline is sc.choose{...}: search first, and give the result")
   end
   if not ds.X then fail("the data set streams; load it in memory (without stream = true)") end

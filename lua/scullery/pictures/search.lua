@@ -24,8 +24,9 @@ local function read_option(cells, name)
     local value = row.choice[name]
     if value ~= nil then
       one.rows = one.rows + 1
-      if one.place[value] == nil then
-        one.values[#one.values + 1], one.place[value] = value, 0
+      local key = search_table.key_of(value)
+      if one.place[key] == nil then
+        one.values[#one.values + 1], one.place[key] = value, 0
         one.numeric = one.numeric and type(value) == "number" and value == value
           and math.abs(value) < math.huge
       end
@@ -35,9 +36,10 @@ local function read_option(cells, name)
   local label = search_table.labels_of(cells, name)
   one.texts = {}
   for i, value in ipairs(one.values) do
-    one.place[value] = i
-    one.texts[i] = one.numeric and ("%.4g"):format(value) or label[value]:match('^"(.*)"$')
-      or label[value]
+    local key = search_table.key_of(value)
+    one.place[key] = i
+    one.texts[i] = one.numeric and ("%.4g"):format(value) or label[key]:match('^"(.*)"$')
+      or label[key]
   end
   return one
 end
@@ -51,7 +53,7 @@ local function profile(cells, chosen)
     for i, one in ipairs(chosen) do
       local value = row.choice[one.name]
       complete = complete and value ~= nil
-      at[i] = value ~= nil and one.place[value] or 0
+      at[i] = value ~= nil and one.place[search_table.key_of(value)] or 0
     end
     local key = table.concat(at, " ")
     local point = best[key]
@@ -132,7 +134,8 @@ local function best_text(cells, chosen)
   local parts = {}
   for i, one in ipairs(chosen) do
     local value = cells.best.choice[one.name]
-    parts[i] = ("%s = %s"):format(one.name, value == nil and "-" or one.texts[one.place[value]])
+    parts[i] = ("%s = %s"):format(one.name, value == nil and "-"
+      or one.texts[one.place[search_table.key_of(value)]])
   end
   return table.concat(parts, ", ")
 end
@@ -221,7 +224,8 @@ local function draw_lines(cells, given, chosen, notes)
   end
   return figures.noted(plot.line(with(common(cells, given), { series = series, marks = true,
     x_label = number.name, y_label = figures.score_label(cells.score),
-    x_log = numbers.log_spaced(number.values), y_log = wide, rules = best_rule(cells, number, "best") })), notes)
+    x_log = numbers.log_spaced(number.values), y_log = wide,
+    rules = best_rule(cells, number, "best") })), notes)
 end
 
 local function draw_bars(cells, given, chosen, notes)

@@ -23,8 +23,8 @@ local terminals = {
   svg = 'svg size %d,%d fixed noenhanced font "DejaVu Sans,13" background rgb "white"',
   png = 'pngcairo size %d,%d noenhanced font "DejaVu Sans,9.75" fontscale 2 linewidth 2 \z
     pointscale 2 background rgb "white"',
-  pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "DejaVu Sans,9.75" fontscale 1 linewidth 1 \z
-    background rgb "white"',
+  pdf = 'pdfcairo size %.4fin,%.4fin noenhanced font "DejaVu Sans,9.75" fontscale 0.77 \z
+    linewidth 1.3 dashlength 1.5 background rgb "white"',
   sixel = 'sixelgd size %d,%d noenhanced font "DejaVu Sans,10" background rgb "white" truecolor',
 }
 

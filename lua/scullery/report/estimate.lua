@@ -6,13 +6,14 @@ local estimate = {}
 
 local MOST_ROWS = 200
 
--- Rows spread evenly over those of a data set, through the stages.
+-- Rows spread evenly over those of a data set in the model's terms, through the stages.
 local function some_rows(f, ds)
   local n, rows = #ds, {}
   local count = math.min(n, MOST_ROWS)
   for i = 0, count - 1 do rows[i + 1] = i * n // count + 1 end
-  local X = ds.X:select(rows)
-  return #f.stages > 0 and core.transform(core.source(X), f.stages) or X:astype("float64")
+  local source = core.source(ds.X:select(rows))
+  if ds.columns then source = core.source_columns(source, ds.columns) end
+  return core.transform(source, f.stages):astype("float64")
 end
 
 --- estimate.kernel(f, ds): of the model f with features, on up to 200 rows of a data set in memory:

@@ -11,8 +11,8 @@ local MOST_ROWS, MOST_FIGURES, MOST_MESSAGE, MOST_TEXTS = 500, 24, 2000, 10
 
 -- ---------------------------------------------------------------- numbers as texts
 
-local function counted(count, one, many)
-  return ("%d %s"):format(count, count == 1 and one or many or one .. "s")
+local function counted(count, noun)
+  return ("%d %s"):format(count, count == 1 and noun or noun .. "s")
 end
 
 --- report.with_error(mean, error): "0.0352 ± 0.0037": the mean to the second digit of its standard

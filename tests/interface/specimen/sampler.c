@@ -171,7 +171,7 @@ SPECIMEN(general, "a general sampler",
                                  .kernel = general_pair)),
          .create = general_create, .destroy = general_destroy);
 
-/* ------------------------------------------------------------ split: thresholds uniform on (0, 1) */
+/* ---------------------------------------------------------- split: thresholds uniform on (0, 1) */
 
 static scl_status split_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                              scl_error *error) {
@@ -243,7 +243,7 @@ SPECIMEN(lattice, "grids", SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = lattice_
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision,
                                  .collision = lattice_collision)));
 
-/* ------------------------------------------------------------ rotated: structured, in truth dense */
+/* ---------------------------------------------------------- rotated: structured, in truth dense */
 
 static scl_status rotated_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
@@ -373,7 +373,7 @@ SPECIMEN(shared, "shared rows", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = sh
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_POOL, scl_ability_pool, .rows = shared_rows,
                                  .pool = shared_pool)));
 
-/* ------------------------------------------------------------ pupil: the first rows, as landmarks */
+/* ---------------------------------------------------------- pupil: the first rows, as landmarks */
 
 typedef struct lesson {
   size_t seen;

@@ -10,7 +10,7 @@ typedef struct square {
 
 static const scl_host *host_of(const void *self) { return ((const square *)self)->base.host; }
 
-/* ------------------------------------------------------------ square: (Phi'Phi + lambda I) a = Phi'y */
+/* ------------------------------------------------------- square: (Phi'Phi + lambda I) a = Phi'y */
 
 static scl_status count_rows(void *context, const scl_rows *rows, scl_error *error);
 static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_error *error);
@@ -249,7 +249,7 @@ SPECIMEN(
                   .probabilities = square_probabilities),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective)));
 
-/* ------------------------------------------------------------ mean: predicts the means of the targets */
+/* ------------------------------------------------------ mean: predicts the means of the targets */
 
 typedef struct mean_model {
   size_t targets;
