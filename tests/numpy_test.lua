@@ -44,7 +44,7 @@ function TestPredictionInNumPy()
       sc.solver.ridge{ lambda = 1e-3, intercept = true } }:fit(train)
     p:save(base .. ".model", { parameters = true })
     write_rows(base .. ".csv", test.X)
-    local status, out, err = support.shell(("%s %s.py %s.model %s.csv"):format(name, base, base,
+    local status, out, err = support.shell(("%s -P %s.py %s.model %s.csv"):format(name, base, base,
       base))
     lu.assertEquals(status, 0, err)
     local said, wanted = {}, {}
