@@ -111,7 +111,7 @@ function markdown.signed(text)
   local last = signature_end(text)
   local signature = last and text:sub(1, last)
   if not signature or not signature:find("[%w_][%(%{%[]") then return nil, text end
-  local rest = text:sub(last + 1):gsub("^:?%s*", "")
+  local rest = text:sub(last + 1):gsub("^:?%s*", ""):gsub("^%->%s*", "")
   return (signature:gsub("%s*\n%s*", " ")), rest
 end
 
