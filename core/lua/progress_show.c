@@ -20,7 +20,10 @@ enum { MOST = 512 };
 static struct {
   double written; /* when */
   bool visible;
+  void (*by)(const char *line); /* NULL: on standard error */
 } shown;
+
+void scl_progress_show_by(void (*show)(const char *line)) { shown.by = show; }
 
 double scl_progress_rate(const scl_level *levels, size_t count, double now, const char **unit) {
   for (size_t i = count; i > 0; i--) {
@@ -154,18 +157,26 @@ static size_t columns(void) {
 
 void scl_progress_hide(void) {
   if (!shown.visible) return;
+  shown.visible = false;
+  if (shown.by != NULL) {
+    shown.by("");
+    return;
+  }
   (void)fputs("\r\033[K", stderr);
   (void)fflush(stderr);
-  shown.visible = false;
 }
 
 static void show_line(double now) {
   line l = {0};
   describe(&l, now);
+  shown.visible = true;
+  if (shown.by != NULL) {
+    shown.by(l.text);
+    return;
+  }
   cut(&l, columns() - 1); /* a full line would wrap on some terminals */
   (void)fprintf(stderr, "\r%s\033[K", l.text);
   (void)fflush(stderr);
-  shown.visible = true;
 }
 
 static void write_line(double now) {
@@ -179,7 +190,7 @@ void scl_progress_show(scl_progress_event event, const scl_level *level) {
   size_t count;
   const double now = scl_progress_clock(), every = interval();
   const scl_level *levels = scl_levels(&count);
-  const bool terminal = on_terminal();
+  const bool terminal = shown.by != NULL || on_terminal();
   if (event == SCL_PROGRESS_END && level == levels && count == 1) scl_progress_hide();
   if (event != SCL_PROGRESS_REPORT || every <= 0) return;
   const double first = terminal ? FIRST : every, again = terminal ? AGAIN : every;

@@ -216,8 +216,8 @@ function w.loop()
 end
 
 function w.source(task)
-  return objects.call("source", objects.ask, task == "classes" and w.classes() or w.numbers(),
-    "source_of_targets") -- an allocation may fail in it
+  return objects.call("dataset", objects.ask, task == "classes" and w.classes() or w.numbers(),
+    "source_of_targets")
 end
 
 function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end
