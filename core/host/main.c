@@ -40,7 +40,8 @@ static const char usage[] =
     "Lua that\nthe prompt runs first; NO_COLOR: no colours; "
     "SCULLERY_ISA=plain|avx2|avx512\n"
     "names a lesser instruction set; SCULLERY_TRACEBACK=1 shows the library's own lines in "
-    "errors.\n";
+    "errors;\nSCULLERY_PROGRESS: seconds between lines of progress in a file, 0 for none;\n"
+    "SCULLERY_LOG: a file of JSON lines of progress (docs/progress.md).\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
 static const char *const subcommands[] = {"plugin", "data", "predict", "bench", "notebook"};
