@@ -129,8 +129,8 @@ end
 --- has no such option.
 function Table:texts() return texts_of(self) end
 
---- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
---- largest that was tried.
+--- table:notes(): sentences about the grid: for each option, whether its best value is the smallest
+--- or the largest that was tried.
 function Table:notes()
   local list = {}
   for _, one in ipairs(self.edge or {}) do
@@ -143,17 +143,18 @@ end
 
 -- ------------------------------------------------------------ its picture
 
---- table:plot{ options =, title =, width =, height = }: a figure of the score against what was
---- searched, with 1 standard error over the folds and the best marked: a line for an option of
---- numbers, bars for words and stages, a heatmap for two options of numbers. Of more options the
---- two that the score depends on most are drawn, the others at their best; options = a name or a
---- list of two draws these.
+--- table:plot{ options =, title =, width =, height = }: a figure of the score against the options
+--- that were searched, with 1 standard error over the folds, the best cell marked. One option of
+--- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. Of more options, it
+--- shows the two on which the score depends most, with the others at their best; options = a name
+--- or a list of two names chooses them.
 function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 -- ------------------------------------------------------------ saving
 
---- table:save("t.csv"): the table as CSV, whole or not at all: the options, the score's mean and
---- standard error, that of each fold, the fits that did not converge, and 1 in the row of the best.
+--- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
+--- standard error of the score, the score of each fold, the number of fits that did not converge,
+--- and 1 in the row of the best cell.
 function Table:save(path)
   csv_text.check_path(path)
   local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
