@@ -2,11 +2,11 @@
 #include "base/process.h"
 
 #include "base/interrupt.h"
+#include "base/spawn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -50,35 +50,14 @@ static int input_file(const char *input, size_t size) {
   return file;
 }
 
-/* The child hears signals as a program started from a shell does. */
 static int spawn(process *p, const char *const *words, int input) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t none, standard;
-  int failed = posix_spawn_file_actions_init(&actions);
-  if (failed) return failed;
-  failed = posix_spawnattr_init(&attributes);
-  if (failed) {
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return failed;
-  }
-  (void)sigemptyset(&none);
-  (void)sigemptyset(&standard);
-  (void)sigaddset(&standard, SIGINT);
-  (void)sigaddset(&standard, SIGTERM);
-  (void)sigaddset(&standard, SIGPIPE);
-  (void)posix_spawnattr_setsigmask(&attributes, &none);
-  (void)posix_spawnattr_setsigdefault(&attributes, &standard);
-  (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, p->output[1], STDOUT_FILENO);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, p->message[1], STDERR_FILENO);
-  if (!failed)
-    failed =
-        posix_spawnp(&p->child, words[0], &actions, &attributes, (char *const *)words, environ);
-  (void)posix_spawnattr_destroy(&attributes);
-  (void)posix_spawn_file_actions_destroy(&actions);
-  return failed;
+  const int files[] = {input, p->output[1], p->message[1]};
+  return scl_spawn_start(&(scl_spawn){.program = words[0],
+                                      .arguments = (char *const *)words,
+                                      .variables = environ,
+                                      .files = files,
+                                      .count = sizeof files / sizeof *files},
+                         &p->child);
 }
 
 static scl_status append(process *p, const char *bytes, size_t count, size_t most,

@@ -2,13 +2,13 @@
 #include "base/worker.h"
 #include "base/interrupt.h"
 #include "base/numbers.h"
+#include "base/spawn.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,6 @@
  * a process which a worker starts is not taken for one. */
 static const char VARIABLE[] = "SCULLERY_WORKER";
 enum { SOCKET = 3 }; /* descriptor in the worker */
-
-extern char **environ;
 
 struct scl_worker {
   pid_t process; /* 0: ended */
@@ -82,40 +80,6 @@ static char **changed_environment(char *worker, char *threads) {
   return list;
 }
 
-/* In a process group of its own: Ctrl-C of a terminal comes to us alone, and a signal of ours reaches
- * what the worker started too. */
-static int spawn(pid_t *process, char **arguments, char **variables, int output, int messages) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  sigset_t defaults, mask;
-  int reason = posix_spawn_file_actions_init(&files);
-  if (reason != 0) return reason;
-  if ((reason = posix_spawnattr_init(&how)) != 0) {
-    (void)posix_spawn_file_actions_destroy(&files);
-    return reason;
-  }
-  (void)sigemptyset(&mask);
-  (void)sigemptyset(&defaults);
-  (void)sigaddset(&defaults, SIGPIPE);
-  (void)sigaddset(&defaults, SIGTERM);
-  (void)sigaddset(&defaults, SIGXFSZ);
-  (void)posix_spawnattr_setsigmask(&how, &mask);
-  (void)posix_spawnattr_setsigdefault(&how, &defaults);
-  (void)posix_spawnattr_setpgroup(&how, 0);
-  (void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                           POSIX_SPAWN_SETSIGDEF);
-  reason = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  if (reason == 0) reason = posix_spawn_file_actions_adddup2(&files, messages, SOCKET);
-  if (reason == 0) reason = posix_spawn_file_actions_addclosefrom_np(&files, SOCKET + 1);
-  if (reason == 0)
-    reason = posix_spawn(process, "/proc/self/exe", &files, &how, arguments, variables);
-  (void)posix_spawnattr_destroy(&how);
-  (void)posix_spawn_file_actions_destroy(&files);
-  return reason;
-}
-
 /* A pipe and a socket, ours at 0 and the worker's at 1. The worker's are above the descriptors that
  * they become there, so that none is overwritten by another. */
 static int open_ends(int output[2], int messages[2]) {
@@ -152,7 +116,16 @@ static int start(scl_worker *worker, const char *settings, size_t threads) {
     variables = changed_environment(variable, count);
   }
   if (reason == 0 && (arguments == NULL || variables == NULL)) reason = ENOMEM;
-  if (reason == 0) reason = spawn(&worker->process, arguments, variables, output[1], messages[1]);
+  if (reason == 0) {
+    const int files[] = {-1, output[1], output[1], messages[1]}; /* the last at SOCKET */
+    reason = scl_spawn_start(&(scl_spawn){.program = "/proc/self/exe",
+                                          .arguments = arguments,
+                                          .variables = variables,
+                                          .files = files,
+                                          .count = sizeof files / sizeof *files,
+                                          .own_group = true},
+                             &worker->process);
+  }
   close_end(output[1]);
   close_end(messages[1]);
   worker->output = output[0];
