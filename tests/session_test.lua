@@ -146,7 +146,8 @@ function TestRun:test_question_marks_ask_for_help()
   lu.assertStrContains(printed "?", "Scullery")
   lu.assertStrContains(printed "ridge?", "sc.solver.ridge{...}") -- a name of help, no variable
   lu.assertStrContains(printed '? "ridge"', "sc.solver.ridge{...}")
-  lu.assertStrContains(printed "? kernel ridge", "solver.kernel_ridge")
+  lu.assertStrContains(printed "? exact kernel ridge",
+    "Topics whose texts have 'exact kernel ridge':\n  kernel_ridge ")
   lu.assertStrContains(printed "sc.solver.rigde?", "did you mean")
   values "x = 3"
   lu.assertStrContains(printed "x?", "3, a number")

@@ -356,17 +356,20 @@ local function found_text(words)
     end
     lines[#lines + 1] = ("  %-22s %s"):format(one.name, one.about)
   end
-  return #lines > 0 and "\nTopics that have the words:\n" .. table.concat(lines, "\n") or nil
+  return #lines > 0 and ("Topics whose texts have '%s':\n%s"):format(words,
+    table.concat(lines, "\n")) or nil
 end
 
 local function name_text(name)
   local text, near = help.topic(name)
   if text then return text end
   local asked = trim(name:sub(1, LONGEST_NAME))
+  local found = found_text(asked)
+  if found and asked:find("%s") then return found end
   return ("There is no help on '%s'%s%s"):format(#name > LONGEST_NAME
     and name:sub(1, LONGEST_NAME) .. "..." or name,
     near and (" (did you mean '" .. near .. "'?).") or ".",
-    found_text(asked) or " help() gives an overview.")
+    found and "\n" .. found or " help() gives an overview.")
 end
 
 --- help.text([x]): what help(x) prints, as a text.

@@ -3,7 +3,7 @@ local search = {}
 
 -- How well a topic answers one word: its name counts most, then its first line, then the rest.
 local function score(name, first, text, word)
-  if name == word then return 100 end
+  if name == word then return 30 end
   local total = 0
   if name:find(word, 1, true) then total = total + 20 end
   if first:find(word, 1, true) then total = total + 6 end
