@@ -103,9 +103,15 @@ static time_t now(void) {
   return time.tv_sec;
 }
 
-static int fail(const char *what, const char *text) {
-  (void)fwrite(shown, 1, count, stdout);
+static void tell(void) {
+  if (count > 0) (void)fwrite(shown, 1, count, stdout);
   (void)fflush(stdout);
+  free(shown);
+  free(plain);
+}
+
+static int fail(const char *what, const char *text) {
+  tell();
   (void)fprintf(stderr, "%s: %s\n", what, text);
   (void)kill(child, SIGKILL);
   return NOT_SHOWN;
@@ -167,7 +173,7 @@ static int play(void) {
     }
   }
   free(line);
-  (void)fwrite(shown, 1, count, stdout);
+  tell();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -169,23 +169,25 @@ static unsigned char paste(EditLine *editor, int key) {
 
 /* Whether a byte can be read; false after Ctrl-C. A press may come before the wait begins: it is
  * looked for again and again. */
-static bool wait_for_byte(EditLine *editor) {
+static bool wait_for_byte(void) {
   enum { LOOK_AGAIN = 200 }; /* milliseconds */
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   for (;;) {
     const int ready = poll(&input, 1, LOOK_AGAIN);
     if (scl_interrupted()) return false;
     if (ready > 0) return true;
-    if (ready < 0) (void)el_set(editor, EL_REFRESH); /* after Ctrl-Z, or in a new window size */
+    if (ready < 0 && self.editor != NULL) /* after Ctrl-Z, or in a new window size */
+      (void)el_set(self.editor, EL_REFRESH);
   }
 }
 
 /* The next character, by the locale; bytes that are none become the replacement character. */
 static int read_key(EditLine *editor, wchar_t *letter) {
   mbstate_t state = {0};
+  (void)editor;
   for (;;) {
     char byte;
-    if (!wait_for_byte(editor)) return -1;
+    if (!wait_for_byte()) return -1;
     const ssize_t count = read(STDIN_FILENO, &byte, 1);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) return (int)count;
@@ -214,14 +216,15 @@ static void bind_keys(EditLine *editor) {
                1); /* the terminal is put right at Ctrl-C, Ctrl-Z and a new window size */
   (void)el_set(editor, EL_HIST, history, self.history);
   (void)el_set(editor, EL_GETCFN, read_key);
-  (void)el_set(editor, EL_ADDFN, "scl-complete", "complete a name", complete);
-  (void)el_set(editor, EL_ADDFN, "scl-enter", "run the statement, or begin a line", enter);
-  (void)el_set(editor, EL_ADDFN, "scl-newline", "begin a line", new_line);
-  (void)el_set(editor, EL_ADDFN, "scl-up", "line above, or history", up);
-  (void)el_set(editor, EL_ADDFN, "scl-down", "line below, or history", down);
-  (void)el_set(editor, EL_ADDFN, "scl-begin", "beginning of the line", line_begin);
-  (void)el_set(editor, EL_ADDFN, "scl-end", "end of the line", line_end);
-  (void)el_set(editor, EL_ADDFN, "scl-paste", "insert what was pasted", paste);
+  /* el_wset keeps the texts as they are; el_set makes copies that libedit never frees */
+  (void)el_wset(editor, EL_ADDFN, L"scl-complete", L"complete a name", complete);
+  (void)el_wset(editor, EL_ADDFN, L"scl-enter", L"run the statement, or begin a line", enter);
+  (void)el_wset(editor, EL_ADDFN, L"scl-newline", L"begin a line", new_line);
+  (void)el_wset(editor, EL_ADDFN, L"scl-up", L"line above, or history", up);
+  (void)el_wset(editor, EL_ADDFN, L"scl-down", L"line below, or history", down);
+  (void)el_wset(editor, EL_ADDFN, L"scl-begin", L"beginning of the line", line_begin);
+  (void)el_wset(editor, EL_ADDFN, L"scl-end", L"end of the line", line_end);
+  (void)el_wset(editor, EL_ADDFN, L"scl-paste", L"insert what was pasted", paste);
   static const char *const keys[][2] = {
       {"^I", "scl-complete"},
       {"^R", "em-inc-search-prev"},
@@ -315,6 +318,7 @@ void scl_editor_open(lua_State *L, int place, bool colour) {
   self.colour = colour;
   self.at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   if (self.at_terminal && !is_dumb()) open_terminal();
+  if (self.at_terminal && self.editor == NULL) (void)setvbuf(stdin, NULL, _IONBF, 0);
 }
 
 /* Also at os.exit, which returns to nobody. */
@@ -361,13 +365,16 @@ static scl_typed edit(void) {
   return SCL_TYPED;
 }
 
+/* On a terminal stdin is unbuffered: what can be read waits in the system. */
+static int next_letter(void) { return self.at_terminal && !wait_for_byte() ? EOF : getc(stdin); }
+
 /* One line without its end onto the Lua stack. */
 static scl_typed read_line(void) {
   luaL_Buffer line;
   int letter;
   bool any = false;
   luaL_buffinit(self.L, &line);
-  while ((letter = getc(stdin)) != EOF && letter != '\n') {
+  while ((letter = next_letter()) != EOF && letter != '\n') {
     luaL_addchar(&line, (char)letter);
     any = true;
   }

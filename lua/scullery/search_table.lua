@@ -1,6 +1,6 @@
 --- The table of a search: a row a cell, printed, saved, and what its best cell says of the grid.
 local component = require "scullery.component"
-local core = require "scullery.core"
+local csv_text = require "scullery.csv_text"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
@@ -152,19 +152,11 @@ function Table:plot(given) return require("scullery.pictures.search").plot(self,
 
 -- ------------------------------------------------------------ saving
 
-local function quoted(text)
-  text = tostring(text)
-  if not text:find('[,"\r\n]') then return text end
-  return '"' .. text:gsub('"', '""') .. '"'
-end
-
 --- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
 --- standard error of the score, the score of each fold, the number of fits that did not converge,
 --- and 1 in the row of the best cell.
 function Table:save(path)
-  if type(path) ~= "string" or not path:find("%.csv$") then
-    error("takes the path of a .csv file, and got " .. options.show(path), 0)
-  end
+  csv_text.check_path(path)
   local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
   for _, row in ipairs(self) do folds = math.max(folds, row.folds and #row.folds or 0) end
   table.move({ self.score, "stderr" }, 1, 2, #heads + 1, heads)
@@ -183,11 +175,7 @@ function Table:save(path)
     line[#line + 1] = row == self.best and 1 or 0
     lines[#lines + 1] = line
   end
-  for i, line in ipairs(lines) do
-    for j, text in ipairs(line) do line[j] = quoted(text) end
-    lines[i] = table.concat(line, ",")
-  end
-  core.write_text(path, table.concat(lines, "\n") .. "\n")
+  csv_text.write(path, lines)
 end
 
 -- ------------------------------------------------------------ the edge of the grid

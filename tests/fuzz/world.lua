@@ -4,7 +4,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local help = require "scullery.help"
 local support = require "support"
-local ask = require("scullery.objects").ask
+local objects = require "scullery.objects"
 
 local w = { sc = sc, core = core, help = help }
 
@@ -216,7 +216,8 @@ function w.loop()
 end
 
 function w.source(task)
-  return ask(task == "classes" and w.classes() or w.numbers(), "source_of_targets")
+  return objects.call("dataset", objects.ask, task == "classes" and w.classes() or w.numbers(),
+    "source_of_targets")
 end
 
 function w.stage(kind) return core.fit_stage(kind or "standardize", core.source(w.X()), {}) end
