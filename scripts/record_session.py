@@ -32,7 +32,7 @@ PARTS = [
      "Here it was pressed after `{ ` and after `penalty = \"`.",
      [("sc.solver.ridge{ " + TAB, 'penalty = "' + TAB, INTERRUPT)]),
     ("`x?` is `help(x)`. `help` with some words searches all texts.",
-     ["sc.minmax?", 'help "leave-one-out"']),
+     ["sc.minmax?", 'help "Falkon"']),
     ("A search, its table, and the table as a picture.",
      ["train, test = ds:split{ test = 0.25, seed = 0 }",
       "p = sc.pipeline{",

@@ -399,20 +399,26 @@ function Pipeline:norm()
   return guarded("pipeline:norm", f.norm, f)
 end
 
---- p:bound{ delta = 0.05, theorem = }: a guarantee with probability 1 - delta, by name: total, the
---- empirical risk and the ingredients.
----   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023): risk <= empirical + 2 B rho
----   theta/sqrt(n) + M sqrt(log(1/delta)/(2n)), B = ||alpha||,
----     rho and M the Lipschitz constant and bound of the loss on [-B theta, B theta]; total with
----     theta as exact as is known, total_paper with their bound on it.
----   rkhsw11: Theorem 11, the excess risk of sfgd (lambda = the solver's, or given).
+--- p:bound{ delta = 0.05, theorem = }: an upper bound of the risk that holds with probability 1 -
+--- delta: a table with total, the empirical risk and the parts of the bound.
+---
+--- theorem:
+---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
+---     risk <= empirical + 2 B rho theta/sqrt(n) + M sqrt(log(1/delta)/(2n)),
+---     B = ||alpha||, rho and M the Lipschitz constant and the bound of the loss on
+---     [-B theta, B theta]. total uses theta as exactly as it is known, total_paper the
+---     bound on theta of the paper.
+---   rkhsw11: Theorem 11 of the same paper, the excess risk of sfgd (with the solver's lambda, or
+---     lambda = ).
 ---   rks (default without K): Rahimi and Recht (2008), weighted sums: empirical + estimation;
----   approximation: what T random features may lack.
+---     approximation is what T random features may lack.
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
----   maxout: Theorem 2 of Mroueh, Rennie and Goel, its estimation part.
---- radius: the longest row, by default that of the training rows. All are for one target in [-1, 1]
---- (classes are coded +-1), without an intercept; the empirical risk counts each row once, whatever
---- its weight.
+---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---
+--- radius: the length of the longest row; by default that of the training rows. All theorems are
+--- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
+--- counts once, whatever its weight. A bound is valid only if the training data was not used to
+--- select options.
 function Pipeline:bound(given)
   local f = need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.bounds").run, f, self.data, given)
@@ -421,11 +427,12 @@ end
 -- self.fitted: the model that learning made, apart from the recipe (model.lua); it holds no
 -- training data. self.data: the rows last learnt from.
 
---- p:info(): status, iterations, gap, residual, tolerance, loss, score (the solver's own estimate
---- of the risk), note, components (of sc.pca: variances and their share), calibration (how
+--- p:info(): a table about the fit: status ("converged", "stopped" or "iterations exhausted"),
+--- iterations, gap or residual with its tolerance, loss, score (the solver's own estimate of the
+--- risk), note, nonzeros (features with a weight), features, seconds of each stage, memory (bytes
+--- that the engine holds), components (of sc.pca: variances and their shares), and calibration (how
 --- probabilities are made, once they were asked for: method "loss" or "platt", folds, rows, slopes
---- and offsets of 1/(1 + exp(slope f + offset)); prints as a sentence), nonzeros (features with a
---- weight), seconds per stage, features, memory (bytes that the engine holds).
+--- and offsets of 1/(1 + exp(slope f + offset)); it prints as a sentence).
 function Pipeline:info()
   local f = need(self, "pipeline:info")
   local result = { n = f.n, d = f.dim, features = f.map_info and f.map_info.features,
@@ -484,10 +491,10 @@ function Pipeline:plot(what, data, given)
   return guarded("pipeline:plot", plot, self, what, data, given)
 end
 
---- p:report("m.html"[, { data =, title = }]): the fitted pipeline as an HTML page, whole or not at
---- all: stages with all options, accuracy with its error on the data set given and on the rows that
---- it learnt from, where they are kept, with pictures; the search, what the features estimate,
---- coefficients, columns, and a script that makes it again.
+--- p:report("m.html"[, { data =, title = }]): write the fitted pipeline as an HTML page, whole or
+--- not at all: stages with all options; accuracy with its error and pictures, on data and on the
+--- training rows if they are in memory; the search; what the features estimate; coefficients;
+--- columns; and a script that makes the model again.
 function Pipeline:report(path, given)
   need(self, "pipeline:report", true)
   guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
@@ -507,31 +514,37 @@ function Pipeline:__tostring()
 end
 
 --- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer =, progress = }):
---- a new fitted pipeline, with .choice (option -> value) and .table (a row a cell: choice, mean,
---- stderr, folds = the values of the folds, unconverged = fits that did not converge).
---- folds: k, at least 2, stratified for classification; "loo" (leave-one-out) or "gcv" (generalised
---- cross-validation) where the solver tells them of its own (ridge does, without fitting anew).
---- score: "error" (share of wrong labels; the default for classification) or "loss" (squared
---- error), which the walk itself counts; or any of sc.metrics by name ("auc", "f1", "mae", ...), a
---- list of a name and its options ({ "top_k", k = 3 }), or a function of (predictions, truth,
---- { scores =, probabilities =, classes =, weights = }), of which more is better unless it stands
---- in a list with better = "smaller". Rows count once where they are judged, whatever their weights
---- (gcv alone weighs them).
---- draws: so many random combinations, seeded, in place of the whole grid; sc.choose.log and
---- sc.choose.range without a count then give any point of their range; a list for the solver's path
---- option (lambda) is still gone through whole, as that costs no pass.
---- rule: "one_se" takes the simplest cell (fewest features, then most regularisation) within one
---- standard error of the best, which "best" takes.
---- stages: "shared" fits row stages once on all rows given (one pass for all folds); "fold" fits
---- them anew without each fold.
---- outer: k; the whole search is repeated without each of k outer folds and judged on it:
---- .table.outer = { mean, stderr, folds, choices }, an unbiased estimate of the risk.
---- .table.best is the best row; .table:save("t.csv") writes all. Where the best value of an option
---- is the smallest or the largest that was tried, the table and p:info().note say so (.table.edge:
---- a list of option, value, side).
---- progress: a function, as in p:fit; it is also called as each run ends (stage "search").
---- Stopped by Ctrl-C or an error, what was finished comes with the error: an object with message,
---- table and choice, which prints as text.
+--- cross-validation over all options and stages marked by sc.choose. Returns a new pipeline with
+--- the best options, fitted to all rows, with .choice (option -> value) and .table (a row for each
+--- cell: choice, mean, stderr, folds = the scores of the folds, unconverged = fits that did not
+--- converge).
+---
+--- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
+--- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
+--- does.
+---
+--- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
+--- squared error), which need no extra pass; the name of a metric of sc.metrics ("auc", "f1",
+--- "mae", ...); a list of such a name and its options ({ "top_k", k = 3 }); or a function of
+--- (predictions, truth, { scores =, probabilities =, classes =, weights = }). Larger is better for
+--- a function, unless it is given in a list with better = "smaller". Each row counts once in a
+--- score, whatever its weight, except for gcv.
+---
+--- draws: the number of random combinations to try instead of the whole grid. sc.choose.log and
+--- sc.choose.range without a count then give any point of their range. A list of values of the
+--- solver's path option (lambda) is always tried whole, as that needs no extra pass.
+---
+--- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
+--- regularisation) within one standard error of the best. stages: "shared" (default) fits the row
+--- stages once to all rows; "fold" fits them without each fold. outer = k: repeats the whole search
+--- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
+--- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
+---
+--- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
+--- option is the smallest or the largest that was tried, the table and p:info().note say so
+--- (.table.edge: a list of option, value, side). If Ctrl-C or an error stops a search, the error is
+--- an object with message, and with table and choice of the cells that were finished; it prints as
+--- text.
 function Pipeline:search(data, given)
   return guarded("pipeline:search", require("scullery.search").run, self, data, given)
 end
