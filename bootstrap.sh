@@ -24,6 +24,8 @@ TEXT
 say() { printf 'bootstrap: %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 
+in_ci() { [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; }
+
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
 
 as_root() {
@@ -74,9 +76,12 @@ build() {
   fi
 }
 
+# Tests that take many minutes (label "long") are for CI.
 run_tests() {
+  local left_out=(-LE long)
+  if in_ci; then left_out=(); fi
   say "testing in $1/"
-  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)"
+  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${left_out[@]}"
 }
 
 demo() {
@@ -99,12 +104,12 @@ fuzz() {
 all_tests() {
   local failed=0
   install_needed "${test_packages[@]}"
-  if [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; then
+  if in_ci; then
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
   build
   run_tests build || failed=1
-  if [ "${CI:-}" = true ] || [ -n "${SCULLERY_CI:-}" ]; then
+  if in_ci; then
     local preset
     for preset in asan tsan; do
       if build "$preset"; then run_tests "build-$preset" || failed=1; else failed=1; fi

@@ -27,7 +27,12 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(signals 30 30 --grace 15)
   add_attack(limits 15 15)
   add_attack(kills 15 15)
-  add_attack(experiments 300 20 --kills 1000)
+  add_attack(experiments 20 20)
+  # A thousand kills: minutes, for CI (label "long").
+  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 600 --kills 1000
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  describe_test(attack_experiments_long)
+  set_tests_properties(attack_experiments_long PROPERTIES LABELS "slow;attack;long" TIMEOUT 1200)
 elseif(SCULLERY_SANITIZE MATCHES "address")
   add_attack(api 45 45)
   add_attack(allocations 20 20)
