@@ -122,10 +122,12 @@ local function cells_are_small(panel, size)
     and "the cells are too small for their numbers" or nil
 end
 
--- Notes stand below the label of the x axis; more: what this picture has no room for.
-local function add_notes(lines, panel, room, more)
+-- Notes stand below the label of the x axis, and a gap where the legend follows; more: what this
+-- picture has no room for.
+local function add_notes(lines, panel, room, more, gap)
   local notes = table.move(panel.notes, 1, #panel.notes, 1, {})
   for _, note in pairs(more) do notes[#notes + 1] = note end
+  if gap then notes[#notes + 1] = " " end
   if #notes == 0 then return end
   local rows = { wrapped(panel.x.label or "", room) }
   for _, note in ipairs(notes) do rows[#rows + 1] = wrapped(note, room) end
@@ -144,7 +146,8 @@ local function panel_lines(panel, size)
   local turned = add_axis(lines, panel.x, "x", room - 50)
   if turned then lines[#lines + 1] = turned_margin(panel, room - 50) end
   add_axis(lines, panel.y, "y", height - 90)
-  add_notes(lines, panel, room, { cells_are_small(panel, size), no_legend })
+  add_notes(lines, panel, room, { cells_are_small(panel, size), no_legend },
+    panel.legend and not no_legend and taken == 0)
   lines[#lines + 1] = key
   if panel.colour_bar then add_colour_bar(lines, panel.colour_bar, height - 90) end
   if panel.equal then lines[#lines + 1] = "set size ratio -1" end
