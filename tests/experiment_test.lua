@@ -406,8 +406,21 @@ function TestGoingOn:test_other_data_are_refused()
     fails({ "has results of other data (1: 4 x 2, ", "Another name begins anew" }, experiment,
       { data = data or nil })
   end
-  experiment{ data = b, cells = { T = { 7 } } } -- no result is mixed
+  fails({ "has results of other data" }, experiment, { data = b, cells = { T = { 7 } } })
   fails({ "option 'data' takes a data set" }, experiment, { data = { 3 } })
+end
+
+function TestGoingOn:test_other_data_of_a_run_at_the_same_time_are_refused()
+  experiment{ name = "other", data = sc.dataset{ X = sc.ones(4, 2), y = sc.ones(4, 1) },
+    cells = { T = { 9 } } }
+  fails({ "has results of other data (1: 4 x 2, ", "than the script now has (no data)" },
+    experiment, { cells = { T = { 1, 2, 3 } }, run = function()
+      local line = support.read(file("other/results.jsonl")):match("\n([^\n]*\n)$")
+      local out = io.open(file(), "a")
+      out:write(line)
+      out:close()
+      return {}
+    end })
 end
 
 function TestGoingOn:test_other_versions_scripts_and_columns_are_told()

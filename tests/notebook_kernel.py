@@ -181,6 +181,23 @@ class KernelTest(unittest.TestCase):
     def test_standard_input_is_at_its_end(self):
         self.assertEqual(self.value("io.read() == nil"), "true")
 
+    def test_progress_is_one_line_that_goes(self):
+        asked = self.kernel.send("""
+          local level <close> = sc.progress.level{ name = "step \\255\\"", total = 5 }
+          local t = os.time()
+          while os.time() < t + 3 do level:step(2) end
+          print("done")""")
+        lines = [(m["msg_type"], m["content"]) for m in self.kernel.messages(asked)
+                 if m["msg_type"] in ("display_data", "update_display_data")]
+        self.assertGreater(len(lines), 1)
+        self.assertEqual([kind for kind, _ in lines],
+                         ["display_data"] + ["update_display_data"] * (len(lines) - 1))
+        self.assertEqual(len({c["transient"]["display_id"] for _, c in lines}), 1)
+        texts = [c["data"]["text/plain"] for _, c in lines]
+        self.assertTrue(texts[0].startswith('step \ufffd" 3 of 5'), texts[0])
+        self.assertEqual(texts[-1], "")
+        self.assertEqual(self.kernel.reply(asked)["status"], "ok")
+
     # ------------------------------------------------------------ limits
 
     def test_much_output_is_cut_with_a_sentence(self):

@@ -42,6 +42,8 @@ def texts(cell):
         text = output.get("text", data.get("text/plain", ""))
         if PICTURE in data or text.startswith("  "):  # a title stands in the middle
             text = text.split("\n")[0].strip()
+        if not text:
+            continue  # a line of progress that is no more
         types = [one for one in sorted(data) if one != PICTURE or shutil.which("gnuplot")]
         result.append((output.output_type, types, SECONDS.sub("SECONDS", text)))
     return result

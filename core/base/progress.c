@@ -12,10 +12,25 @@ static atomic_size_t numbers;
 static _Thread_local struct {
   scl_level levels[SCL_LEVELS];
   size_t count;
-  bool muted;
+  bool follows;
 } own;
 
-void scl_progress_mute(bool mute) { own.muted = mute; }
+scl_lead scl_progress_lead(void) {
+  scl_lead lead = {.count = own.count};
+  memcpy(lead.levels, own.levels, own.count * sizeof *own.levels);
+  return lead;
+}
+
+/* Nobody steps or closes the levels of the lead here. */
+void scl_progress_follow(const scl_lead *lead) {
+  memcpy(own.levels, lead->levels, lead->count * sizeof *own.levels);
+  own.count = lead->count;
+  for (size_t i = 0; i < own.count; i++)
+    own.levels[i].number = 0;
+  own.follows = true;
+}
+
+bool scl_progress_follows(void) { return own.follows; }
 
 void scl_progress_set_hook(scl_progress_hook hook) { atomic_store(&current, hook); }
 
@@ -40,7 +55,7 @@ static scl_level *find(size_t number) {
 
 static void tell(scl_progress_event event, const scl_level *level) {
   const scl_progress_hook hook = atomic_load(&current);
-  if (hook != NULL && !own.muted) hook(event, level);
+  if (hook != NULL) hook(event, level);
 }
 
 /* As it is shown on one line: control characters become blanks, and no character of UTF-8 is
@@ -56,7 +71,7 @@ static void copy_name(char to[SCL_LEVEL_NAME], const char *from) {
 }
 
 static scl_level *push(const char *name, const char *unit, double total, double began) {
-  if (own.muted || own.count == SCL_LEVELS) return NULL;
+  if (own.count == SCL_LEVELS) return NULL;
   scl_level *level = &own.levels[own.count++];
   *level = (scl_level){.unit = unit,
                        .total = total,

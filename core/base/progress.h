@@ -24,7 +24,7 @@ typedef struct scl_level {
 const scl_level *scl_levels(size_t *count);
 
 /* Open a level of counted things within those that are open. Returns its number, 0 where nothing is
- * told: too many are open, or the thread is muted. */
+ * told: too many are open. */
 size_t scl_level_open(const char *name, const char *unit, double total);
 /* Tell how many are done. false: the level is closed already. */
 bool scl_level_step(size_t number, double done, double loss);
@@ -56,8 +56,16 @@ typedef enum scl_progress_event {
 /* Called on the thread that works. */
 typedef void (*scl_progress_hook)(scl_progress_event event, const scl_level *level);
 void scl_progress_set_hook(scl_progress_hook hook);
-/* Whether levels of this thread are left out. */
-void scl_progress_mute(bool mute);
+
+/* Threads that work for another one are followers: their levels stand within those that it had open,
+ * and are told where it tells nothing itself, because it waits for them. */
+typedef struct scl_lead {
+  scl_level levels[SCL_LEVELS];
+  size_t count;
+} scl_lead;
+scl_lead scl_progress_lead(void);
+void scl_progress_follow(const scl_lead *lead);
+bool scl_progress_follows(void);
 
 /* Seconds that a level has left, from its own rate; NaN where that is not known yet. */
 double scl_level_left(const scl_level *level, double now);

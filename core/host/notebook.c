@@ -5,6 +5,8 @@
 #include "host/host.h"
 
 #include "base/interrupt.h"
+#include "lua/progress.h"
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,25 +18,50 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* send(line): one line to OUT, after all that was printed before it. */
+static struct {
+  int out;
+  long long request; /* the number of that which is answered */
+} notebook;
+
+/* To OUT, after all that was printed before; false where nobody reads it. */
+static bool write_out(const char *text, size_t left) {
+  (void)fflush(stdout);
+  while (left > 0) {
+    const ssize_t written = write(notebook.out, text, left);
+    if (written < 0 && errno != EINTR) return false;
+    if (written < 0) continue;
+    text += written;
+    left -= (size_t)written;
+  }
+  return true;
+}
+
+/* send(line): one line. */
 static int send_line(lua_State *L) {
-  size_t left;
-  const int out = (int)lua_tointeger(L, lua_upvalueindex(1));
+  size_t length;
   luaL_checkstring(L, 1);
   lua_settop(L, 1);
   lua_pushliteral(L, "\n");
   lua_concat(L, 2);
-  const char *next = lua_tolstring(L, 1, &left);
-  (void)fflush(stdout);
-  while (left > 0) {
-    const ssize_t written = write(out, next, left);
-    if (written < 0 && errno != EINTR)
-      return luaL_error(L, "the notebook cannot be written to: %s", strerror(errno));
-    if (written < 0) continue;
-    next += written;
-    left -= (size_t)written;
+  const char *line = lua_tolstring(L, 1, &length);
+  if (write_out(line, length)) return 0;
+  return luaL_error(L, "the notebook cannot be written to: %s", strerror(errno));
+}
+
+/* How far the cell is, "" where nothing more is to be shown. */
+static void send_progress(const char *line) {
+  cJSON *event = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(event, "event", "progress");
+  (void)cJSON_AddNumberToObject(event, "id", (double)notebook.request);
+  (void)cJSON_AddStringToObject(event, "text", line);
+  char *text = cJSON_PrintUnformatted(event);
+  if (text != NULL) {
+    const size_t length = strlen(text);
+    text[length] = '\n'; /* in the place of its end */
+    (void)write_out(text, length + 1);
   }
-  return 0;
+  cJSON_free(text);
+  cJSON_Delete(event);
 }
 
 /* A descriptor that was inherited, and that processes started by scripts do not inherit; -1 where
@@ -50,14 +77,13 @@ static int descriptor(const char *text) {
 }
 
 /* require "scullery.notebook.server".start(send) -> answer, failed; at places 1 and 2. */
-static bool start(lua_State *L, int out) {
+static bool start(lua_State *L) {
   lua_settop(L, 0);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "scullery.notebook.server");
   if (scl_protected_call(L, 1, 1) != LUA_OK) return false;
   lua_getfield(L, 1, "start");
-  lua_pushinteger(L, out);
-  lua_pushcclosure(L, send_line, 1);
+  lua_pushcfunction(L, send_line);
   if (scl_protected_call(L, 1, 2) != LUA_OK) return false;
   lua_remove(L, 1);
   return true;
@@ -86,16 +112,20 @@ int scl_notebook(lua_State *L, int argc, char **argv) {
   (void)signal(SIGINT, SIG_IGN);          /* between cells there is nothing to stop */
   (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   scl_interrupt_in_session();
+  notebook.out = out;
+  scl_progress_show_by(send_progress);
   char *line = NULL;
   size_t size = 0;
-  bool well = start(L, out);
+  bool well = start(L);
   while (well) {
     const ssize_t length = getline(&line, &size, requests);
     if (length <= 0) break;
+    notebook.request = strtoll(line, NULL, 10);
     well = answer(L, line, (size_t)length);
     (void)fflush(stdout);
   }
   if (!well) scl_report(L, "scullery: ");
+  scl_progress_show_by(NULL);
   free(line);
   (void)fclose(requests);
   return well ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -22,6 +22,7 @@ typedef struct folding {
   scl_model **models;
   atomic_size_t next, done;
   size_t level; /* of progress; told by the caller's thread */
+  scl_lead lead;
   pthread_mutex_t lock;
   size_t failed; /* the first of those that failed, in their order */
   scl_status status;
@@ -50,7 +51,7 @@ static void fail(folding *f, size_t i, scl_status status, const scl_error *error
   if (status == SCL_STATUS_CANCELLED) scl_interrupt();
 }
 
-/* On a thread of its own, which is muted, no level of progress is found. */
+/* Followers have no level of that number. */
 static void *drive(void *context) {
   folding *f = context;
   for (;;) {
@@ -67,8 +68,8 @@ static void *drive(void *context) {
   }
 }
 
-static void *drive_quietly(void *context) {
-  scl_progress_mute(true);
+static void *follow(void *context) {
+  scl_progress_follow(&((const folding *)context)->lead);
   return drive(context);
 }
 
@@ -110,9 +111,10 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
   const bool told = groups > 1 && training->flow.doing != NULL;
   const size_t mark = scl_profile_enter("solving");
   f.level = told ? scl_level_open("fold", NULL, (double)groups) : 0;
+  f.lead = scl_progress_lead();
   size_t started = 0;
   for (size_t wanted = count_drivers(&f); started + 1 < wanted; started++)
-    if (!scl_thread_start(&threads[started], drive_quietly, &f)) break;
+    if (!scl_thread_start(&threads[started], follow, &f)) break;
   (void)drive(&f);
   for (size_t i = 0; i < started; i++)
     scl_thread_join(threads[i]);

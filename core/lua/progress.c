@@ -226,10 +226,26 @@ static void make_level_class(lua_State *L) {
 
 /* ------------------------------------------------------------ the hook */
 
+/* Followers tell where the thread that they work for has told nothing for a second. Returns
+ * whether this event is shown. */
+static bool has_turn(scl_progress_event event) {
+  static const double PATIENCE = 1;
+  static double led; /* when the leading thread told something */
+  const double time = scl_progress_clock();
+  if (scl_progress_follows()) return event == SCL_PROGRESS_REPORT && time - led > PATIENCE;
+  led = time;
+  return true;
+}
+
 static void hook(scl_progress_event event, const scl_level *level) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   const scl_level copy = *level; /* whoever is told may open and close levels */
-  scl_progress_show(event, level);
-  scl_progress_log(event, level);
+  pthread_mutex_lock(&lock);
+  if (has_turn(event)) {
+    scl_progress_show(event, level);
+    scl_progress_log(event, level);
+  }
+  pthread_mutex_unlock(&lock);
   if (event == SCL_PROGRESS_REPORT && watcher.on &&
       pthread_equal(watcher.thread, pthread_self())) /* that which watched may be gone */
     tell_watcher(stepping != NULL ? stepping : scl_lua_running(), &copy);

@@ -20,7 +20,10 @@ enum { MOST = 512 };
 static struct {
   double written; /* when */
   bool visible;
+  void (*by)(const char *line); /* NULL: on standard error */
 } shown;
+
+void scl_progress_show_by(void (*show)(const char *line)) { shown.by = show; }
 
 double scl_progress_rate(const scl_level *levels, size_t count, double now, const char **unit) {
   for (size_t i = count; i > 0; i--) {
@@ -63,6 +66,18 @@ static void add_left(line *to, double seconds) {
   add(to, text);
 }
 
+/* ", 45600 rows/s": three digits */
+static void add_rate(line *to, double rate, const char *unit) {
+  char text[80], number[32];
+  if (strcmp(unit, "bytes") == 0) {
+    (void)snprintf(text, sizeof text, ", %s/s", scl_bytes_text(rate, number));
+  } else {
+    const double digit = pow(10, floor(log10(fmax(rate, 1e-9))) - 2);
+    (void)snprintf(text, sizeof text, ", %.*f %s/s", rate < 100, round(rate / digit) * digit, unit);
+  }
+  add(to, text);
+}
+
 /* "search 3 of 12", "learning 43%", "predict 1200 rows" */
 static void add_level(line *to, const scl_level *level) {
   char text[64] = "";
@@ -98,10 +113,7 @@ static void describe(line *to, double now) {
     if (&levels[i] == known) add_left(to, scl_level_left(known, now));
   }
   const double rate = scl_progress_rate(levels, count, now, &unit);
-  if (!isnan(rate)) {
-    (void)snprintf(text, sizeof text, ", %.3g %s a second", rate, unit);
-    add(to, text);
-  }
+  if (!isnan(rate)) add_rate(to, rate, unit);
   if (!isnan(scl_progress_loss(levels, count))) {
     (void)snprintf(text, sizeof text, ", loss %.4g", scl_progress_loss(levels, count));
     add(to, text);
@@ -145,18 +157,26 @@ static size_t columns(void) {
 
 void scl_progress_hide(void) {
   if (!shown.visible) return;
+  shown.visible = false;
+  if (shown.by != NULL) {
+    shown.by("");
+    return;
+  }
   (void)fputs("\r\033[K", stderr);
   (void)fflush(stderr);
-  shown.visible = false;
 }
 
 static void show_line(double now) {
   line l = {0};
   describe(&l, now);
+  shown.visible = true;
+  if (shown.by != NULL) {
+    shown.by(l.text);
+    return;
+  }
   cut(&l, columns() - 1); /* a full line would wrap on some terminals */
   (void)fprintf(stderr, "\r%s\033[K", l.text);
   (void)fflush(stderr);
-  shown.visible = true;
 }
 
 static void write_line(double now) {
@@ -170,7 +190,7 @@ void scl_progress_show(scl_progress_event event, const scl_level *level) {
   size_t count;
   const double now = scl_progress_clock(), every = interval();
   const scl_level *levels = scl_levels(&count);
-  const bool terminal = on_terminal();
+  const bool terminal = shown.by != NULL || on_terminal();
   if (event == SCL_PROGRESS_END && level == levels && count == 1) scl_progress_hide();
   if (event != SCL_PROGRESS_REPORT || every <= 0) return;
   const double first = terminal ? FIRST : every, again = terminal ? AGAIN : every;

@@ -1,11 +1,14 @@
---- sc.codes(matrix[, levels]): packed q-ary codes, to find near neighbours by Hamming distance;
---- sc.codes.load(path) reads saved ones. A code is a row of T whole numbers 0 .. levels-1 (levels:
---- by default the largest number and one, at least 2). feats:codes(X) gives the codes of maxout
---- features: C_t(x) = the place of the largest of q projections (MAXOUT, remark 1). For them
----   E mean Hamming distance(C(x), C(y)) = 1 - kappa_q(x, y),   kappa_q the probability that the
----   two places agree (q = 2: 1 - angle/pi).
---- A number takes ceil(log2 levels) bits, each in a plane of its own: distance = popcount(OR over
---- planes of (a XOR b)) / T.
+--- sc.codes(matrix[, levels]): packed hash codes, to find near neighbours by Hamming distance.
+--- matrix: n x T whole numbers 0 .. levels-1, a code a row. levels: by default the largest number
+--- plus 1, at least 2. sc.codes.load(path) reads saved codes.
+---
+--- feats:codes(X) gives the codes of features. Those of maxout are q-ary, C_t(x) = the position of
+--- the largest of q projections (Mroueh, Rennie and Goel 2015, remark 1), and have
+---
+---   E hamming(C(x), C(y)) = 1 - kappa_q(x, y)
+---
+--- where hamming is the share of places that differ and kappa_q is the probability that both
+--- positions agree (q = 2: 1 - angle/pi). A number takes ceil(log2 levels) bits.
 local core = require "scullery.core"
 local objects = require "scullery.objects"
 local options = require "scullery.options"

@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
+local targets = require "scullery.targets"
 local warn = require "scullery.warn"
 
 local data = {}
@@ -164,7 +165,7 @@ local function stream_npy(path, o)
   if kind == "classification" and not o.classes then
     error("a streaming classification needs option 'classes'", 0)
   end
-  local classes = kind == "classification" and dataset.check_classes(o.classes) or nil
+  local classes = kind == "classification" and targets.check_classes(o.classes) or nil
   return dataset.from_table({ task = kind, classes = classes }, core.stream_npy(path, o.y))
 end
 
@@ -209,7 +210,7 @@ local function generated_rows(given)
     error(("a classification has one column of labels, and option 'targets' got %d"):format(
       o.targets), 0)
   end
-  return dataset.from_table({ task = kind, classes = dataset.check_classes(o.classes) },
+  return dataset.from_table({ task = kind, classes = targets.check_classes(o.classes) },
     core.generator(o.n, o.d, 1, o.read))
 end
 

@@ -1,6 +1,7 @@
 --- Experiments: a function run for every cell of a grid, each result on the disk at once. A run
 --- that was killed goes on where it was; runs of one experiment at once share its cells.
 local cells = require "scullery.experiment.cells"
+local changes = require "scullery.experiment.changes"
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local fingerprint = require "scullery.fingerprint"
@@ -9,7 +10,6 @@ local progress = require "scullery.progress"
 local results = require "scullery.experiment.results"
 local running = require "scullery.experiment.running"
 local store = require "scullery.experiment.store"
-local values = require "scullery.experiment.values"
 local workers = require "scullery.experiment.workers"
 
 local experiment = {}
@@ -67,63 +67,6 @@ local function about(o)
     script = script and { path = running.text(script), sha256 = readable and digest or nil } }
 end
 
-local function told_data(data)
-  if data == nil then return "no data" end
-  local parts = {}
-  for _, name in ipairs(values.sorted(data)) do
-    local one = data[name]
-    parts[#parts + 1] = ("%s: %d x %d, %s"):format(name, one.rows, one.cols,
-      one.sha256 and one.sha256:sub(1, 12) or "a stream")
-  end
-  return table.concat(parts, "; ")
-end
-
--- Results of other data are not mixed with new ones; another version or script is told.
-local function check_same(run)
-  local now, told = run.about, {}
-  local data = now.data and core.json_encode(now.data)
-  for _, cell in ipairs(run.cells) do
-    local record = run.store.latest[cell.key]
-    if record and record.status == "done" then
-      local before = record.data and core.json_encode(record.data)
-      if before ~= data then
-        fail("%s has results of other data (%s) than the script now has (%s). Another name begins \z
-          anew, and so does removing that folder", run.store.path, told_data(record.data),
-          told_data(now.data))
-      end
-      told.version = record.scullery ~= now.scullery and record.scullery or told.version
-      local script, other = now.script, record.script
-      told.script = told.script or script and other and script.sha256 ~= other.sha256
-    end
-  end
-  if told.version then
-    running.say(run, "some cells were run by Scullery %s, and this is %s", told.version,
-      now.scullery)
-  end
-  if told.script then
-    running.say(run, "the script has changed since some cells were run; they are kept")
-  end
-end
-
--- Told once: results whose columns are not those that other cells have.
-local function watch_columns(run)
-  local columns
-  local function text_of(record) return table.concat(values.sorted(record.result), ", ") end
-  for _, cell in ipairs(run.cells) do
-    local record = run.store.latest[cell.key]
-    if record and record.status == "done" then columns = columns or text_of(record) end
-  end
-  return function(_, record)
-    if record.status ~= "done" then return end
-    local text = text_of(record)
-    if columns and text ~= columns then
-      running.say(run, "results have the columns %s, where earlier ones have %s", text,
-        columns)
-    end
-    columns = text
-  end
-end
-
 -- ---------------------------------------------------------------- running
 
 -- In this process, until every cell is finished, by this run or another.
@@ -156,7 +99,7 @@ end
 local function run_cells(run)
   local done = count_finished(run)
   local level <close> = progress.level{ name = "experiment", total = #run.cells - done }
-  local watch = watch_columns(run)
+  local watch = changes.watch_columns(run)
   if done > 0 then
     running.say(run, "%d of %d cells were done before", done, #run.cells)
   end
@@ -204,12 +147,13 @@ end
 local function run_here_or_by_workers(o, path, list, call)
   local run = new_run(o, path, list)
   if run.store then
-    check_same(run)
+    changes.refuse_other_data(run)
+    changes.tell(run)
     if all_done(run.store, list, o.retry) then return results.new(run.store, list) end
   end
   run.store = store.open(path, o.name)
   run.start = #run.store.records
-  check_same(run)
+  changes.refuse_other_data(run)
   if run.processes > 1 then run.settings = workers.settings(run, call) end
   run_cells(run)
   run.store:refresh()
@@ -230,6 +174,7 @@ local function serve(o, path, list)
   end, function()
     local run = new_run(o, path, list)
     run.store, run.start, run.retry = store.open(path, o.name), settings.start, settings.retry
+    changes.refuse_other_data(run)
     return run
   end)
 end

@@ -1,6 +1,6 @@
 --- The table of a search: a row a cell, printed, saved, and what its best cell says of the grid.
 local component = require "scullery.component"
-local core = require "scullery.core"
+local csv_text = require "scullery.csv_text"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
@@ -129,8 +129,8 @@ end
 --- has no such option.
 function Table:texts() return texts_of(self) end
 
---- table:notes(): sentences about the grid: for each option whose best value is the smallest or the
---- largest that was tried.
+--- table:notes(): sentences about the grid: for each option, whether its best value is the smallest
+--- or the largest that was tried.
 function Table:notes()
   local list = {}
   for _, one in ipairs(self.edge or {}) do
@@ -143,27 +143,20 @@ end
 
 -- ------------------------------------------------------------ its picture
 
---- table:plot{ options =, title =, width =, height = }: a figure of the score against what was
---- searched, with 1 standard error over the folds and the best marked: a line for an option of
---- numbers, bars for words and stages, a heatmap for two options of numbers. Of more options the
---- two that the score depends on most are drawn, the others at their best; options = a name or a
---- list of two draws these.
+--- table:plot{ options =, title =, width =, height = }: a figure of the score against the options
+--- that were searched, with 1 standard error over the folds, the best cell marked. One option of
+--- numbers: a line. Words or stages: bars. Two options of numbers: a heatmap. Of more options, it
+--- shows the two on which the score depends most, with the others at their best; options = a name
+--- or a list of two names chooses them.
 function Table:plot(given) return require("scullery.pictures.search").plot(self, given) end
 
 -- ------------------------------------------------------------ saving
 
-local function quoted(text)
-  text = tostring(text)
-  if not text:find('[,"\r\n]') then return text end
-  return '"' .. text:gsub('"', '""') .. '"'
-end
-
---- table:save("t.csv"): the table as CSV, whole or not at all: the options, the score's mean and
---- standard error, that of each fold, the fits that did not converge, and 1 in the row of the best.
+--- table:save("t.csv"): save the table as CSV, whole or not at all. Columns: the options, mean and
+--- standard error of the score, the score of each fold, the number of fits that did not converge,
+--- and 1 in the row of the best cell.
 function Table:save(path)
-  if type(path) ~= "string" or not path:find("%.csv$") then
-    error("takes the path of a .csv file, and got " .. options.show(path), 0)
-  end
+  csv_text.check_path(path)
   local heads, texts, folds = table.move(self.names, 1, #self.names, 1, {}), texts_of(self), 0
   for _, row in ipairs(self) do folds = math.max(folds, row.folds and #row.folds or 0) end
   table.move({ self.score, "stderr" }, 1, 2, #heads + 1, heads)
@@ -182,11 +175,7 @@ function Table:save(path)
     line[#line + 1] = row == self.best and 1 or 0
     lines[#lines + 1] = line
   end
-  for i, line in ipairs(lines) do
-    for j, text in ipairs(line) do line[j] = quoted(text) end
-    lines[i] = table.concat(line, ",")
-  end
-  core.write_text(path, table.concat(lines, "\n") .. "\n")
+  csv_text.write(path, lines)
 end
 
 -- ------------------------------------------------------------ the edge of the grid

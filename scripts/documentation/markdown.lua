@@ -20,6 +20,27 @@ local function with_code(text)
   return table.concat(parts) .. markdown.escaped(text:sub(at))
 end
 
+local ITEM = "\2" -- in front of a line that is an item of a list
+
+-- Lines such as "x, y: lists of numbers," whose next lines are set in, as items of a list.
+local function with_items(text)
+  local lines, out, item = {}, {}, false
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do lines[#lines + 1] = line end
+  for i, line in ipairs(lines) do
+    local indented = line:find("^%s%s%S") ~= nil
+    if item and indented then
+      out[#out] = out[#out] .. " " .. line:gsub("^%s+", "")
+    else
+      local before = item
+      item = not indented and line:find("^[%a_][%w_, ]*:%s.*[^:]$") ~= nil
+        and (lines[i + 1] or ""):find("^%s%s%S") ~= nil
+      if before ~= item and #out > 0 and line ~= "" then out[#out + 1] = "" end
+      out[#out + 1] = item and ITEM .. line or line
+    end
+  end
+  return table.concat(out, "\n")
+end
+
 --- markdown.body(text): paragraphs; lines that are indented, such as formulas, stay as they are in
 --- a block.
 function markdown.body(text)
@@ -30,13 +51,14 @@ function markdown.body(text)
     out[#out + 1] = wanted and "```" or "```\n"
     open = wanted
   end
-  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+  for line in (with_items(text) .. "\n"):gmatch("([^\n]*)\n") do
     if line:find("^%s%s") then
       fence(true)
       out[#out + 1] = line
     else
       fence(false)
-      out[#out + 1] = with_code(line)
+      local item = line:match("^" .. ITEM .. "(.*)$")
+      out[#out + 1] = item and "- " .. with_code(item) or with_code(line)
     end
   end
   fence(false)
@@ -89,7 +111,7 @@ function markdown.signed(text)
   local last = signature_end(text)
   local signature = last and text:sub(1, last)
   if not signature or not signature:find("[%w_][%(%{%[]") then return nil, text end
-  local rest = text:sub(last + 1):gsub("^:?%s*", "")
+  local rest = text:sub(last + 1):gsub("^:?%s*", ""):gsub("^%->%s*", "")
   return (signature:gsub("%s*\n%s*", " ")), rest
 end
 

@@ -135,14 +135,16 @@ class Child:
 
     # ------------------------------------------------------------ asking
 
-    def ask(self, request, show=lambda name, text: None, display=lambda data: None):
+    def ask(self, request, show=lambda name, text: None, display=lambda data: None,
+            progress=lambda text: None):
         """The answer to a request. Meanwhile show(stream, text) is called with what the child
-        prints, and display(data) with its pictures. Died where the child ends."""
+        prints, display(data) with its pictures, and progress(text) with a line that tells how far
+        it is, "" where there is none any more. Died where the child ends."""
         self.count += 1
         printed = Printed(show)
         try:
             self.send(f"{self.count} {json.dumps(request)}\n".encode())
-            return self.follow(printed, display)
+            return self.follow(printed, display, progress)
         finally:
             printed.finish()
 
@@ -153,7 +155,7 @@ class Child:
         except BrokenPipeError:
             pass  # follow() finds the end of the answers
 
-    def follow(self, printed, display):
+    def follow(self, printed, display, progress):
         while True:
             ready = {self.names[key.fd] for key, _ in self.selector.select(printed.due())}
             for name in ("stdout", "stderr"):
@@ -163,7 +165,9 @@ class Child:
                 for answer in self.read_answers(printed):
                     if answer["event"] == "done":
                         return answer
-                    if printed.admits(answer["data"]):
+                    if answer["event"] == "progress":
+                        progress(answer["text"])
+                    elif printed.admits(answer["data"]):
                         display(answer["data"])
             printed.flush_due()
 
@@ -197,7 +201,7 @@ class Child:
             raise Died(self.wait(5))
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in lines:
-            answer = json.loads(line)
+            answer = json.loads(line.decode(errors="replace"))
             if answer.get("id") == self.count:
                 yield answer
 

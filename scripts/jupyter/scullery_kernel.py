@@ -7,6 +7,7 @@ Jupyter's protocol by Debian's python3-ipykernel, and keeps no state but the chi
 import os
 import signal
 import subprocess
+import uuid
 
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
@@ -25,6 +26,25 @@ def version():
         return "unknown"
     words = said.stdout.replace(",", " ").split()
     return words[1] if len(words) > 1 else "unknown"
+
+
+class Progress:
+    """A line below a cell that tells how far it is, and is empty in the end."""
+
+    def __init__(self, tell):
+        self.tell, self.name, self.text = tell, None, ""
+
+    def show(self, text):
+        if self.name is None and text:
+            self.name = uuid.uuid4().hex
+            self.put("display_data", text)
+        elif self.name is not None and text != self.text:
+            self.put("update_display_data", text)
+
+    def put(self, kind, text):
+        self.text = text
+        self.tell(kind, {"data": {"text/plain": text}, "metadata": {},
+                         "transient": {"display_id": self.name}})
 
 
 class SculleryKernel(Kernel):
@@ -98,15 +118,19 @@ class SculleryKernel(Kernel):
             if not silent:
                 self.tell("display_data", {"data": data, "metadata": {}})
 
+        progress = Progress(lambda kind, content: silent or self.tell(kind, content))
         try:
-            answer = self.ask({"ask": "run", "code": code}, show=show, display=display)
+            answer = self.ask({"ask": "run", "code": code}, show=show, display=display,
+                              progress=progress.show)
         except OSError as error:
             return self.failure("NoProcess", f"{COMMAND} cannot be started: {error.strerror}; "
                                 "`scullery notebook install` names it anew", silent)
         except Died as died:
-            return self.failure("ProcessEnded", f"the process that runs the cells ended with {died}; "
-                                "the next cell starts a new one, in which no variables are set",
+            return self.failure("ProcessEnded", f"the process that runs the cells ended with {died}"
+                                "; the next cell starts a new one, in which no variables are set",
                                 silent)
+        finally:
+            progress.show("")
         if not answer["ok"]:
             return self.failure("Error", answer["message"], silent)
         if answer.get("data") and not silent:

@@ -1,7 +1,7 @@
 --- The object of an experiment: its rows, tables of them, and files.
 local core = require "scullery.core"
+local csv_text = require "scullery.csv_text"
 local objects = require "scullery.objects"
-local options = require "scullery.options"
 local summary = require "scullery.experiment.summary"
 local values = require "scullery.experiment.values"
 
@@ -86,11 +86,6 @@ function Experiment:best(given) return summary.best(self, given) end
 --- their messages, time and memory, how to reproduce, and every cell. Written whole or not at all.
 function Experiment:report(path) require("scullery.report.experiment").save(self, path) end
 
-local function quoted(text)
-  if not text:find('[,"\r\n]') then return text end
-  return '"' .. text:gsub('"', '""') .. '"'
-end
-
 local function field(value)
   if value == nil then return "" end
   if value ~= value then return "nan" end
@@ -120,9 +115,7 @@ end
 --- result ("result.NAME" where an option has that name), status, message, seconds,
 --- processor_seconds, memory (the most bytes that the process held) and time.
 function Experiment:save(path)
-  if type(path) ~= "string" or not path:find("%.csv$") then
-    error("takes the path of a .csv file, and got " .. options.show(path), 0)
-  end
+  csv_text.check_path(path)
   local lines = { heads_of(self) }
   for _, row in ipairs(self.rows) do
     local line = {}
@@ -133,11 +126,7 @@ function Experiment:save(path)
     end
     lines[#lines + 1] = line
   end
-  for i, line in ipairs(lines) do
-    for j, text in ipairs(line) do line[j] = quoted(text) end
-    lines[i] = table.concat(line, ",")
-  end
-  core.write_text(path, table.concat(lines, "\n") .. "\n")
+  csv_text.write(path, lines)
 end
 
 return results

@@ -70,6 +70,7 @@ local function add_line(self, text)
   record.place = #self.records + 1
   self.records[record.place] = record
   self.latest[record.key] = record
+  if self.check then self.check(record) end
 end
 
 local function add_lines(self, text)
@@ -118,6 +119,13 @@ end
 --- store:refresh(): take in what was added by this run and others.
 function store:refresh()
   add_lines(self, (core.journal_read(self.journal)))
+end
+
+--- store:watch(check): check(record) is called for every record that is there, and for those to
+--- come.
+function store:watch(check)
+  for _, record in ipairs(self.records) do check(record) end
+  self.check = check
 end
 
 --- store:add(record): on the disk when it returns.

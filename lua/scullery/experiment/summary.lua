@@ -1,5 +1,6 @@
 --- Means over the cells of an experiment: as a table that prints, as series for a picture, and the
 --- best of them.
+local numbers = require "scullery.pictures.numbers"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local text_table = require "scullery.text_table"
@@ -132,15 +133,6 @@ end
 
 -- ---------------------------------------------------------------- means
 
-local function statistics(list)
-  local n, sum, square = #list, 0, 0
-  if n == 0 then return nil end
-  for _, x in ipairs(list) do sum = sum + x end
-  local mean = sum / n
-  for _, x in ipairs(list) do square = square + (x - mean) ^ 2 end
-  return { mean = mean, error = n > 1 and math.sqrt(square / (n - 1) / n) or nil, count = n }
-end
-
 -- Rows that agree in the options named: a list of { cell = their values, rows }, in order.
 local function grouped(rows, names)
   local groups, place = {}, {}
@@ -151,21 +143,12 @@ local function grouped(rows, names)
     end
     local key = table.concat(texts, "\n")
     if not place[key] then
-      groups[#groups + 1] = { cell = cell, rows = {}, key = key, number = #groups }
+      groups[#groups + 1] = { cell = cell, rows = {}, key = key }
       place[key] = groups[#groups]
     end
     table.insert(place[key].rows, row)
   end
-  table.sort(groups, function(a, b)
-    for _, name in ipairs(names) do
-      local x, y = a.cell[name], b.cell[name]
-      if x ~= y and x ~= nil and y ~= nil then
-        if values.less(x, y) then return true end
-        if values.less(y, x) then return false end
-      end
-    end
-    return a.number < b.number
-  end)
+  table.sort(groups, values.order(names))
   return groups
 end
 
@@ -175,7 +158,9 @@ local function mean_of(rows, value)
     local number = row.status == "done" and row.result[value]
     if type(number) == "number" then list[#list + 1] = number end
   end
-  return statistics(list)
+  if #list == 0 then return nil end
+  local mean, deviation = numbers.mean(list)
+  return { mean = mean, error = deviation, count = #list }
 end
 
 -- ---------------------------------------------------------------- a table

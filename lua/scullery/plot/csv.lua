@@ -1,4 +1,6 @@
 --- The data behind a figure as comma-separated text, a row a point.
+local csv_text = require "scullery.csv_text"
+
 local csv = {}
 
 local PER_POINT = { "x", "y", "low", "high", "text", "value" } -- lists of a series
@@ -10,8 +12,7 @@ local function cell(value)
     local short = ("%.15g"):format(value)
     return tonumber(short) == value and short or ("%.17g"):format(value)
   end
-  local text = tostring(value)
-  return text:find('[,"\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
+  return csv_text.field(value)
 end
 
 -- The columns that any series of the figure has.

@@ -40,10 +40,10 @@ function figure.is(value) return getmetatable(value) == Figure end
 
 -- ---------------------------------------------------------------- the data behind it
 
---- fig:data("f.csv") saves the data behind the picture: a row a point, with the columns panel,
---- series, x, y, and where they are used low, high (ends of bands and whiskers), width (of bars),
---- text (the markers) and value (of a heatmap's cell). All points are saved, those too that were
---- not drawn.
+--- fig:data("f.csv"): save the data behind the picture, a row for each point, with the columns
+--- panel, series, x and y, and where they are used low and high (ends of bands and whiskers), width
+--- (of bars), text (of markers) and value (of the cells of a heatmap). All points are saved, also
+--- those that are not drawn.
 function Figure:data(path)
   if type(path) ~= "string" then
     error("takes the path of a .csv file, and got " .. options.show(path), 0)
@@ -59,9 +59,9 @@ local text_rules = { width = { type = "integer", low = 10, high = 1000 },
   colour = { type = "boolean", default = false } }
 options.declare("figure:text", text_rules)
 
---- fig:text{ width =, height =, colour = } -> the picture in Unicode, lines of text. width and
---- height in characters: by default those of the terminal, and a height that fits. colour = true:
---- with the terminal's colours.
+--- fig:text{ width =, height =, colour = }: the picture in Unicode, as a text of several lines.
+--- width, height: in characters; by default the width of the terminal, and a height that fits.
+--- colour = true: with colours of the terminal.
 function Figure:text(given)
   local o = options.check("figure:text", given or {}, text_rules, 0)
   return require("scullery.plot.unicode").text(self, { width = o.width or core.terminal().columns,
@@ -81,15 +81,15 @@ function Figure:__tostring()
   return unicode.text(self, { width = core.terminal().columns, ascii = unicode.must_be_ascii() })
 end
 
---- fig:svg() -> the text of the picture as SVG; nil and a reason where gnuplot cannot draw it.
+--- fig:svg(): the picture as the text of an SVG file; nil and a reason if gnuplot cannot draw it.
 function Figure:svg()
   local ok, drawn = options.attempt(require("scullery.plot.gnuplot").draw, self, "svg")
   if not ok then return nil, options.plain(drawn) end
   return require("scullery.plot.svg").inline(drawn)
 end
 
---- fig:save("f.svg") saves the picture, whole or not at all: .svg, .png and .pdf, which need
---- gnuplot (apt-get install gnuplot-nox), or .txt, the picture in Unicode, 80 columns wide.
+--- fig:save("f.svg"): save the picture, whole or not at all. .svg, .png and .pdf need gnuplot
+--- (apt-get install gnuplot-nox). .txt is the picture in Unicode, 80 columns wide.
 function Figure:save(path)
   if type(path) ~= "string" then
     error("takes the path of a file, and got " .. options.show(path), 0)
@@ -111,10 +111,10 @@ local shown_by
 --- figure.shown_by(f): fig:show() calls f(fig) from now on, as in a notebook.
 function figure.shown_by(f) shown_by = f end
 
---- fig:show() draws the picture in the terminal: in pixels where the terminal is known to take
---- sixel and gnuplot is there, else in Unicode, or in ASCII where the locale of a terminal is not
---- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook
---- the picture stands below the cell.
+--- fig:show(): draw the picture in the terminal: in pixels, if the terminal is known to take sixel
+--- and gnuplot is installed; otherwise in Unicode, or in ASCII if the locale of the terminal is not
+--- UTF-8. SCULLERY_SIXEL=1 says that the terminal takes sixel, 0 that it does not. In a notebook,
+--- the picture appears below the cell.
 function Figure:show()
   if shown_by then
     shown_by(self)

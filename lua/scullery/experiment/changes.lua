@@ -1,0 +1,72 @@
+--- What is other in a run than in the results that are there: other data are refused, the rest is
+--- told.
+local core = require "scullery.core"
+local running = require "scullery.experiment.running"
+local values = require "scullery.experiment.values"
+
+local changes = {}
+
+local function told_data(data)
+  if data == nil then return "no data" end
+  local parts = {}
+  for _, name in ipairs(values.sorted(data)) do
+    local one = data[name]
+    parts[#parts + 1] = ("%s: %d x %d, %s"):format(name, one.rows, one.cols,
+      one.sha256 and one.sha256:sub(1, 12) or "a stream")
+  end
+  return table.concat(parts, "; ")
+end
+
+--- changes.refuse_other_data(run): an error where a result is of other data than the run has, now
+--- or when another run adds it.
+function changes.refuse_other_data(run)
+  local own = run.about.data and core.json_encode(run.about.data)
+  run.store:watch(function(record)
+    local data = record.status == "done" and record.data
+    if record.status ~= "done" or (data and core.json_encode(data)) == own then return end
+    error(("%s has results of other data (%s) than the script now has (%s). Another name begins \z
+      anew, and so does removing that folder"):format(run.store.path, told_data(data),
+      told_data(run.about.data)), 0)
+  end)
+end
+
+--- changes.tell(run): where cells were run by another version of Scullery or of the script.
+function changes.tell(run)
+  local now, version, script = run.about, nil, false
+  for _, cell in ipairs(run.cells) do
+    local record = run.store.latest[cell.key]
+    if record and record.status == "done" then
+      version = record.scullery ~= now.scullery and record.scullery or version
+      script = script or now.script and record.script
+        and now.script.sha256 ~= record.script.sha256
+    end
+  end
+  if version then
+    running.say(run, "some cells were run by Scullery %s, and this is %s", version, now.scullery)
+  end
+  if script then
+    running.say(run, "the script has changed since some cells were run; they are kept")
+  end
+end
+
+local function columns_of(record) return table.concat(values.sorted(record.result), ", ") end
+
+--- changes.watch_columns(run): a function of (place, record) that tells of results whose columns
+--- are not those of the result before.
+function changes.watch_columns(run)
+  local columns
+  for _, cell in ipairs(run.cells) do
+    local record = run.store.latest[cell.key]
+    if record and record.status == "done" then columns = columns or columns_of(record) end
+  end
+  return function(_, record)
+    if record.status ~= "done" then return end
+    local text = columns_of(record)
+    if columns and text ~= columns then
+      running.say(run, "results have the columns %s, where earlier ones have %s", text, columns)
+    end
+    columns = text
+  end
+end
+
+return changes
