@@ -84,6 +84,7 @@ function TestCompletion:test_options_of_functions_and_methods()
     ["sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, met"] = "method",
     ["sc.data.rows{ tar"] = "targets", ["sc.plot.line{ leg"] = "legend",
     ["sc.plot.panels{ fig, col"] = "columns", ["sc.experiment{ proc"] = "processes",
+    ["sc.metrics.f1(a, b, { av"] = "average",
     ["p:plot{ ti"] = "title", ["unknown:report{ ti"] = "title" }
   for text, name in pairs(cases) do lu.assertEquals({ text, (at(text)) }, { text, { name } }) end
   -- the object is not known yet: options of all methods of that name

@@ -37,13 +37,23 @@ local rules = {
   bins = { type = "integer", low = 1 },
 }
 
---- inputs.options(title, given, names): the options of a metric; a list in their place is that of
---- the classes.
-function inputs.options(title, given, names)
+-- What each metric takes beside weights.
+local taken = {}
+for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "",
+  confusion = "classes", precision = "classes positive average",
+  recall = "classes positive average", f1 = "classes positive average", auc = "classes positive",
+  pr_auc = "classes positive", top_k = "classes k", log_loss = "classes",
+  calibration = "classes bins", mse = "", rmse = "", mae = "", nrmse = "", r2 = "" } do
+  taken[title] = { weights = rules.weights }
+  for name in names:gmatch("%S+") do taken[title][name] = rules[name] end
+  options.declare("metrics." .. title, taken[title])
+end
+
+--- inputs.options(title, given): the options of a metric; a list in their place is that of the
+--- classes.
+function inputs.options(title, given)
   if is_list(given) and #given > 0 then given = { classes = given } end
-  local own = { weights = rules.weights }
-  for _, name in ipairs(names or {}) do own[name] = rules[name] end
-  return options.check("metrics." .. title, given, own, 0)
+  return options.check("metrics." .. title, given, taken[title], 0)
 end
 
 --- inputs.weights(given, n): n x 1 weights, nil where rows count alike; second: their sum.

@@ -101,7 +101,7 @@ end
 --- know their classes, and are compared by the names of these. classes: their order; a label that
 --- is not among them comes after them. A list in place of the options is that of the classes.
 function labels.confusion(said, truth, given)
-  local o = inputs.options("confusion", given, { "classes" })
+  local o = inputs.options("confusion", given)
   local counts, classes = count_pairs(said, truth, o)
   return setmetatable({ counts = counts, classes = classes }, Confusion)
 end
@@ -123,7 +123,7 @@ local function ratio(a, b) return b > 0 and a / b or 0 end
 
 -- One of precision, recall and f1: for the positive class of two, or an average.
 local function measure(title, said, truth, given, of, undefined)
-  local o = inputs.options(title, given, { "classes", "positive", "average" })
+  local o = inputs.options(title, given)
   if o.average and o.positive ~= nil then fail("takes 'positive' or 'average', not both") end
   local list, classes = by_class(said, truth, o)
   local k = not o.average and inputs.positive(classes, o.positive)

@@ -12,9 +12,9 @@ local fail = inputs.fail
 local show = options.show
 
 -- What a metric is given: s (n x c), place of each row's class, classes, weights, their sum.
-local function read(title, given_scores, truth, given, names, what)
+local function read(title, given_scores, truth, given, what)
   what = what or "scores"
-  local o = inputs.options(title, given, names)
+  local o = inputs.options(title, given)
   local s = inputs.matrix(given_scores)
   local list, classes = inputs.truth(truth, o.classes)
   local n, c = s:rows(), s:cols()
@@ -91,7 +91,7 @@ end
 
 -- The area for the positive class of two, or the mean over classes, each against the others.
 local function mean_area(title, given_scores, truth, given, area)
-  local g = read(title, given_scores, truth, given, { "classes", "positive" })
+  local g = read(title, given_scores, truth, given)
   if #g.classes < 2 then
     fail("all rows are of the class %s: there is nothing to rank them against", show(g.classes[1]))
   end
@@ -134,7 +134,7 @@ end
 --- sc.metrics.top_k(scores, truth[, { k = 2, classes =, weights = }]): the share of rows whose
 --- class is among the k highest scores. Of equal scores the first column counts as higher.
 function scores.top_k(given_scores, truth, given)
-  local g = read("top_k", given_scores, truth, given, { "classes", "k" })
+  local g = read("top_k", given_scores, truth, given)
   local k, c, right = g.o.k or 2, g.s:cols(), 0
   if c == 1 then fail("takes a column of scores for each class, and got one column") end
   if k >= c then fail("the class is among the %d highest of %d scores of every row", k, c) end
@@ -153,14 +153,14 @@ end
 
 local LEAST = 1e-15 -- a probability of 0 for what happened would make the mean infinite
 
-local function read_probabilities(title, p, truth, given, names)
+local function read_probabilities(title, p, truth, given)
   local m = inputs.matrix(p)
   local finite, row, col = m:isfinite()
   if not finite then fail("the probability in row %d, column %d is not finite", row, col) end
   if m:rows() > 0 and (m:min() < 0 or m:max() > 1) then
     fail("probabilities lie in [0, 1], and these reach from %g to %g", m:min(), m:max())
   end
-  return read(title, m, truth, given, names, "probabilities")
+  return read(title, m, truth, given, "probabilities")
 end
 
 -- The probability of class k in row i.
@@ -174,7 +174,7 @@ end
 --- of the second). labels: places 1 .. c in the classes, or the classes' own names. A probability
 --- of 0 counts as 1e-15. A list in place of the options is that of the classes.
 function scores.log_loss(probabilities, truth, given)
-  local g = read_probabilities("log_loss", probabilities, truth, given, { "classes" })
+  local g = read_probabilities("log_loss", probabilities, truth, given)
   local sum = 0
   for i, k in ipairs(g.places) do
     sum = sum - weight(g, i) * math.log(math.max(chance(g, i, k), LEAST))
@@ -202,7 +202,7 @@ end
 --- (frequency) } without the empty bins; .error is the mean over rows of |said - seen| (the
 --- expected calibration error), .worst the largest difference. It prints as a table.
 function scores.calibration(probabilities, truth, given)
-  local g = read_probabilities("calibration", probabilities, truth, given, { "classes", "bins" })
+  local g = read_probabilities("calibration", probabilities, truth, given)
   local count, all = g.o.bins or 10, {}
   local two = #g.classes <= 2
   for i, own in ipairs(g.places) do
