@@ -7,6 +7,7 @@ local comments = require "scullery.help.comments"
 local component = require "scullery.component"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local text_table = require "scullery.text_table"
 
 local help = {}
 
@@ -39,6 +40,20 @@ local function summary(text)
   local stop = line:find("%.%s+%u")
   if stop then line = line:sub(1, stop) end
   return #line > 110 and line:sub(1, 107) .. "..." or line
+end
+
+-- The same without how it is called, beside its name.
+local function about(text)
+  return summary((text:gsub("^%a[%w_.:]*%b():%s+", "", 1):gsub("^%a[%w_.:]*%b{}:%s+", "", 1)))
+end
+
+-- heading, and below it names with what they are, { { name, about }, ... }. No line is longer than
+-- the terminal is wide.
+local function listing(heading, rows)
+  local terminal = core.terminal()
+  for _, row in ipairs(rows) do row[1] = "  " .. row[1] end
+  return heading .. "\n" .. text_table.text(rows, { gap = 1, least = { 16 },
+    sides = { "left", "left" }, width = terminal.output and terminal.columns or nil })
 end
 
 local function sorted(set)
@@ -92,13 +107,14 @@ local function plugin_summary(kind, name)
 end
 
 local function group_text(kind)
-  local lines = { ("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more."):format(kind, kind) }
+  local rows = {}
   for _, entry in ipairs(core.plugin_list()) do
     if entry.kind == kind then
-      lines[#lines + 1] = ("  %-14s %s"):format(entry.name, plugin_summary(kind, entry.name))
+      rows[#rows + 1] = { entry.name, plugin_summary(kind, entry.name) }
     end
   end
-  return table.concat(lines, "\n")
+  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more."):format(kind, kind),
+    rows)
 end
 
 -- ---------------------------------------------------------------- modules and objects
@@ -146,7 +162,7 @@ end
 
 -- One line a member; `base` is how one types the table.
 local function table_text(base, module, heading)
-  local lines = { heading or (base .. ":") }
+  local rows = {}
   for _, name in ipairs(sorted(module)) do
     local _, value = pcall(function() return module[name] end)
     local meta = type(value) == "table" and getmetatable(value)
@@ -154,34 +170,32 @@ local function table_text(base, module, heading)
     local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies")
       or member_text(name, value)
     if type(name) == "string" and name:sub(1, 1) ~= "_" then
-      lines[#lines + 1] = ("  %-14s %s"):format(name, text and summary(text)
-        or type(value) == "string" and value or type(value))
+      rows[#rows + 1] = { name, text and about(text)
+        or type(value) == "string" and value or type(value) }
     end
   end
-  return table.concat(lines, "\n")
+  return listing(heading or (base .. ":"), rows)
 end
 
 local function methods_text(kind)
   local place = types[kind]
   local index = comments.of_module(place[1])
-  local lines = { kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more." }
+  local rows = {}
   for _, name in ipairs(sorted(index and index.byname or {})) do
     local method = name:match("^" .. place[2] .. ":([%a][%w_]*)$")
-    if method then
-      lines[#lines + 1] = ("  %-14s %s"):format(method, summary(index.byname[name]))
-    end
+    if method then rows[#rows + 1] = { method, about(index.byname[name]) } end
   end
-  return table.concat(lines, "\n")
+  return listing(kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more.", rows)
 end
 
 local function matrix_text()
   local texts = c_texts()
-  local lines = { texts.matrix or "matrix", "", "Methods:" }
+  local rows = {}
   for _, name in ipairs(sorted(texts)) do
     local method = name:match("^matrix:(.+)$")
-    if method then lines[#lines + 1] = ("  %-14s %s"):format(method, summary(texts[name])) end
+    if method then rows[#rows + 1] = { method, about(texts[name]) } end
   end
-  return table.concat(lines, "\n")
+  return listing((texts.matrix or "matrix") .. "\n\nMethods:", rows)
 end
 
 -- The path of a value in sc ("data.csv"), two levels deep.
@@ -339,7 +353,7 @@ end
 function help.search(words)
   local list, seen = {}, {}
   for _, one in ipairs(require("scullery.help.search").ranked(help.topics(), words)) do
-    if not seen[one.text] then list[#list + 1] = { name = one.name, about = summary(one.text) } end
+    if not seen[one.text] then list[#list + 1] = { name = one.name, about = about(one.text) } end
     seen[one.text] = true
   end
   return list
@@ -348,16 +362,12 @@ end
 local MOST_FOUND = 12
 
 local function found_text(words)
-  local lines = {}
-  for i, one in ipairs(help.search(words)) do
-    if i > MOST_FOUND then
-      lines[#lines + 1] = "  and others: more words find fewer"
-      break
-    end
-    lines[#lines + 1] = ("  %-22s %s"):format(one.name, one.about)
-  end
-  return #lines > 0 and ("Topics whose texts have '%s':\n%s"):format(words,
-    table.concat(lines, "\n")) or nil
+  local found = help.search(words)
+  if #found == 0 then return nil end
+  local rows = {}
+  for i = 1, math.min(#found, MOST_FOUND) do rows[i] = { found[i].name, found[i].about } end
+  return listing(("Topics whose texts have '%s':"):format(words), rows)
+    .. (#found > MOST_FOUND and "\n  and others: more words find fewer" or "")
 end
 
 local function name_text(name)
