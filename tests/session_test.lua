@@ -144,6 +144,10 @@ function TestRun:test_question_marks_ask_for_help()
   lu.assertStrContains(printed "sc.solver.ridge?", "sc.solver.ridge{...}")
   lu.assertStrContains(printed "?sc.solver.ridge", "sc.solver.ridge{...}")
   lu.assertStrContains(printed "?", "Scullery")
+  values "p = sc.pipeline{ sc.solver.ridge{} }"
+  lu.assertStrContains(printed "p:search?", "p:search(ds")
+  lu.assertStrContains(printed "?p:search", "p:search(ds")
+  lu.assertStrContains(printed "pipeline:search?", "p:search(ds") -- a name of help
   lu.assertStrContains(printed "ridge?", "sc.solver.ridge{...}") -- a name of help, no variable
   lu.assertStrContains(printed '? "ridge"', "sc.solver.ridge{...}")
   lu.assertStrContains(printed "? exact kernel ridge",
