@@ -39,6 +39,7 @@ static const char usage[] =
     "Environment:\n"
     "  SCULLERY_THREADS     how many threads the engine uses\n"
     "  SCULLERY_DATA        the folder of data sets\n"
+    "  SCULLERY_DATA_URL    a mirror from which data sets are fetched\n"
     "  SCULLERY_PLUGIN_PATH folders of further plugins\n"
     "  SCULLERY_STARTUP     a file of Lua that the prompt runs first\n"
     "  SCULLERY_PROGRESS    seconds between lines of progress; 0 shows none\n"
