@@ -121,7 +121,8 @@ end
 TestErrors = {}
 
 function TestErrors:test_bad_usage_is_a_sentence_and_status_1()
-  for arguments, message in pairs{ ["--frobnicate"] = "unknown option '--frobnicate'; scullery --help",
+  for arguments, message in pairs{
+    ["--frobnicate"] = "unknown option '--frobnicate'; scullery --help lists the options",
     ["-e"] = "a value is missing after '-e'",
     ["-l"] = "a value is missing after '-l'",
       ["nosuch.lua"] = "cannot open the script 'nosuch.lua': No such file",

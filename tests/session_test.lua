@@ -188,7 +188,8 @@ function TestCommands:test_bench_runs_it_again_and_again()
   local said = printed ":bench f()"
   local runs = tonumber(said:match("^(%d+) runs"))
   lu.assertEquals(values "count", runs + 1)
-  lu.assertStrMatches(said, ".*median [^,]+, half of them between .+ and .+, all between .+ and .+\n")
+  lu.assertStrMatches(said,
+    ".*median [^,]+, half of them between .+ and .+, all between .+ and .+\n")
 end
 
 function TestCommands:test_profile_tells_the_stages_and_keeps_the_values()
