@@ -28,7 +28,8 @@ function TestArguments:test_version_and_help_go_to_standard_output()
   lu.assertStrMatches(out, "scullery %d+%.%d+%.%d+, Lua 5%.4.*")
   local help_status, help = scullery("--help")
   lu.assertEquals(help_status, 0)
-  for _, word in ipairs{ "usage: scullery", "plugin list", "data list", "bench", "-e CODE" } do
+  for _, word in ipairs{ "usage: scullery", "plugin list", "data list", "bench", "-e CODE",
+    "--set NAME", "SCULLERY_LOG" } do
     lu.assertStrContains(help, word)
   end
 end
@@ -120,7 +121,8 @@ end
 TestErrors = {}
 
 function TestErrors:test_bad_usage_is_a_sentence_and_status_1()
-  for arguments, message in pairs{ ["--frobnicate"] = "unknown option '--frobnicate'",
+  for arguments, message in pairs{
+    ["--frobnicate"] = "unknown option '--frobnicate'; scullery --help lists the options",
     ["-e"] = "a value is missing after '-e'",
     ["-l"] = "a value is missing after '-l'",
       ["nosuch.lua"] = "cannot open the script 'nosuch.lua': No such file",

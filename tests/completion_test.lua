@@ -117,6 +117,8 @@ function TestCompletion:test_words_that_an_option_takes()
   lu.assertEquals(one 'sc.data.csv("a", { categorical = "dr', "drop")
   lu.assertEquals(one 'unknown:search(ds, { rule = "on', "one_se")
   lu.assertEquals(at 'sc.solver.ridge{ lambda = "', {})
+  lu.assertEquals(at 'sc.sampler.gaussian{ gamma = "', { "median", "scale" }) -- beside numbers
+  lu.assertEquals(at 'unknown:search(ds, { folds = "', { "gcv", "loo" })
 end
 
 function TestCompletion:test_names_in_quotes()
@@ -125,6 +127,16 @@ function TestCompletion:test_names_in_quotes()
   lu.assertEquals(at 'sc.data.load("mnist", "t', { "test", "train" })
   lu.assertEquals(one 'help "pipeline:fi', "pipeline:fit")
   lu.assertEquals(one 'sc.plugin.info("solver.ri', "solver.ridge")
+end
+
+function TestCompletion:test_kinds_of_pictures_in_quotes()
+  environment.p = sc.pipeline{ sc.standardize() }
+  local all = { "calibration", "coefficients", "confusion", "residuals" }
+  lu.assertEquals(at 'p:plot("', all)
+  lu.assertEquals(one 'p:plot "res', "residuals")
+  lu.assertEquals(at 'unknown:plot("', all)
+  environment.text = "a"
+  lu.assertEquals(at 'text:plot("', {})
 end
 
 function TestCompletion:test_paths_in_quotes()

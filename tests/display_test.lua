@@ -224,4 +224,31 @@ function TestObjects:test_nothing_prints_an_address()
   end
 end
 
+-- ---------------------------------------------------------------- long lines of help
+
+function TestHelpIsFoldedBetweenWords()
+  local fold = require("scullery.help.folding").fold
+  lu.assertEquals(fold("a line of words", 40), "a line of words")
+  lu.assertEquals(fold("a line\n\nof words that", 8), "a line\n\nof words\nthat")
+  -- a paragraph goes on, a heading and a list do not
+  lu.assertEquals(fold("one two three\nfour five\nsix", 8), "one two\nthree\nfour\nfive six")
+  lu.assertEquals(fold("  one two three\n  four", 10), "  one two\n  three\n  four")
+  lu.assertEquals(fold("  one two three\n  four", 12), "  one two\n  three four")
+  lu.assertEquals(fold("sc.a{...}: b c d\nfour", 14), "sc.a{...}: b c\nd\nfour")
+  lu.assertEquals(fold("one two three\nAll:\n  x", 8), "one two\nthree\nAll:\n  x")
+  lu.assertEquals(fold("  name  what it does to rows", 16),
+    "  name  what it\n        does to\n        rows")
+  lu.assertEquals(fold("  a_long_name  what it does", 16), "  a_long_name\n  what it does")
+  lu.assertEquals(fold("ä ö ü ä ö ü", 5), "ä ö ü\nä ö ü") -- characters, not bytes
+  lu.assertEquals(fold("  " .. ("x"):rep(30) .. " y", 10), "  " .. ("x"):rep(30) .. "\n  y")
+  local overview = require("scullery.help").text(sc)
+  for columns = 20, 120, 20 do
+    local folded = fold(overview, columns)
+    lu.assertEquals(folded:gsub("%s+", " "), (overview:gsub("%s+", " ")))
+    for line in folded:gmatch "[^\n]+" do
+      lu.assertTrue(#line <= columns or not line:find("%S%s+%S"), line)
+    end
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

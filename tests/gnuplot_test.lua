@@ -169,6 +169,18 @@ function TestAScriptHoldsNoTextButQuoted()
   lu.assertStrContains(text, [["a\042b\140c\100d\044e\134f"]])
 end
 
+-- A line through one point alone cannot be seen.
+function TestPointsOfALineWithoutNeighboursAreDrawn()
+  local function points(given)
+    return count(script.of(sc.plot.line(given), "svg"), "with points")
+  end
+  lu.assertEquals(points{ y = { 1, nan, 3, nan, 2 } }, 1)
+  lu.assertEquals(points{ y = { 1, 2, nan, 3 } }, 1)
+  lu.assertEquals(points{ y = { 1, 2, nan, 3, 4 } }, 0)
+  lu.assertEquals(points{ y = { 1, nan, 3 }, marks = true }, 0)
+  lu.assertEquals(points{ y = { 1, 0, 3 }, y_log = true }, 1)
+end
+
 function TestHardTextsAreDrawn()
   need_gnuplot()
   for _, text in ipairs{ ("x"):rep(10000), ("word "):rep(2000), "日本語 \u{1f600} עברית", "\0\1\27",

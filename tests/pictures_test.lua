@@ -201,7 +201,7 @@ function TestConfusionCounts()
     lu.assertStrContains(fig.panels[1].y.categories[i], ("%d rows"):format(size))
   end
   local wrong = math.floor(classifier:error(test) * #test + 0.5)
-  lu.assertStrContains(notes_of(fig), ("%d of the %d rows given wrong"):format(wrong, #test))
+  lu.assertStrContains(notes_of(fig), ("wrong: %d of the %d rows given,"):format(wrong, #test))
 end
 
 function TestClassesMayBeNumbers()
@@ -226,7 +226,7 @@ function TestLabelsNeverSeenCountAsWrong()
   lu.assertStrContains(notes_of(fig), "2 rows have a label that was never seen")
   local said = classifier:labels(test.X)
   for i = 1, 2 do if said[i] == test:labels()[i] then wrong = wrong + 1 end end
-  lu.assertStrContains(notes_of(fig), ("%d of the %d rows given wrong"):format(wrong, #test))
+  lu.assertStrContains(notes_of(fig), ("wrong: %d of the %d rows given,"):format(wrong, #test))
 end
 
 function TestWilsonsIntervalSolvesItsEquation()

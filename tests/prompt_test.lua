@@ -150,6 +150,9 @@ function TestPrompt:test_a_home_that_cannot_be_written_is_told_once()
   lu.assertEquals(count(text, "The history is not kept: neither HOME"), 1)
   text = play({ [[type exit\r]], "end" }, { environment = { XDG_STATE_HOME = "/proc/nosuch" } })
   lu.assertEquals(count(text, "The history is not kept: /proc/nosuch/scullery/history: "), 1)
+  text = play({ [[type exit\r]], "end" }, { environment = { XDG_STATE_HOME = "/sys/nosuch" } })
+  lu.assertEquals(count(text, "The history is not kept: /sys/nosuch/scullery/history: "), 1)
+  lu.assertEquals(count(text, "No such file"), 0) -- but why the folder could not be made
 end
 
 -- ---------------------------------------------------------------- completion

@@ -193,6 +193,8 @@ function TestRangesGiveGridsAndDraws()
   local log = sc.choose.log{ 1e-4, 1, count = 5 }
   lu.assertEquals(#log.values, 5)
   lu.assertAlmostEquals(log.values[3], 1e-2, 1e-12)
+  lu.assertEquals(sc.choose.log{ 1e-5, 1e-2, count = 4 }.values, { 1e-5, 1e-4, 1e-3, 1e-2 })
+  lu.assertEquals(sc.choose.log{ 1e-8, 1e-4, count = 5 }.values, { 1e-8, 1e-7, 1e-6, 1e-5, 1e-4 })
   lu.assertEquals(sc.choose.range{ 10, 30, count = 3 }.values, { 10, 20, 30 })
   lu.assertEquals(sc.choose.range{ 1, 3, count = 9 }.values, { 1, 2, 3 })
   local function searched(seed)

@@ -144,6 +144,10 @@ function TestRun:test_question_marks_ask_for_help()
   lu.assertStrContains(printed "sc.solver.ridge?", "sc.solver.ridge{...}")
   lu.assertStrContains(printed "?sc.solver.ridge", "sc.solver.ridge{...}")
   lu.assertStrContains(printed "?", "Scullery")
+  values "p = sc.pipeline{ sc.solver.ridge{} }"
+  lu.assertStrContains(printed "p:search?", "p:search(ds")
+  lu.assertStrContains(printed "?p:search", "p:search(ds")
+  lu.assertStrContains(printed "pipeline:search?", "p:search(ds") -- a name of help
   lu.assertStrContains(printed "ridge?", "sc.solver.ridge{...}") -- a name of help, no variable
   lu.assertStrContains(printed '? "ridge"', "sc.solver.ridge{...}")
   lu.assertStrContains(printed "? exact kernel ridge",
@@ -184,7 +188,8 @@ function TestCommands:test_bench_runs_it_again_and_again()
   local said = printed ":bench f()"
   local runs = tonumber(said:match("^(%d+) runs"))
   lu.assertEquals(values "count", runs + 1)
-  lu.assertStrContains(said, "median")
+  lu.assertStrMatches(said,
+    ".*median [^,]+, half of them between .+ and .+, all between .+ and .+\n")
 end
 
 function TestCommands:test_profile_tells_the_stages_and_keeps_the_values()
@@ -278,7 +283,8 @@ end
 
 function TestScript:test_it_is_written_whole_or_not_at_all()
   values "x = 1"
-  lu.assertStrContains(message ":save /nosuch/folder/s.lua", "/nosuch/folder")
+  local said = message ":save /nosuch/folder/s.lua"
+  lu.assertStrMatches(said, ":save: /nosuch/folder/s%.lua: .+") -- and no place in a file of ours
 end
 
 os.exit(lu.LuaUnit.run(), true)

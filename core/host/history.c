@@ -21,11 +21,12 @@ static char path[4096];
 
 /* ---------------------------------------------------------------- the file */
 
-/* path, and the folders that lead to it. */
-static void find_path(void) {
+/* Sets path, and makes the folders that lead to it. Returns the error of the one that could not be
+ * made, 0 where there is none. */
+static int find_path(void) {
   const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   path[0] = 0;
-  int length = 0;
+  int length = 0, error = 0;
   if (base != NULL && *base != 0)
     length = snprintf(path, sizeof path, "%s/scullery/history", base);
   else if (home != NULL && *home != 0)
@@ -34,9 +35,11 @@ static void find_path(void) {
   for (char *slash = path[0] == 0 ? NULL : strchr(path + 1, '/'); slash != NULL;
        slash = strchr(slash + 1, '/')) {
     *slash = 0;
-    (void)mkdir(path, 0700);
+    const bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+    if (failed && error == 0) error = errno;
     *slash = '/';
   }
+  return error;
 }
 
 /* The file, locked; NULL with errno. It may have been replaced while the lock was waited for. */
@@ -159,13 +162,14 @@ static void shorten(const statements *all) {
 }
 
 void scl_history_open(void (*take)(const char *statement)) {
-  find_path();
+  const int no_folder = find_path();
   FILE *file = path[0] == 0 ? NULL : open_locked();
   if (file == NULL) {
     if (path[0] == 0)
       (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
     else
-      (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path, strerror(errno));
+      (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path,
+                    strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno));
     file = path[0] == 0 ? NULL : fopen(path, "re");
     path[0] = 0;
     if (file == NULL) return;

@@ -35,13 +35,19 @@ static const char usage[] =
     "  --           end of the options\n"
     "  --version    the version\n"
     "  --help       this text\n"
-    "Environment: SCULLERY_THREADS, SCULLERY_DATA, SCULLERY_PLUGIN_PATH; SCULLERY_STARTUP: a file "
-    "of "
-    "Lua that\nthe prompt runs first; NO_COLOR: no colours; "
-    "SCULLERY_ISA=plain|avx2|avx512\n"
-    "names a lesser instruction set; SCULLERY_TRACEBACK=1 shows the library's own lines in "
-    "errors;\nSCULLERY_PROGRESS: seconds between lines of progress in a file, 0 for none;\n"
-    "SCULLERY_LOG: a file of JSON lines of progress (docs/progress.md).\n";
+    "  --set NAME=VALUE[,VALUE...]  after a script: other values for the cells of its experiments\n"
+    "Environment:\n"
+    "  SCULLERY_THREADS     how many threads the engine uses\n"
+    "  SCULLERY_DATA        the folder of data sets\n"
+    "  SCULLERY_DATA_URL    a mirror from which data sets are fetched\n"
+    "  SCULLERY_PLUGIN_PATH folders of further plugins\n"
+    "  SCULLERY_STARTUP     a file of Lua that the prompt runs first\n"
+    "  SCULLERY_PROGRESS    seconds between lines of progress; 0 shows none\n"
+    "  SCULLERY_LOG         a file that gets progress as lines of JSON\n"
+    "  SCULLERY_SIXEL       1 or 0: whether the terminal draws sixel pictures\n"
+    "  SCULLERY_ISA         plain, avx2 or avx512: a lesser instruction set\n"
+    "  SCULLERY_TRACEBACK   1: errors show the library's own lines\n"
+    "  NO_COLOR             no colours\n";
 
 /* Subcommands are words that no script can be called by; ./plugin is a file. */
 static const char *const subcommands[] = {"plugin", "data", "predict", "bench", "notebook"};
@@ -80,7 +86,7 @@ typedef struct arguments {
 } arguments;
 
 static int bad_usage(const char *what, const char *option) {
-  (void)fprintf(stderr, "scullery: %s '%s'\n%s", what, option, usage);
+  (void)fprintf(stderr, "scullery: %s '%s'; scullery --help lists the options\n", what, option);
   return EXIT_FAILURE;
 }
 

@@ -81,8 +81,8 @@ local function range(law, given, from, to)
   local values, seen = {}, {}
   for i = 1, count do
     local value = i == 1 and low or i == count and high or at((i - 1) / (count - 1))
-    -- 0.001, where exp and log give 0.001000000000000001
-    if math.type(value) == "float" then value = tonumber(("%.15g"):format(value)) + 0.0 end
+    -- 1e-4 and 0.001, where exp and log give 9.999999999999999e-05 and 0.001000000000000001
+    if math.type(value) == "float" then value = tonumber(("%.13g"):format(value)) + 0.0 end
     if not seen[value] then values[#values + 1] = value end
     seen[value] = true
   end

@@ -176,11 +176,16 @@ local function option_row(code, last, environment)
   end
 end
 
--- The row's words that are words: a list, perhaps empty.
+-- The row's words that are words, or those that stand in quotes among what it takes ("a number
+-- above 0, "scale" or "median""): a list, perhaps empty.
 local function words_of(row)
   local list = {}
   for _, word in ipairs(row and row.words or {}) do
     if word:find("^[%w_.-]+$") then list[#list + 1] = { name = word } end
+  end
+  if #list > 0 then return list end
+  for word in (row and row.takes or ""):gmatch('"([%w_.-]+)"') do
+    list[#list + 1] = { name = word }
   end
   return list
 end
@@ -211,6 +216,23 @@ local function plugin_names(kind)
     end
   end
   return list
+end
+
+local function pictures()
+  local list = {}
+  for _, name in ipairs(require("scullery.pictures.model").names) do
+    list[#list + 1] = { name = name }
+  end
+  return list
+end
+
+local function is_method(path, title, environment)
+  if not path.method then return false end
+  load_declarations()
+  for _, one in ipairs(titles_of(path, environment)) do
+    if one == title then return true end
+  end
+  return false
 end
 
 -- Functions of Lua that take a path first.
@@ -262,6 +284,7 @@ local function quoted_candidates(code, last, typed, environment)
   end
   if name == "sc.data.path" then return data_sets() end
   if name == "sc.plugin.info" then return plugin_names() end
+  if place == 1 and is_method(path, "pipeline:plot", environment) then return pictures() end
   if is_path_argument(path, place, environment) then return files.matching(typed) end
 end
 

@@ -395,9 +395,13 @@ end
 local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
 
 --- help.painted(text[, colour]): a text of help with its headings in bold where colours are wanted:
---- where the terminal takes them, unless said.
+--- where the terminal takes them, unless said. On a terminal its lines are as long as that is wide.
 function help.painted(text, colour)
-  if colour == nil then colour = core.terminal().colour end
+  local terminal = core.terminal()
+  if terminal.output then
+    text = require("scullery.help.folding").fold(text, terminal.columns - 1)
+  end
+  if colour == nil then colour = terminal.colour end
   if not colour then return text end
   text = text:gsub("^[^\n:]+:", bold, 1)
   return (text:gsub("\n(%u[%w ]*:)%f[\n\0]", function(heading) return "\n" .. bold(heading) end))

@@ -110,7 +110,7 @@ end
 local function help_on(self, text)
   local help = require "scullery.help"
   if text == "" then return help.text() end
-  local code = self:read(text)
+  local code = self:read((text:gsub(":(%a[%w_]*)$", ".%1"))) -- x:method is no expression
   local ok, values = false, nil
   if code.chunk then ok, values = pcall(code.chunk) end
   if ok and values ~= nil then return help.text(values) end

@@ -120,7 +120,7 @@ command("bench", "EXPR", "run it again and again: median and spread of its secon
       return table.unpack(first, 1, first.n)
     end)
     if not ok then return ok, values, trace end
-    say(("%d runs after a first: median %s, half of them within %s and %s, all within %s and %s")
+    say(("%d runs after a first: median %s, half of them between %s and %s, all between %s and %s")
       :format(#times, seconds(quantile(times, 0.5)), seconds(quantile(times, 0.25)),
         seconds(quantile(times, 0.75)), seconds(times[1]), seconds(times[#times])))
     return nothing()
@@ -142,7 +142,8 @@ command("save", "FILE", "write the session as a script that does the same again"
     local script = require("scullery.session_script")
     local ok, message = self:protected(script.save, self, path)
     if not ok then return refuse(":save: %s", options.plain(message)) end
-    say(("%d statements written to %s%s"):format(#self.log, path, self.failed > 0
+    say(("%d %s written to %s%s"):format(#self.log, #self.log == 1 and "statement" or "statements",
+      path, self.failed > 0
       and (", without the %d that failed"):format(self.failed) or ""))
     return nothing()
   end)

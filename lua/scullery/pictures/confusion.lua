@@ -32,7 +32,7 @@ end
 --- confusion.error_text(about, wrong): a sentence with the share of wrong labels and its interval.
 function confusion.error_text(about, wrong)
   local low, high = numbers.wilson(wrong, about.n)
-  return ("%d of %s wrong: %.2f %% (95 %% interval %.2f to %.2f %%)"):format(wrong,
+  return ("wrong: %d of %s, %.2f %% (95 %% interval %.2f to %.2f %%)"):format(wrong,
     about.rows_text, 100 * wrong / about.n, 100 * low, 100 * high)
 end
 

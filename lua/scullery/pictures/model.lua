@@ -98,6 +98,9 @@ local kinds = {
 }
 local in_turn = { "residuals", "confusion", "calibration", "coefficients" }
 
+--- model.names: the kinds of pictures.
+model.names = in_turn
+
 --- model.applies(pipeline, what): whether there is such a picture of the model; else nil and a
 --- sentence.
 function model.applies(p, what) return kinds[what].applies(p.fitted) end

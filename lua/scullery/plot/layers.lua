@@ -85,11 +85,31 @@ local function add_band(made, layer)
     noborder notitle", add_data(made, rows), colour_of(layer))
 end
 
+-- The points of a line that have no neighbour, as where every other value is missing: a line
+-- through one point alone cannot be seen.
+local function alone(layer)
+  local xs, ys = {}, {}
+  local function is_drawn(i)
+    return layer.x[i] and layer.x[i] == layer.x[i] and layer.y[i] == layer.y[i]
+  end
+  for i = 1, #layer.x do
+    if is_drawn(i) and not is_drawn(i - 1) and not is_drawn(i + 1) then
+      xs[#xs + 1], ys[#ys + 1] = layer.x[i], layer.y[i]
+    end
+  end
+  return { xs, ys }
+end
+
 local function add_line(made, layer)
   local data = add_data(made, rows_of{ layer.x, layer.y })
   add_plot(made, "%s using 1:2 with %s linecolor %s linewidth 2 dashtype %s pointtype %d \z
     pointsize 0.6 %s", data, layer.marks and "linespoints" or "lines", colour_of(layer),
     pick(DASHES, layer.colour), pick(MARKERS, layer.colour), title_of(made, layer.label))
+  local single = not layer.marks and alone(layer)
+  if single and #single[1] > 0 then
+    add_plot(made, "%s using 1:2 with points linecolor %s pointtype %d pointsize 0.6 notitle",
+      add_data(made, rows_of(single)), colour_of(layer), pick(MARKERS, layer.colour))
+  end
 end
 
 -- x moved by a share of the axis.

@@ -1,0 +1,54 @@
+--- Long lines of help broken between words, to the width of a terminal.
+local folding = {}
+
+local entry = "^%s+%S+%s%s+" -- the name of a list's entry, up to its text
+
+local function columns_of(text) return utf8.len(text) or #text end
+
+-- Lines that go on begin below the text of a list's entry ("  name   text"), or as the line does.
+local function indent_of(line, columns)
+  local name = line:match(entry)
+  if name and columns_of(name) <= columns // 2 then return columns_of(name) end
+  return math.min(#line:match("^%s*"), columns // 2)
+end
+
+local function fold_line(line, columns)
+  if columns_of(line) <= columns then return { line } end
+  local indent, lines, current, empty = indent_of(line, columns), {}, "", true
+  for gap, word in line:gmatch("(%s*)(%S+)") do
+    if not empty and columns_of(current .. gap .. word) > columns then
+      lines[#lines + 1] = current
+      current = (" "):rep(indent) .. word
+    else
+      current = current .. gap .. word
+    end
+    empty = false
+  end
+  lines[#lines + 1] = current
+  return lines
+end
+
+-- Whether a line goes on with the paragraph of the one before it, and not with its heading.
+local function goes_on(before, line)
+  return before:match("^%s*") == line:match("^%s*") and line:find("^%s*[^%s/]")
+    and not before:find(entry) and not line:find(entry)
+    and not before:find("{%.%.%.}: ") and not before:find(":$") and not line:find(":$")
+end
+
+--- folding.fold(text, columns): the text with no line longer than columns, but for longer words.
+--- The end of a paragraph's line that was broken begins the next line.
+function folding.fold(text, columns)
+  local lines, before, carried = {}, nil, nil
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    local whole = line
+    if carried and goes_on(before, line) then
+      lines[#lines], whole = nil, carried .. " " .. line:match("%S.*")
+    end
+    local folded = fold_line(whole, columns)
+    table.move(folded, 1, #folded, #lines + 1, lines)
+    carried, before = #folded > 1 and folded[#folded] or nil, line
+  end
+  return table.concat(lines, "\n")
+end
+
+return folding
