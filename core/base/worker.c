@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so that
- * a process which a worker starts is not taken for one. */
+/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so
+ * that a process which a worker starts is not taken for one. */
 static const char VARIABLE[] = "SCULLERY_WORKER";
 enum { SOCKET = 3 }; /* descriptor in the worker */
 
@@ -82,8 +82,8 @@ static char **changed_environment(char *worker, char *threads) {
   return list;
 }
 
-/* In a process group of its own: Ctrl-C of a terminal comes to us alone, and a signal of ours reaches
- * what the worker started too. */
+/* In a process group of its own: Ctrl-C of a terminal comes to us alone, and a signal of ours
+ * reaches what the worker started too. */
 static int spawn(pid_t *process, char **arguments, char **variables, int output, int messages) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
@@ -184,8 +184,6 @@ scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **o
   *out = worker;
   return SCL_STATUS_OK;
 }
-
-long scl_worker_process(const scl_worker *worker) { return (long)worker->process; }
 
 /* ------------------------------------------------------------ listening */
 

@@ -1,6 +1,7 @@
 /* A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
- * format of libedit's own history files, which older sessions wrote, read by its escapes. Statements
- * are appended under a lock, so that sessions which run at once lose nothing of each other. */
+ * format of libedit's own history files, which older sessions wrote, read by its escapes.
+ * Statements are appended under a lock, so that sessions which run at once lose nothing of each
+ * other. */
 #define _GNU_SOURCE
 #include "host/history.h"
 
