@@ -27,6 +27,14 @@ function TestWhatActsOnATerminalIsReplaced()
   lu.assertEquals(text.width("\27\0\u{202e}"), 3, "counted as they are shown")
 end
 
+function TestValidReplacesBytesOfNoCharacter()
+  lu.assertEquals(text.valid("", "?"), "")
+  lu.assertEquals(text.valid("é\0日", "?"), "é\0日")
+  lu.assertEquals(text.valid("\xff é\xc3", "?"), "? é?")
+  lu.assertEquals(text.valid("a\xe6\x97", function(byte) return ("<%x>"):format(byte) end),
+    "a<e6><97>")
+end
+
 -- Random bytes and characters: pieces are as wide as the text, and clean twice is clean once.
 function TestCleanTextsOfAnyBytes()
   local random = 7

@@ -4,6 +4,7 @@
 --- what every record says }.
 local core = require "scullery.core"
 local options = require "scullery.options"
+local valid = require("scullery.text").valid
 local values = require "scullery.experiment.values"
 local warn = require "scullery.warn"
 
@@ -57,12 +58,7 @@ end
 
 --- running.text(message): valid UTF-8 of a length that fits in a line.
 function running.text(message)
-  message = message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")
-  while true do
-    local _, at = utf8.len(message)
-    if not at then return message end
-    message = message:sub(1, at - 1) .. "?" .. message:sub(at + 1)
-  end
+  return valid((message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")), "?")
 end
 
 -- What was raised, as a sentence.
