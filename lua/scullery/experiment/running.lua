@@ -136,16 +136,15 @@ function running.cell(run, i)
     context_of(run, i))
   local seconds = core.now() - began
   local used, memory = core.usage()
-  if not ok and type(result) == "string" and result:find("interrupted!", 1, true) then
-    error("interrupted!", 0)
-  end
+  local message = not ok and sentence(result)
+  if message and message:find("interrupted!", 1, true) then error("interrupted!", 0) end
   local fields = { status = "failed", seconds = seconds, processor_seconds = used - seconds_before,
     memory = memory }
   if ok then
     fields.result, fields.message = flat(result)
     if fields.result then fields.status = "done" end
   else
-    fields.message = sentence(result)
+    fields.message = message
   end
   return running.record(run, i, fields)
 end
