@@ -17,7 +17,8 @@ import pyte
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = sys.argv[1] if len(sys.argv) > 1 else os.path.join(SOURCE, "docs", "session.md")
-COMMAND = sys.argv[2] if len(sys.argv) > 2 else os.path.join(SOURCE, "build", "scullery")
+COMMAND = os.path.abspath(sys.argv[2] if len(sys.argv) > 2
+                          else os.path.join(SOURCE, "build", "scullery"))
 ROWS, COLUMNS = 40, 100
 TAB, ENTER, INTERRUPT = "\t", "\r", "\x03"
 

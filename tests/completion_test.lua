@@ -153,6 +153,22 @@ function TestCompletion:test_paths_in_quotes()
   os.execute("rm -r " .. support.quote(folder))
 end
 
+function TestCompletion:test_names_of_files_cannot_act_on_the_terminal()
+  local folder = os.tmpname()
+  os.remove(folder)
+  os.execute("mkdir " .. folder)
+  for _, name in ipairs{ "a\27]0;title\7", "aé.csv", "a\u{9b}2Jb" } do
+    assert(io.open(folder .. "/" .. name, "w")):close()
+  end
+  local typed = 'sc.data.csv("' .. folder .. "/a"
+  lu.assertEquals(#at(typed), 2, "that with control characters of ASCII cannot be typed")
+  local _, list = completion.add(typed, environment, 80)
+  lu.assertStrContains(list, "/aé.csv")
+  lu.assertNil(list:find("[\0-\9\11-\31]"), list)
+  lu.assertNil(list:find("\u{9b}", 1, true), list)
+  os.execute("rm -r " .. support.quote(folder))
+end
+
 function TestCompletion:test_commands()
   lu.assertEquals(one ":wh", "who")
   lu.assertEquals({ at ":time sc.samp" }, { { "sampler" }, 10 })

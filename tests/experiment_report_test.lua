@@ -140,7 +140,17 @@ function TestPictures:test_too_many_lines_are_averaged_and_it_is_told()
   end
   local panel = drawn(rows)[1].figure.panels[1]
   lu.assertEquals(#panel.layers, 5)
-  lu.assertStrContains(table.concat(panel.notes, "\n"), "means over all values of a")
+  lu.assertEquals(panel.notes, { "means over all values of a" })
+  lu.assertNil(panel.layers[1].low, "values of a are no repetitions: their spread is no error")
+end
+
+function TestPictures:test_a_single_seed_has_no_band_beside_those_of_several()
+  local rows = grid({ 10, 100 }, { 1 }, 3)
+  rows[#rows + 1] = row({ T = 1000, lambda = 1, seed = 1, data = "wdbc" }, { error = 0.002 })
+  local layer = drawn(rows)[1].figure.panels[1].layers[1]
+  lu.assertTrue(layer.low[2] < layer.y[2] and layer.y[2] < layer.high[2])
+  lu.assertEquals(layer.y[3], 0.002)
+  lu.assertNotEquals(layer.low[3], layer.low[3], "an unknown error is a gap, not 0")
 end
 
 function TestPictures:test_bars_where_no_option_is_a_number()
@@ -151,6 +161,7 @@ function TestPictures:test_bars_where_no_option_is_a_number()
   lu.assertEquals(panel.x.categories, { "a", "b" })
   lu.assertEquals(panel.layers[1].y, { 2, 4 })
   lu.assertEquals(panel.layers[1].high[1], 3)
+  lu.assertNotEquals(panel.layers[1].high[2], panel.layers[1].high[2], "of one seed none")
 end
 
 function TestPictures:test_numbers_that_cannot_be_drawn()

@@ -324,6 +324,25 @@ function TestFailures:test_ctrl_c_is_no_failure_and_stops_all()
   lu.assertEquals({ count, #lines() }, { 2, 2 })
 end
 
+-- The error of a search carries the cells that it finished.
+function TestFailures:test_ctrl_c_in_a_search_of_a_cell_stops_all()
+  local X = sc.randn{ 60, 2, seed = 1 }
+  local ds = sc.dataset{ X = X, y = X:column(1) }
+  local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = sc.choose{ 0.5, 1, 2 } },
+    phi = sc.nonlinearity.fourier(), T = 5, seed = 1 }, sc.solver.ridge{ lambda = 1 } }
+  local count, raised = 0, nil
+  fails({ "interrupted!" }, experiment, { cells = { i = { 1, 2 } }, run = function()
+    count = count + 1
+    local ok
+    ok, raised = pcall(p.search, p, ds, { folds = 3, progress = function(report)
+      if report.stage == "search" and report.done == 1 then core.interrupt() end
+    end })
+    if not ok then error(raised, 0) end
+    return {}
+  end })
+  lu.assertEquals({ count, type(raised), #lines() }, { 1, "table", 1 })
+end
+
 function TestFailures:test_an_experiment_within_its_own_cell()
   local message
   experiment{ run = function()

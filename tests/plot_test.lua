@@ -127,6 +127,15 @@ function TestNumbersThatCannotBeDrawnAreGapsAndNoted()
   lu.assertTrue(panel.y.high < 3)
 end
 
+function TestInfiniteErrorsReachToTheEndsOfTheAxis()
+  for _, log in ipairs{ false, true } do
+    local panel = panel_of(sc.plot.line{ y = { 1, 2, 3 }, error = { 0.1, inf, 0.1 }, y_log = log })
+    lu.assertTrue(panel.y.low > -10 and panel.y.high < 10, "those of the finite ones")
+    lu.assertEquals(panel.layers[1].low[2], log and 0 or panel.y.low)
+    lu.assertEquals(panel.layers[1].high[2], panel.y.high)
+  end
+end
+
 function TestALogAxisTakesPositiveNumbers()
   local panel = panel_of(sc.plot.line{ y = { -1, 0, 1, 10 }, error = { 0, 0, 2, 1 }, y_log = true })
   lu.assertEquals(panel.notes, { "2 values are not positive and are not drawn on a log axis" })

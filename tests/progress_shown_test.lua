@@ -390,6 +390,15 @@ function TestLog.test_what_cannot_be_written_is_told_once()
   os.remove(folder)
 end
 
+function TestLog.test_a_limit_on_the_size_of_files_ends_no_work()
+  local path = support.write(nil, ("x"):rep(512))
+  local status, out, err = shell(("ulimit -f 1; SCULLERY_LOG=%s %s 0.1 | cat"):format(quote(path),
+    command)) -- of 512 bytes
+  lu.assertEquals({ status, out }, { 0, "done\n" })
+  lu.assertStrContains(err, "cannot write to '" .. path .. "': File too large")
+  os.remove(path)
+end
+
 function TestLog.test_a_reader_that_goes_ends_no_work()
   local pipe = os.tmpname()
   os.remove(pipe)

@@ -129,6 +129,13 @@ function TestPrompt:test_a_file_that_libedit_wrote_is_read()
     [[type exit\r]], "end" }
 end
 
+function TestPrompt:test_a_torn_line_of_the_history_spoils_no_other()
+  os.execute("mkdir -p " .. home .. "/scullery")
+  support.write(home .. "/scullery/history", "_HiStOrY_V2_\nx = 1\ny = ")
+  play{ [[type z = 3\r]], [[type exit\r]], "end" }
+  lu.assertEquals(history(), { "_HiStOrY_V2_", "x = 1", "y = ", "z = 3", "exit" })
+end
+
 function TestPrompt:test_a_long_history_is_cut()
   os.execute("mkdir -p " .. home .. "/scullery")
   local lines = { "_HiStOrY_V2_" }

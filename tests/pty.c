@@ -1,4 +1,5 @@
-/* Runs a command on a terminal of its own, for tests of the prompt: pty COLUMNS ROWS COMMAND [ARG...]
+/* Runs a command on a terminal of its own, for tests of the prompt:
+ *   pty COLUMNS ROWS COMMAND [ARG...]
  * The standard input is what happens, a line each:
  *   type TEXT   keys; \e, \r, \n, \t, \\ and \xHH stand for bytes
  *   wait TEXT   until the terminal has shown the text, escape sequences aside, after what was

@@ -44,6 +44,16 @@ end
 TestStatus = {}
 function TestStatus:setUp() start() end
 
+function TestStatus:test_an_open_block_is_unfinished_whatever_it_holds()
+  for _, text in ipairs{ "function f()", "function f()\n  x", "y = 1\nif x then\n  local z = 1",
+    "x = 1\nfor i = 1, 2 do f(i)", "t = { function()\n  g()" } do
+    lu.assertEquals(s:status(text), "unfinished", text)
+  end
+  for _, text in ipairs{ "x", "y = 1\nx", "x.y, z", "function f()\n  x = 1\nend\nf" } do
+    lu.assertEquals(s:status(text), "whole", text)
+  end
+end
+
 function TestStatus:test_whole_unfinished_and_invalid()
   local cases = {
     whole = { "", "1", "x", "x = 1", "f()", "for i = 1, 2 do end", "-- comment", "= 3", "1;",

@@ -21,10 +21,18 @@ function TestWhatActsOnATerminalIsReplaced()
   lu.assertEquals(text.clean("plain ~ text"), "plain ~ text")
   lu.assertEquals(text.clean("a\tb\r\nc"), "a b  c")
   lu.assertEquals(text.clean("\27[31mred\7\0\u{9b}2J"), "�[31mred���2J")
-  lu.assertEquals(text.clean("\u{202e}abc\u{2066}"), "�abc�")
+  lu.assertEquals(text.clean("\u{202e}abc\u{2066}\u{61c}"), "�abc��")
   lu.assertEquals(text.clean("\xff\xc3(\xe6\x97"), "��(��", "bytes that are no UTF-8")
   lu.assertEquals(text.clean("\u{301}a"), "�a", "nothing to combine with")
   lu.assertEquals(text.width("\27\0\u{202e}"), 3, "counted as they are shown")
+end
+
+function TestValidReplacesBytesOfNoCharacter()
+  lu.assertEquals(text.valid("", "?"), "")
+  lu.assertEquals(text.valid("é\0日", "?"), "é\0日")
+  lu.assertEquals(text.valid("\xff é\xc3", "?"), "? é?")
+  lu.assertEquals(text.valid("a\xe6\x97", function(byte) return ("<%x>"):format(byte) end),
+    "a<e6><97>")
 end
 
 -- Random bytes and characters: pieces are as wide as the text, and clean twice is clean once.

@@ -13,9 +13,10 @@ static locale_t utf8;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_locale(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
 
-/* U+200E, U+200F, U+202A .. U+202E, U+2066 .. U+2069. */
+/* U+061C, U+200E, U+200F, U+202A .. U+202E, U+2066 .. U+2069. */
 static bool turns_direction(wchar_t c) {
-  return c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 static size_t decode(const char *text, size_t length, int *columns) {

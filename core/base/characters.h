@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /* The bytes of the character that a UTF-8 text of at least one byte begins with. *columns: how many
- * columns it takes on a terminal, 0 where it combines with the one before; -1 for what must not reach
- * a terminal: control characters, marks that turn the writing direction, bytes that are no UTF-8. */
+ * columns it takes on a terminal, 0 where it combines with the one before; -1 for what must not
+ * reach a terminal: control characters, marks that turn the writing direction, bytes that are no
+ * UTF-8. */
 size_t scl_character(const char *text, size_t length, int *columns);
 /* Whether the locale of the environment (LC_ALL, LC_CTYPE, LANG) writes UTF-8. A locale that is not
  * installed is judged by its name. */

@@ -14,8 +14,8 @@ typedef struct scl_process_output {
 
 /* Run the program `words[0]`, looked for in PATH, with these arguments (NULL-terminated), without a
  * shell, until it ends. It is killed, and the call fails with a sentence, where it takes more than
- * `seconds`, writes more than `most` bytes, or Ctrl-C is pressed; the call fails too where it cannot
- * be started or a signal ends it. */
+ * `seconds`, writes more than `most` bytes, or Ctrl-C is pressed; the call fails too where it
+ * cannot be started or a signal ends it. */
 scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
                            double seconds, size_t most, scl_process_output *out, scl_error *error);
 

@@ -57,8 +57,8 @@ typedef enum scl_progress_event {
 typedef void (*scl_progress_hook)(scl_progress_event event, const scl_level *level);
 void scl_progress_set_hook(scl_progress_hook hook);
 
-/* Threads that work for another one are followers: their levels stand within those that it had open,
- * and are told where it tells nothing itself, because it waits for them. */
+/* Threads that work for another one are followers: their levels stand within those that it had
+ * open, and are told where it tells nothing itself, because it waits for them. */
 typedef struct scl_lead {
   scl_level levels[SCL_LEVELS];
   size_t count;

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so that
- * a process which a worker starts is not taken for one. */
+/* The variable: "PROCESS INODE SETTINGS": who started the worker, and its end of the socket, so
+ * that a process which a worker starts is not taken for one. */
 static const char VARIABLE[] = "SCULLERY_WORKER";
 enum { SOCKET = 3 }; /* descriptor in the worker */
 
@@ -157,8 +157,6 @@ scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **o
   *out = worker;
   return SCL_STATUS_OK;
 }
-
-long scl_worker_process(const scl_worker *worker) { return (long)worker->process; }
 
 /* ------------------------------------------------------------ listening */
 

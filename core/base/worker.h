@@ -16,9 +16,8 @@ typedef struct scl_worker scl_worker;
  * input is empty. SCL_STATUS_IO where no process can be started. */
 scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **out,
                             scl_error *error);
-long scl_worker_process(const scl_worker *worker);
-/* Wait until one of them prints, reports or ends, for at most that many seconds. SCL_STATUS_CANCELLED
- * after Ctrl-C. */
+/* Wait until one of them prints, reports or ends, for at most that many seconds.
+ * SCL_STATUS_CANCELLED after Ctrl-C. */
 scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seconds,
                            scl_error *error);
 /* What has been printed, up to `size` bytes; 0: nothing now. */

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Places of locks in the file, behind all that is written. Locks belong to the open file, so that two
- * journals of one process hold each other off as well. */
+/* Places of locks in the file, behind all that is written. Locks belong to the open file, so that
+ * two journals of one process hold each other off as well. */
 static const off_t CLAIMS = (off_t)1 << 60, WRITING = (off_t)1 << 61;
 
 struct scl_journal {
@@ -71,8 +71,8 @@ void scl_journal_disclaim(scl_journal *journal, uint64_t place) {
 
 /* ------------------------------------------------------------ what is there; the lock is held */
 
-/* Whether the path still leads to this file: another run would not see what is added to one that was
- * removed. Its size. */
+/* Whether the path still leads to this file: another run would not see what is added to one that
+ * was removed. Its size. */
 static scl_status measure(const scl_journal *journal, off_t *size, scl_error *error) {
   struct stat ours, there;
   if (fstat(journal->file, &ours) != 0) return cannot(journal, "cannot be read", errno, error);

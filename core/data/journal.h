@@ -1,9 +1,9 @@
 /* A file of lines to which several processes add, and by which they share work.
  *
- * A line is added at once, under a lock, and is on the disk when the call returns; where the disk is
- * full nothing of it stays. What a killed writer left of a line is cut off by the next use of the
- * file. A claim is a lock on one place far behind the end of the file: it is given up by the process
- * that holds it, or by the system when that process ends in whichever way. */
+ * A line is added at once, under a lock, and is on the disk when the call returns; where the disk
+ * is full nothing of it stays. What a killed writer left of a line is cut off by the next use of
+ * the file. A claim is a lock on one place far behind the end of the file: it is given up by the
+ * process that holds it, or by the system when that process ends in whichever way. */
 #ifndef SCULLERY_JOURNAL_H
 #define SCULLERY_JOURNAL_H
 
@@ -11,8 +11,8 @@
 
 typedef struct scl_journal scl_journal;
 
-/* Open the file, or make it; its first line is `header`, which is put where there is none. SCL_STATUS_IO
- * where it cannot be written or its file system has no locks. */
+/* Open the file, or make it; its first line is `header`, which is put where there is none.
+ * SCL_STATUS_IO where it cannot be written or its file system has no locks. */
 scl_status scl_journal_open(const char *path, const char *header, size_t length, scl_journal **out,
                             scl_error *error);
 /* Gives up all claims; NULL does nothing. */

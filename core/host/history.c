@@ -1,6 +1,7 @@
 /* A line of the file is a statement, with "\134" for a backslash and "\012" for a newline: the
- * format of libedit's own history files, which older sessions wrote, read by its escapes. Statements
- * are appended under a lock, so that sessions which run at once lose nothing of each other. */
+ * format of libedit's own history files, which older sessions wrote, read by its escapes.
+ * Statements are appended under a lock, so that sessions which run at once lose nothing of each
+ * other. */
 #define _GNU_SOURCE
 #include "host/history.h"
 
@@ -49,8 +50,11 @@ static FILE *open_locked(void) {
     const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) return NULL;
     if (flock(file, LOCK_EX) == 0 && fstat(file, &here) == 0 && stat(path, &there) == 0 &&
-        here.st_ino == there.st_ino && here.st_dev == there.st_dev)
-      return fdopen(file, "a+");
+        here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
+      FILE *stream = fdopen(file, "a+");
+      if (stream == NULL) (void)close(file);
+      return stream;
+    }
     (void)close(file);
   }
   errno = EBUSY;
@@ -184,10 +188,17 @@ void scl_history_open(void (*take)(const char *statement)) {
   free(all.lines);
 }
 
+/* What a killed writer or a full disk left of a statement. */
+static bool ends_within_line(FILE *file) {
+  return fseek(file, -1, SEEK_END) == 0 && getc(file) != '\n';
+}
+
 void scl_history_add(const char *statement) {
   FILE *file = path[0] == 0 ? NULL : open_locked();
   if (file == NULL) return;
+  const bool torn = ends_within_line(file);
   if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0) (void)fputs(cookie, file);
+  if (torn) (void)putc('\n', file);
   write_encoded(file, statement);
   (void)fclose(file);
 }

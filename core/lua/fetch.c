@@ -19,15 +19,7 @@ static int give_back(lua_State *L) {
   return 0;
 }
 
-static held *new_held(lua_State *L) {
-  held *h = lua_newuserdatauv(L, sizeof *h, 0);
-  *h = (held){0};
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, give_back);
-  lua_setfield(L, -2, "__gc");
-  lua_setmetatable(L, -2);
-  return h;
-}
+static held *new_held(lua_State *L) { return scl_lua_new_guarded(L, sizeof(held), give_back); }
 
 /* core.read_text(path[, most]) -> what the file holds, unpacked when it is gzip: up to `most`
  * bytes, 1 GB if that is left out */

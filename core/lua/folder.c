@@ -11,7 +11,6 @@ static bool is_folder(DIR *folder, const struct dirent *entry) {
   return fstatat(dirfd(folder), entry->d_name, &file, 0) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* Its __gc closes it, also where an error jumps over the end. */
 static int close_folder(lua_State *L) {
   DIR **folder = lua_touserdata(L, 1);
   if (*folder != NULL) (void)closedir(*folder);
@@ -19,21 +18,11 @@ static int close_folder(lua_State *L) {
   return 0;
 }
 
-static DIR **new_folder(lua_State *L) {
-  DIR **folder = lua_newuserdatauv(L, sizeof *folder, 0);
-  *folder = NULL;
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, close_folder);
-  lua_setfield(L, -2, "__gc");
-  lua_setmetatable(L, -2);
-  return folder;
-}
-
 /* core.folder(path) -> a list of { name, folder = whether it is one }, without "." and ".."; nil
  * where it cannot be read */
 static int folder(lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  DIR **files = new_folder(L);
+  DIR **files = scl_lua_new_guarded(L, sizeof *files, close_folder);
   lua_Integer count = 0;
   *files = opendir(path);
   if (*files == NULL) return 0;

@@ -30,6 +30,15 @@ void scl_lua_check_room(lua_State *L, double bytes, const char *what) {
                 &error);
 }
 
+void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
+  void *guarded = memset(lua_newuserdatauv(L, size, 0), 0, size);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, release);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  return guarded;
+}
+
 const char *scl_lua_cut(lua_State *L, int place, const char *quote) {
   enum { MOST = 60 };
   size_t length;

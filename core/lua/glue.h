@@ -37,6 +37,9 @@ void scl_lua_account(lua_State *L, size_t bytes);
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 
+/* A userdata of that size on the stack, all zero, whose __gc calls release(L): for what is opened
+ * while a Lua error may jump over its end. */
+void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release);
 /* The text at `place` between quotes, or its beginning where it is long; left on the stack. */
 const char *scl_lua_cut(lua_State *L, int place, const char *quote);
 /* What stands at `place`, as one would type it and cut where it is long; of what nobody types, its

@@ -30,18 +30,23 @@ static int journal_open(lua_State *L) {
   return 1;
 }
 
+static int release_text(lua_State *L) {
+  char **text = lua_touserdata(L, 1);
+  scl_release(*text);
+  *text = NULL;
+  return 0;
+}
+
 /* core.journal_read(journal) -> the lines that were added since the last read, bytes read so far */
 static int journal_read(lua_State *L) {
-  char *text;
   size_t length, bytes;
   scl_error error = {0};
   scl_journal *journal = scl_lua_take_handle(L, 1, JOURNAL);
-  scl_lua_check(L, scl_journal_read(journal, &text, &length, &bytes, &error), &error);
-  luaL_Buffer lines;
-  luaL_buffinitsize(L, &lines, length); /* where memory runs out here, the run ends */
-  luaL_addlstring(&lines, text, length);
-  scl_release(text);
-  luaL_pushresult(&lines);
+  char **text = scl_lua_new_guarded(L, sizeof *text, release_text);
+  scl_lua_check(L, scl_journal_read(journal, text, &length, &bytes, &error), &error);
+  lua_pushlstring(L, *text, length);
+  scl_release(*text);
+  *text = NULL;
   lua_pushinteger(L, (lua_Integer)bytes);
   return 2;
 }

@@ -9,16 +9,6 @@ static int give_back(lua_State *L) {
   return 0;
 }
 
-static scl_process_output *new_output(lua_State *L) {
-  scl_process_output *out = lua_newuserdatauv(L, sizeof *out, 0);
-  *out = (scl_process_output){0};
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, give_back);
-  lua_setfield(L, -2, "__gc");
-  lua_setmetatable(L, -2);
-  return out;
-}
-
 /* core.gnuplot(script, seconds, most) -> what gnuplot wrote to standard output, its message, its
  * exit status; nil where there is no gnuplot. It reads no settings of the user's. An error where it
  * takes longer than `seconds` or writes more than `most` bytes. */
@@ -29,7 +19,7 @@ static int gnuplot(lua_State *L) {
   const size_t seconds = scl_lua_check_size(L, 2, 1, 86400, "seconds");
   const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most");
   scl_error error = {0};
-  scl_process_output *out = new_output(L);
+  scl_process_output *out = scl_lua_new_guarded(L, sizeof *out, give_back);
   scl_lua_check(L, scl_process_run(words, script, size, (double)seconds, most, out, &error),
                 &error);
   if (out->absent) return 0;

@@ -9,6 +9,7 @@
  * What is not known is left out. Counted levels tell when they begin, at each step and when they
  * end; pieces of the engine's work report once a second at most. */
 #define _DEFAULT_SOURCE
+#include "base/file_limit.h"
 #include "data/json.h"
 #include "lua/progress.h"
 
@@ -119,7 +120,7 @@ static bool compose(scl_progress_event event, const scl_level *level, double now
 }
 
 /* A whole line at once, so that those of several processes do not mix. A pipe whose reader has gone
- * is an error, not the end of the process. */
+ * and a limit on the size of files are errors, not the end of the process. */
 static void write_whole(const char *line, size_t length) {
   sigset_t pipe, before, waiting;
   (void)sigemptyset(&pipe);
@@ -127,11 +128,13 @@ static void write_whole(const char *line, size_t length) {
   (void)sigpending(&waiting);
   const bool pending = sigismember(&waiting, SIGPIPE) == 1;
   (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const scl_file_limit held = scl_file_limit_hold();
   ssize_t written;
   do
     written = write(target.file, line, length);
   while (written < 0 && errno == EINTR);
   const int reason = written < 0 ? errno : ENOSPC;
+  scl_file_limit_end(&held);
   if (written < 0 && reason == EPIPE && !pending)
     (void)sigtimedwait(&pipe, NULL, &(struct timespec){0});
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,5 @@
-/* scullery.core: the terminal that standard output is, its size and whether colours belong on it. */
+/* scullery.core: the terminal that standard output is, its size and whether colours belong on it.
+ * */
 #include "lua/glue.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local files = require "scullery.completion_files"
 local options = require "scullery.options"
+local shown = require "scullery.text"
 local tokens = require "scullery.tokens"
 
 local completion = {}
@@ -406,23 +407,31 @@ end
 
 local MOST_TOLD = 12
 
-local function in_columns(list, width)
-  local widest = 0
-  for _, one in ipairs(list) do widest = math.max(widest, #one.name + 2) end
-  local across = math.max(1, (width - 2) // widest)
-  local lines = {}
+-- The names as a terminal may show them, and the columns of the widest.
+local function clean_names(list)
+  local names, widest = {}, 0
   for i, one in ipairs(list) do
-    local last = i % across == 0 or i == #list
-    lines[#lines + 1] = last and one.name .. "\n"
-      or one.name .. (" "):rep(widest - #one.name)
+    names[i] = shown.clean(one.name)
+    widest = math.max(widest, shown.width(names[i]))
+  end
+  return names, widest
+end
+
+local function in_columns(list, width)
+  local names, widest = clean_names(list)
+  local across = math.max(1, (width - 2) // (widest + 2))
+  local lines = {}
+  for i, name in ipairs(names) do
+    local last = i % across == 0 or i == #names
+    lines[i] = last and name .. "\n" or shown.pad(name, widest + 2)
   end
   return table.concat(lines)
 end
 
 -- A line each, with what help says.
 local function told(list, width)
-  local widest, lines, any = 0, {}, false
-  for _, one in ipairs(list) do widest = math.max(widest, #one.name) end
+  local names, widest = clean_names(list)
+  local lines, any = {}, false
   for i, one in ipairs(list) do
     local about = one.about
     if type(about) == "function" then
@@ -430,9 +439,8 @@ local function told(list, width)
       about = ok and text or nil
     end
     any = any or about ~= nil
-    local line = ("%-" .. widest .. "s  %s"):format(one.name, (about or ""):gsub("\n.*", ""))
-    lines[i] = (#line > width - 1 and line:sub(1, utf8.offset(line, 0, width - 1) - 1) or line)
-      :gsub("%s+$", "")
+    local line = shown.pad(names[i], widest) .. "  " .. (about or ""):gsub("\n.*", "")
+    lines[i] = shown.shorten(line, width - 1):gsub("%s+$", "")
   end
   return any and table.concat(lines, "\n") .. "\n" or nil
 end

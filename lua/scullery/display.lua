@@ -2,6 +2,7 @@
 --- they take, matrices with their shape, objects as their own text.
 local objects = require "scullery.objects"
 local tokens = require "scullery.tokens"
+local valid = require("scullery.text").valid
 
 local display = {}
 
@@ -22,26 +23,15 @@ end
 
 local escapes = { ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\\"] = "\\\\", ['"'] = '\\"' }
 
--- Bytes that no text in UTF-8 has.
-local function escape_bytes(text)
-  local parts, at = {}, 1
-  while at <= #text do
-    local length, bad = utf8.len(text, at)
-    local stop = length and #text + 1 or bad
-    parts[#parts + 1] = text:sub(at, stop - 1)
-    if stop <= #text then parts[#parts + 1] = ("\\x%02x"):format(text:byte(stop)) end
-    at = stop + 1
-  end
-  return table.concat(parts)
-end
+local function escaped(byte) return ("\\x%02x"):format(byte) end
 
 local function quoted(text, most)
   local rest = #text - most
   if rest > 0 then text = text:sub(1, most) end
   text = text:gsub('[%c\\"]', function(c)
-    return escapes[c] or ("\\x%02x"):format(c:byte())
+    return escapes[c] or escaped(c:byte())
   end)
-  local shown = '"' .. escape_bytes(text) .. '"'
+  local shown = '"' .. valid(text, escaped) .. '"'
   return rest > 0 and ("%s ... %d more bytes"):format(shown, rest) or shown
 end
 

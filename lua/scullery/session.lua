@@ -78,6 +78,7 @@ function Session:status(text)
     return commands.takes_code(word) and self:status(argument) or "whole"
   end
   if asked(text) then return "whole" end
+  if statements.has_open_block(text) then return "unfinished" end
   local code = self:read(text)
   return code.chunk and "whole" or code.unfinished and "unfinished" or "invalid"
 end

@@ -120,6 +120,13 @@ local function assigned(before, expression, has_value)
   return before .. (load(expression) and "" or "local _ = ") .. expression
 end
 
+--- statements.has_open_block(text): whether a block of it has no end yet, by Lua's compiler alone:
+--- for long statements, of which each line is asked about. False for what is no plain Lua.
+function statements.has_open_block(text)
+  local chunk, message = load(text, "=prompt", "t")
+  return not chunk and message:find("'end' expected.* near <eof>$") ~= nil
+end
+
 --- statements.read(text, environment): { chunk, message, unfinished, silent, script }: the function
 --- to run, or the message of what is wrong; unfinished: more text may make it right; silent: its
 --- values are not wanted; script(has_value): the text as a statement of a script, which sets _

@@ -14,6 +14,19 @@ function text.clean(s)
   return table.concat((core.text_pieces(s)))
 end
 
+--- text.valid(s, replacement): s as UTF-8: in the place of each byte that belongs to no character
+--- stands the replacement, a text or a function of the byte.
+function text.valid(s, replacement)
+  local parts, from = {}, 1
+  while true do
+    local _, bad = utf8.len(s, from)
+    parts[#parts + 1] = s:sub(from, (bad or #s + 1) - 1)
+    if not bad then return table.concat(parts) end
+    parts[#parts + 1] = type(replacement) == "function" and replacement(s:byte(bad)) or replacement
+    from = bad + 1
+  end
+end
+
 --- text.shorten(s, columns): s, clean, in at most that many columns (1 or more): what is too long
 --- ends with "…".
 function text.shorten(s, columns)

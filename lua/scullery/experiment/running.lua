@@ -4,6 +4,7 @@
 --- what every record says }.
 local core = require "scullery.core"
 local options = require "scullery.options"
+local valid = require("scullery.text").valid
 local values = require "scullery.experiment.values"
 local warn = require "scullery.warn"
 
@@ -57,12 +58,7 @@ end
 
 --- running.text(message): valid UTF-8 of a length that fits in a line.
 function running.text(message)
-  message = message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")
-  while true do
-    local _, at = utf8.len(message)
-    if not at then return message end
-    message = message:sub(1, at - 1) .. "?" .. message:sub(at + 1)
-  end
+  return valid((message:sub(1, LONGEST_MESSAGE):gsub("%z", "?")), "?")
 end
 
 -- What was raised, as a sentence.
@@ -140,16 +136,15 @@ function running.cell(run, i)
     context_of(run, i))
   local seconds = core.now() - began
   local used, memory = core.usage()
-  if not ok and type(result) == "string" and result:find("interrupted!", 1, true) then
-    error("interrupted!", 0)
-  end
+  local message = not ok and sentence(result)
+  if message and message:find("interrupted!", 1, true) then error("interrupted!", 0) end
   local fields = { status = "failed", seconds = seconds, processor_seconds = used - seconds_before,
     memory = memory }
   if ok then
     fields.result, fields.message = flat(result)
     if fields.result then fields.status = "done" end
   else
-    fields.message = sentence(result)
+    fields.message = message
   end
   return running.record(run, i, fields)
 end

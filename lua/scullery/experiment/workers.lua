@@ -52,8 +52,8 @@ local function work(run)
   end
 end
 
---- workers.serve(run, check): what a worker does at the experiment that it was started for; it ends
---- the process. check() raises where the script is not what it was.
+--- workers.serve(check, make_run): what a worker does at the experiment that it was started for; it
+--- ends the process. check() raises where the script is not what it was; make_run() gives the run.
 function workers.serve(check, make_run)
   local ok, message = pcall(function()
     check()

@@ -1,6 +1,7 @@
 --- Values as a notebook shows them: a table of media types and texts.
 local display = require "scullery.display"
 local figures = require "scullery.plot.figure"
+local valid = require("scullery.text").valid
 
 local rich = {}
 
@@ -10,16 +11,7 @@ local MOST_SVG, MOST_MESSAGE = 4000000, 10000 -- bytes
 --- rich.utf8(text): the text as JSON takes it: bytes that are no UTF-8 as U+FFFD, zero bytes as
 --- U+2400.
 function rich.utf8(text)
-  if utf8.len(text) and not text:find("\0", 1, true) then return text end
-  local parts, from = {}, 1
-  while from <= #text do
-    local _, bad = utf8.len(text, from)
-    parts[#parts + 1] = text:sub(from, (bad or #text + 1) - 1)
-    if not bad then break end
-    parts[#parts + 1] = "\u{FFFD}"
-    from = bad + 1
-  end
-  return (table.concat(parts):gsub("\0", "\u{2400}"))
+  return (valid(text, "\u{FFFD}"):gsub("\0", "\u{2400}"))
 end
 
 --- rich.message(raised): the text of an error, or its beginning, as JSON takes it.

@@ -68,22 +68,16 @@ local function points_of(list, option, result)
   for _, at in ipairs(option.values) do
     if rows_at[at] then
       local mean, of_mean = numbers.mean(rows_at[at])
-      x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, mean, of_mean or 0
+      x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, mean, of_mean or 0 / 0
       banded = banded or of_mean ~= nil
     end
   end
   return x, y, banded and deviation or nil
 end
 
--- Bands of numbers that are no numbers are none.
-local function clean(deviation)
-  for i, value in ipairs(deviation or {}) do
-    if value ~= value or value == math.huge then deviation[i] = 0 end
-  end
-  return deviation
-end
-
-local function lines_of(list, option, result, by)
+-- A line for each combination of the options `by`. Rows that differ in other options are no
+-- repetitions: their spread is no error, and no band is drawn.
+local function lines_of(list, option, result, by, repeated)
   local known, order, series, all = {}, {}, {}, {}
   for _, group in ipairs(list) do
     local label = groups.label(group.cell, by)
@@ -93,7 +87,7 @@ local function lines_of(list, option, result, by)
   for _, label in ipairs(order) do
     local x, y, deviation = points_of(known[label], option, result)
     if #x > 0 then
-      series[#series + 1] = { x = x, y = y, error = clean(deviation),
+      series[#series + 1] = { x = x, y = y, error = repeated and deviation or nil,
         label = label ~= "" and label or nil }
       table.move(y, 1, #y, #all + 1, all)
     end
@@ -105,7 +99,7 @@ end
 local function line(grouped, option, result)
   local having = with_result(grouped, result)
   local by, averaged = split_by(having, others_of(having, grouped.varying, option))
-  local series, all = lines_of(having, option, result, by)
+  local series, all = lines_of(having, option, result, by, #averaged == 0)
   if #series == 0 then return nil end
   local notes = {}
   for _, one in ipairs(series) do
@@ -131,9 +125,9 @@ local function bars(grouped, result)
     local one = group.results[result]
     names[i] = groups.label(group.cell, grouped.varying)
     if #grouped.varying == 1 then names[i] = names[i]:match(" = (.*)$") or "-" end
-    means[i], deviation[i] = one.mean, one.error or 0
+    means[i], deviation[i] = one.mean, one.error or 0 / 0
   end
-  return plot.bars{ names = names, values = means, error = clean(deviation), y_label = result,
+  return plot.bars{ names = names, values = means, error = deviation, y_label = result,
     x_label = groups.names(grouped.varying), width = WIDTH }
 end
 

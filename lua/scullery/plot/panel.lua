@@ -48,7 +48,8 @@ local function fault_of(value, axis)
   if axis.log and value < SMALLEST then return "log" end
 end
 
--- Ends of whiskers and bands: none where it is no number, the axis's end where a log axis has none.
+-- Ends of whiskers and bands: none where it is no number, the axis's end where a log axis has none;
+-- infinite ones are LARGEST until the axis is known.
 local function clean_end(value, axis)
   local fault = fault_of(value, axis)
   if fault == "log" then return 0 end
@@ -103,6 +104,11 @@ local function take(limit, value, log)
   if value > limit.high then limit.high = value end
 end
 
+-- The end of a whisker; an infinite one makes no axis longer.
+local function take_end(limit, value, log)
+  if value and math.abs(value) < LARGEST then take(limit, value, log) end
+end
+
 local function take_layer(layer, axes, x_limit, y_limit)
   local half = layer.kind == "bars" and layer.width / 2 or 0
   for i, y in ipairs(layer.y) do
@@ -110,8 +116,8 @@ local function take_layer(layer, axes, x_limit, y_limit)
       take(x_limit, layer.x[i] - half)
       take(x_limit, layer.x[i] + half)
       take(y_limit, y)
-      take(y_limit, layer.low and layer.low[i], axes.y.log)
-      take(y_limit, layer.high and layer.high[i], axes.y.log)
+      take_end(y_limit, layer.low and layer.low[i], axes.y.log)
+      take_end(y_limit, layer.high and layer.high[i], axes.y.log)
     end
   end
   if layer.kind == "bars" then take(y_limit, 0, axes.y.log) end
@@ -151,6 +157,16 @@ local function set_range(title, axis, limit, given, bars, name)
     return
   end
   padded(axis, limit, bars)
+end
+
+-- Infinite ends of whiskers and bands go to the axis's end.
+local function end_at_axis(layer, axis)
+  for i, value in ipairs(layer.low or {}) do
+    if value == -LARGEST then layer.low[i] = axis.low end
+  end
+  for i, value in ipairs(layer.high or {}) do
+    if value == LARGEST then layer.high[i] = axis.high end
+  end
 end
 
 -- ---------------------------------------------------------------- rules
@@ -249,6 +265,7 @@ function panel.make(title, o, given)
   end
   set_range(title, axes.x, x_limit, o.x_range, false, "x")
   set_range(title, axes.y, y_limit, o.y_range, bars, "y")
+  for _, layer in ipairs(layers) do end_at_axis(layer, axes.y) end
   for _, rule in ipairs(rules) do layers[#layers + 1] = rule_layer(rule, axes.x, axes.y) end
   clean_labels(layers)
   local made = { title = o.title and texts.clean(o.title) or nil, x = axes.x, y = axes.y,

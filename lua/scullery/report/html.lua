@@ -4,6 +4,7 @@
 local core = require "scullery.core"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local valid = require("scullery.text").valid
 
 local html = {}
 
@@ -46,16 +47,7 @@ local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 -- A byte that is no UTF-8, and what XML forbids, is shown as the replacement character.
 local REPLACEMENT = "\u{FFFD}"
 local function clean(text)
-  local parts, at = {}, 1
-  while at <= #text do
-    local ok, wrong = utf8.len(text, at)
-    local last = ok and #text or wrong - 1
-    parts[#parts + 1] = text:sub(at, last)
-    if not ok then parts[#parts + 1] = REPLACEMENT end
-    at = last + 2
-    if ok then break end
-  end
-  return (table.concat(parts):gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
+  return (valid(text, REPLACEMENT):gsub("[\0-\8\11\12\14-\31\127]", REPLACEMENT)
     :gsub("\xEF\xBF[\xBE\xBF]", REPLACEMENT))
 end
 

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local dataset = require "scullery.dataset"
 local estimate = require "scullery.report.estimate"
+local fingerprint = require "scullery.fingerprint"
 local html = require "scullery.report.html"
 local matching = require "scullery.matching"
 local measures = require "scullery.report.measures"
@@ -237,11 +238,8 @@ end
 -- ---------------------------------------------------------------- how to make it again
 
 local function data_facts(p)
-  local ds, known = p.data, p.data_known
-  if ds and ds.X then
-    return { rows = #ds, cols = ds.X:cols(), sha256 = core.fingerprint(ds.X, ds.y) }
-  end
-  return known or { rows = p.fitted.n, cols = p.fitted.dim }
+  if p.data and p.data.X then return fingerprint.of(p.data) end
+  return p.data_known or { rows = p.fitted.n, cols = p.fitted.dim }
 end
 
 local function reproduction(page, p)

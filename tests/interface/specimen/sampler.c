@@ -1,5 +1,5 @@
-/* Samplers: every space, both forms, every ability. All draw N(0, 1) numbers, or uniform ones, in the
- * plainest way. */
+/* Samplers: every space, both forms, every ability. All draw N(0, 1) numbers, or uniform ones, in
+ * the plainest way. */
 #include "specimen.h"
 
 typedef struct drawer {

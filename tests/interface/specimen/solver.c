@@ -1,4 +1,5 @@
-/* Solvers: one for coefficients, which asks the problem for everything, and one that makes models. */
+/* Solvers: one for coefficients, which asks the problem for everything, and one that makes models.
+ * */
 #include "specimen.h"
 
 typedef struct square {
