@@ -55,7 +55,7 @@ local function c_texts()
     { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
       is given. Results do not depend on it." }
   for _, name in ipairs{ "matrix" } do
-    local ok, more = pcall(require, "scullery.help." .. name)
+    local ok, more = options.attempt(require, "scullery.help." .. name)
     for key, text in pairs(ok and more or {}) do texts[key] = text end
   end
   return texts
@@ -87,7 +87,7 @@ function help.plugin(kind, name)
 end
 
 local function plugin_summary(kind, name)
-  local ok, info = pcall(core.plugin_info, kind, name)
+  local ok, info = options.attempt(core.plugin_info, kind, name)
   return ok and (info.summary or "") or "cannot be loaded: " .. tostring(info)
 end
 
@@ -148,7 +148,7 @@ end
 local function table_text(base, module, heading)
   local lines = { heading or (base .. ":") }
   for _, name in ipairs(sorted(module)) do
-    local _, value = pcall(function() return module[name] end)
+    local _, value = options.attempt(function() return module[name] end)
     local meta = type(value) == "table" and getmetatable(value)
     local kind = type(meta) == "table" and meta.kind
     local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies")
@@ -328,7 +328,7 @@ end
 function help.topics()
   local list = {}
   for name, text in pairs(all_topics()) do
-    local ok, said = pcall(text)
+    local ok, said = options.attempt(text)
     if ok and type(said) == "string" then list[name] = said end
   end
   return list
