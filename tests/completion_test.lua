@@ -192,4 +192,20 @@ function TestCompletion:test_candidates_are_told_or_in_columns()
   end
 end
 
+function TestCompletion:test_no_metamethod_of_a_script_is_called()
+  local called = {}
+  local function hostile(what)
+    return function() called[#called + 1] = what error("called") end
+  end
+  environment.odd = setmetatable({ aa = setmetatable({}, { __index = hostile "inner" }) },
+    { __index = hostile "__index", __pairs = hostile "__pairs", __call = hostile "__call",
+      __len = hostile "__len", __tostring = hostile "__tostring", __name = {} })
+  for _, text in ipairs{ "odd.", "odd:", "odd.b", "odd.aa.", "odd.bb.cc.", "odd{", "odd:aa{ ",
+    "odd{ x = ", "odd '", "odd.bb'", "odd.aa.bb { ", "x = odd.a" } do
+    completion.add(text, environment, 80)
+  end
+  lu.assertEquals(called, {})
+  lu.assertEquals(one "odd.a", "aa")
+end
+
 os.exit(lu.LuaUnit.run(), true)

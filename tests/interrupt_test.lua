@@ -47,4 +47,28 @@ end
   end
 end
 
+-- Wherever in Lua the press comes: no protected call within takes it for an error of its own.
+local function count_swallowed(f)
+  local swallowed, raised = 0, 0
+  for count = 200, 40000, 331 do
+    local came = false
+    debug.sethook(function()
+      debug.sethook()
+      came = true
+      error("interrupted!", 0)
+    end, "", count)
+    local ok = pcall(f)
+    debug.sethook()
+    if came then raised = raised + 1 end
+    if came and ok then swallowed = swallowed + 1 end
+  end
+  lu.assertTrue(raised > 10)
+  return swallowed
+end
+
+function TestInterrupt:test_help_that_searches_its_topics()
+  local help = require "scullery.help"
+  lu.assertEquals(count_swallowed(function() help.text(("y"):rep(200)) end), 0)
+end
+
 os.exit(lu.LuaUnit.run())

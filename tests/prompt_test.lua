@@ -162,6 +162,13 @@ function TestPrompt:test_a_home_that_cannot_be_written_is_told_once()
   lu.assertEquals(count(text, "No such file"), 0) -- but why the folder could not be made
 end
 
+function TestPrompt:test_a_history_that_is_no_plain_file()
+  os.execute(("mkdir -p %s/scullery && mkfifo %s/scullery/history"):format(home, home))
+  local text = play{ [[type 1 + 1\r]], "wait 2\r", [[type exit\r]], "end" }
+  lu.assertEquals(count(text, "The history is not kept: " .. home), 1)
+  lu.assertStrContains(text, "this is no plain file")
+end
+
 -- ---------------------------------------------------------------- completion
 
 function TestPrompt:test_tab_completes_and_lists()

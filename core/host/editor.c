@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "host/history.h"
+#include "host/host.h"
 #include <errno.h>
 #include <histedit.h>
 #include <langinfo.h>
@@ -31,14 +32,14 @@ static const char first_prompt[] = "> ", next_prompt[] = ">> ";
 /* ---------------------------------------------------------------- asking Lua */
 
 /* Call function `name` with a text; its results are left on the stack from the place that is
- * returned on, 0 where it failed. */
+ * returned on, 0 where it failed or Ctrl-C ended it. */
 static int ask(const char *name, const char *text, size_t length, int results) {
   lua_State *L = self.L;
   const int top = lua_gettop(L);
   if (!lua_checkstack(L, results + 3)) return 0;
   lua_getfield(L, self.place, name);
   lua_pushlstring(L, text, length);
-  if (lua_pcall(L, 1, results, 0) == LUA_OK) return top + 1;
+  if (scl_interruptible_call(L, 1, results, 0) == LUA_OK) return top + 1;
   lua_settop(L, top);
   return 0;
 }

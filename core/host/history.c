@@ -43,11 +43,21 @@ static int find_path(void) {
   return error;
 }
 
+/* A descriptor of a plain file, -1 with errno: a pipe would be waited for. */
+static int open_plain(int flags) {
+  struct stat about;
+  const int file = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+  if (file < 0 || (fstat(file, &about) == 0 && S_ISREG(about.st_mode))) return file;
+  (void)close(file);
+  errno = ENOTSUP;
+  return -1;
+}
+
 /* The file, locked; NULL with errno. It may have been replaced while the lock was waited for. */
 static FILE *open_locked(void) {
   for (int attempt = 0; attempt < 100; attempt++) {
     struct stat here, there;
-    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int file = open_plain(O_RDWR | O_CREAT | O_APPEND);
     if (file < 0) return NULL;
     if (flock(file, LOCK_EX) == 0 && fstat(file, &here) == 0 && stat(path, &there) == 0 &&
         here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
@@ -173,8 +183,11 @@ void scl_history_open(void (*take)(const char *statement)) {
       (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
     else
       (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path,
-                    strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno));
-    file = path[0] == 0 ? NULL : fopen(path, "re");
+                    errno == ENOTSUP
+                        ? "this is no plain file"
+                        : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno));
+    const int old = path[0] == 0 ? -1 : open_plain(O_RDONLY);
+    file = old < 0 ? NULL : fdopen(old, "r");
     path[0] = 0;
     if (file == NULL) return;
   }

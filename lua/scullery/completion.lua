@@ -5,45 +5,21 @@ local files = require "scullery.completion_files"
 local options = require "scullery.options"
 local shown = require "scullery.text"
 local tokens = require "scullery.tokens"
+local values = require "scullery.completion_values"
 
 local completion = {}
 
 -- ---------------------------------------------------------------- values
 
 --- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler"
---- }, or nil; nothing is called on the way but __index.
+--- }, or nil; no metamethod of a script is called on the way.
 function completion.follow(path, environment)
   local value = environment
   for _, name in ipairs(path) do
-    local ok, inner = pcall(function() return value[name] end)
-    if not ok or inner == nil then return nil end
-    value = inner
+    value = values.index(value, name)
+    if value == nil then return nil end
   end
   return value
-end
-
-local function add(names, name)
-  if type(name) == "string" and name:match("^[%a_][%w_]*$") then names[name] = true end
-end
-
--- Names that indexing the value can find: its own (a __pairs metamethod may list more), then those
--- of __index.
-local function collect(value, names, depth)
-  if depth > 8 then return end
-  local meta = debug.getmetatable(value)
-  local hidden = type(meta) == "table" and rawget(meta, "hidden")
-  if type(value) == "table" then
-    for name in next, value do
-      if type(hidden) ~= "table" or not hidden[name] then add(names, name) end
-    end
-    if type(meta) == "table" and rawget(meta, "__pairs") then
-      pcall(function() for name in pairs(value) do add(names, name) end end)
-    end
-  end
-  if type(meta) ~= "table" then return end
-  local index = rawget(meta, "__index")
-  if type(index) == "table" then collect(index, names, depth + 1) end
-  if type(rawget(meta, "methods")) == "table" then collect(meta.methods, names, depth + 1) end
 end
 
 -- ---------------------------------------------------------------- where the cursor is
@@ -105,7 +81,7 @@ local function titles_of(path, environment)
   local owner = completion.follow({ table.unpack(path, 1, #path - 1) }, environment)
   local meta = owner ~= nil and debug.getmetatable(owner)
   local class = type(meta) == "table" and rawget(meta, "__name")
-  if class then return { class .. ":" .. path[#path] } end
+  if type(class) == "string" then return { class .. ":" .. path[#path] } end
   return owner == nil and options.titles_of_method(path[#path]) or {}
 end
 
@@ -248,7 +224,7 @@ local function is_path_argument(path, place, environment)
   local f = completion.follow(path, environment)
   local about = f ~= nil and type(f) ~= "string" and require("scullery.help").brief(f)
   local first = about and about:match("^[%w_.:]+[%(%s]*([%w_]+)")
-  return about ~= nil and about:sub(1, #name) == name and place <= 2
+  return about and about:sub(1, #name) == name and place <= 2
     and (first == "path" or first == "images")
 end
 
@@ -293,7 +269,7 @@ end
 
 local function name_candidates(environment)
   local names, list = {}, {}
-  collect(environment, names, 0)
+  values.collect(environment, names)
   for name in pairs(tokens.keywords) do names[name] = true end
   names.sc, names.help = true, true
   for name in pairs(names) do list[#list + 1] = { name = name } end
@@ -310,10 +286,10 @@ local function member_candidates(path, separator, environment)
   local value = completion.follow(path, environment)
   if value == nil then return {} end
   local names, list = {}, {}
-  collect(value, names, 0)
+  values.collect(value, names)
   for name in pairs(names) do
-    local ok, member = pcall(function() return value[name] end)
-    if ok and (separator == "." or type(member) == "function") then
+    local member = values.index(value, name)
+    if separator == "." or type(member) == "function" then
       list[#list + 1] = { name = name, about = about_member(path, name, member) }
     end
   end

@@ -43,7 +43,7 @@ end
 
 function Component:__tostring()
   local parts = {}
-  local ok, instance = pcall(ask, self, "instance")
+  local ok, instance = options.attempt(ask, self, "instance")
   if ok and #ask(self, "searched") == 0 and not ask(self, "waiting") then
     local _, text = core.settings(instance)
     text = with_intercept(self, instance, text)

@@ -47,13 +47,10 @@ local function about(text)
   return summary((text:gsub("^%a[%w_.:]*%b():%s+", "", 1):gsub("^%a[%w_.:]*%b{}:%s+", "", 1)))
 end
 
--- heading, and below it names with what they are, { { name, about }, ... }. No line is longer than
--- the terminal is wide.
+-- heading, and below it names with what they are, { { name, about }, ... }.
 local function listing(heading, rows)
-  local terminal = core.terminal()
   for _, row in ipairs(rows) do row[1] = "  " .. row[1] end
-  return heading .. "\n" .. text_table.text(rows, { gap = 1, least = { 16 },
-    sides = { "left", "left" }, width = terminal.output and terminal.columns or nil })
+  return heading .. "\n" .. text_table.text(rows, { least = { 15 }, sides = { "left", "left" } })
 end
 
 local function sorted(set)
@@ -70,7 +67,7 @@ local function c_texts()
     { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
       is given. Results do not depend on it." }
   for _, name in ipairs{ "matrix" } do
-    local ok, more = pcall(require, "scullery.help." .. name)
+    local ok, more = options.attempt(require, "scullery.help." .. name)
     for key, text in pairs(ok and more or {}) do texts[key] = text end
   end
   return texts
@@ -102,7 +99,7 @@ function help.plugin(kind, name)
 end
 
 local function plugin_summary(kind, name)
-  local ok, info = pcall(core.plugin_info, kind, name)
+  local ok, info = options.attempt(core.plugin_info, kind, name)
   return ok and (info.summary or "") or "cannot be loaded: " .. tostring(info)
 end
 
@@ -164,7 +161,7 @@ end
 local function table_text(base, module, heading)
   local rows = {}
   for _, name in ipairs(sorted(module)) do
-    local _, value = pcall(function() return module[name] end)
+    local _, value = options.attempt(function() return module[name] end)
     local meta = type(value) == "table" and getmetatable(value)
     local kind = type(meta) == "table" and meta.kind
     local text = kind and "plugins: " .. (kind .. "s"):gsub("ys$", "ies")
@@ -342,7 +339,7 @@ end
 function help.topics()
   local list = {}
   for name, text in pairs(all_topics()) do
-    local ok, said = pcall(text)
+    local ok, said = options.attempt(text)
     if ok and type(said) == "string" then list[name] = said end
   end
   return list
