@@ -201,6 +201,33 @@ function TestWorkers:test_a_worker_has_no_workers()
   lu.assertEquals(notes()[#notes()], "inner is done")
 end
 
+function TestWorkers:test_cells_without_a_standard_output()
+  script "if io.stdout then io.stdout:close() end io.stdout = nil"
+  support.write(path("s.lua"), (support.read(path("s.lua")):gsub("print%(exp%)", "")))
+  local status, _, err = run()
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertEquals(#open().rows, 6)
+end
+
+function TestWorkers:test_a_cell_that_runs_its_own_experiment()
+  script [[
+    local _, message = pcall(sc.experiment, { name = "e", folder = folder,
+      cells = { i = { 1, 2, 3, 4, 5, 6 } }, run = function() return {} end })
+    note(message)]]
+  lu.assertEquals((run()), 0)
+  for _, line in ipairs(notes()) do
+    lu.assertStrContains(line, "the experiment 'e' runs already: this is a cell of it")
+  end
+end
+
+function TestWorkers:test_a_cell_of_one_process_has_no_workers()
+  script([[
+    sc.experiment{ name = "inner" .. cell.i, folder = folder, cells = { j = { 1, 2 } },
+      processes = 2, run = function() return {} end }]], "processes = 1")
+  local status, _, err = run()
+  lu.assertEquals({ status, err }, { 0, "" })
+end
+
 -- ------------------------------------------------------------ ends
 
 TestEnds = { setUp = set_up, tearDown = tear_down }

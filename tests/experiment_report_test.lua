@@ -111,6 +111,19 @@ TestPictures = {}
 
 local function drawn(rows) return pictures.figures(groups.of(rows)) end
 
+function TestPictures:test_results_without_a_finite_number_have_no_picture()
+  for _, value in ipairs{ 0 / 0, 1 / 0, -1 / 0 } do
+    for _, options in ipairs{ { 1, 2, 3 }, { "a", "b", "c" }, { 1, 10, 1 / 0 } } do
+      local rows = {}
+      for i, option in ipairs(options) do
+        rows[i] = row({ T = option }, { bad = value, good = i })
+      end
+      local list = drawn(rows)
+      lu.assertEquals({ #list, list[1].result }, { 1, "good" })
+    end
+  end
+end
+
 function TestPictures:test_each_result_against_each_number()
   local list = drawn(grid({ 10, 100, 1000 }, { 0.1, 1, 10 }, 3))
   lu.assertEquals(#list, 2)

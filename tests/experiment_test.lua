@@ -301,14 +301,25 @@ end
 function TestFailures:test_whatever_is_raised_is_told()
   local raised = { setmetatable({}, { __tostring = function() return "in words" end }),
     { message = "a field" }, "bytes \xff \0 ", ("long"):rep(10000),
-    setmetatable({}, { __tostring = function() error "no" end }), 7, false }
-  local exp = experiment{ cells = { i = { 1, 2, 3, 4, 5, 6, 7 } }, allow_failures = true,
+    setmetatable({}, { __tostring = function() error "no" end }), 7, false, {} }
+  local exp = experiment{ cells = { i = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, allow_failures = true,
     run = function(cell) error(raised[cell.i], 0) end }
   local said = {}
   for i, row in ipairs(exp.rows) do said[i] = row.message end
   lu.assertEquals({ said[1], said[2], said[3], #said[4] }, { "in words", "a field", "bytes ? ? ",
     2000 })
   lu.assertEquals({ said[5], said[6], said[7] }, { "an error that is a table", "7", "false" })
+  lu.assertEquals({ said[8], said[9] }, { "an error that is a table", "an error that is nil" })
+end
+
+function TestFailures:test_a_cell_that_would_end_the_script()
+  local exit = os.exit
+  local exp = experiment{ allow_failures = true, run = function(cell)
+    if cell.T == 1 then os.exit(0) end
+    return {}
+  end }
+  lu.assertEquals({ exp.rows[1].message, exp.rows[2].status }, { "the cell called os.exit", "done" })
+  lu.assertIs(os.exit, exit)
 end
 
 function TestFailures:test_ctrl_c_is_no_failure_and_stops_all()
@@ -484,6 +495,12 @@ function TestFiles:test_folders_that_cannot_be_used()
   fails({ "results.jsonl: " }, experiment, {})
 end
 
+function TestFiles:test_results_that_are_a_pipe()
+  os.execute(("mkdir %s && mkfifo %s"):format(quote(folder .. "/e"), quote(file())))
+  fails({ "results.jsonl: this is no plain file" }, experiment, {})
+  fails({ "results.jsonl: this is no plain file" }, sc.experiment.open, "e", { folder = folder })
+end
+
 function TestFiles:test_results_that_are_removed_while_it_runs()
   fails({ "results.jsonl: was removed or replaced while it was in use" }, experiment,
     { run = function() os.execute("rm -r " .. quote(folder .. "/e")) return {} end })
@@ -570,6 +587,13 @@ function TestTables:test_nan_is_no_best_and_shows_as_one()
   end }
   lu.assertEquals(exp:best{ value = "error" }.cell.i, 2)
   lu.assertEquals(tostring(exp:table()), "i  error\n1    nan\n2      5")
+end
+
+function TestTables:test_changing_columns_are_told_once()
+  local _, said = experiment{ cells = { i = { 1, 2, 3, 4, 5, 6 } }, run = function(cell)
+    return cell.i % 2 == 0 and { even = 1 } or { odd = 1 }
+  end }
+  lu.assertEquals(select(2, said:gsub("results have the columns", "")), 1)
 end
 
 function TestTables:test_printing()

@@ -195,6 +195,14 @@ scl_status scl_journal_read(scl_journal *journal, char **text, size_t *length, s
 
 /* ------------------------------------------------------------ opening */
 
+scl_status scl_journal_is_there(const char *path, bool *is_there, scl_error *error) {
+  struct stat file;
+  *is_there = stat(path, &file) == 0;
+  if (*is_there && !S_ISREG(file.st_mode))
+    return scl_fail(error, SCL_STATUS_IO, "%s: this is no plain file", path);
+  return SCL_STATUS_OK;
+}
+
 static scl_status open_file(scl_journal *journal, scl_error *error) {
   struct stat file;
   journal->file =

@@ -11,6 +11,9 @@
 
 typedef struct scl_journal scl_journal;
 
+/* Whether there is such a file. SCL_STATUS_IO where it is no plain file, which a reader might wait
+ * for. */
+scl_status scl_journal_is_there(const char *path, bool *is_there, scl_error *error);
 /* Open the file, or make it; its first line is `header`, which is put where there is none.
  * SCL_STATUS_IO where it cannot be written or its file system has no locks. */
 scl_status scl_journal_open(const char *path, const char *header, size_t length, scl_journal **out,

@@ -18,6 +18,15 @@ static const char *check_line(lua_State *L, int place, size_t *length) {
   return line;
 }
 
+/* core.journal_is_there(path) -> whether there is such a file, a plain one */
+static int journal_is_there(lua_State *L) {
+  bool is_there;
+  scl_error error = {0};
+  scl_lua_check(L, scl_journal_is_there(scl_lua_check_path(L, 1), &is_there, &error), &error);
+  lua_pushboolean(L, is_there);
+  return 1;
+}
+
 /* core.journal_open(path, header): the file of lines, whose first is the header */
 static int journal_open(lua_State *L) {
   size_t length;
@@ -82,7 +91,7 @@ static int journal_disclaim(lua_State *L) {
 }
 
 void scl_lua_open_journal(lua_State *L) {
-  SCL_LUA_CALLS(L, {"journal_open", journal_open, 2}, {"journal_read", journal_read, 1},
-                {"journal_add", journal_add, 2}, {"journal_claim", journal_claim, 2},
-                {"journal_disclaim", journal_disclaim, 2});
+  SCL_LUA_CALLS(L, {"journal_is_there", journal_is_there, 1}, {"journal_open", journal_open, 2},
+                {"journal_read", journal_read, 1}, {"journal_add", journal_add, 2},
+                {"journal_claim", journal_claim, 2}, {"journal_disclaim", journal_disclaim, 2});
 }

@@ -19,7 +19,7 @@ local PAUSE = 0.2 -- seconds between two looks at what another run does
 
 -- From here on a worker ends with the run that started it.
 local own_settings, inside = workers.own_settings()
-local calls, busy = 0, {}
+local calls, busy = 0, {} -- busy: paths of experiments whose cells run
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -72,6 +72,7 @@ end
 -- In this process, until every cell is finished, by this run or another.
 local function run_here(run)
   local told = false
+  run.alone = true
   while true do
     local i, others = running.next(run)
     if i then
@@ -170,6 +171,7 @@ local function serve(o, path, list)
     end
   end, function()
     local run = new_run(o, path, list)
+    busy[path] = true
     run.store, run.start, run.retry = store.open(path, o.name), settings.start, settings.retry
     changes.refuse_other_data(run)
     return run
@@ -220,7 +222,7 @@ function experiment.run(given)
   if busy[path] then fail("the experiment '%s' runs already: this is a cell of it", o.name) end
   if own_settings and call < own_settings.call then return read_only(path, list) end
   if own_settings then return serve(o, path, list) end
-  if inside then o.processes = 1 end
+  if inside or next(busy) then o.processes = 1 end -- in a cell
   if o.processes > 1 then check_script() end
   return check_failures(run_here_or_by_workers(o, path, list, call), o.allow_failures)
 end

@@ -52,20 +52,26 @@ end
 local function columns_of(record) return table.concat(values.sorted(record.result), ", ") end
 
 --- changes.watch_columns(run): a function of (place, record) that tells of results whose columns
---- are not those of the result before.
+--- are those of no result before.
 function changes.watch_columns(run)
-  local columns
+  local known, first = {}, nil
+  local function know(record)
+    local columns = columns_of(record)
+    local is_new = not known[columns]
+    known[columns], first = true, first or columns
+    return is_new and columns
+  end
   for _, cell in ipairs(run.cells) do
     local record = run.store.latest[cell.key]
-    if record and record.status == "done" then columns = columns or columns_of(record) end
+    if record and record.status == "done" then know(record) end
   end
   return function(_, record)
-    if record.status ~= "done" then return end
-    local text = columns_of(record)
-    if columns and text ~= columns then
-      running.say(run, "results have the columns %s, where earlier ones have %s", text, columns)
+    local earlier = first
+    local columns = record.status == "done" and know(record)
+    if columns and earlier then
+      running.say(run, "results have the columns %s, where earlier ones have %s",
+        running.text(columns), running.text(earlier))
     end
-    columns = text
   end
 end
 

@@ -1,7 +1,7 @@
 --- Running cells: which is next, one cell with its measurements, and what is recorded of it.
 ---
 --- A run is { name, store, cells, f, start = records that were there when it began, retry, about =
---- what every record says }.
+--- what every record says, alone = whether cells run in the process of the script }.
 local core = require "scullery.core"
 local options = require "scullery.options"
 local valid = require("scullery.text").valid
@@ -66,9 +66,12 @@ local function sentence(raised)
   if type(raised) == "table" and type(rawget(raised, "message")) == "string" then
     raised = rawget(raised, "message")
   end
+  local meta = debug.getmetatable(raised)
+  local prints = ({ string = true, number = true, boolean = true })[type(raised)]
+    or type(meta) == "table" and rawget(meta, "__tostring")
   local ok, text = pcall(tostring, raised)
-  return running.text(ok and type(text) == "string" and text or "an error that is a "
-    .. type(raised))
+  if prints and ok then return running.text(text) end
+  return "an error that is " .. (raised == nil and "nil" or "a " .. type(raised))
 end
 
 --- running.record(run, i, fields): the record of cell i.
@@ -126,13 +129,25 @@ local function context_of(run, i)
     key = cell.key, seed = running.seed(cell) }
 end
 
+-- pcall(f, ...), in which os.exit is an error, where there is no run that sees the process end: the
+-- cell would count as neither done nor failed.
+local function call_cell(run, ...)
+  local f = run.f
+  if not run.alone then return pcall(f, ...) end
+  local exit = os.exit
+  os.exit = function() error("the cell called os.exit", 0) end
+  local result = table.pack(pcall(f, ...))
+  os.exit = exit
+  return table.unpack(result, 1, result.n)
+end
+
 --- running.cell(run, i): run cell i, which is claimed; returns its record. An interrupt is raised.
 function running.cell(run, i)
   collect()
   local seconds_before = core.usage(true)
   local began = core.now()
   math.randomseed(running.seed(run.cells[i]))
-  local ok, result = pcall(run.f, values.each(values.decode, run.cells[i].options),
+  local ok, result = call_cell(run, values.each(values.decode, run.cells[i].options),
     context_of(run, i))
   local seconds = core.now() - began
   local used, memory = core.usage()

@@ -88,9 +88,7 @@ end
 --- nil where there is nothing.
 function store.read(path)
   local self = new(path)
-  local file = io.open(self.file, "rb")
-  if not file then return nil end
-  file:close()
+  if not core.journal_is_there(self.file) then return nil end
   local text = core.read_text(self.file)
   if text == "" then return nil end
   add_lines(self, text)

@@ -4,6 +4,7 @@
 --- it prints is told apart by cells.
 local core = require "scullery.core"
 local log = require "scullery.experiment.log"
+local options = require "scullery.options"
 local running = require "scullery.experiment.running"
 
 local workers = {}
@@ -45,8 +46,7 @@ local function work(run)
     if not i then return end
     core.worker_report("begin " .. i)
     local record = running.cell(run, i)
-    io.stdout:flush()
-    io.stderr:flush()
+    for _, stream in ipairs{ "stdout", "stderr" } do pcall(function() io[stream]:flush() end) end
     running.finish(run, i, record)
     core.worker_report("end " .. i)
   end
@@ -60,7 +60,8 @@ function workers.serve(check, make_run)
     core.worker_report("ready")
     work(make_run())
   end)
-  pcall(core.worker_report, ok and "done" or "failed " .. running.text(tostring(message)))
+  pcall(core.worker_report, ok and "done"
+    or "failed " .. running.text(options.plain(message)))
   os.exit(ok, true)
 end
 

@@ -3,12 +3,20 @@
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
+local options = require "scullery.options"
 local plot = require "scullery.plot"
 
 local experiment = {}
 
 local MOST_LINES, MOST_BARS = 7, 30
 local WIDTH = 900 -- pixels: legends are long
+
+-- The figure, or nil where no point of it is finite.
+local function drawn(draw, given)
+  local ok, figure = options.attempt(draw, given)
+  if ok then return figure end
+  if not tostring(figure):find("no point can be drawn", 1, true) then error(figure, 0) end
+end
 
 -- ---------------------------------------------------------------- lines
 
@@ -111,9 +119,10 @@ local function line(grouped, option, result)
   if #averaged > 0 then
     notes[#notes + 1] = "means over all values of " .. groups.names(averaged)
   end
-  return figures.noted(plot.line{ series = series, marks = true, width = WIDTH,
+  local figure = drawn(plot.line, { series = series, marks = true, width = WIDTH,
     x_label = option.name, y_label = result, x_log = numbers.log_spaced(option.values),
-    y_log = numbers.wide(all) }, notes)
+    y_log = numbers.wide(all) })
+  return figure and figures.noted(figure, notes)
 end
 
 -- ---------------------------------------------------------------- bars
@@ -127,8 +136,8 @@ local function bars(grouped, result)
     if #grouped.varying == 1 then names[i] = names[i]:match(" = (.*)$") or "-" end
     means[i], deviation[i] = one.mean, one.error or 0 / 0
   end
-  return plot.bars{ names = names, values = means, error = deviation, y_label = result,
-    x_label = groups.names(grouped.varying), width = WIDTH }
+  return drawn(plot.bars, { names = names, values = means, error = deviation, y_label = result,
+    x_label = groups.names(grouped.varying), width = WIDTH })
 end
 
 -- ---------------------------------------------------------------- all
@@ -136,18 +145,18 @@ end
 --- experiment.figures(grouped): of what groups.of gives: a list of { figure, result, option };
 --- option is nil of bars.
 function experiment.figures(grouped)
-  local list, drawn = {}, {}
+  local list, numeric = {}, {}
   for _, option in ipairs(grouped.varying) do
-    if option.numeric and #option.values > 1 then drawn[#drawn + 1] = option end
+    if option.numeric and #option.values > 1 then numeric[#numeric + 1] = option end
   end
   for _, result in ipairs(grouped.results) do
-    for _, option in ipairs(drawn) do
+    for _, option in ipairs(numeric) do
       local figure = line(grouped, option, result)
       if figure then
         list[#list + 1] = { figure = figure, result = result, option = option.name }
       end
     end
-    local figure = #drawn == 0 and #grouped.varying > 0 and bars(grouped, result)
+    local figure = #numeric == 0 and #grouped.varying > 0 and bars(grouped, result)
     if figure then list[#list + 1] = { figure = figure, result = result } end
   end
   return list
