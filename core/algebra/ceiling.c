@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "algebra/ceiling.h"
 
 #include "algebra/dense.h"
@@ -6,15 +5,9 @@
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* One product after the other on each thread, of the same factors, in slices: between them Ctrl-C
  * is looked for. */
@@ -56,10 +49,10 @@ scl_status scl_ceiling(bool syrk, scl_dtype dtype, size_t n, double *gflops, scl
     scl_matrix_set(&b, i / n, i % n, (double)(i % 5) - 2);
   }
   for (int run = 0; status == SCL_STATUS_OK && run < 3 && !scl_interrupted(); run++) {
-    const double began = seconds(), cube = (double)n * (double)n * (double)n;
+    const double began = scl_progress_clock(), cube = (double)n * (double)n * (double)n;
     scl_pool_run(threads, multiply, &p);
     const double work = (double)threads * (syrk ? cube : 2 * cube),
-                 rate = work / (seconds() - began) * 1e-9;
+                 rate = work / (scl_progress_clock() - began) * 1e-9;
     if (rate > *gflops) *gflops = rate;
   }
   scl_matrix_release(&a);
@@ -104,13 +97,13 @@ scl_status scl_ceiling_features(scl_dtype dtype, size_t blocks, size_t rows, siz
   passing p = {dtype, z.data, ones.data, features, strcmp(pass, "cos") == 0};
   *best = INFINITY;
   for (int run = 0; status == SCL_STATUS_OK && run < 3 && !scl_interrupted(); run++) {
-    const double began = seconds();
+    const double began = scl_progress_clock();
     for (size_t block = 0; block < blocks && !scl_interrupted(); block++) {
       scl_gemm_parallel(dtype, false, true, rows, features, d, 1, x.data, (ptrdiff_t)d, w.data,
                         (ptrdiff_t)d, 0, z.data, (ptrdiff_t)features);
       if (strcmp(pass, "none") != 0) scl_pool_run(rows, pass_row, &p);
     }
-    *best = fmin(*best, seconds() - began);
+    *best = fmin(*best, scl_progress_clock() - began);
   }
   scl_matrix_release(&x);
   scl_matrix_release(&w);

@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/spawn.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +27,6 @@ typedef struct process {
 static void shut(int *descriptor) {
   if (*descriptor >= 0) (void)close(*descriptor);
   *descriptor = -1;
-}
-
-static double seconds_now(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* A file in memory that holds the input, to be read from its beginning; -1 where there is none. */
@@ -105,7 +100,7 @@ static scl_status take(process *p, int *from, size_t most, scl_error *error) {
 static scl_status check_time(const process *p, double began, double seconds, scl_error *error) {
   const scl_status status = scl_interrupt_check(error);
   if (status != SCL_STATUS_OK) return status;
-  if (seconds_now() - began > seconds)
+  if (scl_progress_clock() - began > seconds)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was stopped: it did not end in %g s",
                     p->name, seconds);
   return SCL_STATUS_OK;
@@ -145,7 +140,7 @@ static scl_status end_of(process *p, double began, double seconds, int *how, scl
 }
 
 static scl_status follow(process *p, double seconds, size_t most, scl_error *error) {
-  const double began = seconds_now();
+  const double began = scl_progress_clock();
   int how = 0;
   scl_status status = listen_to(p, began, seconds, most, error);
   if (status == SCL_STATUS_OK) status = end_of(p, began, seconds, &how, error);

@@ -79,10 +79,7 @@ local function run_here(run)
     elseif others == 0 then
       return
     else
-      if not told then
-        running.say(run, "waiting for %d %s that another run works on", others,
-          others == 1 and "cell" or "cells")
-      end
+      if not told then running.say_waiting(run, others) end
       told = true
       core.worker_wait({}, PAUSE)
     end

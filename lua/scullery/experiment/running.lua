@@ -154,6 +154,12 @@ function running.say(run, format, ...)
   warn(("experiment %s: "):format(run.name) .. format:format(...))
 end
 
+--- running.say_waiting(run, count): that so many cells are those of another run.
+function running.say_waiting(run, count)
+  running.say(run, "waiting for %d %s that another run works on", count,
+    count == 1 and "cell" or "cells")
+end
+
 --- running.finish(run, i, record): the record on the disk, and the cell's claim given up.
 function running.finish(run, i, record)
   run.store:add(record)

@@ -230,7 +230,7 @@ function workers.run(run)
       local free, left = count_open(run, run.processes - #list)
       if left == 0 then return end
       if #list == 0 and free == 0 and not told then
-        running.say(run, "waiting for %d cells that another run works on", left)
+        running.say_waiting(run, left)
         told = true
       end
       for _ = 1, math.min(free, run.processes - #list) do list[#list + 1] = start_one(run) end
