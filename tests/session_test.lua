@@ -209,6 +209,8 @@ function TestCommands:test_who_lists_what_the_user_made()
   lu.assertStrContains(lines.b, "string, 4 bytes")
   lu.assertStrContains(lines.f, "function(x)")
   for _, other in ipairs{ "_", "sc", "print" } do lu.assertNil(lines[other]) end
+  values "deep = {} t = deep for i = 1, 300000 do t.x = {} t = t.x end t = nil"
+  lu.assertStrContains(printed ":who", "table, 1 entry")
 end
 
 function TestCommands:test_load_runs_a_file_in_the_session()
@@ -277,7 +279,7 @@ end
 
 function TestScript:test_it_is_written_whole_or_not_at_all()
   values "x = 1"
-  lu.assertStrContains(message ":save /nosuch/folder/s.lua", "/nosuch/folder")
+  lu.assertStrContains(message ":save /nosuch/folder/s.lua", ":save: /nosuch/folder")
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -140,8 +140,8 @@ end)
 command("save", "FILE", "write the session as a script that does the same again",
   function(self, path)
     local script = require("scullery.session_script")
-    local ok, values, trace = self:protected(script.save, self, path)
-    if not ok then return false, values, trace end
+    local ok, message = self:protected(script.save, self, path)
+    if not ok then return refuse(":save: %s", options.plain(message)) end
     say(("%d statements written to %s%s"):format(#self.log, path, self.failed > 0
       and (", without the %d that failed"):format(self.failed) or ""))
     return nothing()
