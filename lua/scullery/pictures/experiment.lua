@@ -3,7 +3,7 @@
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
-local options = require "scullery.options"
+local attempt = require("scullery.options").attempt
 local plot = require "scullery.plot"
 
 local experiment = {}
@@ -13,7 +13,7 @@ local WIDTH = 900 -- pixels: legends are long
 
 -- The figure, or nil where no point of it is finite.
 local function drawn(draw, given)
-  local ok, figure = options.attempt(draw, given)
+  local ok, figure = attempt(draw, given)
   if ok then return figure end
   if not tostring(figure):find("no point can be drawn", 1, true) then error(figure, 0) end
 end
@@ -142,8 +142,8 @@ local function bars(grouped, result)
     if #grouped.varying == 1 then names[i] = names[i]:match(" = (.*)$") or "-" end
     means[i], deviation[i] = one.mean, one.error or 0
   end
-  return drawn(plot.bars, { names = names, values = means, error = clean(deviation), y_label = result,
-    x_label = groups.names(grouped.varying), width = WIDTH })
+  return drawn(plot.bars, { names = names, values = means, error = clean(deviation),
+    y_label = result, x_label = groups.names(grouped.varying), width = WIDTH })
 end
 
 -- ---------------------------------------------------------------- all
