@@ -351,4 +351,12 @@ function TestTheLineDoesNotCountTheTimeBefore()
   lu.assertNotStrContains(shown, "left")
 end
 
+function TestAFunctionThatYieldsIsToldSo()
+  local rows = sc.dataset{ X = sc.randn{ 200, 3 }, y = sc.randn{ 200, 1 } }
+  local _, message = coroutine.resume(coroutine.create(function()
+    sc.pipeline{ sc.solver.ridge() }:fit(rows, { progress = function() coroutine.yield() end })
+  end))
+  lu.assertStrContains(message, "pipeline:fit: attempt to yield")
+end
+
 os.exit(lu.LuaUnit.run(), true)

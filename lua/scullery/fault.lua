@@ -9,6 +9,7 @@ local beginnings = { "attempt to ", "bad argument ", "table index is ", "'for' "
   "invalid order function", "number has no integer", "invalid value", "wrong number of" }
 
 local function is_luas(message)
+  if message:sub(1, 16) == "attempt to yield" then return false end -- by a function of a script
   for _, words in ipairs(beginnings) do
     if message:sub(1, #words) == words then return true end
   end

@@ -6,29 +6,34 @@ local names = {}
 
 local MOST_VISITED = 1000000
 
+-- Bytes of one value without what it refers to; a table goes to `waiting`, for its entries.
+local function own_bytes(value, seen, waiting)
+  if type(value) == "string" then return 24 + #value end
+  local is_matrix = core.is_matrix(value)
+  if not is_matrix and type(value) ~= "table" or seen[value] then return 0 end
+  seen[value] = true
+  if is_matrix then return value:bytes() end
+  waiting[#waiting + 1] = value
+  return 56
+end
+
 -- Bytes that a value keeps alive, about: texts and tables as Lua stores them, the storage of
 -- matrices. Functions, metatables and the library's modules are left out.
 local function bytes_of(value, seen, room)
-  local kind = type(value)
-  if kind == "string" then return 24 + #value end
-  if core.is_matrix(value) then
-    if seen[value] then return 0 end
-    seen[value] = true
-    return value:bytes()
-  end
-  if kind ~= "table" or seen[value] or room.left <= 0 then return 0 end
-  seen[value] = true
-  local total = 56
-  for key, inner in next, value do
-    room.left = room.left - 1
-    total = total + 24 + bytes_of(key, seen, room) + bytes_of(inner, seen, room)
+  local waiting = {}
+  local total = own_bytes(value, seen, waiting)
+  while #waiting > 0 and room > 0 do
+    for key, inner in next, table.remove(waiting) do
+      room = room - 1
+      total = total + 24 + own_bytes(key, seen, waiting) + own_bytes(inner, seen, waiting)
+    end
   end
   return total
 end
 
 --- names.bytes(value): about how many bytes a value keeps alive.
 function names.bytes(value)
-  return bytes_of(value, { [package.loaded.scullery or false] = true }, { left = MOST_VISITED })
+  return bytes_of(value, { [package.loaded.scullery or false] = true }, MOST_VISITED)
 end
 
 local function size_text(bytes)

@@ -135,9 +135,9 @@ local function call_cell(run, ...)
   local f = run.f
   if not run.alone then return pcall(f, ...) end
   local exit = os.exit
-  os.exit = function() error("the cell called os.exit", 0) end
+  rawset(os, "exit", function() error("the cell called os.exit", 0) end)
   local result = table.pack(pcall(f, ...))
-  os.exit = exit
+  rawset(os, "exit", exit)
   return table.unpack(result, 1, result.n)
 end
 

@@ -3,7 +3,7 @@
 local figures = require "scullery.pictures.figures"
 local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
-local options = require "scullery.options"
+local attempt = require("scullery.options").attempt
 local plot = require "scullery.plot"
 
 local experiment = {}
@@ -13,7 +13,7 @@ local WIDTH = 900 -- pixels: legends are long
 
 -- The figure, or nil where no point of it is finite.
 local function drawn(draw, given)
-  local ok, figure = options.attempt(draw, given)
+  local ok, figure = attempt(draw, given)
   if ok then return figure end
   if not tostring(figure):find("no point can be drawn", 1, true) then error(figure, 0) end
 end
@@ -29,10 +29,10 @@ local function with_result(grouped, result)
   return list
 end
 
-local function combinations(list, options)
+local function combinations(list, names)
   local known, count = {}, 0
   for _, group in ipairs(list) do
-    local label = groups.label(group.cell, options)
+    local label = groups.label(group.cell, names)
     if not known[label] then known[label], count = true, count + 1 end
   end
   return count
