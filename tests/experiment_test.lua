@@ -603,4 +603,51 @@ function TestTables:test_printing()
     function() return grid().tabel end)
 end
 
+TestSeeds = {}
+
+local seeds = require "scullery.experiment.seeds"
+
+local function mean_over(rows, names)
+  return seeds.mean(rows, function(row) return row.y end, names)
+end
+
+-- y = a + b + e over 4 x 5 crossed seeds: the mean has the variance 1 / 4 + 1 / 5 + 0.25 / 20.
+function TestSeeds:test_crossed_seeds_have_the_variance_of_both()
+  local draws, sum, square = 1500, 0, 0
+  local Z = sc.randn{ draws, 29, seed = 5 }
+  for r = 1, draws do
+    local rows = {}
+    for i = 1, 4 do
+      for j = 1, 5 do
+        rows[#rows + 1] = { cell = { data_seed = i, seed = j },
+          y = Z:get(r, i) + Z:get(r, 4 + j) + 0.5 * Z:get(r, 9 + 5 * (i - 1) + j) }
+      end
+    end
+    local variance = mean_over(rows, { "data_seed", "seed" }).error ^ 2
+    sum, square = sum + variance, square + variance ^ 2
+  end
+  local mean = sum / draws
+  local stderr = math.sqrt((square / draws - mean ^ 2) / draws)
+  lu.assertTrue(math.abs(mean - 0.4625) < 4 * stderr, ("%g +- %g"):format(mean, stderr))
+end
+
+function TestSeeds:test_a_seed_of_each_cell_is_independent_and_a_coarser_one_is_not()
+  local y = { 1, 2, 4, 7, 11, 16 }
+  local own, coarse = {}, {}
+  for i, value in ipairs(y) do
+    own[i] = { cell = { seed = i, other_seed = 10 * i }, y = value }
+    coarse[i] = { cell = { seed = i, data_seed = (i + 1) // 2 }, y = value }
+  end
+  local mean, error = mean_over(own, { "seed", "other_seed" }).mean,
+    mean_over(own, { "seed", "other_seed" }).error
+  local square = 0
+  for _, value in ipairs(y) do square = square + (value - mean) ^ 2 end
+  lu.assertAlmostEquals(error, math.sqrt(square / 5 / 6), 1e-12)
+  local pairs_of = { 1.5, 5.5, 13.5 } -- means of the values of data_seed
+  square = 0
+  for _, value in ipairs(pairs_of) do square = square + (value - mean) ^ 2 end
+  lu.assertAlmostEquals(mean_over(coarse, { "seed", "data_seed" }).error,
+    math.sqrt(square / 2 / 3), 1e-12)
+end
+
 os.exit(lu.LuaUnit.run(), true)

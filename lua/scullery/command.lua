@@ -23,7 +23,7 @@ local function plainly(f, ...)
   local ok, message = pcall(f, ...)
   if ok then return 0 end
   message = tostring(message):gsub("^[%w_./ -]*%.lua:%d+: ", "")
-  if message:find("interrupted!", 1, true) then message = "interrupted!" end
+  if require("scullery.options").is_interrupt(message) then message = "interrupted!" end
   io.stderr:write("scullery: ", message, "\n")
   return 1
 end

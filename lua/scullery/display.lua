@@ -1,5 +1,6 @@
 --- How values print at the prompt and in notebooks: tables with their contents, functions with what
 --- they take, matrices with their shape, objects as their own text.
+local options = require "scullery.options"
 local objects = require "scullery.objects"
 local tokens = require "scullery.tokens"
 local valid = require("scullery.text").valid
@@ -88,7 +89,7 @@ local function own_text(value, meta, state)
   if not own and not field_of(meta, "__tostring") then return nil end
   local ok, text = pcall(own or tostring, value, state)
   if ok and type(text) == "string" then return text end
-  if tostring(text):find("interrupted!", 1, true) then error(text, 0) end
+  if options.is_interrupt(text) then error(text, 0) end
   return ("a %s, whose %s fails: %s"):format(type(value), own and "__display" or "__tostring",
     tostring(text))
 end

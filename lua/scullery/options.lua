@@ -55,12 +55,27 @@ end
 --- it.
 function options.plain(message) return (tostring(message):gsub("^[^:\n]*%.lua:%d+: ", "")) end
 
+-- The sentence of an error: itself, or the field `message` of one that carries what was finished.
+local function sentence_of(raised)
+  if type(raised) == "table" then raised = rawget(raised, "message") end
+  return type(raised) == "string" and raised or ""
+end
+
+--- options.is_interrupt(raised): whether an error is that of Ctrl-C: "interrupted!", behind places
+--- and titles, or before what was not finished.
+function options.is_interrupt(raised)
+  local sentence = sentence_of(raised)
+  return sentence:find("^interrupted!%f[%z ]") ~= nil
+    or sentence:find(": interrupted!$") ~= nil
+    or sentence:find(": interrupted! (", 1, true) ~= nil
+end
+
 --- options.attempt(f, ...): what pcall(f, ...) gives, to find out whether something can be done. An
 --- interrupt, or memory that runs out, tells nothing of that, and goes on as an error.
 function options.attempt(f, ...)
   local ok, result = pcall(f, ...)
-  if ok or type(result) ~= "string" then return ok, result end
-  if result:find("interrupted!", 1, true) or result:find("not enough memory", 1, true) then
+  if not ok and (options.is_interrupt(result)
+    or sentence_of(result):find("not enough memory", 1, true)) then
     error(result, 0)
   end
   return ok, result

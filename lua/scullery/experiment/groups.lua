@@ -1,12 +1,9 @@
 --- Rows of an experiment put together: cells that differ in their seeds alone are one group, whose
 --- results have a mean and its standard error.
-local numbers = require "scullery.pictures.numbers"
+local seeds = require "scullery.experiment.seeds"
 local values = require "scullery.experiment.values"
 
 local groups = {}
-
--- Whether an option of that name makes a repetition of a cell, and not another cell.
-local function is_seed(name) return name == "seed" or name:find("_seed$") ~= nil end
 
 local function is_number(value) return type(value) == "number" end
 
@@ -43,13 +40,13 @@ end
 
 -- Options apart: those that make the groups, seeds, and those that are the same in all cells.
 local function sort_options(rows)
-  local varying, seeds, fixed = {}, {}, {}
+  local varying, repeated, fixed = {}, {}, {}
   for _, one in ipairs(read_options(rows)) do
     local same = #one.values == 1 and one.everywhere
-    local into = same and fixed or is_seed(one.name) and seeds or varying
+    local into = same and fixed or seeds.is(one.name) and repeated or varying
     into[#into + 1] = one
   end
-  return varying, seeds, fixed
+  return varying, repeated, fixed
 end
 
 -- ---------------------------------------------------------------- results
@@ -67,22 +64,14 @@ local function sort_results(rows)
   return values.sorted(numeric), values.sorted(other)
 end
 
--- Mean, standard error (nil of a single one) and count of a result of these rows; nil where none
--- has it.
-local function statistic(rows, read)
-  local list = {}
-  for _, row in ipairs(rows) do list[#list + 1] = read(row) end
-  if #list == 0 then return nil end
-  local mean, deviation = numbers.mean(list)
-  return { mean = mean, error = deviation, count = #list }
-end
-
-local function add_statistics(group, names)
+-- Means over the rows that are done; repeated: the names of the seeds.
+local function add_means(group, names, repeated)
   group.results = {}
   for _, name in ipairs(names) do
-    group.results[name] = statistic(group.done, function(row) return row.result[name] end)
+    group.results[name] = seeds.mean(group.done, function(row) return row.result[name] end,
+      repeated)
   end
-  group.seconds = statistic(group.done, function(row) return row.seconds end)
+  group.seconds = seeds.mean(group.done, function(row) return row.seconds end, repeated)
   for _, row in ipairs(group.done) do
     group.memory = row.memory and math.max(group.memory or 0, row.memory) or group.memory
   end
@@ -90,11 +79,13 @@ end
 
 -- ---------------------------------------------------------------- groups
 
-local function names_of(options)
+--- groups.names_of(options): a list of the names of these options.
+function groups.names_of(options)
   local names = {}
   for i, one in ipairs(options) do names[i] = one.name end
   return names
 end
+local names_of = groups.names_of
 
 -- The same as a text; texts of several values, one behind the other, are as distinct as the values.
 -- 1 and 1.0 are one value.
@@ -126,7 +117,7 @@ end
 ---   fixed     the options that are the same in all cells
 ---   results   names of the results that are numbers; others: names of the results that are not
 function groups.of(rows)
-  local varying, seeds, fixed = sort_options(rows)
+  local varying, repeated, fixed = sort_options(rows)
   local results, others = sort_results(rows)
   local list, known = {}, {}
   for _, row in ipairs(rows) do
@@ -140,8 +131,8 @@ function groups.of(rows)
     end
   end
   table.sort(list, values.order(names_of(varying)))
-  for _, group in ipairs(list) do add_statistics(group, results) end
-  return { list = list, varying = varying, seeds = seeds, fixed = fixed, results = results,
+  for _, group in ipairs(list) do add_means(group, results, names_of(repeated)) end
+  return { list = list, varying = varying, seeds = repeated, fixed = fixed, results = results,
     others = others }
 end
 

@@ -152,7 +152,7 @@ function running.cell(run, i)
   local seconds = core.now() - began
   local used, memory = core.usage()
   local message = not ok and sentence(result)
-  if message and message:find("interrupted!", 1, true) then error("interrupted!", 0) end
+  if message and options.is_interrupt(message) then error("interrupted!", 0) end
   local fields = { status = "failed", seconds = seconds, processor_seconds = used - seconds_before,
     memory = memory }
   if ok then

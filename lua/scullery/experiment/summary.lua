@@ -1,8 +1,8 @@
 --- Means over the cells of an experiment: as a table that prints, as series for a picture, and the
 --- best of them.
-local numbers = require "scullery.pictures.numbers"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local seeds = require "scullery.experiment.seeds"
 local text_table = require "scullery.text_table"
 local values = require "scullery.experiment.values"
 
@@ -93,7 +93,9 @@ end
 local function asked(exp, o)
   local rows = chosen(exp, o.where)
   local over = list_of(o.over)
-  if o.over == nil and contains(exp.options, "seed") then over = { "seed" } end
+  for _, name in ipairs(exp.options) do
+    if o.over == nil and seeds.is(name) then over[#over + 1] = name end
+  end
   check_names(over, exp.options, "option")
   local value = list_of(o.value)
   check_names(value, exp.columns, "result")
@@ -152,15 +154,11 @@ local function grouped(rows, names)
   return groups
 end
 
-local function mean_of(rows, value)
-  local list = {}
-  for _, row in ipairs(rows) do
+local function mean_of(rows, value, over)
+  return seeds.mean(rows, function(row)
     local number = row.status == "done" and row.result[value]
-    if type(number) == "number" then list[#list + 1] = number end
-  end
-  if #list == 0 then return nil end
-  local mean, deviation = numbers.mean(list)
-  return { mean = mean, error = deviation, count = #list }
+    return type(number) == "number" and number or nil
+  end, over)
 end
 
 -- ---------------------------------------------------------------- a table
@@ -222,7 +220,9 @@ local function columns_of(about, name)
   local list = {}
   if not name then
     for _, value in ipairs(about.value) do
-      list[#list + 1] = { name = value, of = function(rows) return mean_of(rows, value) end }
+      list[#list + 1] = { name = value, of = function(rows)
+        return mean_of(rows, value, about.over)
+      end }
     end
     return list
   end
@@ -234,7 +234,7 @@ local function columns_of(about, name)
       for _, row in ipairs(rows) do
         if identity(row.cell[name]) == group.key then own[#own + 1] = row end
       end
-      return mean_of(own, value)
+      return mean_of(own, value, about.over)
     end }
   end
   return list
@@ -267,10 +267,10 @@ local series_rules = rules{ x = { type = "string", required = true }, value = { 
 options.declare("experiment:series", series_rules)
 
 -- One curve.
-local function curve(rows, x, value, label)
+local function curve(rows, x, value, over, label)
   local one, has_errors = { x = {}, y = {}, error = {}, label = label }, false
   for _, group in ipairs(grouped(rows, { x })) do
-    local at, mean = group.cell[x], mean_of(group.rows, value)
+    local at, mean = group.cell[x], mean_of(group.rows, value, over)
     if type(at) ~= "number" then
       fail("option x: '%s' is %s in some cell, and a curve needs numbers", x, options.show(at))
     end
@@ -292,10 +292,11 @@ function summary.series(exp, given)
   local value, list = single(about), {}
   check_names({ o.x, o.series }, exp.options, "option")
   check_covered(about, { o.x }, list_of(o.series))
-  if not o.series then return { curve(about.rows, o.x, value, value) } end
+  if not o.series then return { curve(about.rows, o.x, value, about.over, value) } end
   for _, group in ipairs(grouped(about.rows, { o.series })) do
     local label = group.cell[o.series]
-    list[#list + 1] = curve(group.rows, o.x, value, label == nil and "-" or values.show(label))
+    list[#list + 1] = curve(group.rows, o.x, value, about.over,
+      label == nil and "-" or values.show(label))
   end
   return list
 end
@@ -313,7 +314,7 @@ function summary.best(exp, given)
     if not contains(about.over, name) then names[#names + 1] = name end
   end
   for _, group in ipairs(grouped(about.rows, names)) do
-    local one = mean_of(group.rows, value)
+    local one = mean_of(group.rows, value, about.over)
     if one and one.mean == one.mean and (not best or o.smallest and one.mean < best.mean
       or not o.smallest and one.mean > best.mean) then
       best = { cell = group.cell, mean = one.mean, error = one.error, count = one.count }

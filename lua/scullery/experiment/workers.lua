@@ -118,7 +118,7 @@ end
 function heard.failed(_, worker, message)
   change_log(worker, nil)
   worker.is_done = true
-  if message:find("interrupted!", 1, true) then fail("interrupted!") end
+  if options.is_interrupt(message) then fail("interrupted!") end
   fail("a worker could not go on: %s", message)
 end
 

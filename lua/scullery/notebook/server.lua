@@ -60,7 +60,7 @@ function server.start(send)
 
   local function failed(message)
     local text = options.plain(rich.message(message))
-    if text:find("interrupted!", 1, true) then text = "interrupted!" end
+    if options.is_interrupt(text) then text = "interrupted!" end
     reply{ ok = false, message = text }
   end
 

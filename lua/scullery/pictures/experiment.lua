@@ -5,6 +5,7 @@ local groups = require "scullery.experiment.groups"
 local numbers = require "scullery.pictures.numbers"
 local attempt = require("scullery.options").attempt
 local plot = require "scullery.plot"
+local seeds = require "scullery.experiment.seeds"
 
 local experiment = {}
 
@@ -60,31 +61,28 @@ local function split_by(list, others)
 end
 
 -- The points of one line: at each value of the option the mean over all rows there.
-local function points_of(list, option, result)
+local function points_of(list, option, result, repeated)
   local rows_at, x, y, deviation = {}, {}, {}, {}
   for _, group in ipairs(list) do
     local at = group.cell[option.name]
-    for _, row in ipairs(group.done) do
-      local value = row.result[result]
-      if at ~= nil and value ~= nil then
-        rows_at[at] = rows_at[at] or {}
-        table.insert(rows_at[at], value)
-      end
+    if at ~= nil then
+      rows_at[at] = table.move(group.done, 1, #group.done, #(rows_at[at] or {}) + 1,
+        rows_at[at] or {})
     end
   end
   local banded = false
   for _, at in ipairs(option.values) do
-    if rows_at[at] then
-      local mean, of_mean = numbers.mean(rows_at[at])
-      x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, mean, of_mean or 0 / 0
-      banded = banded or of_mean ~= nil
+    local one = seeds.mean(rows_at[at] or {}, function(row) return row.result[result] end, repeated)
+    if one then
+      x[#x + 1], y[#y + 1], deviation[#deviation + 1] = at, one.mean, one.error or 0 / 0
+      banded = banded or one.error ~= nil
     end
   end
   return x, y, banded and deviation or nil
 end
 
--- A line for each combination of the options `by`. Rows that differ in other options are no
--- repetitions: their spread is no error, and no band is drawn.
+-- A line for each combination of the options `by`. repeated: the names of the seeds; nil where rows
+-- differ in other options, are no repetitions, their spread is no error, and no band is drawn.
 local function lines_of(list, option, result, by, repeated)
   local known, order, series, all = {}, {}, {}, {}
   for _, group in ipairs(list) do
@@ -93,7 +91,7 @@ local function lines_of(list, option, result, by, repeated)
     table.insert(known[label], group)
   end
   for _, label in ipairs(order) do
-    local x, y, deviation = points_of(known[label], option, result)
+    local x, y, deviation = points_of(known[label], option, result, repeated or {})
     if #x > 0 then
       series[#series + 1] = { x = x, y = y, error = repeated and deviation or nil,
         label = label ~= "" and label or nil }
@@ -107,7 +105,8 @@ end
 local function line(grouped, option, result)
   local having = with_result(grouped, result)
   local by, averaged = split_by(having, others_of(having, grouped.varying, option))
-  local series, all = lines_of(having, option, result, by, #averaged == 0)
+  local series, all = lines_of(having, option, result, by,
+    #averaged == 0 and groups.names_of(grouped.seeds) or nil)
   if #series == 0 then return nil end
   local notes = {}
   for _, one in ipairs(series) do
