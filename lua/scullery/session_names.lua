@@ -1,10 +1,11 @@
 --- :who: the variables of a session, with what they are and the memory that they take.
 local core = require "scullery.core"
 local display = require "scullery.display"
+local text = require "scullery.text"
 
 local names = {}
 
-local MOST_VISITED = 1000000
+local MOST_VISITED, MOST_COLUMNS = 1000000, 60
 
 -- Bytes that a value keeps alive, about: texts and tables as Lua stores them, the storage of
 -- matrices. Functions, metatables and the library's modules are left out.
@@ -50,7 +51,8 @@ local function about(value)
   if kind == "string" then return ("string, %d bytes"):format(#value) end
   if kind == "table" and not debug.getmetatable(value) then return "table, " .. count_of(value) end
   if kind == "number" or kind == "boolean" then return kind .. ", " .. tostring(value) end
-  return (display.text({ value }):match("^{ (.*) }$") or kind):gsub("\n.*", "") .. ""
+  local shown = display.text({ value }, { width = 10000 }):match("^{ (.*) }$") or kind
+  return text.shorten(shown:match("^[^\n]*"), MOST_COLUMNS)
 end
 
 --- names.list(session): a list of { name, about, bytes } of the variables that the session made.
