@@ -163,6 +163,9 @@ function TestRun:test_question_marks_ask_for_help()
   lu.assertStrContains(printed '? "ridge"', "sc.solver.ridge{...}")
   lu.assertStrContains(printed "? exact kernel ridge",
     "Topics whose texts have 'exact kernel ridge':\n  kernel_ridge ")
+  -- a phrase comes before its words far apart
+  lu.assertStrContains(printed "? leave-one-out",
+    "Topics whose texts have 'leave-one-out':\n  ridge ")
   lu.assertStrContains(printed "sc.solver.rigde?", "did you mean")
   values "x = 3"
   lu.assertStrContains(printed "x?", "3, a number")
