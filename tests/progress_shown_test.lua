@@ -272,6 +272,21 @@ function TestShown.test_a_pipe_gets_plain_lines()
   lu.assertEquals({ shell("SCULLERY_PROGRESS=0 " .. command .. " 1") }, { 0, "done\n", "" })
 end
 
+-- A piece of work without a share, and a walk in it.
+function TestShown.test_the_time_of_a_walk_names_it()
+  local path = support.write(nil, [[
+    local sc = require "scullery"
+    local X = sc.randn{ 20000, 20, seed = 1 }
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 600 },
+      sc.solver.ridge{} }:fit(X, X:column(1))]])
+  local _, _, err = shell(("SCULLERY_PROGRESS=0.02 SCULLERY_THREADS=1 %s %s"):format(
+    quote(support.binary), quote(path)))
+  os.remove(path)
+  lu.assertStrContains(err, " s left in learning, ")
+  lu.assertNil(err:match "learning %d+%%, %d+ s left, ")
+  lu.assertNotStrContains(err, "scullery: , ")
+end
+
 function TestShown.test_a_wrong_interval_is_refused()
   for _, wrong in ipairs{ "x", "-1", "1s", "nan" } do
     local status, _, err = shell(("SCULLERY_PROGRESS=%s %s 0"):format(wrong, command))
