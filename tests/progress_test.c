@@ -74,6 +74,25 @@ static void test_time_left(void) {
   CHECK(isnan(scl_level_left(&level, 13)));
 }
 
+/* The time of a walk is not that of the search around it. */
+static void test_time_left_is_that_of_the_whole(void) {
+  scl_level levels[] = {
+      {.total = NAN, .began = 8, .changed = 8}, /* a fit, which does not know its length */
+      {.total = 3, .counted = true, .began = 8, .changed = 8},
+      {.done = 1, .total = 4, .began = 10, .changed = 12},
+  };
+  CHECK(scl_level_known(levels, 3, 12) == NULL);
+  levels[1].done = 1;
+  levels[1].changed = 10;
+  CHECK(scl_level_known(levels, 3, 12) == &levels[1]);
+  levels[1].counted = false; /* a solver that does not tell its share */
+  levels[1].done = 0;
+  CHECK(scl_level_known(levels, 3, 12) == &levels[2]);
+  levels[1].total = NAN;
+  CHECK(scl_level_known(levels, 3, 12) == &levels[2]);
+  CHECK(scl_level_known(levels, 1, 12) == NULL);
+}
+
 /* A character of two bytes is whole or not there. */
 static void test_names_are_cut_between_characters(void) {
   char name[2 * SCL_LEVEL_NAME + 1] = "x";
@@ -93,6 +112,7 @@ int main(void) {
   scl_progress_set_hook(hook);
   test_followers();
   test_time_left();
+  test_time_left_is_that_of_the_whole();
   test_names_are_cut_between_characters();
   return EXIT_SUCCESS;
 }

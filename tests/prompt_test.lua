@@ -145,6 +145,8 @@ function TestPrompt:test_a_long_history_is_cut()
   local kept = history()
   lu.assertEquals({ #kept, kept[2], kept[5001], kept[5002] },
     { 5002, "x = 5002", "x = 10001", "exit" })
+  local _, mode = support.shell("stat -c %a " .. home .. "/scullery/history")
+  lu.assertEquals(mode, "600\n") -- nobody else reads it
 end
 
 function TestPrompt:test_a_home_that_cannot_be_written_is_told_once()

@@ -135,11 +135,12 @@ function TestRun:test_errors_are_messages_with_a_line()
   lu.assertEquals(message "error('mine')", "prompt:1: mine")
   lu.assertEquals(message "\n\nerror('mine')", "prompt:3: mine")
   lu.assertStrContains(message ")", "unexpected symbol")
-  lu.assertEquals(message "error({})", "(error object is a table value)")
-  lu.assertEquals(message "error()", "(error object is a nil value)")
+  lu.assertEquals(message "error{ code = 3 }", "(error object: { code = 3 })")
+  lu.assertEquals(message "error()", "(error object: nil)")
   lu.assertEquals(message "error(setmetatable({}, { __tostring = function() return 'text' end }))",
     "text")
-  lu.assertStrContains(message "error(setmetatable({}, { __tostring = error }))", "table value")
+  lu.assertStrContains(message "error(setmetatable({}, { __tostring = error }))",
+    "(error object: a table, whose __tostring fails")
   local ok, said, trace = s:run "error('mine')"
   lu.assertFalse(ok)
   lu.assertStrContains(trace, said)
@@ -162,6 +163,9 @@ function TestRun:test_question_marks_ask_for_help()
   lu.assertStrContains(printed '? "ridge"', "sc.solver.ridge{...}")
   lu.assertStrContains(printed "? exact kernel ridge",
     "Topics whose texts have 'exact kernel ridge':\n  kernel_ridge ")
+  -- a phrase comes before its words far apart
+  lu.assertStrContains(printed "? leave-one-out",
+    "Topics whose texts have 'leave-one-out':\n  ridge ")
   lu.assertStrContains(printed "sc.solver.rigde?", "did you mean")
   values "x = 3"
   lu.assertStrContains(printed "x?", "3, a number")
@@ -214,6 +218,9 @@ function TestCommands:test_who_lists_what_the_user_made()
   values "X = sc.zeros(100, 30)"
   values "a, b, f = 1, 'text', function(x) end"
   values "t = { 1, 2, 3, X }"
+  values "solver = sc.solver.ridge{}"
+  values "p = sc.pipeline{ solver }"
+  values "q = p:clone():fit(X, X:column(1))"
   local lines = {}
   for line in printed(":who"):gmatch("[^\n]+") do
     lines[line:match("^%S+")] = line
@@ -224,6 +231,9 @@ function TestCommands:test_who_lists_what_the_user_made()
   lu.assertStrContains(lines.a, "number, 1")
   lu.assertStrContains(lines.b, "string, 4 bytes")
   lu.assertStrContains(lines.f, "function(x)")
+  lu.assertStrMatches(lines.solver, ".* B  solver%.ridge{lambda = .*…")
+  lu.assertStrContains(lines.p, " B  pipeline, solver.ridge, not fitted")
+  lu.assertStrContains(lines.q, "kB  pipeline, solver.ridge, fitted on 100 x 30")
   for _, other in ipairs{ "_", "sc", "print" } do lu.assertNil(lines[other]) end
 end
 
@@ -240,6 +250,8 @@ end
 function TestCommands:test_unknown_commands_get_the_nearest()
   lu.assertStrContains(message ":whoo", "did you mean :who?")
   lu.assertStrContains(message ":xyzzy", ":help lists them")
+  lu.assertEquals({ message ":", message " : " }, { ":help lists the commands",
+    ":help lists the commands" })
   lu.assertStrContains(message ":who now", ":who takes nothing")
   local text = printed ":help"
   for _, name in ipairs{ "time", "profile", "load", "save", "who", "bench", "help", "quit" } do
@@ -287,6 +299,7 @@ function TestScript:test_a_saved_session_reproduces_its_values()
   end
   lu.assertEquals(run_script(path, "'" .. table.concat(names, "', '") .. "'"), table.concat(want))
   lu.assertNil(support.read(path):find("failed", 1, true))
+  lu.assertStrContains(support.read(path), "\np = sc.pipeline{\n  sc.standardize()")
   os.remove(path)
   os.remove(file)
 end

@@ -157,7 +157,9 @@ double scl_level_left(const scl_level *level, double now) {
 }
 
 const scl_level *scl_level_known(const scl_level *levels, size_t count, double now) {
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     if (!isnan(scl_level_left(&levels[i], now))) return &levels[i];
+    if (levels[i].counted && levels[i].total > 0) return NULL;
+  }
   return NULL;
 }

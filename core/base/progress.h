@@ -69,7 +69,8 @@ bool scl_progress_follows(void);
 
 /* Seconds that a level has left, from its own rate; NaN where that is not known yet. */
 double scl_level_left(const scl_level *level, double now);
-/* The outermost level whose time left is known, NULL where there is none. */
+/* The outermost level with a total whose time left is known. NULL where there is none, or a loop
+ * around it has no step done yet: its time would read as that of the loop. */
 const scl_level *scl_level_known(const scl_level *levels, size_t count, double now);
 
 #endif

@@ -166,8 +166,13 @@ static statements read_statements(FILE *file) {
 static void shorten(const statements *all) {
   char fresh[sizeof path + 32];
   (void)snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
-  FILE *file = fopen(fresh, "we");
-  if (file == NULL) return;
+  (void)unlink(fresh); /* of a session with this number that was killed */
+  const int made = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FILE *file = made < 0 ? NULL : fdopen(made, "w");
+  if (file == NULL) {
+    if (made >= 0) (void)close(made);
+    return;
+  }
   (void)fputs(cookie, file);
   for (size_t i = all->count - KEPT; i < all->count; i++)
     write_encoded(file, all->lines[i]);

@@ -101,16 +101,28 @@ static bool is_named(const scl_level *levels, size_t i, size_t count, double now
   return i == 0 || now - levels[i].began >= SHORT;
 }
 
+/* Whether a level around this one knows how much there is. */
+static bool is_part(const scl_level *levels, const scl_level *level) {
+  while (level-- > levels)
+    if (level->total > 0) return true;
+  return false;
+}
+
 static void describe(line *to, double now) {
   size_t count;
   const char *unit;
   char text[64];
   const scl_level *levels = scl_levels(&count), *known = scl_level_known(levels, count, now);
   for (size_t i = 0; i < count; i++) {
-    if (!is_named(levels, i, count, now)) continue;
+    const bool alone = i + 1 == count && to->used == 0;
+    if (!alone && !is_named(levels, i, count, now)) continue;
     if (to->used > 0) add(to, " > ");
     add_level(to, &levels[i]);
-    if (&levels[i] == known) add_left(to, scl_level_left(known, now));
+    if (&levels[i] != known) continue;
+    add_left(to, scl_level_left(known, now));
+    if (!is_part(levels, known)) continue;
+    add(to, " in ");
+    add(to, known->name);
   }
   const double rate = scl_progress_rate(levels, count, now, &unit);
   if (!isnan(rate)) add_rate(to, rate, unit);

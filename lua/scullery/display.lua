@@ -82,16 +82,18 @@ local function field_of(meta, name)
   return ok and value or nil
 end
 
--- The text of __display(value, { depth =, width =, colour = }) or of __tostring, nothing where
--- there is neither; an error of it is told.
+-- The text of __display(value, { depth =, width =, colour = }) or of __tostring, inside of tables
+-- of __summary(value) first; nothing where there is none; an error of it is told.
 local function own_text(value, meta, state)
-  local own = field_of(meta, "__display")
+  local summary = state.depth > 0 and field_of(meta, "__summary")
+  local own = summary or field_of(meta, "__display")
   if not own and not field_of(meta, "__tostring") then return nil end
   local ok, text = pcall(own or tostring, value, state)
   if ok and type(text) == "string" then return text end
-  if options.is_interrupt(text) then error(text, 0) end
-  return ("a %s, whose %s fails: %s"):format(type(value), own and "__display" or "__tostring",
-    tostring(text))
+  if not ok and options.is_interrupt(text) then error(text, 0) end
+  if type(text) ~= "string" then text = "it gives a " .. type(text) end -- no text, or an error
+  return ("a %s, whose %s fails: %s"):format(type(value),
+    summary and "__summary" or own and "__display" or "__tostring", text)
 end
 
 -- Without the address that Lua puts behind the type where nothing else is said.

@@ -513,6 +513,15 @@ function Pipeline:__tostring()
   return table.concat(lines, "\n")
 end
 
+-- On one line: the last stage, and what it was fitted on.
+function Pipeline:__summary()
+  local last = self.solver or self.after or self.features or self.rows[#self.rows]
+  local name = last and tostring(last):match("^[%w_.]+")
+  local f = self.fitted
+  return ("pipeline%s, %s"):format(name and ", " .. name or "",
+    f and ("fitted on %d x %d"):format(f.n, f.dim) or "not fitted")
+end
+
 --- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer =, progress = }):
 --- cross-validation over all options and stages marked by sc.choose. Returns a new pipeline with
 --- the best options, fitted to all rows, with .choice (option -> value) and .table (a row for each

@@ -11,8 +11,11 @@ Session.__index = Session
 
 -- ---------------------------------------------------------------- kinds of texts
 
--- `:word argument`; two colons begin a label.
-local function command_of(text) return text:match("^%s*:(%a[%w_]*)%s*(.-)%s*$") end
+-- `:word argument`, or a colon alone, whose word is ""; two colons begin a label.
+local function command_of(text)
+  if text:find("^%s*:%s*$") then return "", "" end
+  return text:match("^%s*:(%a[%w_]*)%s*(.-)%s*$")
+end
 
 -- What `?x` or `x?` asks about ("" for nothing), or nil.
 local function asked(text)
@@ -40,7 +43,8 @@ local function plain_message(raised)
     local ok, text = pcall(tostring, raised)
     if ok and type(text) == "string" then return text end
   end
-  return ("(error object is a %s value)"):format(type(raised))
+  local ok, shown = pcall(display.text, raised)
+  return ok and ("(error object: %s)"):format(shown) or shown
 end
 
 -- f(...) protected: true and its values packed, or false, the message, the message with its

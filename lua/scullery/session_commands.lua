@@ -37,6 +37,7 @@ function commands.takes_code(name) return known[name] ~= nil and known[name].tak
 --- commands.run(session, name, argument): as session:run.
 function commands.run(session, name, argument)
   local one = known[name]
+  if name == "" then return refuse(":help lists the commands") end
   if not one then
     local names = {}
     for other in pairs(known) do names[#names + 1] = other end

@@ -1,10 +1,11 @@
 --- :who: the variables of a session, with what they are and the memory that they take.
 local core = require "scullery.core"
 local display = require "scullery.display"
+local text = require "scullery.text"
 
 local names = {}
 
-local MOST_VISITED = 1000000
+local MOST_VISITED, MOST_COLUMNS = 1000000, 60
 
 -- Bytes of one value without what it refers to; a table goes to `waiting`, for its entries.
 local function own_bytes(value, seen, waiting)
@@ -55,7 +56,8 @@ local function about(value)
   if kind == "string" then return ("string, %d bytes"):format(#value) end
   if kind == "table" and not debug.getmetatable(value) then return "table, " .. count_of(value) end
   if kind == "number" or kind == "boolean" then return kind .. ", " .. tostring(value) end
-  return (display.text({ value }):match("^{ (.*) }$") or kind):gsub("\n.*", "") .. ""
+  local shown = display.text({ value }, { width = 10000 }):match("^{ (.*) }$") or kind
+  return text.shorten(shown:match("^[^\n]*"), MOST_COLUMNS)
 end
 
 --- names.list(session): a list of { name, about, bytes } of the variables that the session made.

@@ -37,11 +37,12 @@ function statements.keep_locals(text)
   for i, token in ipairs(code) do
     if depth == 0 and token.kind == "keyword" and token.text == "local" then
       local following = code[i + 1]
+      local length = text:match("^local[ \t]*()", token.first) - token.first
       if following and following.text == "function" then
-        edits[#edits + 1] = { token.first, #"local" }
+        edits[#edits + 1] = { token.first, length }
       else
         local place, has_values = names_end(code, i + 1)
-        if place then edits[#edits + 1] = { token.first, #"local" } end
+        if place then edits[#edits + 1] = { token.first, length } end
         if place and not has_values then edits[#edits + 1] = { place, 0, " = nil" } end
       end
     end

@@ -28,10 +28,18 @@ local function words_of(text)
   return list
 end
 
+-- The text in lower case, its white space as single spaces.
+local function on_one_line(text) return (text:lower():gsub("%s+", " "):match("^ ?(.-) ?$")) end
+
+-- How much the whole phrase counts for each of its words, where a word alone counts 1.
+local PHRASE = 2
+
 --- search.ranked(topics, words): topics: name -> text; words: a text. A list of { name, text, score
 --- } of the topics that have all of the words, or as many of them as any topic has; the best first.
+--- Words that stand in a topic as they were typed, one behind the other, count more.
 function search.ranked(topics, words)
   local wanted, list, most = words_of(words), {}, 1
+  local phrase = on_one_line(words)
   for name, text in pairs(topics) do
     local low, hits, total = text:lower(), 0, 0
     local first = low:match("^[^\n]*")
@@ -39,6 +47,9 @@ function search.ranked(topics, words)
       local points = score(name:lower(), first, low, word)
       if points > 0 then hits = hits + 1 end
       total = total + points
+    end
+    if #wanted > 1 and hits == #wanted then
+      total = total + PHRASE * #wanted * score(name:lower(), first, on_one_line(text), phrase)
     end
     most = math.max(most, hits)
     list[#list + 1] = { name = name, text = text, score = total, hits = hits }
