@@ -381,6 +381,8 @@ function TestLearningCurvesRefuse()
   fails({ "plot.learning_curve", "from 1 to", "in place 2" }, learn, { pipeline = p, data = train,
     sizes = { 10, 10000 } })
   fails({ "ascending" }, learn, { pipeline = p, data = train, sizes = { 20, 10 } })
+  fails({ "size 1 is too small: there are 2 classes, and each size must hold rows of every class" },
+    learn, { pipeline = p, data = train, sizes = { 1, 2 } })
   fails({ "search first" }, learn, { pipeline = sc.pipeline{ ridge(sc.choose{ 1, 2 }) },
     data = train })
   fails({ "'pipeline' is missing" }, learn, { data = train })
