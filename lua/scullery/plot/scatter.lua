@@ -74,8 +74,8 @@ end
 --- x, y: lists of numbers, or matrices of one column or row. class: a list of labels; the points of
 ---   each have a colour and a marker of their own and an entry in the legend. text: a list of texts
 ---   or digits that are drawn as the markers; there is no legend where they are the classes.
----   error, or low and high: whiskers. label: the name in the legend. series = { { x =, y =, text =,
----   error =, label = }, ... }: several.
+---   error, or low and high: whiskers. label: the name in the legend. series = { { x =, y =,
+---   text =, error =, label = }, ... }: several.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- equal = true: both axes have one scale, as for embeddings. title, x_label, y_label, x_unit,
 ---   y_unit, x_log, y_log, x_range, y_range, legend, width, height: as in sc.plot.line.
