@@ -597,6 +597,26 @@ function TestTables:test_changing_columns_are_told_once()
   lu.assertEquals(select(2, said:gsub("results have the columns", "")), 1)
 end
 
+function TestTables:test_rows_the_best_and_series_print_and_stay_plain()
+  local exp = grid()
+  lu.assertEquals(tostring(exp.rows[1]),
+    "cell { T = 10, method = a, seed = 1 }: error = 11, other = 1")
+  local best = exp:best{ value = "error" }
+  lu.assertEquals(tostring(best),
+    "cell { T = 10, method = a }: error = 12 +- 0.58, the mean of 3 cells")
+  local names = {}
+  for name in pairs(best) do names[#names + 1] = name end
+  table.sort(names)
+  lu.assertEquals(names, { "cell", "count", "error", "mean" })
+  local list = exp:series{ x = "T", value = "error", series = "method" }
+  lu.assertStrContains(tostring(list), "series   T  error  standard error\n")
+  lu.assertStrContains(tostring(list), "\na       10     12         0.57735\n")
+  lu.assertEquals({ #list, #sc.plot.line{ series = list }.panels }, { 2, 1 })
+  local failed = experiment{ name = "f", cells = { i = { 1 } }, allow_failures = true,
+    run = function() error("no luck", 0) end }
+  lu.assertEquals(tostring(failed.rows[1]), "cell { i = 1 }: failed: no luck")
+end
+
 function TestTables:test_printing()
   lu.assertEquals(tostring(grid()), "experiment e: 12 cells done, 0 failed, in " .. folder .. "/e")
   fails({ "experiment: there is no method or field 'tabel' (did you mean 'table'?)" },

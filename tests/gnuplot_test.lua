@@ -169,6 +169,17 @@ function TestAScriptHoldsNoTextButQuoted()
   lu.assertStrContains(text, [["a\042b\140c\100d\044e\134f"]])
 end
 
+function TestEveryBarHasItsName()
+  local names, values = {}, {}
+  for i = 1, 20 do names[i], values[i] = ("%d"):format(400 + i), i end
+  for width, turned in pairs{ [560] = true, [1200] = false } do
+    local text = script.of(sc.plot.bars{ names = names, values = values, width = width }, "svg")
+    local line = text:match("set xtics[^\n]*")
+    lu.assertEquals(count(line, ", "), 19)
+    lu.assertEquals(line:find("rotate by 45", 1, true) ~= nil, turned)
+  end
+end
+
 -- A line through one point alone cannot be seen.
 function TestPointsOfALineWithoutNeighboursAreDrawn()
   local function points(given)

@@ -264,6 +264,43 @@ function TestTheScriptMakesTheModelAgain()
   end)
 end
 
+-- Run fit.lua of a page in the folder: status and standard error.
+local function run_script(folder, text)
+  support.write(folder .. "/fit.lua", script_on(text))
+  local status, _, err = support.shell(("here=$(realpath %s); cd %s; \"$here\" fit.lua"):format(
+    support.quote(support.binary), folder))
+  return status, err
+end
+
+function TestTheScriptBeginsWithTheRows()
+  in_folder(function(folder)
+    local some = sc.data.load("wdbc"):split{ test = 0.25, seed = 3 }
+    local p = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 } }:fit(some)
+    has(script_on(page_of(p)), 'sc.data.load("wdbc"):split{ seed = 3, test = 0.25 }')
+    local status, err = run_script(folder, page_of(p))
+    lu.assertEquals(status, 0, err)
+    local again = sc.load(folder .. "/model.safetensors")
+    lu.assertTrue(again:weights() == p:weights())
+    local text = page_of(again)
+    lacks(text, "scullery.core")
+    has(script_on(text), "-- train.csv holds the 426 rows of 30 columns that the model learnt from")
+    status, err = run_script(folder, text)
+    lu.assertEquals(status, 1)
+    has(err, "name the file of the rows: scullery fit.lua train.csv")
+    some.weights = sc.ones(#some, 1)
+    lacks(script_on(page_of(p:fit(some))), "sc.data.load")
+  end)
+end
+
+function TestTheTimeSaysWhatItHolds()
+  local function recipe(lambda)
+    return sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = lambda } }
+  end
+  has(page_of(recipe(sc.choose{ 0.1, 1 }):search(train, { folds = 3 })),
+    "time of the stages, without the search")
+  has(page_of(recipe(1):fit(train)), "<th>time of the fit</th>")
+end
+
 -- Texts of recipes, made again and compared by what they print.
 function TestRecipesAreWrittenWhole()
   local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ gamma = 1 },

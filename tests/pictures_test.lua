@@ -52,6 +52,12 @@ function TestASearchOverNumbersIsALine()
   lu.assertStrContains(notes_of(fig), ("%.4g"):format(cells.best.mean))
 end
 
+function TestASearchOfOneValueSaysNothingOfABand()
+  local notes = notes_of(searched(sinks{}, ridge(sc.choose{ 1e-3 })):plot())
+  lu.assertStrContains(notes, "best: solver.lambda = 0.001")
+  lu.assertNil(notes:find("standard error", 1, true))
+end
+
 function TestASearchOverTwoNumbersIsAHeatmap()
   local cells = searched(sinks{ sigma = sc.choose{ 0.05, 0.2, 0.5 } },
     ridge(sc.choose{ 1e-4, 1e-2 }))
@@ -323,6 +329,19 @@ function TestALoadedModelTakesRows()
   lu.assertEquals(#loaded:plot("coefficients").panels, 2)
 end
 
+function TestThePictureOfProbabilitiesMakesThem()
+  local fresh, calibrated = classifier:clone{}:fit(train), classifier:clone{}:fit(train):calibrate{}
+  local fig = fresh:plot("calibration", test)
+  lu.assertEquals(layer(fig, 1, "points").y,
+    layer(calibrated:plot("calibration", test), 1, "points").y)
+  lu.assertStrContains(notes_of(fig), "probabilities: Platt's sigmoids on out-of-fold scores of 5")
+  local path = os.tmpname()
+  classifier:clone{}:fit(train):save(path)
+  local loaded = sc.load(path)
+  os.remove(path)
+  fails({ "no probabilities yet: call p:calibrate{}" }, loaded.plot, loaded, "calibration", test)
+end
+
 function TestAStreamIsDrawnToo()
   local rows = wave(60, 1)
   local p = sc.pipeline{ sinks{ sigma = 0.7 }, ridge() }:fit(rows)
@@ -336,7 +355,6 @@ function TestPicturesOfModelsRefuse()
   local fresh = classifier:clone{}
   fails({ "not fitted" }, fresh.plot, fresh)
   fresh:fit(train)
-  fails({ "p:calibrate{}" }, fresh.plot, fresh, "calibration")
   fails({ "takes a data set, and got" }, fresh.plot, fresh, "confusion", test.X)
   fails({ "unknown option 'titel'" }, fresh.plot, fresh, test, { titel = "x" })
   local knn = sc.pipeline{ sc.solver.knn{} }:fit(train)
@@ -381,6 +399,8 @@ function TestLearningCurvesRefuse()
   fails({ "plot.learning_curve", "from 1 to", "in place 2" }, learn, { pipeline = p, data = train,
     sizes = { 10, 10000 } })
   fails({ "ascending" }, learn, { pipeline = p, data = train, sizes = { 20, 10 } })
+  fails({ "size 1 is too small: there are 2 classes, and each size must hold rows of every class" },
+    learn, { pipeline = p, data = train, sizes = { 1, 2 } })
   fails({ "search first" }, learn, { pipeline = sc.pipeline{ ridge(sc.choose{ 1, 2 }) },
     data = train })
   fails({ "'pipeline' is missing" }, learn, { data = train })

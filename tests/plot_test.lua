@@ -57,6 +57,19 @@ function TestAHeatmapHasItsFirstRowOnTop()
   lu.assertStrContains(panel.notes[1], "1 value is not a finite number")
 end
 
+function TestEqualCellsHaveANarrowScale()
+  local panel = panel_of(sc.plot.heatmap{ values = { { 5, 5 }, { 5, 5 } } })
+  lu.assertEquals({ panel.colour_bar.low, panel.colour_bar.high }, { 4.5, 5.5 })
+end
+
+function TestMarkersThatAreTheClassesNeedNoLegend()
+  local given = { x = { 1, 2, 3 }, y = { 1, 2, 3 }, class = { "0", "1", "0" }, text = { 0, 1, 0 } }
+  local panel = panel_of(sc.plot.scatter(given))
+  lu.assertEquals({ panel.legend, #panel.layers }, { false, 2 })
+  given.text = { 0, 1, 1 }
+  lu.assertEquals(panel_of(sc.plot.scatter(given)).legend, true)
+end
+
 function TestALargeHeatmapIsAveraged()
   local panel = panel_of(sc.plot.heatmap{ values = sc.ones(1001, 2) * 3 })
   lu.assertEquals({ #panel.layers[1].values, #panel.layers[1].values[1] }, { 334, 2 })

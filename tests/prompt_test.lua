@@ -44,7 +44,7 @@ end
 
 function TestPrompt:test_values_are_shown_and_ctrl_d_ends()
   local text = play{ [[type {1, 'a'}\r]], [[wait { 1, "a" }]], [[type _[2]\r]], [[wait "a"]],
-    [[type \x04]], "end" }
+    "wait >", [[type \x04]], "end" }
   lu.assertStrContains(text, "help() explains")
 end
 

@@ -65,7 +65,11 @@ local function read_csv(path, given, brief)
   end
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
-  return dataset.from_table(result, source, lines)
+  local ds = dataset.from_table(result, source, lines)
+  if type(path) == "string" and path ~= "-" then
+    dataset.set_origin(ds, { call = "csv", arguments = { path, given } })
+  end
+  return ds
 end
 
 --- sc.data.csv(path[, { ... }]): a data set from comma-separated text in UTF-8, plain or gzip.
@@ -332,12 +336,15 @@ local function load_set(name, part, given)
   local ds = read_entry(entry, paths, o)
   if entry.keep then ds = keep_classes(ds, entry.keep) end
   if entry.parts then ds.part_first, ds.part_rows = entry.parts.first or 1, entry.parts end
-  if part == nil then return ds end
+  if part == nil then
+    return dataset.set_origin(ds, { call = "load", arguments = { name, given } })
+  end
   if not ds.part_rows or #ds.part_rows < 2 then
     error(("the set '%s' has no official parts"):format(name), 0)
   end
   local train, test = ds:parts()
-  return part == "train" and train or test
+  return dataset.set_origin(part == "train" and train or test,
+    { call = "load", arguments = { name, part, given } })
 end
 
 --- sc.data.load(name[, part][, { dtype =, stream = }]): a named data set; sc.data.list() shows

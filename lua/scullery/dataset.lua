@@ -34,6 +34,28 @@ dataset.labels_of = labels_of
 -- How a data set was read, as lines for describe().
 local said_of = setmetatable({}, { __mode = "k" })
 
+-- How a data set was made, for scripts that make it again.
+local origin_of = setmetatable({}, { __mode = "k" })
+
+local fields_of_origin = { "X", "y", "weights" }
+
+--- dataset.set_origin(ds, origin): origin: { call = "load" or "csv" of sc.data, arguments, split =
+--- the options of ds:split, of which it is the first part }.
+function dataset.set_origin(ds, origin)
+  for _, name in ipairs(fields_of_origin) do origin[name] = rawget(ds, name) end
+  origin_of[ds] = origin
+  return ds
+end
+
+--- dataset.origin(ds): that; nil where it is unknown, or a field has been set since.
+function dataset.origin(ds)
+  local origin = origin_of[ds]
+  for _, name in ipairs(origin and fields_of_origin or {}) do
+    if rawget(ds, name) ~= origin[name] then return nil end
+  end
+  return origin
+end
+
 local function remember(self)
   if self.y then labels_of[self.y] = { task = self.task, classes = self.classes } end
   return self
@@ -392,7 +414,13 @@ end
 --- class with at least two rows is on both sides, where the sizes allow it.
 function Dataset:split(given)
   need_memory(self, "split")
-  return split(self, given)
+  local train, test = split(self, given)
+  local origin = dataset.origin(self)
+  if origin and not origin.split then
+    dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
+      split = given or {} })
+  end
+  return train, test
 end
 
 local fold_rules = options.declare("dataset:fold_ids", {

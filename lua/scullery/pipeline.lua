@@ -482,9 +482,10 @@ end
 --- data set, or on the rows that it learnt from where they are kept; it says on which.
 --- what: "residuals" (of a regression: against the predictions, and observed against predicted
 --- values), "confusion" (of a classification: the share of each true class that was given each
---- class), "calibration" (where there are probabilities: how often they come true, with Wilson's
---- 95 % intervals, and which were said), "coefficients" (the largest, and their decay; where each
---- feature looks at one column the weights of the columns). Without it: all that apply.
+--- class), "calibration" (how often the probabilities come true, with Wilson's 95 % intervals, and
+--- which were said; calls p:calibrate{} where there are none), "coefficients" (the largest, and
+--- their decay; where each feature looks at one column the weights of the columns). Without it: all
+--- that apply as the model is.
 function Pipeline:plot(what, data, given)
   need(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot

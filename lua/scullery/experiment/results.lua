@@ -2,6 +2,7 @@
 local core = require "scullery.core"
 local csv_text = require "scullery.csv_text"
 local objects = require "scullery.objects"
+local shown = require "scullery.experiment.shown"
 local summary = require "scullery.experiment.summary"
 local values = require "scullery.experiment.values"
 
@@ -18,7 +19,7 @@ local function row_of(record)
   for name, value in pairs(record) do about[name] = value end
   for _, name in ipairs{ "cell", "result", "seconds", "processor_seconds", "memory", "status",
     "message", "place" } do about[name] = nil end
-  return { cell = record.cell, result = record.result, seconds = record.seconds,
+  return shown.row{ cell = record.cell, result = record.result, seconds = record.seconds,
     processor_seconds = record.processor_seconds, memory = record.memory, status = record.status,
     message = record.message, about = about }
 end
@@ -72,12 +73,12 @@ function Experiment:table(given) return summary.table(self, given) end
 
 --- exp:series{ x =, value =, series =, over = "seed", where = {} }: for sc.plot.line: a list of {
 --- x, y, error, label }, a curve for each value of the option `series`, through the means of
---- `value` against the option x, with their standard errors.
+--- `value` against the option x, with their standard errors; it prints.
 function Experiment:series(given) return summary.series(self, given) end
 
 --- exp:best{ value =, smallest = true, over = "seed", where = {} }: the cell with the smallest
 --- (largest with smallest = false) mean of a result: { cell, mean, error, count }. Cells whose mean
---- is not a number are passed over.
+--- is not a number are passed over. It prints.
 function Experiment:best(given) return summary.best(self, given) end
 
 --- exp:report("e.html"): one HTML page that opens in any browser, without network: means and

@@ -3,6 +3,7 @@
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local seeds = require "scullery.experiment.seeds"
+local shown = require "scullery.experiment.shown"
 local text_table = require "scullery.text_table"
 local values = require "scullery.experiment.values"
 
@@ -166,13 +167,6 @@ end
 local Table = objects.class("experiment table", { example = "table",
   fields = "row_names rows column_names notes" })
 
-local function shown(one)
-  if not one then return "-" end
-  if one.mean ~= one.mean then return "nan" end
-  local text = ("%.6g"):format(one.mean)
-  return one.error and ("%s +- %.2g"):format(text, one.error) or text
-end
-
 function Table:__tostring()
   local heads, sides = { table.unpack(self.row_names) }, {}
   table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
@@ -180,7 +174,8 @@ function Table:__tostring()
   for _, row in ipairs(self.rows) do
     local line = { table.unpack(row.labels) }
     for j in ipairs(self.column_names) do
-      line[#line + 1] = shown(row.means[j] and { mean = row.means[j], error = row.errors[j] })
+      line[#line + 1] = row.means[j]
+        and shown.mean{ mean = row.means[j], error = row.errors[j] } or "-"
     end
     lines[#lines + 1] = line
   end
@@ -292,13 +287,15 @@ function summary.series(exp, given)
   local value, list = single(about), {}
   check_names({ o.x, o.series }, exp.options, "option")
   check_covered(about, { o.x }, list_of(o.series))
-  if not o.series then return { curve(about.rows, o.x, value, about.over, value) } end
+  if not o.series then
+    return shown.series({ curve(about.rows, o.x, value, about.over, value) }, o.x, value)
+  end
   for _, group in ipairs(grouped(about.rows, { o.series })) do
     local label = group.cell[o.series]
     list[#list + 1] = curve(group.rows, o.x, value, about.over,
       label == nil and "-" or values.show(label))
   end
-  return list
+  return shown.series(list, o.x, value)
 end
 
 local best_rules = rules{ value = { type = "string" },
@@ -320,7 +317,8 @@ function summary.best(exp, given)
       best = { cell = group.cell, mean = one.mean, error = one.error, count = one.count }
     end
   end
-  return best or fail("no cell has a number in '%s'", value)
+  if not best then fail("no cell has a number in '%s'", value) end
+  return shown.best(best, value)
 end
 
 return summary

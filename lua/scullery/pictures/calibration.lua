@@ -55,7 +55,7 @@ function calibration.figures(about)
       rules = { { diagonal = true } } },
       { "error bars: 95 % intervals (Wilson); diagonal: calibrated",
         ("mean gap %.3g, largest %.3g, on %s"):format(found.error, found.worst,
-          about.rows_text) }),
+          about.rows_text), "probabilities: " .. tostring(about.model.calibration) }),
     plot.hist{ x = list, bins = 2 * BINS, title = "Probabilities", x_label = about_what,
       y_label = "rows", x_range = unit },
   }

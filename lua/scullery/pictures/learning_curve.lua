@@ -64,7 +64,7 @@ local function default_sizes(ds, most)
   return sizes
 end
 
-local function check_sizes(given, most)
+local function check_sizes(given, most, classes)
   local last, list = 0, {}
   for i, size in ipairs(given) do
     size = type(size) == "number" and math.tointeger(size)
@@ -75,6 +75,10 @@ local function check_sizes(given, most)
     list[i], last = size, size
   end
   if #list == 0 then fail("option 'sizes' takes a list of numbers of rows") end
+  if list[1] < classes then
+    fail("size %d is too small: there are %d classes, and each size must hold rows of every class",
+      list[1], classes)
+  end
   return list
 end
 
@@ -94,12 +98,14 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
+local function rows_text(count) return count == 1 and "1 row" or ("%d rows"):format(count) end
+
 -- One fold: the scores of models of more and more of the rows outside it.
 local function run_fold(o, criterion, train, test, rows)
   local order = nested_order(train, o.seed)
   for _, row in ipairs(rows) do
     local some = train:select(table.move(order, 1, row.rows, 1, {}))
-    local fitted = objects.titled(("%d rows"):format(row.rows), function()
+    local fitted = objects.titled(rows_text(row.rows), function()
       return o.pipeline:clone{}:fit(some).fitted
     end)
     row.folds.train[#row.folds.train + 1] = judging.of_model(criterion, fitted, some)
@@ -176,7 +182,8 @@ function learning_curve.plot(given)
   for _, f in ipairs(folds) do counts[f] = counts[f] + 1 end
   for f = 1, o.folds do most = math.max(most, counts[f]) end
   most = #ds - most
-  local sizes = o.sizes and check_sizes(o.sizes, most) or default_sizes(ds, most)
+  local sizes = o.sizes and check_sizes(o.sizes, most, #(ds.classes or {}))
+    or default_sizes(ds, most)
   local rows = measure(o, criterion, folds, sizes)
   return draw(o, rows), rows
 end

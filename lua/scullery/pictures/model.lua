@@ -81,6 +81,13 @@ local function has_probabilities(f)
   return nil, "the model has no probabilities yet: call p:calibrate{} first"
 end
 
+-- Who asks for the picture of the probabilities asks for them: as p:probabilities does.
+local function make_probabilities(p)
+  if is_classification(p.fitted) and p.data and not probabilities.known(p.fitted) then
+    probabilities.calibrate(p)
+  end
+end
+
 local function has_weights(f)
   if not f.weights then
     return nil, ("solver.%s is not linear in the features: it has no coefficients"):format(
@@ -117,6 +124,7 @@ local function wanted_kinds(p, what)
     fail("takes \"residuals\", \"confusion\", \"calibration\" or \"coefficients\", and got %s%s",
       options.show(what), near and (" (did you mean '%s'?)"):format(near) or "")
   end
+  if what == "calibration" then make_probabilities(p) end
   if what then
     local ok, why = model.applies(p, what)
     if not ok then fail("%s", why) end

@@ -283,7 +283,9 @@ local function draw(cells, given, all, chosen)
   local one, two = chosen[1], chosen[2]
   if two and two.numeric and not one.numeric then one, two = two, one end
   if not two then
-    local notes = notes_of(cells, all, chosen, one.numeric and "band" or "error bars")
+    local bars = one.numeric and "band" or "error bars"
+    if one.numeric and #one.values == 1 then bars = nil end -- a point has no band
+    local notes = notes_of(cells, all, chosen, bars)
     return (one.numeric and draw_lines or draw_bars)(cells, given, { one }, notes)
   end
   if one.numeric and not two.numeric and #two.values <= MOST_LINES then

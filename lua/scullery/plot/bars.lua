@@ -47,7 +47,7 @@ function bars.new(given)
       width = width, base = 0, label = read.label, colour = i }
   end
   return figure.new(o, panel.make(title, o, { layers = layers, data = data,
-    x = { categories = names, low = 0.5, high = #names + 0.5 } }))
+    x = { categories = names, low = 0.5, high = #names + 0.5, each = true } }))
 end
 
 return bars

@@ -125,7 +125,7 @@ local function colour_bar(title, o, low, high)
     low, high = o.range[1], o.range[2]
     if values.is_narrow(low, high) then fail("%s: range is too narrow to draw", title) end
   elseif values.is_narrow(low, high) then
-    local half = math.abs(high) > 1e-300 and math.abs(high) / 2 or 0.5
+    local half = math.abs(high) > 1e-300 and math.abs(high) / 10 or 0.5
     low, high = low - half, high + half
   end
   return { label = o.label and texts.clean(o.label), low = low, high = high }

@@ -10,6 +10,7 @@ local layers = {}
 local quote, number = quoting.text, quoting.number
 
 local MARKERS = { 7, 9, 5, 13, 11, 6, 8, 4, 12, 10 } -- filled first
+local SQUARE = 5 -- in a legend, the colour of texts
 local DASHES = { "solid", "(9,4)", "(2,3)", "(9,3,2,3)", "(14,4,2,4,2,4)" }
 local PIXELS_MOST = 2500 -- cells drawn as rectangles; more as an image
 local CAP = 0.006 -- half the width of a whisker's cap, a share of the axis
@@ -166,8 +167,8 @@ local function add_texts(made, layer)
       add_data(made, rows), name, colour_of(layer))
   end
   if made.legend and layer.label then
-    add_plot(made, "keyentry with points pointtype %d linecolor %s %s", pick(MARKERS, layer.colour),
-      colour_of(layer), title_of(made, layer.label))
+    add_plot(made, "keyentry with points pointtype %d linecolor %s %s", SQUARE, colour_of(layer),
+      title_of(made, layer.label))
   end
 end
 

@@ -52,6 +52,14 @@ local function split(title, read, class)
   return list
 end
 
+-- Whether each marker says the class of its point.
+local function is_said(one)
+  for _, text in ipairs(one.text or { false }) do
+    if text ~= one.label then return false end
+  end
+  return true
+end
+
 local function read_one(title, o)
   local read = series.read(title, o)
   if o.text then
@@ -65,8 +73,9 @@ end
 --- sc.plot.scatter{ x =, y =, ... }: points.
 --- x, y: lists of numbers, or matrices of one column or row. class: a list of labels; the points of
 ---   each have a colour and a marker of their own and an entry in the legend. text: a list of texts
----   or digits that are drawn as the markers. error, or low and high: whiskers. label: the name in
----   the legend. series = { { x =, y =, text =, error =, label = }, ... }: several.
+---   or digits that are drawn as the markers; there is no legend where they are the classes.
+---   error, or low and high: whiskers. label: the name in the legend. series = { { x =, y =,
+---   text =, error =, label = }, ... }: several.
 --- rules = { { y = 0.5, label = "chance" }, { x = 3 }, { diagonal = true } }: thin straight lines.
 --- equal = true: both axes have one scale, as for embeddings. title, x_label, y_label, x_unit,
 ---   y_unit, x_log, y_log, x_range, y_range, legend, width, height: as in sc.plot.line.
@@ -80,9 +89,11 @@ function scatter.new(given)
   local data, layers = {}, {}
   for i, one in ipairs(series.each(title, o, of_series)) do data[i] = read_one(one[2], one[1]) end
   if o.class then data = split(title, data[1], o.class) end
+  local said = o.class ~= nil
+  for _, one in ipairs(data) do said = said and is_said(one) end
   for i, one in ipairs(data) do
     layers[i] = { kind = "points", x = one.x, y = one.y, low = one.low, high = one.high,
-      text = one.text, label = one.label, colour = i }
+      text = one.text, label = not said and one.label or nil, colour = i }
   end
   return figure.new(o, panel.make(title, o, { layers = layers, data = data }))
 end

@@ -16,7 +16,7 @@ local quote, number = quoting.text, quoting.number
 local CHARACTER = legend.PIXELS
 
 local NAME_MOST = 24   -- characters of a category at an axis
-local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned
+local TURNED_FROM = 5  -- characters; shorter names are left out rather than turned, but of bars
 local TITLE, HEADING = 15, 17 -- pixels of the fonts of a panel's title and of a figure's
 
 local terminals = {
@@ -52,8 +52,10 @@ local function tick_room(axis, name, room)
   if name == "y" then return room / 18 end
   local length = longest(axis.categories)
   local width = (length + 1) * CHARACTER
-  if length < TURNED_FROM or width * #axis.categories <= room then return room / width, false end
-  return room / 18, true
+  local turned = room / 18
+  local short = length < TURNED_FROM and not (axis.each and #axis.categories <= turned)
+  if short or width * #axis.categories <= room then return room / width, false end
+  return turned, true
 end
 
 local function tick_lines(axis, name, room)

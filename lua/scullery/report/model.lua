@@ -41,6 +41,14 @@ local function seconds_text(f)
   return table.concat(parts, ", ")
 end
 
+-- The solver's time within a search is not measured apart.
+local function time_name(f)
+  for _, one in ipairs(f.seconds) do
+    if one[1]:find("^solver%.") then return "time of the fit" end
+  end
+  return "time of the stages, without the search and the solver"
+end
+
 local function summary(page, p)
   local f, info = p.fitted, p.fitted.map_info
   local said = f.report or {}
@@ -53,7 +61,7 @@ local function summary(page, p)
     { "note", said.note }, { "training loss", said.loss },
     { "class weights", f.class_weights and options.show(f.class_weights) },
     { "probabilities", f.calibration and tostring(f.calibration) },
-    { "time", #f.seconds > 0 and seconds_text(f) or nil },
+    { time_name(f), #f.seconds > 0 and seconds_text(f) or nil },
     { "version", "Scullery " .. core.version } }
   page:heading("Stages, with all options", 3)
   local lines = {}
@@ -243,17 +251,18 @@ local function data_facts(p)
 end
 
 local function reproduction(page, p)
-  local text, notes = script.fit(p)
+  local text, notes, needs_file = script.fit(p)
   local data = data_facts(p)
   page:heading("How to make it again")
-  page:paragraph("Save the script as fit.lua and give it the file of the rows that the model \z
-    learnt from; other options of the reader belong into its third line.")
+  page:paragraph(needs_file and "Save the script as fit.lua and give it the file of the rows that \z
+    the model learnt from; other options of the reader belong into the line that begins with \z
+    \"local train\"." or "Save the script as fit.lua. It gets the rows as they were got here.")
   page:code(text)
-  page:code("scullery fit.lua train.csv")
+  page:code("scullery fit.lua" .. (needs_file and " train.csv" or ""))
   page:list(notes)
   page:facts{ { "rows learnt from", ("%s x %s"):format(data.rows, data.cols) },
-    { "their fingerprint", data.sha256 and ("SHA-256 %s (require(\"scullery.core\").fingerprint(\z
-      train.X, train.y))"):format(data.sha256) },
+    { "their fingerprint", data.sha256 and ("SHA-256 %s: a report of the model made again shows \z
+      the same where the rows are the same"):format(data.sha256) },
     { "seed of the features", p.features and p.features.seed },
     { "seed of the folds", p.table and p.table.seed }, { "version", core.version } }
   page:paragraph("The same seeds give the same parameters on any machine, whatever the number of \z

@@ -1,6 +1,7 @@
 --- A recipe as the text of a Lua script that makes it again.
 local component = require "scullery.component"
 local core = require "scullery.core"
+local dataset = require "scullery.dataset"
 local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
@@ -127,10 +128,11 @@ function script.pipeline(p)
   return ("sc.pipeline{\n%s\n}"):format(table.concat(parts, "\n")), notes
 end
 
--- How the file is read: the target and the columns left out by name, where it is known.
+-- The options by which a file of the rows is read: the target and the columns left out by name,
+-- where they are known.
 local function reader_text(p)
   local schema = p.fitted and p.fitted.schema
-  if schema and schema.format == "libsvm" then return "sc.data.libsvm(arg[1])" end
+  if schema and schema.format == "libsvm" then return "sc.data.libsvm(path)" end
   local given, skipped = {}, {}
   for _, column in ipairs(schema and schema.columns or {}) do
     if column.kind == "skipped" then skipped[#skipped + 1] = column.name end
@@ -138,21 +140,58 @@ local function reader_text(p)
   if schema and schema.target then given.target = schema.target.name end
   if #skipped > 0 then given.skip = skipped end
   if p.fitted and p.fitted.task then given.task = p.fitted.task end
-  return ("sc.data.csv(arg[1], %s)"):format(write(given, "", 1, {}))
+  return ("sc.data.csv(path, %s)"):format(write(given, "", 1, {}))
 end
 
---- script.fit(p): a whole script that learns the model again, from the file that the shell names;
---- second: a list of sentences on what it lacks.
+-- Rows of which nothing is known but what they are like: the shell names their file.
+local function from_file(p)
+  local f = p.fitted
+  local schema = f.schema
+  local form = schema and schema.format == "libsvm"
+    and "in LIBSVM's format, a line for each row: label index:value ..."
+    or ("as comma-separated text: a line with the names of the columns, then a line for each\n\z
+      -- row%s"):format(schema and schema.target and "" or ", the target last")
+  return ([[
+-- train.csv holds the %d rows of %d columns that the model learnt from, in their order,
+-- %s.
+local path = arg[1] or error("name the file of the rows: scullery fit.lua train.csv", 0)
+local train = %s
+]]):format(f.n, f.dim, form, reader_text(p))
+end
+
+-- Rows that were loaded or read by one call, perhaps split; nil where no text can say it.
+local function from_origin(p)
+  local origin = p.data and dataset.origin(p.data)
+  if not origin then return nil end
+  local lines, parts, notes = {}, {}, {}
+  for i, value in ipairs(origin.arguments) do parts[i] = write(value, "", 1, notes) end
+  if origin.call == "csv" then
+    lines[1] = ("local path = arg[1] or %s"):format(parts[1])
+    parts[1] = "path"
+  end
+  local split = origin.split and ":split" .. (write(origin.split, "", 1, notes)) or ""
+  if #notes > 0 then return nil end
+  table.insert(lines, 1, ("-- The %d rows of %d columns that the model learnt from%s."):format(
+    p.fitted.n, p.fitted.dim, origin.split and ": the first part of a split" or ""))
+  lines[#lines + 1] = ("local train = sc.data.%s(%s)%s"):format(origin.call,
+    table.concat(parts, ", "), split)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- script.fit(p): a whole script that learns the model again; second: a list of sentences on what
+--- it lacks; third: whether the shell has to name a file of the rows, as it is not known where they
+--- come from.
 function script.fit(p)
   local recipe, notes = script.pipeline(p)
+  local rows = from_origin(p)
   return ([[
 local sc = require "scullery" -- version %s
 
-local train = %s
+%s
 local p = %s
 print(p:fit(train))
 p:save("model.safetensors")
-]]):format(core.version, reader_text(p), recipe), notes
+]]):format(core.version, rows or from_file(p), recipe), notes, rows == nil
 end
 
 return script

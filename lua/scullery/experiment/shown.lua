@@ -1,0 +1,65 @@
+--- How what an experiment gives prints: a row, the best cell, series. Plain tables otherwise.
+local text = require "scullery.text"
+local text_table = require "scullery.text_table"
+local values = require "scullery.experiment.values"
+
+local shown = {}
+
+local MOST_NUMBERS = 10 -- of the results, in the line of a row
+
+-- "T = 500, method = a".
+local function named(list)
+  local names, parts = values.sorted(list), {}
+  for i, name in ipairs(names) do
+    local value = list[name]
+    parts[i] = ("%s = %s"):format(name, math.type(value) == "float" and ("%.6g"):format(value)
+      or values.show(value))
+    if i == MOST_NUMBERS and #names > i then
+      parts[i + 1] = ("and %d more"):format(#names - i)
+      break
+    end
+  end
+  return table.concat(parts, ", ")
+end
+
+--- shown.mean(one): "0.25 +- 0.01" of { mean, error }.
+function shown.mean(one)
+  if one.mean ~= one.mean then return "nan" end
+  local said = ("%.6g"):format(one.mean)
+  return one.error and ("%s +- %.2g"):format(said, one.error) or said
+end
+
+local Row = { __name = "experiment row" }
+
+function Row.__tostring(row)
+  local said = row.status == "done" and named(row.result)
+    or ("%s: %s"):format(row.status, row.message or "")
+  return text.clean(("cell { %s }: %s"):format(named(row.cell), said))
+end
+
+--- shown.row(row): the row, which prints from now on.
+function shown.row(row) return setmetatable(row, Row) end
+
+--- shown.best(best, value): the best cell by the result of that name, which prints from now on.
+function shown.best(best, value)
+  return setmetatable(best, { __name = "best cell", __tostring = function(self)
+    return text.clean(("cell { %s }: %s = %s, the mean of %d %s"):format(named(self.cell), value,
+      shown.mean(self), self.count, self.count == 1 and "cell" or "cells"))
+  end })
+end
+
+--- shown.series(list, x, value): the curves of that result against that option, which print from
+--- now on.
+function shown.series(list, x, value)
+  return setmetatable(list, { __name = "series", __tostring = function(self)
+    local rows = { { "series", x, value, "standard error" } }
+    for _, one in ipairs(self) do
+      for i, at in ipairs(one.x) do
+        rows[#rows + 1] = { one.label, at, one.y[i], one.error and one.error[i] or "-" }
+      end
+    end
+    return text_table.text(rows)
+  end })
+end
+
+return shown
