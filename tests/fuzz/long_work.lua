@@ -3,6 +3,9 @@
 --- long_work.write put what it reads.
 local long_work = {}
 
+--- long_work.rows: those of long.csv and long.libsvm.
+long_work.rows = 200000
+
 local list = {}
 long_work.list = list
 local function add(name, text) list[#list + 1] = { name = name, text = text } end
@@ -78,15 +81,15 @@ add("help", 'while true do help(("y"):rep(70000)) end')
 
 --- long_work.write(folder, binary): the files that the texts read.
 function long_work.write(folder, run)
-  run([[
+  run(("local rows = %d\n"):format(long_work.rows) .. [[
 local sc, file = sc, assert(io.open("long.csv", "w"))
 file:write("a,b,c,d,e,word,y\n")
-for i = 1, 200000 do
+for i = 1, rows do
   file:write(i % 7, ",", i % 11, ".5,", i, ",", -i, ",1e", i % 9, ",w", i % 5, ",", i % 3, "\n")
 end
 file:close()
 file = assert(io.open("long.libsvm", "w"))
-for i = 1, 200000 do
+for i = 1, rows do
   file:write(i % 2, " 1:", i % 7, " 3:", i, " 19:", i % 3, ".25\n")
 end
 file:close()
