@@ -242,7 +242,7 @@ end
 
 function TestPrompt:test_ctrl_c_clears_what_is_typed()
   play{ [[type x = {\r1,\r]], "wait 1,", [[type \x03]], "wait > ", [[type 3 + 4\r]], "wait 7\r",
-    [[type print('go' .. 'es') while true do end\r]], "wait goes", [[type \x03]],
+    [[type print('go' .. 'es') while true do local t = {} end\r]], "wait goes", [[type \x03]],
     "wait interrupted!", [[type 5 + 6\r]], "wait 11\r", [[type exit\r]], "end" }
 end
 
