@@ -65,7 +65,9 @@ end
 local function c_texts()
   local texts =
     { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
-      is given. Results do not depend on it." }
+      is given. Results do not depend on it.",
+      clock = "sc.clock(): seconds of wall-clock time since some fixed moment; the difference of \z
+      two calls is the time between them. os.clock() counts processor time, of all threads." }
   for _, name in ipairs{ "matrix" } do
     local ok, more = options.attempt(require, "scullery.help." .. name)
     for key, text in pairs(ok and more or {}) do texts[key] = text end
