@@ -138,6 +138,7 @@ local types = {
   kernel_error = { "scullery.kernel_error", "KernelError" },
   figure = { "scullery.plot.figure", "Figure" },
   experiment = { "scullery.experiment.results", "Experiment" },
+  comparison = { "scullery.experiment.comparison", "Comparison" },
   ["search table"] = { "scullery.search_table", "Table" },
 }
 

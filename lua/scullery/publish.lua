@@ -26,15 +26,16 @@ local function has_cells(value)
   return type(class) == "table" and type(class.internal) == "table" and class.internal.cells ~= nil
 end
 
--- { title, heads, rows, notes } of a comparison, a table of an experiment, or { columns =, rows = }.
+-- { title, heads, rows, notes } of a comparison, of a table of an experiment, or of { columns =,
+-- rows = }.
 local function table_of(value, i)
   if is_plain(value) then
     return { title = value.title, heads = value.columns, rows = value.rows,
       notes = value.notes or {} }
   end
   if not has_cells(value) then
-    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or { columns \z
-      = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
+    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or \z
+      { columns = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
   end
   local heads, rows, notes = objects.ask(value, "cells")
   return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
@@ -164,7 +165,8 @@ local function save_picture(fig, stem, k)
   local path = numbered(stem, k, svg and "svg" or "txt")
   fig:save(path)
   local text = not svg and fig:text{ width = 80, colour = false } or nil
-  return { path = path, text = text, title = fig.title }
+  local title = fig.title or fig.panels[1] and fig.panels[1].title
+  return { path = path, text = text, title = title }
 end
 
 local function save_all(stem, about)
@@ -220,17 +222,17 @@ local function add_header(about)
   end
 end
 
---- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): write what a script found:
---- STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page; STEM.svg,
---- STEM_2.svg, ..., the figures (.txt in Unicode where gnuplot is missing); STEM.csv, all cells of
---- the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Folders are made where
---- they are missing. The tables and the paths are printed.
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): write what a script
+--- found: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
+--- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode where gnuplot is missing); STEM.csv, all
+--- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Folders are made
+--- where they are missing. The tables and the paths are printed.
 ---
 --- The comment that the script begins with is the text of both pages: its first paragraph is the
 --- title, unless one is given; lines that are indented are shown as they are. tables: exp:compare{},
---- exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ... }, title =, notes = {} }.
---- experiment: its costs, machine and cells stand at the end of the page. Each file is written whole
---- or not at all. Returns the paths.
+--- exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ... }, title =, notes = {}
+--- }. experiment: its costs and cells stand at the end of the page. Each file is written whole or
+--- not at all. Returns the list of paths.
 function publish.run(stem, given)
   check_stem(stem)
   local o = options.check("publish", given or {}, rules, 0)

@@ -21,7 +21,7 @@ function range.list(first, last, step)
   check("step", step)
   if step == 0 then error("'step' takes a number other than 0", 0) end
   local count = math.floor((last - first) / step * (1 + 1e-12) + 1e-9) + 1
-  if count > MOST then error(("it would have %.0f numbers, more than %.0f"):format(count, MOST), 0) end
+  if count > MOST then error(("%.0f numbers are more than %.0f"):format(count, MOST), 0) end
   local list = {}
   for i = 1, count do
     local value = first + (i - 1) * step

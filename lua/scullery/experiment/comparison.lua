@@ -2,7 +2,6 @@
 local csv_text = require "scullery.csv_text"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
-local shown = require "scullery.experiment.shown"
 local text_table = require "scullery.text_table"
 local values = require "scullery.experiment.values"
 
@@ -76,7 +75,9 @@ local function row_of(group, leaf, digits)
   return row
 end
 
-local function counted(count, noun) return ("%d %s%s"):format(count, noun, count == 1 and "" or "s") end
+local function counted(count, noun)
+  return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
+end
 
 --- comparison.new{ groups = { { labels, mean, error, count, seconds }, ... }, names =, value =,
 --- published =, digits =, title =, notes = }: see exp:compare.

@@ -81,14 +81,17 @@ function Experiment:series(given) return summary.series(self, given) end
 
 --- exp:compare{ published =, rows =, columns =, value =, digits =, title =, over =, where = {} }:
 --- the means of a result beside published numbers: a table that prints, a line for each combination
---- of the options named by rows (a name or a list) and columns. published: tables nested in that
---- order, with the options' values as keys, as in { adult = { ridge = 0.155 } } for rows = "data"
---- and columns = "method"; a number, or { number, its standard error }. digits: decimals of the
---- published numbers; a difference that rounding to them explains counts as 0. Its fields: names,
---- rows (a list of { labels, published, published_error, mean, error, count, difference, ratio = the
---- difference in standard errors, seconds }), notes. comparison:differs(2) lists the rows that are
---- more than 2 standard errors apart; comparison:save("c.csv") saves all. seconds are the mean of
---- the result of that name, or of the cells where there is none.
+--- of the options named by rows (a name or a list) and columns.
+---
+--- published: tables nested in that order, with the options' values as keys, as in { adult = {
+--- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
+--- error }. digits: decimals of the published numbers; a difference that rounding to them explains
+--- counts as 0. over, where: as in exp:table.
+---
+--- Its fields: names, rows (a list of { labels, published, published_error, mean, error, count,
+--- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of
+--- the result of that name, or of the cells where there is none. comparison:differs(2) lists the
+--- rows that are more than 2 standard errors apart; comparison:save("c.csv") saves all.
 function Experiment:compare(given) return summary.compare(self, given) end
 
 --- exp:best{ value =, smallest = true, over =, where = {} }: the cell with the smallest
