@@ -2,6 +2,7 @@
 --- that ran, after a first line that says what the file is. Several runs and workers may have it
 --- open; core.journal_* say what is certain of its lines.
 local core = require "scullery.core"
+local folders = require "scullery.folders"
 local options = require "scullery.options"
 local values = require "scullery.experiment.values"
 
@@ -96,18 +97,10 @@ function store.read(path)
   return self
 end
 
--- The folder and those above it.
-local function make_folders(path)
-  for at in path:gmatch("()/") do
-    if at > 1 then pcall(core.make_folder, path:sub(1, at - 1)) end
-  end
-  core.make_folder(path)
-end
-
 --- store.open(path, name): for adding, made where it is missing.
 function store.open(path, name)
   local self = new(path)
-  make_folders(path)
+  folders.make(path)
   self.journal = core.journal_open(self.file, core.json_encode{ format = FORMAT, version = VERSION,
     name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") } .. "\n")
   self:refresh()
