@@ -356,13 +356,16 @@ function TestFailures:test_ctrl_c_in_a_search_of_a_cell_stops_all()
 end
 
 function TestFailures:test_an_experiment_within_its_own_cell()
-  local message
-  experiment{ run = function()
-    message = select(2, pcall(sc.experiment, { name = "e", folder = folder, cells = { T = { 3 } },
-      run = constant }))
-    return {}
-  end }
-  lu.assertStrContains(message, "the experiment 'e' runs already: this is a cell of it")
+  assert(os.execute("ln -s . " .. quote(folder .. "/link")))
+  for _, other in ipairs{ "", "/", "/.", "//.//", "/link", "/e/.." } do
+    local message
+    experiment{ name = "e", cells = { other = { other } }, run = function()
+      message = select(2, pcall(sc.experiment, { name = "e", folder = folder .. other,
+        cells = { other = { other } }, run = constant }))
+      return {}
+    end }
+    lu.assertStrContains(message, "the experiment 'e' runs already: this is a cell of it")
+  end
 end
 
 -- ------------------------------------------------------------ going on
@@ -397,8 +400,16 @@ end
 
 function TestGoingOn:test_a_first_line_that_was_cut_off()
   ran{ cells = { i = { 1 } } }
-  support.write(file(), support.read(file()):sub(1, 30))
+  local first = support.read(file()):match("^[^\n]*")
+  for _, length in ipairs{ 1, 30, #first } do
+    support.write(file(), first:sub(1, length))
+    fails({ "/e: there is no such experiment" }, sc.experiment.open, "e", { folder = folder })
+    lu.assertEquals(ran{ cells = { i = { 1 } } }, { "i=1" })
+  end
+  support.write(file(), "another's line")
   fails({ "it has no whole line" }, sc.experiment.open, "e", { folder = folder })
+  fails({ "it has no whole line" }, experiment)
+  lu.assertEquals(support.read(file()), "another's line")
 end
 
 function TestGoingOn:test_damage_in_the_middle_is_refused_by_its_line()

@@ -86,13 +86,14 @@ local function new(path)
 end
 
 --- store.read(path): what is there, without a lock; a last line that is not whole is passed over.
---- nil where there is nothing.
+--- nil where there is nothing, or nothing but a first line that was cut off.
 function store.read(path)
   local self = new(path)
   if not core.journal_is_there(self.file) then return nil end
   local text = core.read_text(self.file)
   if text == "" then return nil end
   add_lines(self, text)
+  if not self.header and text:sub(1, 1) == "{" then return nil end
   if not self.header then fail("%s: it has no whole line", self.file) end
   return self
 end
