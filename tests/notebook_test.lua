@@ -4,7 +4,8 @@ local lu = require "luaunit"
 local core = require "scullery.core"
 local support = dofile("tests/support.lua")
 
-local quote, scullery, shell = support.quote, support.scullery, support.shell
+local in_folder, quote = support.in_folder, support.quote
+local scullery, shell = support.scullery, support.shell
 local source = os.getenv("SCULLERY_SOURCE") or "."
 
 -- A Python with the packages, or nil.
@@ -18,16 +19,6 @@ local function need_python()
   local name = python()
   lu.skipIf(not name, "there is no Python with ipykernel and nbclient")
   return name
-end
-
--- f(folder) with an empty folder, which goes afterwards.
-local function in_folder(f)
-  local folder = os.tmpname()
-  os.remove(folder)
-  core.make_folder(folder)
-  local ok, message = pcall(f, folder)
-  shell("rm -rf " .. quote(folder))
-  if not ok then error(message, 0) end
 end
 
 -- ---------------------------------------------------------------- installing
