@@ -336,6 +336,17 @@ function TestFailures:test_ctrl_c_is_no_failure_and_stops_all()
   lu.assertEquals({ count, #lines() }, { 2, 2 })
 end
 
+function TestFailures:test_a_sentence_about_an_interrupt_is_a_failure_as_any()
+  local raised = { "text with interrupted! inside", { message = "it was interrupted! yes" } }
+  local exp = experiment{ cells = { i = { 1, 2, 3 } }, allow_failures = true,
+    run = function(cell)
+      if raised[cell.i] then error(raised[cell.i], 0) end
+      return {}
+    end }
+  lu.assertEquals({ exp.failed, exp.rows[1].message, exp.rows[2].message, exp.rows[3].status },
+    { 2, "text with interrupted! inside", "it was interrupted! yes", "done" })
+end
+
 -- The error of a search carries the cells that it finished.
 function TestFailures:test_ctrl_c_in_a_search_of_a_cell_stops_all()
   local X = sc.randn{ 60, 2, seed = 1 }
