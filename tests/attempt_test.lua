@@ -77,6 +77,16 @@ function TestAComponentIsNotUnknownWhereMemoryRanOut()
   end
 end
 
+function TestTextsAreCutBetweenCharacters()
+  for _, letter in ipairs{ "x", "\u{fc}", "\u{6f22}", "\u{1d11e}" } do
+    for before = 0, 3 do
+      local _, message = pcall(sc.zeros, ("x"):rep(before) .. letter:rep(70))
+      lu.assertStrContains(message, letter .. '..."')
+      lu.assertNotNil(utf8.len(message), message)
+    end
+  end
+end
+
 -- Whatever is given, a sentence shows it shortly and without an address.
 function TestValuesAreShownShortly()
   local odd = setmetatable({}, { __metatable = function() end })
