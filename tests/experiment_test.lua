@@ -619,6 +619,14 @@ function TestTables:test_changing_columns_are_told_once()
   lu.assertEquals(select(2, said:gsub("results have the columns", "")), 1)
 end
 
+function TestTables:test_names_of_results_cannot_act_on_the_terminal()
+  local _, said = experiment{ cells = { i = { 1, 2 } }, run = function(cell)
+    return cell.i == 1 and { ["\27]0;title\7"] = 1 } or { ["\u{9b}2J"] = 1 }
+  end }
+  lu.assertStrContains(said, "results have the columns \u{fffd}2J, where earlier ones have \z
+    \u{fffd}]0;title\u{fffd}\n")
+end
+
 function TestTables:test_rows_the_best_and_series_print_and_stay_plain()
   local exp = grid()
   lu.assertEquals(tostring(exp.rows[1]),
