@@ -83,8 +83,6 @@ end
 
 -- Run one of the Python files, with the kernel of this build and nothing of the user's.
 local function run_python(file)
-  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or ""):find("thread"),
-    "the thread sanitizer holds back the signals that interrupt a cell")
   local name = need_python()
   in_folder(function(folder)
     lu.assertEquals(scullery("notebook install --prefix " .. quote(folder)), 0)
