@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "lua/call.h"
 
 static int threads(lua_State *L) {
@@ -59,6 +60,11 @@ static int fail_allocation_after(lua_State *L) {
   return 0;
 }
 
+static int monotonic(lua_State *L) {
+  lua_pushnumber(L, scl_progress_clock());
+  return 1;
+}
+
 static int interrupt(lua_State *L) {
   (void)L;
   scl_interrupt();
@@ -68,6 +74,6 @@ static int interrupt(lua_State *L) {
 void scl_lua_open_machine(lua_State *L) {
   SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
-                    {"instruction_set", instruction_set},
+                    {"instruction_set", instruction_set}, {"clock", monotonic},
                     {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
 }

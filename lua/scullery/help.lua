@@ -65,7 +65,9 @@ end
 local function c_texts()
   local texts =
     { threads = "sc.threads([n]): the number of threads that the engine uses, set to n where n \z
-      is given. Results do not depend on it." }
+      is given. Results do not depend on it.",
+      clock = "sc.clock(): seconds of wall-clock time since some fixed moment; the difference of \z
+      two calls is the time between them. os.clock() counts processor time, of all threads." }
   for _, name in ipairs{ "matrix" } do
     local ok, more = options.attempt(require, "scullery.help." .. name)
     for key, text in pairs(ok and more or {}) do texts[key] = text end
@@ -136,6 +138,7 @@ local types = {
   kernel_error = { "scullery.kernel_error", "KernelError" },
   figure = { "scullery.plot.figure", "Figure" },
   experiment = { "scullery.experiment.results", "Experiment" },
+  comparison = { "scullery.experiment.comparison", "Comparison" },
   ["search table"] = { "scullery.search_table", "Table" },
 }
 

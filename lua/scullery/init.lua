@@ -27,14 +27,18 @@ local sc = {
   plugin = require "scullery.plugin",
   profile = require "scullery.profile".run,
   progress = { level = require "scullery.progress".level },
-  threads = core.threads,
+  arguments = require "scullery.arguments".parse,
+  publish = require "scullery.publish".run,
+  range = require "scullery.range".list,
+  threads = core.threads, clock = core.clock,
 }
 
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile" } do
+  "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile", "arguments", "publish",
+  "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end
 for _, name in ipairs{ "choose", "metrics", "codes", "data", "plot", "plugin", "progress",

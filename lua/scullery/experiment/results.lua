@@ -62,21 +62,39 @@ function Experiment:__tostring()
     self.missing > 0 and (", %d to run"):format(self.missing) or "", self.folder)
 end
 
---- exp:table{ value =, rows =, columns =, over = "seed", where = {} }: a table that prints, a line
+--- exp:table{ value =, rows =, columns =, over =, where = {} }: a table that prints, a line
 --- for each combination of the options named by rows (a name or a list; all that vary), with mean
 --- and standard error of the results named by value (a name or a list; all numbers) over the cells
---- that differ in `over` alone (a name or a list; "seed" where there is such an option). columns:
+--- that differ in `over` alone (a name or a list; by default the options `seed` and `..._seed`).
+--- The standard error of two crossed seeds is that of a two-way table of random effects. columns:
 --- an option whose values become columns, of one value. where: { T = 500 } takes those cells alone.
 --- An option that varies and is named nowhere is an error. Its fields: row_names, rows (a list of {
 --- labels, means, errors, counts }), column_names, notes.
 function Experiment:table(given) return summary.table(self, given) end
 
---- exp:series{ x =, value =, series =, over = "seed", where = {} }: for sc.plot.line: a list of {
+--- exp:series{ x =, value =, series =, along =, over =, where = {} }: for sc.plot.line: a list of {
 --- x, y, error, label }, a curve for each value of the option `series`, through the means of
---- `value` against the option x, with their standard errors; it prints.
+--- `value` against the option x, with their standard errors; it prints. along: an option whose
+--- values give the points; x is then a result, and a point stands at its mean, as in x =
+--- "seconds", along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
---- exp:best{ value =, smallest = true, over = "seed", where = {} }: the cell with the smallest
+--- exp:compare{ published =, rows =, columns =, value =, digits =, title =, over =, where = {} }:
+--- the means of a result beside published numbers: a table that prints, a line for each combination
+--- of the options named by rows (a name or a list) and columns.
+---
+--- published: tables nested in that order, with the options' values as keys, as in { adult = {
+--- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
+--- error }. digits: decimals of the published numbers; a difference that rounding to them explains
+--- counts as 0. over, where: as in exp:table.
+---
+--- Its fields: names, rows (a list of { labels, published, published_error, mean, error, count,
+--- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of
+--- the result of that name, or of the cells where there is none. comparison:differs(2) lists the
+--- rows that are more than 2 standard errors apart; comparison:save("c.csv") saves all.
+function Experiment:compare(given) return summary.compare(self, given) end
+
+--- exp:best{ value =, smallest = true, over =, where = {} }: the cell with the smallest
 --- (largest with smallest = false) mean of a result: { cell, mean, error, count }. Cells whose mean
 --- is not a number are passed over. It prints.
 function Experiment:best(given) return summary.best(self, given) end

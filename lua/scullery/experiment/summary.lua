@@ -167,18 +167,23 @@ end
 local Table = objects.class("experiment table", { example = "table",
   fields = "row_names rows column_names notes" })
 
-function Table:__tostring()
-  local heads, sides = { table.unpack(self.row_names) }, {}
+--- internal cells: its heads, its rows as texts, and its notes.
+function Table.internal.cells(self)
+  local heads, rows = { table.unpack(self.row_names) }, {}
   table.move(self.column_names, 1, #self.column_names, #heads + 1, heads)
-  local lines = { heads }
-  for _, row in ipairs(self.rows) do
-    local line = { table.unpack(row.labels) }
+  for i, row in ipairs(self.rows) do
+    rows[i] = { table.unpack(row.labels) }
     for j in ipairs(self.column_names) do
-      line[#line + 1] = row.means[j]
-        and shown.mean{ mean = row.means[j], error = row.errors[j] } or "-"
+      table.insert(rows[i], row.means[j]
+        and shown.mean{ mean = row.means[j], error = row.errors[j] } or "-")
     end
-    lines[#lines + 1] = line
   end
+  return heads, rows, self.notes
+end
+
+function Table:__tostring()
+  local heads, rows = Table.internal.cells(self)
+  local lines, sides = table.move(rows, 1, #rows, 2, { heads }), {}
   for j in ipairs(self.column_names) do sides[#self.row_names + j] = "right" end
   local text = text_table.lines(lines, { sides = sides })
   table.move(self.notes, 1, #self.notes, #text + 1, text)
@@ -258,16 +263,23 @@ end
 -- ---------------------------------------------------------------- series, the best
 
 local series_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
-  series = { type = "string" } }
+  series = { type = "string" }, along = { type = "string" } }
 options.declare("experiment:series", series_rules)
 
+-- Where a point stands on x: the value of the option, or the mean of the result.
+local function place_of(group, o, over)
+  if not o.along then return group.cell[o.x] end
+  local one = mean_of(group.rows, o.x, over)
+  return one and one.mean
+end
+
 -- One curve.
-local function curve(rows, x, value, over, label)
+local function curve(rows, o, value, over, label)
   local one, has_errors = { x = {}, y = {}, error = {}, label = label }, false
-  for _, group in ipairs(grouped(rows, { x })) do
-    local at, mean = group.cell[x], mean_of(group.rows, value, over)
-    if type(at) ~= "number" then
-      fail("option x: '%s' is %s in some cell, and a curve needs numbers", x, options.show(at))
+  for _, group in ipairs(grouped(rows, { o.along or o.x })) do
+    local at, mean = place_of(group, o, over), mean_of(group.rows, value, over)
+    if mean and type(at) ~= "number" then
+      fail("option x: '%s' is %s in some cell, and a curve needs numbers", o.x, options.show(at))
     end
     if mean then
       table.insert(one.x, at)
@@ -285,14 +297,19 @@ function summary.series(exp, given)
   local o = options.check("experiment:series", given, series_rules, 0)
   local about = asked(exp, o)
   local value, list = single(about), {}
-  check_names({ o.x, o.series }, exp.options, "option")
-  check_covered(about, { o.x }, list_of(o.series))
+  if o.along == nil and contains(exp.columns, o.x) and not contains(exp.options, o.x) then
+    fail("option x: '%s' is a result: name the option that changes along the curve by along = ",
+      o.x)
+  end
+  check_names({ o.x }, o.along and exp.columns or exp.options, o.along and "result" or "option")
+  check_names({ o.along or o.x, o.series }, exp.options, "option")
+  check_covered(about, { o.along or o.x }, list_of(o.series))
   if not o.series then
-    return shown.series({ curve(about.rows, o.x, value, about.over, value) }, o.x, value)
+    return shown.series({ curve(about.rows, o, value, about.over, value) }, o.x, value)
   end
   for _, group in ipairs(grouped(about.rows, { o.series })) do
     local label = group.cell[o.series]
-    list[#list + 1] = curve(group.rows, o.x, value, about.over,
+    list[#list + 1] = curve(group.rows, o, value, about.over,
       label == nil and "-" or values.show(label))
   end
   return shown.series(list, o.x, value)
@@ -319,6 +336,42 @@ function summary.best(exp, given)
   end
   if not best then fail("no cell has a number in '%s'", value) end
   return shown.best(best, value)
+end
+
+-- ---------------------------------------------------------------- beside published numbers
+
+local compare_rules = rules{ published = { type = "table", required = true },
+  rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
+  columns = { type = "string" }, value = { type = "string" },
+  digits = { type = "integer", low = 0, high = 12 }, title = { type = "string" } }
+options.declare("experiment:compare", compare_rules)
+
+-- The mean seconds of a fit: of the result of that name where there is one, else of the cell.
+local function seconds_of(group, over)
+  local one = mean_of(group.rows, "seconds", over) or seeds.mean(group.rows, function(row)
+    return row.status == "done" and row.seconds or nil
+  end, over)
+  return one and one.mean
+end
+
+--- summary.compare(exp, given): see Experiment:compare.
+function summary.compare(exp, given)
+  local o = options.check("experiment:compare", given, compare_rules, 0)
+  local about, list = asked(exp, o), {}
+  local value, names = single(about), list_of(o.rows)
+  names[#names + 1] = o.columns
+  check_names(names, exp.options, "option")
+  check_covered(about, names)
+  for _, group in ipairs(grouped(about.rows, names)) do
+    local one = mean_of(group.rows, value, about.over)
+    if one then
+      list[#list + 1] = { labels = line_of(group, names, {}).labels, mean = one.mean,
+        error = one.error, count = one.count, seconds = seconds_of(group, about.over) }
+    end
+  end
+  return require("scullery.experiment.comparison").new{ groups = list, names = names,
+    value = value, published = o.published, digits = o.digits, title = o.title,
+    notes = notes_of(exp, about) }
 end
 
 return summary

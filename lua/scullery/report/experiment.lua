@@ -284,21 +284,33 @@ local function subtitle(experiment, failed)
     seconds and "; " .. duration(seconds) .. " in all" or "")
 end
 
---- report.page(experiment): the page of an experiment.
-function report.page(experiment)
+--- report.page(experiment[, title, front]): the page of an experiment. front(page) adds what stands
+--- first, in the place of the pictures that are drawn of each result otherwise.
+function report.page(experiment, title, front)
   local rows = experiment.rows
   local failed, grouped = failed_rows(rows), groups.of(rows)
-  local page = html.page{ title = experiment.name, subtitle = subtitle(experiment, #failed) }
+  local page = html.page{ title = title or experiment.name,
+    subtitle = subtitle(experiment, #failed) }
+  if front then front(page) end
   if #rows == 0 then
     page:paragraph("No cell has run yet.")
     return page
   end
   add_results(page, grouped)
-  add_pictures(page, grouped)
+  if not front then add_pictures(page, grouped) end
   add_failures(page, failed, grouped)
   add_origin(page, experiment, grouped)
   add_cells(page, rows, grouped)
   return page
+end
+
+--- report.summary(experiment): one line: how many cells, how long in all, with what.
+function report.summary(experiment)
+  local rows = experiment.rows
+  local loops = distinct(rows, function(about) return about.instruction_set end)
+  local threads = distinct(rows, function(about) return about.threads end)
+  return subtitle(experiment, #failed_rows(rows)):gsub("^Experiment: ", ""):gsub("%.$", "")
+    .. (threads and (" (threads: %s; %s)"):format(threads, loops or "-") or "")
 end
 
 --- report.save(experiment, path): write the report, whole or not at all.

@@ -1,0 +1,186 @@
+--- The results of an experiment beside published numbers.
+local csv_text = require "scullery.csv_text"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local text_table = require "scullery.text_table"
+local values = require "scullery.experiment.values"
+
+local Comparison = objects.class("comparison", { example = "comparison",
+  fields = "names value rows notes digits title" })
+
+local comparison = { class = Comparison }
+
+local MANY = 2 -- standard errors beyond which a difference wants an explanation
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- the published numbers
+
+local function is_number(value) return type(value) == "number" and value == value end
+
+-- A published number, or { number, its standard error }.
+local function leaf_of(value, path)
+  if is_number(value) then return { mean = value } end
+  if type(value) == "table" and is_number(value[1]) and #value <= 2
+    and (value[2] == nil or is_number(value[2]) and value[2] >= 0) then
+    return { mean = value[1], error = value[2] }
+  end
+  fail("option 'published' takes numbers or { number, standard error }, and has %s for %s",
+    options.show(value), table.concat(path, ", "))
+end
+
+-- All leaves of nested tables of that depth: { labels = { text of each level }, mean, error }.
+local function leaves_of(tree, depth, path, list)
+  if depth == 0 then
+    local leaf = leaf_of(tree, path)
+    leaf.labels = { table.unpack(path) }
+    list[#list + 1] = leaf
+    return list
+  end
+  if type(tree) ~= "table" then
+    fail("option 'published' takes a table for each value of the options compared, and has %s for \z
+      %s", options.show(tree), #path > 0 and table.concat(path, ", ") or "all of them")
+  end
+  for key, below in next, tree do
+    path[#path + 1] = values.show(key)
+    leaves_of(below, depth - 1, path, list)
+    path[#path] = nil
+  end
+  return list
+end
+
+local function key_of(labels) return table.concat(labels, "\n") end
+
+-- ---------------------------------------------------------------- beside ours
+
+-- How far ours is from the published number beyond what rounding to `digits` explains, in standard
+-- errors of the difference; nil where neither has one.
+local function ratio_of(row, digits)
+  local rounding = digits and 0.5 * 10.0 ^ -digits or 0
+  local excess = math.max(math.abs(row.difference) - rounding * (1 + 1e-9), 0)
+  local square = (row.error or 0) ^ 2 + (row.published_error or 0) ^ 2
+  if excess == 0 then return 0.0 end
+  if row.error == nil and row.published_error == nil then return nil end
+  return square > 0 and excess / math.sqrt(square) or math.huge
+end
+
+local function row_of(group, leaf, digits)
+  local row = { labels = group.labels, mean = group.mean, error = group.error,
+    count = group.count, seconds = group.seconds }
+  if leaf then
+    row.published, row.published_error = leaf.mean, leaf.error
+    row.difference = row.mean - leaf.mean
+    row.ratio = ratio_of(row, digits)
+  end
+  return row
+end
+
+local function counted(count, noun)
+  return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
+end
+
+--- comparison.new{ groups = { { labels, mean, error, count, seconds }, ... }, names =, value =,
+--- published =, digits =, title =, notes = }: see exp:compare.
+function comparison.new(given)
+  local leaves, found = {}, 0
+  for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
+    leaves[key_of(leaf.labels)] = leaf
+  end
+  local self = { names = given.names, value = given.value, rows = {}, digits = given.digits,
+    title = given.title, notes = given.notes }
+  for _, group in ipairs(given.groups) do
+    local leaf = leaves[key_of(group.labels)]
+    self.rows[#self.rows + 1] = row_of(group, leaf, given.digits)
+    if leaf then found, leaves[key_of(group.labels)] = found + 1, nil end
+  end
+  local missing = {}
+  for _, leaf in pairs(leaves) do missing[#missing + 1] = table.concat(leaf.labels, ", ") end
+  if #missing > 0 then
+    table.sort(missing)
+    table.insert(self.notes, ("%s without a cell of ours: %s"):format(
+      counted(#missing, "published number"), table.concat(missing, "; ")))
+  end
+  if found == 0 then
+    table.insert(self.notes, "no cell has a published number")
+  end
+  return setmetatable(self, Comparison)
+end
+
+-- ---------------------------------------------------------------- as a table
+
+local function rounded(number, digits)
+  return digits and ("%%.%df"):format(digits):format(number) or ("%.6g"):format(number)
+end
+
+local function with_error(mean, error, digits)
+  if not mean then return "-" end
+  local said = rounded(mean, digits)
+  return error and error == error and ("%s +- %.2g"):format(said, error) or said
+end
+
+local function ratio_text(row)
+  if not row.ratio then return "-" end
+  return row.ratio == math.huge and "inf" or ("%.1f"):format(row.ratio)
+end
+
+--- internal cells: the heads of its columns, and its rows as texts.
+function Comparison.internal.cells(self)
+  local heads = { table.unpack(self.names) }
+  for _, name in ipairs{ "published", "ours", "difference", "standard errors", "seconds" } do
+    heads[#heads + 1] = name
+  end
+  local rows, finer = {}, self.digits and self.digits + 1
+  for i, row in ipairs(self.rows) do
+    local line = { table.unpack(row.labels) }
+    line[#line + 1] = with_error(row.published, row.published_error, self.digits)
+    line[#line + 1] = with_error(row.mean, row.error, finer)
+    line[#line + 1] = row.difference
+      and (finer and ("%%+.%df"):format(finer) or "%+.3g"):format(row.difference) or "-"
+    line[#line + 1] = ratio_text(row)
+    line[#line + 1] = row.seconds and ("%.3g"):format(row.seconds) or "-"
+    rows[i] = line
+  end
+  return heads, rows, self.notes
+end
+
+function Comparison:__tostring()
+  local heads, rows = Comparison.internal.cells(self)
+  local lines, sides = { heads }, {}
+  table.move(rows, 1, #rows, 2, lines)
+  for j = #self.names + 1, #heads do sides[j] = "right" end
+  local text = text_table.lines(lines, { sides = sides })
+  table.move(self.notes, 1, #self.notes, #text + 1, text)
+  return table.concat(text, "\n")
+end
+
+--- comparison:differs([most = 2]): the rows whose result is more than that many standard errors
+--- from the published number, beyond what its rounding explains.
+function Comparison:differs(most)
+  most = most == nil and MANY or most
+  options.expect(type(most) == "number", "a number of standard errors", most)
+  local list = {}
+  for _, row in ipairs(self.rows) do
+    if row.ratio and row.ratio > most then list[#list + 1] = row end
+  end
+  return list
+end
+
+local function field(value) return value == nil and "" or ("%.17g"):format(value) end
+
+--- comparison:save("c.csv"): a line for each row: the options compared, published,
+--- published_error, mean, error (standard errors), count, difference, ratio (the difference in
+--- standard errors) and seconds. Written whole or not at all.
+function Comparison:save(path)
+  csv_text.check_path(path)
+  local fields = { "published", "published_error", "mean", "error", "count", "difference", "ratio",
+    "seconds" }
+  local lines = { table.move(fields, 1, #fields, #self.names + 1, { table.unpack(self.names) }) }
+  for _, row in ipairs(self.rows) do
+    local line = { table.unpack(row.labels) }
+    for _, name in ipairs(fields) do line[#line + 1] = field(row[name]) end
+    lines[#lines + 1] = line
+  end
+  csv_text.write(path, lines)
+end
+
+return comparison

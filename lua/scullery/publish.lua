@@ -1,0 +1,258 @@
+--- What a script found, as files: a page, a section of a Markdown page, pictures and numbers.
+local core = require "scullery.core"
+local csv_text = require "scullery.csv_text"
+local figure = require "scullery.plot.figure"
+local folders = require "scullery.folders"
+local html = require "scullery.report.html"
+local objects = require "scullery.objects"
+local options = require "scullery.options"
+local report = require "scullery.report.experiment"
+local script_header = require "scullery.script_header"
+local text_table = require "scullery.text_table"
+
+local publish = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+-- ---------------------------------------------------------------- tables
+
+local function is_plain(value)
+  return type(value) == "table" and not getmetatable(value) and type(value.columns) == "table"
+    and type(value.rows) == "table"
+end
+
+local function has_cells(value)
+  local class = type(value) == "table" and getmetatable(value)
+  return type(class) == "table" and type(class.internal) == "table" and class.internal.cells ~= nil
+end
+
+-- { title, heads, rows, notes } of a comparison, of a table of an experiment, or of { columns =,
+-- rows = }.
+local function table_of(value, i)
+  if is_plain(value) then
+    return { title = value.title, heads = value.columns, rows = value.rows,
+      notes = value.notes or {} }
+  end
+  if not has_cells(value) then
+    fail("option 'tables': number %d is %s; it takes exp:compare{...}, exp:table{...} or \z
+      { columns = { name, ... }, rows = { { value, ... }, ... } }", i, options.show(value))
+  end
+  local heads, rows, notes = objects.ask(value, "cells")
+  return { title = rawget(value, "title"), heads = heads, rows = rows, notes = notes }
+end
+
+local function shown(value)
+  if value == nil then return "" end
+  return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
+end
+
+-- Whether all texts of a column are numbers, perhaps with their standard errors, or nothing.
+local function is_numeric(rows, j)
+  local any = false
+  for _, row in ipairs(rows) do
+    local said = shown(row[j])
+    local number = tonumber(said) or tonumber((said:match("^(%S+) %+%- %S+$")))
+    if not number and said ~= "-" and said ~= "" and said ~= "inf" then return false end
+    any = any or number ~= nil
+  end
+  return any
+end
+
+local function numeric_columns(one)
+  local list = {}
+  for j in ipairs(one.heads) do list[j] = is_numeric(one.rows, j) end
+  return list
+end
+
+local function text_of(one)
+  local lines, sides = { one.heads }, {}
+  for j, numeric in ipairs(numeric_columns(one)) do sides[j] = numeric and "right" or "left" end
+  for i, row in ipairs(one.rows) do
+    lines[i + 1] = {}
+    for j in ipairs(one.heads) do lines[i + 1][j] = shown(row[j]) end
+  end
+  local text = text_table.lines(lines, { sides = sides })
+  table.move(one.notes, 1, #one.notes, #text + 1, text)
+  return (one.title and one.title .. "\n" or "") .. table.concat(text, "\n")
+end
+
+local function csv_of(one)
+  local lines = { one.heads }
+  for i, row in ipairs(one.rows) do
+    lines[i + 1] = {}
+    for j in ipairs(one.heads) do
+      lines[i + 1][j] = math.type(row[j]) == "float" and ("%.17g"):format(row[j]) or shown(row[j])
+    end
+  end
+  return lines
+end
+
+-- ---------------------------------------------------------------- Markdown
+
+local function escaped(text) return (shown(text):gsub("|", "\\|"):gsub("\n", " ")) end
+
+local function markdown_row(cells) return "| " .. table.concat(cells, " | ") .. " |" end
+
+local function markdown_of(one)
+  local heads, rule, lines = {}, {}, {}
+  for j, numeric in ipairs(numeric_columns(one)) do
+    heads[j], rule[j] = escaped(one.heads[j]), numeric and "---:" or "---"
+  end
+  lines[1], lines[2] = markdown_row(heads), "|" .. table.concat(rule, "|") .. "|"
+  for _, row in ipairs(one.rows) do
+    local cells = {}
+    for j in ipairs(one.heads) do cells[j] = escaped(row[j]):gsub(" %+%- ", " ± ") end
+    lines[#lines + 1] = markdown_row(cells)
+  end
+  for _, note in ipairs(one.notes) do lines[#lines + 1] = "\n" .. note end
+  return (one.title and one.title .. "\n\n" or "") .. table.concat(lines, "\n")
+end
+
+local function markdown_section(about)
+  local parts = { "### " .. about.title }
+  for _, paragraph in ipairs(about.paragraphs) do
+    parts[#parts + 1] = paragraph.code and "```text\n" .. paragraph.text .. "\n```"
+      or paragraph.text
+  end
+  for _, one in ipairs(about.tables) do parts[#parts + 1] = markdown_of(one) end
+  for _, picture in ipairs(about.pictures) do
+    parts[#parts + 1] = picture.text and "```text\n" .. picture.text .. "\n```"
+      or ("![%s](%s)"):format((picture.title or about.title):gsub("[%[%]]", ""),
+        picture.path:match("[^/]*$"))
+  end
+  if about.experiment then parts[#parts + 1] = report.summary(about.experiment) .. "." end
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
+-- ---------------------------------------------------------------- the page
+
+local function add_front(page, about)
+  for _, paragraph in ipairs(about.paragraphs) do
+    if paragraph.code then page:code(paragraph.text) else page:paragraph(paragraph.text) end
+  end
+  if #about.tables > 0 then page:heading("Tables") end
+  for _, one in ipairs(about.tables) do
+    local numbers, rows = {}, {}
+    for j, numeric in ipairs(numeric_columns(one)) do numbers[j] = numeric or nil end
+    for i, row in ipairs(one.rows) do
+      rows[i] = {}
+      for j in ipairs(one.heads) do rows[i][j] = shown(row[j]):gsub(" %+%- ", " ± ") end
+    end
+    page:table{ heads = one.heads, rows = rows, caption = one.title, numbers = numbers }
+    page:list(one.notes)
+  end
+  if #about.figures > 0 then page:heading("Pictures") end
+  for _, fig in ipairs(about.figures) do page:figure(fig) end
+end
+
+local function page_of(about)
+  local function front(page) add_front(page, about) end
+  if about.experiment then return report.page(about.experiment, about.title, front) end
+  local page = html.page{ title = about.title }
+  front(page)
+  return page
+end
+
+-- ---------------------------------------------------------------- files
+
+local function numbered(stem, k, ending)
+  return ("%s%s.%s"):format(stem, k > 1 and "_" .. k or "", ending)
+end
+
+-- The picture as SVG; as Unicode text where gnuplot is missing.
+local function save_picture(fig, stem, k)
+  local svg = fig:svg()
+  local path = numbered(stem, k, svg and "svg" or "txt")
+  fig:save(path)
+  local text = not svg and fig:text{ width = 80, colour = false } or nil
+  local title = fig.title or fig.panels[1] and fig.panels[1].title
+  return { path = path, text = text, title = title }
+end
+
+local function save_all(stem, about)
+  local written = {}
+  about.pictures = {}
+  for k, fig in ipairs(about.figures) do
+    about.pictures[k] = save_picture(fig, stem, k)
+    written[#written + 1] = about.pictures[k].path
+  end
+  if about.experiment then
+    written[#written + 1] = stem .. ".csv"
+    about.experiment:save(stem .. ".csv")
+  else
+    for k, one in ipairs(about.tables) do
+      written[#written + 1] = numbered(stem, k, "csv")
+      csv_text.write(written[#written], csv_of(one))
+    end
+  end
+  core.write_text(stem .. ".md", markdown_section(about))
+  page_of(about):save(stem .. ".html")
+  table.move({ stem .. ".md", stem .. ".html" }, 1, 2, #written + 1, written)
+  return written
+end
+
+local function is_list(value)
+  return type(value) == "table" and not getmetatable(value)
+    and (#value > 0 or next(value) == nil)
+end
+
+local function is_experiment(value)
+  return getmetatable(value) == require("scullery.experiment.results").class
+end
+
+local rules = { title = { type = "string" },
+  tables = { type = "table", default = {}, test = is_list, takes = "a list of tables" },
+  figures = { type = "table", default = {}, test = is_list, takes = "a list of figures" },
+  experiment = { type = "any", test = is_experiment, takes = "what sc.experiment{...} returned" } }
+options.declare("publish", rules)
+
+local function check_stem(stem)
+  if type(stem) == "string" and stem:find("[^/]$") and not stem:find("\0", 1, true) then return end
+  fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
+end
+
+-- What the comment of the script says: its first paragraph is the title, without its full stop.
+local function add_header(about)
+  local path = script_header.path()
+  about.paragraphs = path and script_header.paragraphs(path) or {}
+  local first = about.paragraphs[1]
+  if first and not first.code then
+    table.remove(about.paragraphs, 1)
+    about.title = about.title or first.text:gsub("%.$", "")
+  end
+end
+
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment = }): write what a script
+--- found: STEM.html, one page that opens in any browser; STEM.md, a section of a Markdown page;
+--- STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode where gnuplot is missing); STEM.csv, all
+--- cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...). Folders are made
+--- where they are missing. The tables and the paths are printed.
+---
+--- The comment that the script begins with is the text of both pages: its first paragraph is the
+--- title, unless one is given; lines that are indented are shown as they are.
+---
+--- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ... },
+--- title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Each file is
+--- written whole or not at all. Returns the list of paths.
+function publish.run(stem, given)
+  check_stem(stem)
+  local o = options.check("publish", given or {}, rules, 0)
+  local about = { title = o.title, figures = o.figures, experiment = o.experiment, tables = {} }
+  for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i) end
+  for i, fig in ipairs(o.figures) do
+    if not figure.is(fig) then
+      fail("option 'figures': number %d is %s, and a figure of sc.plot is taken", i,
+        options.show(fig))
+    end
+  end
+  add_header(about)
+  about.title = about.title or stem:match("[^/]*$")
+  local folder = stem:match("^(.*)/[^/]*$")
+  if folder and folder ~= "" then folders.make(folder) end
+  local written = save_all(stem, about)
+  for _, one in ipairs(about.tables) do print(text_of(one) .. "\n") end
+  print("written: " .. table.concat(written, ", "))
+  return written
+end
+
+return publish

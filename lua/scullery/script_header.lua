@@ -1,0 +1,47 @@
+--- The script that is running: its file, and the comment that it begins with.
+local script_header = {}
+
+--- script_header.path(): the path of the script that the command runs; nil at the prompt, in -e and
+--- where a script comes from the standard input.
+function script_header.path()
+  local arguments = rawget(_G, "arg")
+  local script = type(arguments) == "table" and arguments[-1] ~= nil and arguments[0]
+  return type(script) == "string" and script or nil
+end
+
+--- script_header.lines(path): the lines of the comment that a script begins with, without their
+--- "-- "; none where the file cannot be read.
+function script_header.lines(path)
+  local file, list = io.open(path, "r"), {}
+  if not file then return list end
+  for line in file:lines() do
+    if not (line:find("^#!") and #list == 0) then
+      local rest = line:match("^%-%-%-?(.*)$")
+      if not rest then break end
+      list[#list + 1] = (rest:gsub("^ ", ""):gsub("%s+$", ""))
+    end
+  end
+  file:close()
+  return list
+end
+
+--- script_header.paragraphs(path): the same as a list of { text =, code = whether its lines are
+--- indented, as those of a command are }. Lines of a paragraph are joined by spaces, those of code
+--- by line ends.
+function script_header.paragraphs(path)
+  local list, open = {}, nil
+  for _, line in ipairs(script_header.lines(path)) do
+    local code = line:find("^ +%S") ~= nil
+    if line == "" then
+      open = nil
+    elseif open and open.code == code then
+      open.text = open.text .. (code and "\n" or " ") .. (code and line:gsub("^%s+", "") or line)
+    else
+      open = { text = code and line:gsub("^%s+", "") or line, code = code }
+      list[#list + 1] = open
+    end
+  end
+  return list
+end
+
+return script_header
