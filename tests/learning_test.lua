@@ -269,9 +269,9 @@ function TestSingularSystemsAreSaid()
 end
 
 function TestStumpsInFloat32AreFittedForAnyLambda()
-  local X = sc.rand{ 30000, 20, seed = 1 }:map(function(v) return v < 0.3 and 1 or 0 end)
+  local X = sc.rand{ 20000, 20, seed = 1 }:map(function(v) return v < 0.3 and 1 or 0 end)
   local y = X * sc.randn{ 20, 1, seed = 2 }
-  local stumps = sc.features{ p = sc.sampler.threshold{}, phi = sc.nonlinearity.sign(), T = 600,
+  local stumps = sc.features{ p = sc.sampler.threshold{}, phi = sc.nonlinearity.sign(), T = 1500,
     seed = 1, dtype = "float32" }
   local m = sc.pipeline{ sc.standardize(), stumps, sc.solver.ridge{ lambda = 1e-12 } }:fit(X, y)
   lu.assertStrContains(m:info().note, "singular")
