@@ -1,6 +1,29 @@
 -- RKS, figure 1: random kitchen sinks against AdaBoost on decision stumps.
 --
 --   scullery scripts/rks/figure1.lua [--quick] [--seeds 5] [--out out]
+--
+-- Test error and time against the number T of features, and time against error. RKS: stumps by
+-- least squares, as in the paper; stumps by the hinge loss with |alpha_t| <= 1; Fourier features;
+-- sigmoids. Time is processor seconds (two threads) of training and testing, on which other work
+-- on the machine has little effect; wall-clock seconds are in the CSV file.
+--
+-- Data: adult with its six columns of numbers cut at quintiles, 124 columns of 0 and 1; the paper's
+-- 123 are those of LIBSVM's a9a, made in that way. "adult, numbers" keeps them: 108 columns.
+-- kddcup10: 50,000 rows to train on and 150,000 to test on, drawn from the 10 percent file,
+-- `normal.` against the rest, 118 columns. The paper's activity data are not public. Columns are
+-- standardised. Thresholds ~ N(0, 1), weights of the other features ~ N(0, 0.01 I). lambda = 1e-6
+-- stands for 0, a constant is fitted, features are float32.
+--
+-- The paper prints no numbers but these: RKS is almost as accurate as AdaBoost, two to three orders
+-- of magnitude faster for the same T, and one to three for the same error. Ours is as accurate on
+-- adult (0.1496 +- 0.0001 by the hinge loss, AdaBoost 0.1496) but 3 to 6 times faster for the same
+-- T, and between 3 times faster and 50 times slower for the same error. The cause is the baseline.
+-- The paper's AdaBoost was written in MATLAB; sc.solver.adaboost sorts the columns once (0.13 s on
+-- adult) and then needs 1.4 ms a stump. An AdaBoost that sorts in each round would take 35 s for
+-- 256 stumps, 400 times as long as RKS (0.08 s): the published two to three orders. That of
+-- scikit-learn takes 4.65 s for 200 (docs/performance.md). Where columns hold numbers, AdaBoost's
+-- chosen thresholds stay ahead of drawn ones. Of the stumps drawn for kddcup10 three quarters split
+-- off fewer than 0.1 % of the rows; there the hinge loss makes a third of the errors of the square.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
@@ -63,10 +86,11 @@ local exp = sc.experiment{
   end,
 }
 
--- Of each method the fastest cell with an error as small as that of AdaBoost with T stumps.
-local reached = { rows = {}, title = "To AdaBoost's error: T, seconds, how many times sooner",
-  columns = { "data", "AdaBoost's T", "error", "seconds" } }
-for k = 1, #methods - 1 do reached.columns[4 + k] = methods[k][1] end
+-- AdaBoost's time over that of stumps with the same T, and over that of the fastest cell of each
+-- method with as small an error.
+local reached = { rows = {}, title = "As small an error as AdaBoost's: T, seconds, times faster",
+  columns = { "data", "AdaBoost's T", "error", "seconds", "stumps, same T" } }
+for k = 1, #methods - 1 do reached.columns[5 + k] = methods[k][1] end
 
 local figures = {}
 for _, name in ipairs(names) do
@@ -76,14 +100,15 @@ for _, name in ipairs(names) do
     rows = { "method", "T" } }.rows) do
     table.insert(means[row.labels[1]], { row.labels[2], row.means[1], row.means[2] })
   end
-  for _, goal in ipairs(means.AdaBoost) do
-    local line = { name, goal[1], ("%.4f"):format(goal[2]), ("%.3f"):format(goal[3]) }
+  for i, goal in ipairs(means.AdaBoost) do
+    local line = { name, goal[1], ("%.4f"):format(goal[2]), ("%.3f"):format(goal[3]),
+      ("%.2g"):format(goal[3] / means.stumps[i][3]) }
     for k = 1, #methods - 1 do
       local best = { 0, 0, math.huge }
       for _, one in ipairs(means[methods[k][1]]) do
         if one[2] <= goal[2] and one[3] < best[3] then best = one end
       end
-      line[4 + k] = best[1] == 0 and "-" or ("%d, %.3f s, %.2g"):format(best[1], best[3],
+      line[5 + k] = best[1] == 0 and "-" or ("%d, %.3f s, %.2g"):format(best[1], best[3],
         goal[3] / best[3])
     end
     table.insert(reached.rows, line)
