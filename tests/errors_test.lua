@@ -142,6 +142,7 @@ function TestNames:test_methods_fields_metrics_and_options_offer_the_nearest_nam
   fails({ "did you mean 'classes'" }, function() return ds.clases end)
   fails({ "did you mean 'predict'" }, function() return fitted:predit(ds) end)
   fails({ "did you mean 'solver'" }, function() return fitted.solvr end)
+  fails({ "did you mean 'table'" }, function() return fitted.tabel end) -- neighbours swapped: one
   fails({ "did you mean 'gram'" }, function() return samples.component:gramm(X) end)
   fails({ "sc.metrics has no 'acuracy' (did you mean 'accuracy'?)" }, function()
     return sc.metrics.acuracy({ 1 }, { 1 })
