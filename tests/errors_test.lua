@@ -307,6 +307,14 @@ learn()
   lu.assertNotStrContains(err, "[C]")
 end
 
+function TestPlaces:test_no_traceback_repeats_the_place_of_the_message()
+  local _, _, err = script('local sc = require "scullery"\nsc.data.laod "wdbc"\n')
+  lu.assertStrMatches(err, "scullery: [^\n]*:2: sc%.data has no 'laod' [^\n]*\n")
+  _, _, err = script("local function f() error('mine', 2) end\nf()\n")
+  lu.assertStrMatches(err, "scullery: [^\n]*:2: mine\nstack traceback:\n[^\n]*:1: in local 'f'\n\z
+    [^\n]*:2: in main chunk\n")
+end
+
 function TestPlaces:test_scullery_traceback_shows_them()
   local path = support.write(os.tmpname() .. ".lua", [[
 local sc = require "scullery"
