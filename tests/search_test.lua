@@ -414,6 +414,8 @@ function TestBadSearches()
   end)
   fails({ "choose.log", "positive" }, sc.choose.log, { 0, 1 })
   fails({ "choose.range", "unknown option 'n'" }, sc.choose.range, { 0, 1, n = 3 })
+  fails({ "unknown option 'cuont' (did you mean 'count'?)" }, sc.choose.range, { 0, 1, cuont = 3 })
+  fails({ "takes two numbers and count = n, and got {0, 1, 5}" }, sc.choose.range, { 0, 1, 5 })
   for _, count in ipairs{ 2.0 ^ 40, 2 ^ 63, 0, 2.5, 20001, "x", 0 / 0 } do
     fails({ "choose.range: option 'count' got", "it takes a whole number from 1 to 20000" },
       sc.choose.range, { 0, 1, count = count })

@@ -268,7 +268,7 @@ local function entry_of(name)
   for known in pairs(catalog) do names[#names + 1] = known end
   table.sort(names)
   local near = options.nearest(name, names)
-  error(("no set %s%s; data.list() shows all"):format(options.show(name),
+  error(("no set %s%s; sc.data.list() shows all"):format(options.show(name),
     near and " (did you mean '" .. near .. "'?)" or ""), 0)
 end
 
