@@ -408,4 +408,6 @@ end
 --- again. SCULLERY_DATA_URL names a mirror.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
 
+data.rotate = require("scullery.images").rotate
+
 return data

@@ -478,15 +478,16 @@ end
 
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer =, progress = }):
---- cross-validation over all options and stages marked by sc.choose. Returns a new pipeline with
---- the best options, fitted to all rows, with .choice (option -> value) and .table (a row for each
---- cell: choice, mean, stderr, folds = the scores of the folds, unconverged = fits that did not
---- converge).
+--- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, outer =,
+--- progress = }): cross-validation over all options and stages marked by sc.choose. Returns a new
+--- pipeline with the best options, fitted to all rows, with .choice (option -> value) and .table (a
+--- row for each cell: choice, mean, stderr, folds = the scores of the folds, unconverged = fits
+--- that did not converge).
 ---
 --- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
 --- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
---- does.
+--- does. holdout: in place of folds, a share of the rows or their number: cells are judged on the
+--- rows that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
 --- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
 --- squared error), which need no extra pass; the name of a metric of sc.metrics ("auc", "f1",
