@@ -1,5 +1,6 @@
 --- Data sets: rows, labels, and how they are split.
 local core = require "scullery.core"
+local discretize = require "scullery.discretize"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
@@ -255,6 +256,48 @@ function Dataset:class_counts()
     counts[k] = counts[k] + 1
   end
   return counts
+end
+
+--- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
+--- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too.
+--- Classes are the new labels, sorted.
+function Dataset:relabel(f)
+  need_labels(self, "relabel")
+  if self.task ~= "classification" then
+    error("dataset:relabel: a regression has no labels", 2)
+  end
+  if type(f) ~= "function" and (type(f) ~= "table" or getmetatable(f)) then
+    error("dataset:relabel: takes a function of a label or a table of labels, and got "
+      .. options.show(f), 2)
+  end
+  local new, code = {}, {}
+  for k, label in ipairs(self.classes) do
+    local other
+    if type(f) == "table" then other = f[label] else other = f(label) end
+    new[k] = other == nil and label or other
+  end
+  local ok, y, classes = pcall(targets.read, new, nil, "classification")
+  if not ok then error("dataset:relabel: the new labels: " .. y, 2) end
+  for value, k in pairs(targets.places(self.classes)) do code[value] = y:get(k, 1) end
+  local copy = {}
+  for key, value in pairs(self.schema or {}) do copy[key] = key ~= "target" and value or nil end
+  return remember(Dataset.internal.with(self, { classes = classes, schema = copy,
+    y = self.y:map(function(v)
+      return code[v] or error("dataset:relabel: a row has a label that is none of the classes", 0)
+    end) }))
+end
+
+-- ---------------------------------------------------------------- columns
+
+--- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
+--- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
+--- far as repeated values allow. Their ends are quantiles of the official training part where the
+--- set has parts, else of all rows.
+function Dataset:discretize(given)
+  need_memory(self, "discretize")
+  local X, names = discretize(self, given)
+  return Dataset.internal.with(self, { X = X, names = names,
+    schema = schema.plain("matrix", X:cols(), names) })
 end
 
 -- ---------------------------------------------------------------- parts

@@ -406,8 +406,8 @@ function Pipeline:norm()
   return guarded("pipeline:norm", f.norm, f)
 end
 
---- p:bound{ delta = 0.05, theorem = }: an upper bound of the risk that holds with probability 1 -
---- delta: a table with total, the empirical risk and the parts of the bound.
+--- p:bound{ delta = 0.05, theorem =, C = }: an upper bound of the risk that holds with probability
+--- 1 - delta: a table with total, the empirical risk and the parts of the bound.
 ---
 --- theorem:
 ---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
@@ -421,6 +421,10 @@ end
 ---     approximation is what T random features may lack.
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
 ---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---
+--- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi| that was fixed before learning,
+--- as the theorems ask; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T). By
+--- default the least that holds for the model.
 ---
 --- radius: the length of the longest row; by default that of the training rows. All theorems are
 --- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
