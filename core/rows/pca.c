@@ -157,8 +157,7 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
   if (room == NULL) return scl_fail_memory(error, (d + k + k * d) * sizeof *room, "components");
   double *values = room + d, *vectors = values + k;
   scl_status status = measure(sum, total, d, room, out, error);
-  if (status == SCL_STATUS_OK)
-    status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
+  if (status == SCL_STATUS_OK) status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < k; i++) {
     point_up(vectors + i * d, d);
     memcpy(scl_matrix_row(&out->vectors, i), vectors + i * d, d * sizeof *vectors);
@@ -220,8 +219,8 @@ static scl_status by_products(keeping *all, double total, size_t k, scl_componen
   double *values = room + n, *vectors = values + k;
   SCL_TRY(scl_flow_walk(all->flow, true, keep_rows, all, error));
   SCL_TRY(scl_symmetric_create(n, &products, error));
-  scl_status status = scl_symmetric_accumulate(products, SCL_DTYPE_FLOAT64, all->columns,
-                                               (ptrdiff_t)n, d, error);
+  scl_status status =
+      scl_symmetric_accumulate(products, SCL_DTYPE_FLOAT64, all->columns, (ptrdiff_t)n, d, error);
   if (status == SCL_STATUS_OK) status = measure(products, total, n, room, out, error);
   if (status == SCL_STATUS_OK)
     status = scl_service_symmetric.eigen(products, k, values, vectors, error);
