@@ -461,6 +461,7 @@ function TestGoingOn:test_other_data_are_refused()
       { data = data or nil })
   end
   fails({ "has results of other data" }, experiment, { data = b, cells = { T = { 7 } } })
+  experiment{ name = "unlabelled", data = sc.dataset{ X = sc.ones(4, 2) } }
   fails({ "option 'data' takes a data set" }, experiment, { data = { 3 } })
 end
 
