@@ -23,7 +23,7 @@ end
 local function random_stumps(K, seed)
   return sc.pipeline{ sc.standardize(),
     sc.features{ p = sc.sampler.threshold{ a = sc.choose{ 1, 2, 4 } },
-      phi = sc.nonlinearity.sign(), T = K, seed = seed, dtype = "float32" },
+      phi = sc.nonlinearity.sign(), T = K, seed = seed },
     sc.solver.ridge{ lambda = sc.choose.log{ 1e-6, 1e-2, count = 3 } },
   }:search(#train > 8000 and select(2, train:split{ test = 8000, seed = seed }) or train,
     { holdout = 0.25, seed = seed })
