@@ -290,7 +290,7 @@ function data.path(name) return locate(options.guard("data.path", 2, entry_of, n
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
     return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
-      stream = o.stream }, true)
+      stream = o.stream, columns = entry.names }, true)
   end
   if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
   if entry.format == "libsvm" then
