@@ -249,18 +249,8 @@ end
 
 TestFiles = {}
 
--- f(folder) with an empty folder.
-local function in_folder(f)
-  local folder = os.tmpname()
-  os.remove(folder)
-  lu.assertEquals(support.shell("mkdir " .. folder), 0)
-  local ok, message = pcall(f, folder)
-  support.shell("rm -rf " .. folder)
-  if not ok then error(message, 0) end
-end
-
 function TestFiles:test_an_experiment_writes_its_report()
-  in_folder(function(folder)
+  support.in_folder(function(folder)
     local exp = sc.experiment{ name = "squares", folder = folder, allow_failures = true,
       cells = { x = { 1, 2, 3, 4 }, seed = { 1, 2 } }, run = function(cell)
         if cell.x == 4 then error("four is <too much>", 0) end
@@ -282,7 +272,7 @@ end
 
 function TestFiles:test_a_browser_shows_it_without_network()
   lu.skipIf(not browser.name(), "there is no chromium")
-  in_folder(function(folder)
+  support.in_folder(function(folder)
     local path = folder .. "/r.html"
     report.save(example(), path)
     local written, dom = support.read(path), browser.dom(path)

@@ -23,6 +23,10 @@ local estimates = { loo = true, gcv = true } -- what a solver may tell of its ow
 local rules = options.declare("pipeline:search", {
   folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
             takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
+  holdout = { test = function(v)
+    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
+  end,
+              takes = "a share between 0 and 1, or a number of rows" },
   seed = { type = "integer", default = 0 },
   score = criteria.rule,
   stages = { choices = { "shared", "fold" }, default = "shared" },
@@ -314,7 +318,7 @@ end
 local function summarise(result, c)
   if result.fits then return result.fits[c].score end
   local mean, stderr = judging.mean(result.values[c])
-  return mean, stderr, result.values[c]
+  return mean, stderr, stderr and result.values[c]
 end
 
 local function add_cells(cells, run, result)
@@ -337,7 +341,7 @@ local function run_all(ds, source, folds, runs, cells, o, criterion)
   local level <close> = progress.level{ name = "search", total = #runs }
   for i, run in ipairs(runs) do
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
-      or judging.run(run, ds, source, folds, o.folds, criterion, o.stages)
+      or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
     local first = #cells + 1
     add_cells(cells, run, result)
     for c = first, #cells do
@@ -362,7 +366,7 @@ local function check(self, ds, o)
   if not ask(self, "is_searched") then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
-  if math.type(o.folds) == "integer" and o.folds > n then
+  if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
   end
   local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
@@ -377,9 +381,9 @@ local function check(self, ds, o)
   if estimates[o.folds] and o.stages == "fold" then
     error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
   end
-  if estimates[o.folds] and o.rule == "one_se" then
-    error(("rule = \"one_se\" needs a standard error, which folds = \"%s\" does not give: give \z
-      folds = k"):format(o.folds), 0)
+  if (estimates[o.folds] or o.holdout) and o.rule == "one_se" then
+    error(("rule = \"one_se\" needs a standard error, which %s does not give: give folds = k")
+      :format(o.holdout and "a hold-out" or ("folds = \"%s\""):format(o.folds)), 0)
   end
   return criterion
 end
@@ -391,7 +395,8 @@ local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
-  inner.outer, inner.progress = nil, nil -- which is told already
+  inner.outer, inner.progress, inner.judged = nil, nil, nil -- which is told already
+  if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
     local train, test = judging.split(ds, folds, f)
@@ -413,11 +418,19 @@ local function tell_unconverged(cells)
   end
 end
 
+-- The fold of each row, and how many folds are judged: one for a hold-out.
+local function folds_of(ds, o)
+  if o.holdout then return ask(ds, "set_aside", o.holdout, o.seed), 1 end
+  if estimates[o.folds] then return nil end
+  return ds:fold_ids{ k = o.folds, seed = o.seed }, o.folds
+end
+
 local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
   local criterion = check(self, ds, o)
-  local folds = not estimates[o.folds] and ds:fold_ids{ k = o.folds, seed = o.seed } or nil
-  if folds then judging.check_folds(ds, folds, o.folds) end
+  local folds, judged = folds_of(ds, o)
+  o.judged = judged
+  if folds then judging.check_folds(ds, folds, o.judged) end
   local source = ask(ds, "source_of_targets")
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
@@ -455,6 +468,9 @@ end
 --- search.run(pipeline, data, options): see Pipeline:search.
 function search.run(self, data, given)
   local o = options.check("pipeline:search", given, rules, 0)
+  if o.holdout and given.folds then
+    error("pipeline:search: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
+  end
   return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
 end
 

@@ -1,5 +1,6 @@
 --- What is other in a run than in the results that are there: other data are refused, the rest is
 --- told.
+local clean = require("scullery.text").clean
 local core = require "scullery.core"
 local running = require "scullery.experiment.running"
 local values = require "scullery.experiment.values"
@@ -70,7 +71,7 @@ function changes.watch_columns(run)
     local columns = record.status == "done" and know(record)
     if columns and earlier then
       running.say(run, "results have the columns %s, where earlier ones have %s",
-        running.text(columns), running.text(earlier))
+        clean(running.text(columns)), clean(running.text(earlier)))
     end
   end
 end

@@ -64,11 +64,18 @@ local function ratio_of(row, digits)
   return square > 0 and excess / math.sqrt(square) or math.huge
 end
 
-local function row_of(group, leaf, digits)
+-- The standard error of a published number that has none, but is the mean of so many runs: runs
+-- that spread as ours do.
+local function error_of(leaf, group, runs)
+  if leaf.error or not runs or not group.error then return leaf.error end
+  return group.error * math.sqrt(group.count / runs)
+end
+
+local function row_of(group, leaf, digits, runs)
   local row = { labels = group.labels, mean = group.mean, error = group.error,
     count = group.count, seconds = group.seconds }
   if leaf then
-    row.published, row.published_error = leaf.mean, leaf.error
+    row.published, row.published_error = leaf.mean, error_of(leaf, group, runs)
     row.difference = row.mean - leaf.mean
     row.ratio = ratio_of(row, digits)
   end
@@ -80,7 +87,7 @@ local function counted(count, noun)
 end
 
 --- comparison.new{ groups = { { labels, mean, error, count, seconds }, ... }, names =, value =,
---- published =, digits =, title =, notes = }: see exp:compare.
+--- published =, digits =, runs =, title =, notes = }: see exp:compare.
 function comparison.new(given)
   local leaves, found = {}, 0
   for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
@@ -90,7 +97,7 @@ function comparison.new(given)
     title = given.title, notes = given.notes }
   for _, group in ipairs(given.groups) do
     local leaf = leaves[key_of(group.labels)]
-    self.rows[#self.rows + 1] = row_of(group, leaf, given.digits)
+    self.rows[#self.rows + 1] = row_of(group, leaf, given.digits, given.runs)
     if leaf then found, leaves[key_of(group.labels)] = found + 1, nil end
   end
   local missing = {}
@@ -99,6 +106,10 @@ function comparison.new(given)
     table.sort(missing)
     table.insert(self.notes, ("%s without a cell of ours: %s"):format(
       counted(#missing, "published number"), table.concat(missing, "; ")))
+  end
+  if given.runs then
+    table.insert(self.notes, ("the errors of the published numbers, of %s, are from the spread of \z
+      ours"):format(counted(given.runs, "run")))
   end
   if found == 0 then
     table.insert(self.notes, "no cell has a published number")
