@@ -494,6 +494,13 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   lu.assertStrContains(said, "results have the columns b, where earlier ones have error")
 end
 
+function TestGoingOn:test_cells_of_one_run_may_have_different_columns()
+  local _, said = experiment{ run = function(cell)
+    return cell.T == 1 and { a = 1 } or { a = 1, b = 2 }
+  end }
+  lu.assertEquals(said, "")
+end
+
 function TestGoingOn:test_nothing_is_written_where_all_is_done()
   experiment()
   local exp = sc.experiment.open("e", { folder = folder })
