@@ -368,7 +368,8 @@ function TestSolversSharePasses()
   local rows, y = train.X, train:targets()
   local function stream()
     walks = 0
-    return sc.data.rows{ n = rows:rows(), d = rows:cols(), targets = 1, read = function(first, count)
+    return sc.data.rows{ n = rows:rows(), d = rows:cols(), targets = 1,
+      read = function(first, count)
       if first == 1 then walks = walks + 1 end
       local last = first + count - 1
       return rows:slice(first, last, 1, rows:cols()), y:slice(first, last, 1, 1)

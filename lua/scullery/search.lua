@@ -256,8 +256,8 @@ local function refit(ds, source, cell, kept)
   return ask(result, "keep", ds, made.prepared, solver, fits[1])
 end
 
--- The column that the option `each` names: "solver" for the stage that is one, or nil where there is
--- one solver only.
+-- The column that the option `each` names: "solver" for the stage that is one, or nil where there
+-- is one solver only.
 local function column_of_each(self, cells, each)
   for _, name in ipairs(cells.names) do
     local one = self.variants and self.variants[1].choice[name]
