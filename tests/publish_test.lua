@@ -267,7 +267,7 @@ function TestPublish:test_an_experiment_with_its_costs()
   end)
   lu.assertStrContains(support.read(stem .. ".csv"), "method,seed,error")
   lu.assertStrContains(support.read(stem .. ".md"), "12 cells done; ")
-  lu.assertStrContains(support.read(stem .. ".md"), "| 1.5 ± 0.1 |")
+  lu.assertStrContains(support.read(stem .. ".md"), "| 1.50 ± 0.10 |")
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end
 

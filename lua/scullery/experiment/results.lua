@@ -87,7 +87,8 @@ function Experiment:series(given) return summary.series(self, given) end
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
 --- error }. digits: decimals of the published numbers; a difference that rounding to them explains
 --- counts as 0. runs: how many runs a published number without a standard error is the mean of; its
---- standard error is then taken from the spread of ours. over, where: as in exp:table.
+--- standard error is then taken from the spread of ours. title: printed above where sc.publish
+--- shows it. label: what the numbers are called, "published". over, where: as in exp:table.
 ---
 --- Its fields: names, rows (a list of { labels, published, published_error, mean, error, count,
 --- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of
