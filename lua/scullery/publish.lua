@@ -232,8 +232,8 @@ end
 --- title, unless one is given; lines that are indented are shown as they are.
 ---
 --- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
---- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Each file
---- is written whole or not at all. Returns the list of paths.
+--- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Files
+--- are written whole or not at all. Returns the list of paths.
 function publish.run(stem, given)
   check_stem(stem)
   local o = options.check("publish", given or {}, rules, 0)
