@@ -23,8 +23,8 @@ local function named(list)
 end
 
 --- shown.with_error(mean, error, sign): "0.0352 +- 0.0037" for the sign "+-": the mean to the
---- second digit of its standard error; "0.0352 +- 0" where that is 0 within rounding; the mean alone
---- where there is none.
+--- second digit of its standard error; "0.0352 +- 0" where that is 0 within rounding; the mean
+--- alone where there is none.
 function shown.with_error(mean, error, sign)
   if mean ~= mean then return "nan" end
   if not error or error ~= error or error == math.huge then return ("%.6g"):format(mean) end
