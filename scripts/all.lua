@@ -1,15 +1,15 @@
 -- Runs the scripts that reproduce the papers' tables and figures, one after another, and writes
 -- the page scripts/README.md from what they found.
 --
---     scullery scripts/all.lua [--quick] [--out DIR] [--only rkhsw/table3] [--page]
+--     scullery scripts/all.lua [--quick] [--out DIR] [--only rkhsw/table3] [--page] [--to DIR]
 --
 -- Full runs take hours in all; each goes on where it was when it is started again. --quick runs
 -- the short forms, on shipped or generated data, and writes no page. --only runs one script, or the
--- scripts of a folder. --page runs nothing, and writes the page from what lies in DIR. The text
--- before the papers is that of scripts/guide.md.
+-- scripts of a folder. --page runs nothing, and writes the page and its pictures from what lies in
+-- --out to the folder --to (scripts). The text before the papers is that of scripts/guide.md.
 local sc = require "scullery"
-local args = sc.arguments{ quick = false, out = "out", only = "", page = false }
 local source = arg[0]:match("^(.*)/[^/]*$") or "."
+local args = sc.arguments{ quick = false, out = "out", only = "", page = false, to = source }
 
 local papers = {
   { "rks", "Weighted sums of random kitchen sinks (Rahimi and Recht 2008)",
@@ -56,7 +56,8 @@ local function section(name)
   end
   local folder = name:match("^[^/]*")
   return (text:gsub("!%[(.-)%]%((.-)%)", function(title, picture)
-    local file = assert(io.open(source .. "/" .. folder .. "/" .. picture, "w"))
+    os.execute("mkdir -p " .. quote(args.to .. "/" .. folder))
+    local file = assert(io.open(args.to .. "/" .. folder .. "/" .. picture, "w"))
     assert(file:write(assert(read(args.out .. "/" .. folder .. "/" .. picture)))):close()
     return ("![%s](%s/%s)"):format(title, folder, picture)
   end):gsub("^(### .-\n)", ("%%1\n[%s.lua](%s.lua)\n"):format(name, name)))
@@ -68,9 +69,9 @@ local function write_page()
     parts[#parts + 1] = "## " .. paper[2] .. "\n"
     for name in paper[3]:gmatch("%S+") do parts[#parts + 1] = section(paper[1] .. "/" .. name) end
   end
-  local file = assert(io.open(source .. "/README.md", "w"))
+  local file = assert(io.open(args.to .. "/README.md", "w"))
   assert(file:write(table.concat(parts, "\n"))):close()
-  print("written: " .. source .. "/README.md")
+  print("written: " .. args.to .. "/README.md")
 end
 
 local failed = {}
@@ -82,4 +83,4 @@ for _, paper in ipairs(papers) do
   end
 end
 if #failed > 0 then error("these failed: " .. table.concat(failed, ", "), 0) end
-if not args.quick then write_page() end
+if args.page or not args.quick then write_page() end

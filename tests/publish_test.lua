@@ -148,6 +148,18 @@ function TestComparison:test_a_single_cell_has_no_standard_error()
   lu.assertEquals(#c:differs(), 0)
 end
 
+function TestComparison:test_published_numbers_of_one_run_have_the_spread_of_ours()
+  local exp, given = experiment(), { published = published, rows = "T", columns = "method",
+    value = "error", runs = 1 }
+  local c, own = exp:compare(given), 0.01 / math.sqrt(3)
+  lu.assertAlmostEquals(c.rows[3].published_error, 0.01, 1e-12)
+  lu.assertAlmostEquals(c.rows[3].ratio, 0.1 / math.sqrt(own ^ 2 + 0.01 ^ 2), 1e-9)
+  lu.assertEquals(c.rows[2].published_error, 0.1)
+  lu.assertStrContains(tostring(c), "of 1 run, are from the spread of ours")
+  given.runs = 3
+  lu.assertAlmostEquals(exp:compare(given).rows[3].published_error, own, 1e-12)
+end
+
 function TestComparison:test_it_prints_and_tells_what_has_no_cell()
   local text = tostring(experiment():compare{ published = { [1] = { a = 1 }, [7] = { a = 2 } },
     rows = "T", columns = "method", value = "error", digits = 2 })
@@ -255,7 +267,7 @@ function TestPublish:test_an_experiment_with_its_costs()
   end)
   lu.assertStrContains(support.read(stem .. ".csv"), "method,seed,error")
   lu.assertStrContains(support.read(stem .. ".md"), "12 cells done; ")
-  lu.assertStrContains(support.read(stem .. ".md"), "| 1.5 ± 0.1 |")
+  lu.assertStrContains(support.read(stem .. ".md"), "| 1.50 ± 0.10 |")
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end
 

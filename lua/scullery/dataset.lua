@@ -429,8 +429,8 @@ local split_rules = options.declare("dataset:split", {
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 })
 
-local function split(self, given)
-  local o = options.check("dataset:split", given, split_rules, 0)
+-- The rows of the training part and of the test part, in order.
+local function split_rows(self, o)
   local n = #self
   if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
   local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
@@ -448,7 +448,22 @@ local function split(self, given)
   end
   table.sort(train)
   table.sort(test)
+  return train, test
+end
+
+local function split(self, given)
+  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
   return select(self, train), select(self, test)
+end
+
+--- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
+function Dataset.internal:set_aside(test, seed)
+  need_memory(self, "split")
+  local _, aside = split_rows(self, { test = test, seed = seed })
+  local folds = {}
+  for i = 1, #self do folds[i] = 2 end
+  for _, i in ipairs(aside) do folds[i] = 1 end
+  return folds
 end
 
 --- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
