@@ -16,14 +16,17 @@
 --
 -- The paper prints no numbers but these: RKS is almost as accurate as AdaBoost, two to three orders
 -- of magnitude faster for the same T, and one to three for the same error. Ours is as accurate on
--- adult (0.1496 +- 0.0001 by the hinge loss, AdaBoost 0.1496) but 3 to 6 times faster for the same
--- T, and between 3 times faster and 50 times slower for the same error. The cause is the baseline.
--- The paper's AdaBoost was written in MATLAB; sc.solver.adaboost sorts the columns once (0.13 s on
--- adult) and then needs 1.4 ms a stump. An AdaBoost that sorts in each round would take 35 s for
--- 256 stumps, 400 times as long as RKS (0.08 s): the published two to three orders. That of
--- scikit-learn takes 4.65 s for 200 (docs/performance.md). Where columns hold numbers, AdaBoost's
--- chosen thresholds stay ahead of drawn ones. Of the stumps drawn for kddcup10 three quarters split
--- off fewer than 0.1 % of the rows; there the hinge loss makes a third of the errors of the square.
+-- adult (0.1496 +- 0.0001 by the hinge loss, AdaBoost 0.1496), but by least squares only 3 to 6
+-- times faster for the same T, and between 2 times faster and 5 times slower for the same error.
+-- The baseline makes the difference. The paper's AdaBoost was written in MATLAB. Ours,
+-- sc.solver.adaboost, takes 0.08 s on adult to sort the columns, once, and 1.4 ms for each stump.
+-- Sorting in each round would take 20 s for 256 stumps, 250 times as long as RKS (0.08 s), and 5 s
+-- for the error of 64, 9 times as long as RKS with 1024. scikit-learn's AdaBoost takes 4.65 s for
+-- 200 (docs/performance.md).
+--
+-- Where columns hold numbers, AdaBoost's chosen thresholds stay ahead of drawn ones. Of the stumps
+-- drawn for kddcup10 three quarters split off fewer than 0.1 % of the rows; there the hinge loss
+-- makes a third of the errors of the square loss.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
