@@ -82,6 +82,20 @@ function TestTables:test_the_best()
   fails({ "no cell has a number" }, exp.best, exp, { value = "error", where = { T = 30 } })
 end
 
+function TestTables:test_the_best_within_limits()
+  local exp = experiment{ cells = { T = { 10, 20, 30 }, seed = { 1, 2 } }, run = function(cell)
+    return { error = 1 / cell.T, seconds = cell.T + cell.seed / 10 }
+  end }
+  local function first(limit) return exp:best{ value = "seconds", most = { error = limit } } end
+  lu.assertEquals({ first(0.2).cell.T, first(0.06).cell.T, first(0.04).cell.T }, { 10, 20, 30 })
+  lu.assertEquals(first(0.04).mean, 30.15)
+  lu.assertNil(first(0.01))
+  fails({ "there is no result 'eror'" }, exp.best, exp, { value = "seconds",
+    most = { eror = 1 } })
+  fails({ "option most", "takes a number" }, exp.best, exp, { value = "seconds",
+    most = { error = "small" } })
+end
+
 function TestTables:test_nan_is_no_best_and_shows_as_one()
   local exp = experiment{ cells = { i = { 1, 2 } }, run = function(cell)
     return { error = cell.i == 1 and 0 / 0 or 5 }

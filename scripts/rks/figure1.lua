@@ -97,32 +97,31 @@ for k = 1, #methods - 1 do reached.columns[5 + k] = methods[k][1] end
 
 local figures = {}
 for _, name in ipairs(names) do
-  local where, means = { data = name }, {}
-  for _, method in ipairs(methods) do means[method[1]] = {} end
-  for _, row in ipairs(exp:table{ value = { "error", "processor" }, where = where,
-    rows = { "method", "T" } }.rows) do
-    table.insert(means[row.labels[1]], { row.labels[2], row.means[1], row.means[2] })
-  end
-  for i, goal in ipairs(means.AdaBoost) do
-    local line = { name, goal[1], ("%.4f"):format(goal[2]), ("%.3f"):format(goal[3]),
-      ("%.2g"):format(goal[3] / means.stumps[i][3]) }
-    for k = 1, #methods - 1 do
-      local best = { 0, 0, math.huge }
-      for _, one in ipairs(means[methods[k][1]]) do
-        if one[2] <= goal[2] and one[3] < best[3] then best = one end
-      end
-      line[5 + k] = best[1] == 0 and "-" or ("%d, %.3f s, %.2g"):format(best[1], best[3],
-        goal[3] / best[3])
-    end
-    table.insert(reached.rows, line)
+  local function series(x, y, along)
+    return exp:series{ x = x, value = y, along = along, series = "method", where = { data = name } }
   end
   local function panel(x, y, along)
-    return sc.plot.line{ series = exp:series{ x = x, value = y, along = along, series = "method",
-      where = where }, x_log = x == "T", y_log = true, marks = true, x_label = x,
-      y_label = y == "processor" and "processor seconds" or y }
+    return sc.plot.line{ series = series(x, y, along), x_log = x == "T", y_log = true,
+      marks = true, x_label = x, y_label = y == "error" and y or "processor seconds" }
   end
   figures[#figures + 1] = sc.plot.panels{ panel("T", "error"), panel("T", "processor"),
     panel("error", "processor", "T"), columns = 3, width = 1500, height = 420, title = name }
+  local ada = exp:series{ x = "error", value = "processor", along = "T",
+    where = { data = name, method = "AdaBoost" } }[1]
+  for i, error in ipairs(ada.x) do
+    local function best(method, T) -- the fastest cell with as small an error, or with this T
+      return exp:best{ value = "processor", most = { error = not T and error or nil },
+        where = { data = name, method = method, T = T } }
+    end
+    local line = { name, sizes[i], ("%.4f"):format(error), ("%.3f"):format(ada.y[i]),
+      ("%.2g"):format(ada.y[i] / best("stumps", sizes[i]).mean) }
+    for k = 1, #methods - 1 do
+      local one = best(methods[k][1])
+      line[5 + k] = one and ("%d, %.3f s, %.2g"):format(one.cell.T, one.mean, ada.y[i] / one.mean)
+        or "-"
+    end
+    table.insert(reached.rows, line)
+  end
 end
 
 sc.publish(args.out .. "/rks/figure1", { tables = { reached }, figures = figures,

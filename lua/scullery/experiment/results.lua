@@ -96,9 +96,10 @@ function Experiment:series(given) return summary.series(self, given) end
 --- rows that are more than 2 standard errors apart; comparison:save("c.csv") saves all.
 function Experiment:compare(given) return summary.compare(self, given) end
 
---- exp:best{ value =, smallest = true, over =, where = {} }: the cell with the smallest
+--- exp:best{ value =, smallest = true, most = {}, over =, where = {} }: the cell with the smallest
 --- (largest with smallest = false) mean of a result: { cell, mean, error, count }. Cells whose mean
---- is not a number are passed over. It prints.
+--- is not a number are passed over. It prints. most: limits of means, { error = 0.1 } for the
+--- shortest time to an error of 0.1, with value = "seconds"; nil where no cell is within them.
 function Experiment:best(given) return summary.best(self, given) end
 
 --- exp:report("e.html"): one HTML page that opens in any browser, without network: means and

@@ -316,24 +316,46 @@ function summary.series(exp, given)
 end
 
 local best_rules = rules{ value = { type = "string" },
-  smallest = { type = "boolean", default = true } }
+  smallest = { type = "boolean", default = true }, most = { type = "table", default = {} } }
 options.declare("experiment:best", best_rules)
+
+local function check_most(most, columns)
+  for name, limit in next, most do
+    if type(limit) ~= "number" then
+      fail("option most: %s is %s; it takes a number for a result", options.show(name),
+        options.show(limit))
+    end
+    check_names({ name }, columns, "result")
+  end
+end
+
+-- Whether the means of some rows are within the limits.
+local function within(rows, most, over)
+  for name, limit in next, most do
+    local one = mean_of(rows, name, over)
+    if not (one and one.mean <= limit) then return false end
+  end
+  return true
+end
 
 --- summary.best(exp, given): see Experiment:best.
 function summary.best(exp, given)
   local o = options.check("experiment:best", given or {}, best_rules, 0)
   local about, best = asked(exp, o), nil
   local value, names = single(about), {}
+  check_most(o.most, exp.columns)
   for _, name in ipairs(exp.options) do
     if not contains(about.over, name) then names[#names + 1] = name end
   end
   for _, group in ipairs(grouped(about.rows, names)) do
     local one = mean_of(group.rows, value, about.over)
-    if one and one.mean == one.mean and (not best or o.smallest and one.mean < best.mean
-      or not o.smallest and one.mean > best.mean) then
+    local better = one and one.mean == one.mean and (not best
+      or o.smallest and one.mean < best.mean or not o.smallest and one.mean > best.mean)
+    if better and within(group.rows, o.most, about.over) then
       best = { cell = group.cell, mean = one.mean, error = one.error, count = one.count }
     end
   end
+  if not best and next(o.most) then return nil end
   if not best then fail("no cell has a number in '%s'", value) end
   return shown.best(best, value)
 end
