@@ -130,9 +130,7 @@ static void note_jitter(scl_solution *out, double unit) {
 
 /* Over the mean diagonal. Sums of n equal float32 products, as of features sign(z)/sqrt(T), are off
  * by about 1e-5 of themselves, all to the same side: up to 1e-5 of the trace in one direction. */
-static double most_jitter(const system_of *s) {
-  return fmax(2e-2, 2e-4 * (double)s->order);
-}
+static double most_jitter(const system_of *s) { return fmax(2e-2, 2e-4 * (double)s->order); }
 
 /* x = solution. singular: a system of the same path was, so that this one is not tried without
  * jitter. */
