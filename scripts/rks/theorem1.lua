@@ -25,14 +25,14 @@ local delta, Cs = 0.05, { 3, 30 }
 local ds = args.quick and sc.data.load("wdbc") or sc.data.load("adult"):discretize{ bins = 5 }
 local ms = args.quick and { 64, 256 } or { 128, 512, 2048, 8192, 32768 }
 local Ks = args.quick and { 4, 16, 64 } or { 16, 64, 256, 1024 }
-local most, K0 = ms[#ms], Ks[#Ks - 1]
+local m0, K0 = ms[#ms - 1], Ks[#Ks - 1]
 
 local cells = {}
-for _, C in ipairs(Cs) do
-  for seed = 1, args.seeds do
+for seed = 1, args.seeds do
+  for _, C in ipairs(Cs) do
     for _, m in ipairs(ms) do cells[#cells + 1] = { C = C, K = K0, m = m, seed = seed } end
     for _, K in ipairs(Ks) do
-      if K ~= K0 then cells[#cells + 1] = { C = C, K = K, m = most, seed = seed } end
+      if K ~= K0 then cells[#cells + 1] = { C = C, K = K, m = m0, seed = seed } end
     end
   end
 end
@@ -60,7 +60,7 @@ local exp = sc.experiment{
 
 local estimation = exp:table{ rows = { "C", "m" }, where = { K = K0 },
   value = { "empirical", "risk", "gap", "estimation", "derived" } }
-local approximation = exp:table{ rows = { "C", "K" }, where = { m = most },
+local approximation = exp:table{ rows = { "C", "K" }, where = { m = m0 },
   value = { "error", "risk", "approximation" } }
 
 local function curve(x, value, C, where, label)
@@ -73,11 +73,11 @@ local gaps, excesses = {}, {}
 for _, C in ipairs(Cs) do
   gaps[#gaps + 1] = curve("m", "gap", C, { K = K0 }, "measured")
   gaps[#gaps + 1] = curve("m", "estimation", C, { K = K0 }, "bound")
-  local excess = curve("K", "risk", C, { m = most }, "measured")
+  local excess = curve("K", "risk", C, { m = m0 }, "measured")
   local least = excess.y[#Ks]
   for i, risk in ipairs(excess.y) do excess.y[i] = i < #Ks and risk - least or 0 / 0 end
   excesses[#excesses + 1] = excess
-  excesses[#excesses + 1] = curve("K", "approximation", C, { m = most }, "bound")
+  excesses[#excesses + 1] = curve("K", "approximation", C, { m = m0 }, "bound")
 end
 local function picture(series, x, y)
   return sc.plot.line{ series = series, x_label = x, y_label = y, x_log = true, y_log = true,
