@@ -135,7 +135,7 @@ end
 
 -- As shared_stages, with one of two folds to judge by: the others' features are made once.
 local function shared_aside(run, ds, source, folds, criterion)
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local fits = judging.solve(made, 1, run.path)
   local _, test = judging.split(ds, folds, 1)
   return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },

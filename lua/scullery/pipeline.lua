@@ -489,10 +489,10 @@ end
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
 --- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
---- outer =, progress = }): cross-validation over all options and stages marked by sc.choose. Returns
---- a new pipeline with the best options, fitted to all rows, with .choice (option -> value) and
---- .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds, unconverged =
---- fits that did not converge).
+--- outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
+--- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
+--- unconverged = fits that did not converge).
 ---
 --- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
 --- (generalised cross-validation), for solvers that compute them without fitting again, as ridge

@@ -231,9 +231,9 @@ end
 --- The comment that the script begins with is the text of both pages: its first paragraph is the
 --- title, unless one is given; lines that are indented are shown as they are.
 ---
---- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ... },
---- title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Each file is
---- written whole or not at all. Returns the list of paths.
+--- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
+--- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Each file
+--- is written whole or not at all. Returns the list of paths.
 function publish.run(stem, given)
   check_stem(stem)
   local o = options.check("publish", given or {}, rules, 0)

@@ -256,7 +256,8 @@ local function refit(ds, source, cell, kept)
   return ask(result, "keep", ds, made.prepared, solver, fits[1])
 end
 
--- The column that the option `each` names: "solver" for the stage that is one.
+-- The column that the option `each` names: "solver" for the stage that is one, or nil where there
+-- is one solver only.
 local function column_of_each(self, cells, each)
   for _, name in ipairs(cells.names) do
     local one = self.variants and self.variants[1].choice[name]
@@ -264,6 +265,7 @@ local function column_of_each(self, cells, each)
       return name
     end
   end
+  if each == "solver" then return nil end
   error(("each = %s: that is no searched option%s"):format(options.show(each),
     objects.suggestion(each, cells.names)), 0)
 end
@@ -432,7 +434,7 @@ local function run_whole(self, data, o)
   local source = ask(ds, "source_of_targets")
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
-  local each = o.each and column_of_each(self, cells, o.each)
+  local column = o.each and column_of_each(self, cells, o.each)
   group(runs)
   cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
@@ -442,9 +444,11 @@ local function run_whole(self, data, o)
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
   local done, result = pcall(refit, ds, source, cells.best, kept)
   if not done then stop(result, cells, planned) end
-  if each then
-    done, result.each = pcall(best_of_each, ds, source, cells, each, kept)
+  if column then
+    done, result.each = pcall(best_of_each, ds, source, cells, column, kept)
     if not done then stop(result.each, cells, planned) end
+  elseif o.each then
+    result.each = { [result.solver.name] = result }
   end
   local choice = cells.best.choice
   if o.outer then

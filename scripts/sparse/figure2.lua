@@ -13,73 +13,65 @@ local function made(seed)
   return sc.dataset{ X = X, y = X:map(math.sin):sum(2) + X:column(1):mul(X:column(2)) }
 end
 
-local function with_noise(part, columns, seed)
-  if not columns then return part end
-  return sc.dataset{ X = sc.hcat(part.X, sc.randn{ #part.X, columns, seed = seed }), y = part.y }
-end
-
-local train, test, data = {}, {}, {}
+local data = {}
 for _, name in ipairs(sets) do
-  if args.quick then train[name], test[name] = made(1), made(2)
-  else train[name], test[name] = sc.data.load("salsa_" .. name):parts() end
-  train[name] = with_noise(train[name], noise[name], 1)
-  test[name] = with_noise(test[name], noise[name], 2)
-  data[name .. " train"], data[name .. " test"] = train[name], test[name]
+  local parts = args.quick and { made(1), made(2) } or { sc.data.load("salsa_" .. name):parts() }
+  for i, part in ipairs(parts) do
+    local extra = noise[name] and sc.randn{ #part.X, noise[name], seed = i }
+    data[name .. i] = extra and sc.dataset{ X = sc.hcat(part.X, extra), y = part.y } or part
+  end
 end
 
--- A fit with the penalty (and degree) of the least leave-one-out error, and its errors in units of
--- the variance of the training targets.
+-- A fit by leave-one-out, and its errors in units of the variance of the training targets.
 local function fit(name, features, solver)
-  local model = sc.pipeline{ sc.standardize(), features, solver }:search(train[name],
-    { folds = "loo" })
-  local unit = train[name].y:std() ^ 2
-  return model, model:error(test[name]) / unit, model:error(train[name]) / unit
+  local train, test = data[name .. 1], data[name .. 2]
+  local model = sc.pipeline{ sc.standardize(), features, solver }:search(train, { folds = "loo" })
+  local unit = train.y:std() ^ 2
+  return { error = model:error(test) / unit, train_error = model:error(train) / unit,
+    degree = model.choice["kernel.degree"] }
 end
 
--- Kernel ridge: with all rows as landmarks the features are those of the kernel.
+-- Kernel ridge: with all rows as landmarks the features are those of the kernel itself.
 local function exact(name, degree, normalise, lambda)
-  local n = train[name].X:rows()
+  local n = data[name .. 1].X:rows()
   local kernel = sc.kernel.additive{ degree = degree, normalise = normalise,
     base = sc.kernel.gaussian{ width = 20 * n ^ -0.2 } }
   return fit(name, sc.features{ p = sc.sampler.landmarks(), phi = kernel, T = n },
     sc.solver.ridge{ form = "dual", lambda = lambda })
 end
 
--- 1e-4 to 1e2; twice, as features are sqrt(2) cos here.
+-- 1e-4 to 1e2 over m; twice, as features are sqrt(2) cos here.
 local function five(m) return sc.choose.log{ 2e-4 / m, 2e2 / m, count = 5 } end
 
-local kernels = sc.experiment{
-  name = "sparse_figure2_exact" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
-  data = data, cells = { data = sets },
-  run = function(cell)
-    local l = train[cell.data].X:cols()
-    local degrees = sc.choose(sc.range(1, math.min(l, l > 20 and 5 or 10)))
-    local model, error, train_error = exact(cell.data, degrees, false,
-      sc.choose.log{ 1e-4, 1e2, count = 13 })
-    local degree = model.choice["kernel.degree"]
-    local _, same, train_same = exact(cell.data, degree, true, five(1))
-    return { degree = degree, exact = error, same = same, train_exact = train_error,
-      train_same = train_same }
-  end,
-}
+local function experiment(name, cells, run)
+  return sc.experiment{ name = name .. (args.quick and "_quick" or ""), data = data,
+    folder = args.out .. "/cells", cells = cells, run = run }
+end
+
+local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cell)
+  local l = data[cell.data .. 1].X:cols()
+  local degrees = sc.choose(sc.range(1, math.min(l, l > 20 and 5 or 10)))
+  local free = exact(cell.data, degrees, false, sc.choose.log{ 1e-4, 1e2, count = 13 })
+  local same = exact(cell.data, sc.choose{ free.degree }, true, five(1))
+  return { degree = free.degree, error = free.error, train_error = free.train_error,
+    error_same = same.error, train_error_same = same.train_error }
+end)
 local found = {}
 for _, row in ipairs(kernels.rows) do found[row.cell.data] = row.result end
 
-local exp = sc.experiment{
-  name = "sparse_figure2" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
-  data = data,
-  cells = { data = sets, features = { "normalised", "raw" }, seed = sc.range(1, args.seeds) },
-  run = function(cell)
-    local n, l = train[cell.data].X:rows(), train[cell.data].X:cols()
-    local degree, m = found[cell.data].degree, 300 * l
-    local p = sc.sampler.sparse{ degree = degree, sigma = 0.05 * degree ^ 0.5 * n ^ 0.2,
-      bias = "uniform" }
-    local _, error, train_error = fit(cell.data,
-      sc.features{ p = p, phi = sc.nonlinearity.fourier(), T = m, seed = cell.seed },
-      sc.solver.ridge{ lambda = five(cell.features == "raw" and m or 1) })
-    return { error = error, train_error = train_error, exact = found[cell.data].exact }
-  end,
-}
+local exp = experiment("sparse_figure2", { data = sets, features = { "normalised", "raw" },
+  seed = sc.range(1, args.seeds) }, function(cell)
+  local n, l = data[cell.data .. 1].X:rows(), data[cell.data .. 1].X:cols()
+  local degree, m = found[cell.data].degree, 300 * l
+  local p = sc.sampler.sparse{ degree = degree, sigma = 0.05 * degree ^ 0.5 * n ^ 0.2,
+    bias = "uniform" }
+  local result = fit(cell.data,
+    sc.features{ p = p, phi = sc.nonlinearity.fourier(), T = m, seed = cell.seed },
+    sc.solver.ridge{ lambda = five(cell.features == "raw" and m or 1) })
+  result.exact = found[cell.data].error
+  return result
+end)
+
 sc.publish(args.out .. "/sparse/figure2", { experiment = exp,
   tables = { kernels:table{ rows = "data" },
     exp:table{ rows = "data", columns = "features", value = "error" },

@@ -64,7 +64,8 @@ for _, kernel in ipairs{ "printed", "features" } do
     end
     local at = (kernel == "printed" and 0 or 2) + (varied == "p" and 1 or 2)
     pictures[at] = sc.plot.line{ series = series, x_log = true, title = kernel .. " kernel",
-      x_label = "rank of the eigenvalue", y_label = "amplification", y_unit = "dB" }
+      x_label = "rank of the eigenvalue", y_label = "amplification", y_unit = "dB",
+      y_range = { -3, 14 } }
     tables[at] = exp:table{ rows = { "kernel", varied }, where = where,
       value = { "rank 001", "rank 002", "rank 010", "rank 100" } }
   end
