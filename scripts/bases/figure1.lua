@@ -1,22 +1,20 @@
 -- BASES, figure 1: random bases and their kernels
 --
---   scullery scripts/bases/figure1.lua [--quick] [--seeds 20] [--features 1000]
+--   scullery scripts/bases/figure1.lua [--quick] [--seeds 20] [--features 1000] [--out out]
 --
--- Each line of the paper's figure 1 is a basis, a distribution of its parameters and the kernel that
--- it induces. Here the kernel of two points that are delta apart in each of d = 4 columns, within
--- [-1, 1]^d, is estimated from T = 1000 random bases, as the mean of 20 draws, and stands beside the
--- paper's formula; gamma = 0.5, a = 1. The paper names Cauchy rows in [4], for the Laplacian kernel.
+-- Each line of the paper's figure 1 names a basis, the distribution of its parameters and the kernel
+-- that it induces. Here that kernel of two points that are delta apart in each of d = 4 columns,
+-- within [-1, 1]^d, is estimated from T = 1000 random bases, as the mean of 20 draws, beside the
+-- paper's formula, for gamma = 0.5 and a = 1. Cauchy rows, the other way to the Laplacian kernel, are
+-- from the paper's reference 4.
 --
--- Two formulas are corrected.
+-- Two formulas differ from the paper's:
 --
--- - Stumps: the paper prints 1 - ||x - y||_1 / a. With the column drawn uniformly, as it says, the
---   expectation is 1 - ||x - y||_1 / (a d). The printed formula is -7 at opposite corners, where a
---   mean of products of signs is at least -1. The lines "stumps, corrected" compare the same
---   estimates with the right formula.
--- - Fourier: the mean of cos(w'x + b) cos(w'y + b) is half of the kernel that the figure names, as
---   the paper's equation 12 has it. Our bases are sqrt(2) cos(w'x + b).
---
--- A ratio above 2 standard errors remains for about one in twenty estimates, by chance.
+-- - Stumps: the paper prints 1 - ||x - y||_1 / a. The expectation is 1 - ||x - y||_1 / (a d), as the
+--   column is drawn uniformly. The printed formula is -7 at opposite corners, where a mean of
+--   products of signs is at least -1. "stumps, corrected" are the same estimates.
+-- - Fourier: E cos(w'x + b) cos(w'y + b) is half of the kernel that the figure names, as the paper's
+--   equation 12 says. Our bases are sqrt(2) cos(w'x + b).
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 20, features = 1000, out = "out" }
