@@ -286,6 +286,7 @@ function TestPublish:test_what_is_refused()
   fails({ "option 'tables' got 3" }, sc.publish, folder .. "/x", { tables = 3 })
   fails({ "option 'figures': number 1 is {}" }, sc.publish, folder .. "/x", { figures = { {} } })
   fails({ "option 'experiment'" }, sc.publish, folder .. "/x", { experiment = {} })
+  fails({ "there is nothing to publish" }, sc.publish, folder .. "/x", { title = "t" })
   lu.assertNil(io.open(folder .. "/x.md"))
 end
 
