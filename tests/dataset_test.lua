@@ -298,6 +298,18 @@ function TestSplits:test_a_count_smaller_than_the_number_of_classes_is_kept_to()
   lu.assertEquals(#test, 2)
 end
 
+function TestSplits:test_a_sample_is_of_the_classes_in_proportion_and_in_order()
+  local ds = of_sizes({ 30, 20 })
+  local sample = ds:sample{ rows = 10, seed = 1 }
+  lu.assertEquals(sample:class_counts(), { 6, 4 })
+  local rows = rows_of(sample)
+  for i = 2, #rows do lu.assertTrue(rows[i - 1] < rows[i]) end
+  lu.assertEquals(rows_of(ds:sample{ rows = 10, seed = 1 }), rows)
+  lu.assertNotEquals(rows_of(ds:sample{ rows = 10, seed = 2 }), rows)
+  lu.assertIs(ds:sample{ rows = 50 }, ds)
+  fails("dataset:sample: option 'rows' is missing", ds.sample, ds, {})
+end
+
 function TestSplits:test_only_singletons_split_as_well()
   local train, test = of_sizes({ 1, 1, 1, 1 }):split{ test = 0.5 }
   lu.assertEquals({ #train, #test }, { 2, 2 })

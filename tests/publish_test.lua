@@ -141,6 +141,14 @@ function TestComparison:test_rounding_of_the_published_number_is_no_difference()
   lu.assertAlmostEquals(ratio(1.07), 0.07 / (0.01 / math.sqrt(3)), 1e-6)
 end
 
+function TestComparison:test_equal_results_but_for_rounding_have_no_standard_error()
+  local c = sc.experiment{ name = "r", folder = folder,
+    cells = { T = { 1 }, seed = { 1, 2, 3 } },
+    run = function(cell) return { a = 1 + (cell.seed == 1 and 2.0 ^ -52 or 0) } end,
+  }:compare{ published = { [1] = 7 }, rows = "T", value = "a" }
+  lu.assertEquals(c.rows[1].ratio, math.huge)
+end
+
 function TestComparison:test_a_single_cell_has_no_standard_error()
   local c = experiment{ T = { 1 } }:compare{ published = { [1] = 3 }, rows = "T",
     value = "error" }
@@ -278,6 +286,7 @@ function TestPublish:test_what_is_refused()
   fails({ "option 'tables' got 3" }, sc.publish, folder .. "/x", { tables = 3 })
   fails({ "option 'figures': number 1 is {}" }, sc.publish, folder .. "/x", { figures = { {} } })
   fails({ "option 'experiment'" }, sc.publish, folder .. "/x", { experiment = {} })
+  fails({ "there is nothing to publish" }, sc.publish, folder .. "/x", { title = "t" })
   lu.assertNil(io.open(folder .. "/x.md"))
 end
 

@@ -451,11 +451,6 @@ local function split_rows(self, o)
   return train, test
 end
 
-local function split(self, given)
-  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
-  return select(self, train), select(self, test)
-end
-
 --- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
 function Dataset.internal:set_aside(test, seed)
   need_memory(self, "split")
@@ -472,13 +467,27 @@ end
 --- class with at least two rows is on both sides, where the sizes allow it.
 function Dataset:split(given)
   need_memory(self, "split")
-  local train, test = split(self, given)
+  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
+  train, test = select(self, train), select(self, test)
   local origin = dataset.origin(self)
   if origin and not origin.split then
     dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
       split = given or {} })
   end
   return train, test
+end
+
+local sample_rules = options.declare("dataset:sample", { seed = split_rules.seed,
+  rows = { type = "integer", low = 1, required = true }, stratify = split_rules.stratify })
+
+--- ds:sample{ rows =, seed = 0, stratify = }: so many rows, drawn at random without replacement, in
+--- their order; the data set itself where it has no more. stratify: as in ds:split.
+function Dataset:sample(given)
+  need_memory(self, "sample")
+  local o = options.check("dataset:sample", given, sample_rules, 0)
+  if o.rows >= #self then return self end
+  local _, rows = split_rows(self, { test = o.rows, seed = o.seed, stratify = o.stratify })
+  return select(self, rows)
 end
 
 local fold_rules = options.declare("dataset:fold_ids", {

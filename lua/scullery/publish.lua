@@ -237,6 +237,9 @@ end
 function publish.run(stem, given)
   check_stem(stem)
   local o = options.check("publish", given or {}, rules, 0)
+  if #o.tables == 0 and #o.figures == 0 and not o.experiment then
+    fail("there is nothing to publish: give tables, figures or an experiment")
+  end
   local about = { title = o.title, figures = o.figures, experiment = o.experiment, tables = {} }
   for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i) end
   for i, fig in ipairs(o.figures) do

@@ -62,7 +62,8 @@ local function ratio_of(row, digits)
   local square = (row.error or 0) ^ 2 + (row.published_error or 0) ^ 2
   if excess == 0 then return 0.0 end
   if row.error == nil and row.published_error == nil then return nil end
-  return square > 0 and excess / math.sqrt(square) or math.huge
+  local noise = 1e-12 * math.max(math.abs(row.mean), math.abs(row.mean - row.difference))
+  return square > noise ^ 2 and excess / math.sqrt(square) or math.huge -- 0 but for rounding
 end
 
 -- The standard error of a published number that has none, but is the mean of so many runs: runs
