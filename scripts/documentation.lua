@@ -10,14 +10,6 @@ package.path = source .. "/scripts/?.lua;" .. package.path
 local page = require "documentation.page"
 local session = require "documentation.session"
 
-local function all_pages()
-  local list = { source .. "/README.md" }
-  local pipe = assert(io.popen(("find '%s/docs' -name '*.md' | sort"):format(source)))
-  for path in pipe:lines() do list[#list + 1] = path end
-  pipe:close()
-  return list
-end
-
 -- Puts what the blocks printed where their outputs are, from the last block to the first.
 local function write_outputs(one)
   local lines, different = one.lines, {}
@@ -53,7 +45,7 @@ local function tell(sentences)
   wrong = wrong + #sentences
 end
 
-for _, path in ipairs(#pages > 0 and pages or all_pages()) do
+for _, path in ipairs(#pages > 0 and pages or page.all(source)) do
   local one = page.read(path)
   local failures, skipped = session.run(one, { binary = arg[-1], source = source })
   tell(failures)

@@ -14,6 +14,36 @@ function TestAttempts()
   support.fails({ "not enough memory" }, options.attempt, error, "not enough memory", 0)
 end
 
+-- Errors that are tables carry a sentence and what was finished; others are no answer either way.
+function TestErrorsThatAreTables()
+  local stopped = { message = "pipeline:search: interrupted!", cells = {} }
+  local ok, raised = pcall(options.attempt, error, stopped)
+  lu.assertTrue(not ok and raised == stopped)
+  local full = setmetatable({ message = "fit: not enough memory for 1.6 GB" }, {})
+  ok, raised = pcall(options.attempt, error, full)
+  lu.assertTrue(not ok and raised == full)
+  for _, other in ipairs{ { message = "no" }, { message = 3 }, {}, { "interrupted!" },
+    setmetatable({}, { __index = { message = "interrupted!" } }), print, true } do
+    ok, raised = options.attempt(error, other)
+    lu.assertTrue(ok == false and raised == other)
+  end
+  lu.assertEquals({ options.attempt(error, nil) }, { false, nil })
+end
+
+function TestWhichSentencesAreInterrupts()
+  for _, sentence in ipairs{ "interrupted!", "prompt:1: interrupted!",
+    "x.lua:3: pipeline:fit: interrupted!", "interrupted! (3 of 9 cells are finished)",
+    "pipeline:search: interrupted! (3 of 9 cells are finished)" } do
+    lu.assertTrue(options.is_interrupt(sentence), sentence)
+    lu.assertTrue(options.is_interrupt{ message = sentence }, sentence)
+  end
+  for _, sentence in ipairs{ "text with interrupted! inside", "interrupted", "interrupted!!",
+    "uninterrupted!", "was interrupted! (yes)", "interrupted!: x", "x: interrupted! y", "" } do
+    lu.assertFalse(options.is_interrupt(sentence), sentence)
+  end
+  for _, raised in ipairs{ 3, true, {}, print } do lu.assertFalse(options.is_interrupt(raised)) end
+end
+
 -- Every allocation of the engine fails once: what is saved can be loaded, whatever failed.
 function TestAFailedAllocationLeavesNoWrongFile()
   local p, path, failed = models.linear().fit(), os.tmpname(), 0
@@ -44,6 +74,16 @@ function TestAComponentIsNotUnknownWhereMemoryRanOut()
       return
     end
     lu.assertStrContains(message, "not enough memory")
+  end
+end
+
+function TestTextsAreCutBetweenCharacters()
+  for _, letter in ipairs{ "x", "\u{fc}", "\u{6f22}", "\u{1d11e}" } do
+    for before = 0, 3 do
+      local _, message = pcall(sc.zeros, ("x"):rep(before) .. letter:rep(70))
+      lu.assertStrContains(message, letter .. '..."')
+      lu.assertNotNil(utf8.len(message), message)
+    end
   end
 end
 

@@ -327,6 +327,22 @@ end
 
 TestSubcommands = {}
 
+function TestSubcommands:test_each_prints_its_help()
+  for words, said in pairs{ plugin = "list", data = "fetch a set", predict = "--proba",
+    bench = "--quick", notebook = "uninstall", ["plugin list"] = "every plugin",
+    ["plugin info"] = "KIND.NAME", ["data list"] = "every named set",
+    ["data get"] = "the set's name", ["notebook install"] = "--python PATH",
+    ["notebook uninstall"] = "--prefix DIR" } do
+    for _, option in ipairs{ "--help", "-h" } do
+      local status, out, err = scullery(words .. " " .. option)
+      lu.assertEquals({ words, status, err }, { words, 0, "" })
+      lu.assertStrContains(out, "Usage: scullery " .. words)
+      lu.assertStrContains(out, said)
+      for line in out:gmatch("[^\n]+") do lu.assertTrue(#line <= 80, line) end
+    end
+  end
+end
+
 function TestSubcommands:test_plugin_list_is_a_table()
   local status, out = scullery("plugin list")
   lu.assertEquals(status, 0)
@@ -348,7 +364,8 @@ function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
   for arguments, message in pairs{ ["plugin info rigde"] = "did you mean 'ridge'",
     ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
     ["plugin info"] = "missing argument 'name'", ["data get adlut"] = "did you mean 'adult'",
-      ["data get"] = "missing argument 'name'",
+    ["data get"] = "missing argument 'name'", ["bench --nosuch"] = "unknown option '--nosuch'",
+    ["bench map"] = "must be one of 'maps', 'data', 'predict', 'solvers'",
     ["plugin list more"] = "too many arguments" } do
     local status, out, err = scullery(arguments)
     lu.assertEquals({ arguments, status, out }, { arguments, 1, "" })

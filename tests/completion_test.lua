@@ -169,6 +169,25 @@ function TestCompletion:test_names_of_files_cannot_act_on_the_terminal()
   os.execute("rm -r " .. support.quote(folder))
 end
 
+function TestCompletion:test_names_of_files_are_written_as_lua_writes_them()
+  support.in_folder(function(folder)
+    for _, name in ipairs{ [[a"b.csv]], [[c\d.csv]], "e'f.csv", "ü.csv" } do
+      support.write(folder .. "/" .. name, "")
+    end
+    for typed, wanted in pairs{ ['"a'] = [[a\"b.csv]], ['"a\\"'] = [[a\"b.csv]],
+      ["'a"] = [[a"b.csv]], ['"c'] = [[c\\d.csv]], ['"c\\\\'] = [[c\\d.csv]],
+      ["'e"] = [[e\'f.csv]], ['"e'] = "e'f.csv", ['"\\u{fc}'] = [[\u{fc}.csv]] } do
+      local text = "io.open(" .. typed:sub(1, 1) .. folder .. "/" .. typed:sub(2)
+      lu.assertEquals({ typed, (at(text)) }, { typed, { folder .. "/" .. wanted } })
+      local quote = typed:sub(1, 1)
+      local name = load("return " .. quote .. at(text)[1] .. quote)()
+      lu.assertEquals(type(support.read(name)), "string")
+    end
+    lu.assertEquals(at('io.open("' .. folder .. "/c\\"), {}) -- within an escape
+    lu.assertEquals(at(":load " .. folder .. '/a"'), { folder .. '/a"b.csv' })
+  end)
+end
+
 function TestCompletion:test_commands()
   lu.assertEquals(one ":wh", "who")
   lu.assertEquals({ at ":time sc.samp" }, { { "sampler" }, 10 })

@@ -9,14 +9,6 @@ local session = require "documentation.session"
 local compare = require "documentation.compare"
 local support = require "support"
 
-local function pages()
-  local list = { source .. "/README.md" }
-  local pipe = assert(io.popen(("find '%s/docs' -name '*.md' | sort"):format(source)))
-  for path in pipe:lines() do list[#list + 1] = path end
-  pipe:close()
-  return list
-end
-
 -- A page of that text.
 local function page_of(text)
   local path = support.write(os.tmpname() .. ".md", text)
@@ -36,7 +28,7 @@ TestPages = {}
 function TestPages:test_code_prints_what_the_page_says()
   lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
   local ran = 0
-  for _, path in ipairs(pages()) do
+  for _, path in ipairs(page.all(source)) do
     local one = page.read(path)
     local failures, skipped = run(one)
     for _, sentence in ipairs(skipped) do
@@ -50,13 +42,13 @@ function TestPages:test_code_prints_what_the_page_says()
 end
 
 function TestPages:test_links_lead_somewhere()
-  for _, path in ipairs(pages()) do
+  for _, path in ipairs(page.all(source)) do
     lu.assertEquals(require("documentation.links").check(path), {})
   end
 end
 
 function TestPages:test_names_exist()
-  for _, path in ipairs(pages()) do
+  for _, path in ipairs(page.all(source)) do
     lu.assertEquals(require("documentation.names").check(path, source), {})
   end
 end

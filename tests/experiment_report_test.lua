@@ -6,6 +6,7 @@ local browser = dofile("tests/browser.lua")
 local groups = require "scullery.experiment.groups"
 local pictures = require "scullery.pictures.experiment"
 local report = require "scullery.report.experiment"
+local shown = require "scullery.experiment.shown"
 local support = dofile("tests/support.lua")
 
 local function row(cell, result, more)
@@ -100,7 +101,7 @@ function TestNumbersWithErrors()
     { 0.1, 1e-18, "0.1 ± 0" }, { 0, 1e-20, "0 ± 1e-20" }, { 0 / 0, 0 / 0, "nan" },
     { 1, math.huge, "1" },
   } do
-    local text = report.with_error(case[1], case[2]):gsub("^%-nan", "nan")
+    local text = shown.with_error(case[1], case[2], "±"):gsub("^%-nan", "nan")
     lu.assertEquals(text, case[3])
   end
 end
@@ -249,18 +250,8 @@ end
 
 TestFiles = {}
 
--- f(folder) with an empty folder.
-local function in_folder(f)
-  local folder = os.tmpname()
-  os.remove(folder)
-  lu.assertEquals(support.shell("mkdir " .. folder), 0)
-  local ok, message = pcall(f, folder)
-  support.shell("rm -rf " .. folder)
-  if not ok then error(message, 0) end
-end
-
 function TestFiles:test_an_experiment_writes_its_report()
-  in_folder(function(folder)
+  support.in_folder(function(folder)
     local exp = sc.experiment{ name = "squares", folder = folder, allow_failures = true,
       cells = { x = { 1, 2, 3, 4 }, seed = { 1, 2 } }, run = function(cell)
         if cell.x == 4 then error("four is <too much>", 0) end
@@ -282,7 +273,7 @@ end
 
 function TestFiles:test_a_browser_shows_it_without_network()
   lu.skipIf(not browser.name(), "there is no chromium")
-  in_folder(function(folder)
+  support.in_folder(function(folder)
     local path = folder .. "/r.html"
     report.save(example(), path)
     local written, dom = support.read(path), browser.dom(path)

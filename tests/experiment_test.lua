@@ -1,6 +1,7 @@
 --- Experiments: which cells there are, what is recorded, what goes on after a kill, and sentences.
---- tests/experiment_processes_test.lua has workers, full disks and kills.
--- luacheck: globals TestCells TestSet TestRecords TestFailures TestGoingOn TestFiles TestTables
+--- tests/experiment_processes_test.lua has workers, full disks and kills,
+--- tests/experiment_tables_test.lua what is made of the results.
+-- luacheck: globals TestCells TestSet TestRecords TestFailures TestGoingOn TestFiles
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local core = require "scullery.core"
@@ -336,6 +337,17 @@ function TestFailures:test_ctrl_c_is_no_failure_and_stops_all()
   lu.assertEquals({ count, #lines() }, { 2, 2 })
 end
 
+function TestFailures:test_a_sentence_about_an_interrupt_is_a_failure_as_any()
+  local raised = { "text with interrupted! inside", { message = "it was interrupted! yes" } }
+  local exp = experiment{ cells = { i = { 1, 2, 3 } }, allow_failures = true,
+    run = function(cell)
+      if raised[cell.i] then error(raised[cell.i], 0) end
+      return {}
+    end }
+  lu.assertEquals({ exp.failed, exp.rows[1].message, exp.rows[2].message, exp.rows[3].status },
+    { 2, "text with interrupted! inside", "it was interrupted! yes", "done" })
+end
+
 -- The error of a search carries the cells that it finished.
 function TestFailures:test_ctrl_c_in_a_search_of_a_cell_stops_all()
   local X = sc.randn{ 60, 2, seed = 1 }
@@ -356,13 +368,16 @@ function TestFailures:test_ctrl_c_in_a_search_of_a_cell_stops_all()
 end
 
 function TestFailures:test_an_experiment_within_its_own_cell()
-  local message
-  experiment{ run = function()
-    message = select(2, pcall(sc.experiment, { name = "e", folder = folder, cells = { T = { 3 } },
-      run = constant }))
-    return {}
-  end }
-  lu.assertStrContains(message, "the experiment 'e' runs already: this is a cell of it")
+  assert(os.execute("ln -s . " .. quote(folder .. "/link")))
+  for _, other in ipairs{ "", "/", "/.", "//.//", "/link", "/e/.." } do
+    local message
+    experiment{ name = "e", cells = { other = { other } }, run = function()
+      message = select(2, pcall(sc.experiment, { name = "e", folder = folder .. other,
+        cells = { other = { other } }, run = constant }))
+      return {}
+    end }
+    lu.assertStrContains(message, "the experiment 'e' runs already: this is a cell of it")
+  end
 end
 
 -- ------------------------------------------------------------ going on
@@ -397,8 +412,16 @@ end
 
 function TestGoingOn:test_a_first_line_that_was_cut_off()
   ran{ cells = { i = { 1 } } }
-  support.write(file(), support.read(file()):sub(1, 30))
+  local first = support.read(file()):match("^[^\n]*")
+  for _, length in ipairs{ 1, 30, #first } do
+    support.write(file(), first:sub(1, length))
+    fails({ "/e: there is no such experiment" }, sc.experiment.open, "e", { folder = folder })
+    lu.assertEquals(ran{ cells = { i = { 1 } } }, { "i=1" })
+  end
+  support.write(file(), "another's line")
   fails({ "it has no whole line" }, sc.experiment.open, "e", { folder = folder })
+  fails({ "it has no whole line" }, experiment)
+  lu.assertEquals(support.read(file()), "another's line")
 end
 
 function TestGoingOn:test_damage_in_the_middle_is_refused_by_its_line()
@@ -471,6 +494,13 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   lu.assertStrContains(said, "results have the columns b, where earlier ones have error")
 end
 
+function TestGoingOn:test_cells_of_one_run_may_have_different_columns()
+  local _, said = experiment{ run = function(cell)
+    return cell.T == 1 and { a = 1 } or { a = 1, b = 2 }
+  end }
+  lu.assertEquals(said, "")
+end
+
 function TestGoingOn:test_nothing_is_written_where_all_is_done()
   experiment()
   local exp = sc.experiment.open("e", { folder = folder })
@@ -524,151 +554,6 @@ function TestFiles:test_csv()
   lu.assertStrContains(third, '2.5,"[1,2]",,,0.25,nan,done,,')
   lu.assertStrContains(text, '3,,,,,,failed,"line\nbreak",')
   fails({ "takes the path of a .csv file" }, exp.save, exp, "x.txt")
-end
-
--- ------------------------------------------------------------ tables
-
-TestTables = { setUp = set_up, tearDown = tear_down }
-
--- error = T + seed, of two methods.
-local function grid()
-  return (experiment{ cells = { T = { 10, 20 }, method = { "a", "b" }, seed = { 1, 2, 3 } },
-    run = function(cell)
-      return { error = cell.T + cell.seed + (cell.method == "b" and 100 or 0), other = 1 }
-    end })
-end
-
-function TestTables:test_means_and_standard_errors_over_seeds()
-  local t = grid():table{ rows = { "T", "method" }, value = "error" }
-  lu.assertEquals({ t.row_names, t.column_names, #t.rows }, { { "T", "method" }, { "error" }, 4 })
-  lu.assertEquals({ t.rows[2].labels, t.rows[2].means, t.rows[2].counts },
-    { { "10", "b" }, { 112 }, { 3 } })
-  lu.assertAlmostEquals(t.rows[2].errors[1], 1 / math.sqrt(3), 1e-15)
-  lu.assertStrContains(tostring(t), "112 +- 0.58")
-end
-
-function TestTables:test_columns_of_an_option()
-  local t = grid():table{ columns = "method", value = "error" }
-  lu.assertEquals({ t.row_names, t.column_names }, { { "T" }, { "method = a", "method = b" } })
-  lu.assertEquals({ t.rows[1].means, t.rows[2].means }, { { 12, 112 }, { 22, 122 } })
-end
-
-function TestTables:test_nothing_is_mixed_by_silence()
-  local exp = grid()
-  fails({ "the option 'method' varies among the cells" }, exp.table, exp, { rows = "T" })
-  fails({ "the option 'seed' varies" }, exp.table, exp, { rows = "T", over = "method" })
-  fails({ "the option 'method' varies" }, exp.series, exp, { x = "T", value = "error" })
-  fails({ "option 'value' is needed: the results are error, other" }, exp.table, exp,
-    { columns = "method" })
-  fails({ "there is no result 'eror' (did you mean 'error'?)" }, exp.best, exp, { value = "eror" })
-  lu.assertEquals(exp:table{ rows = "T", value = "error", where = { method = "a" } }.rows[2].means,
-    { 22 })
-end
-
-function TestTables:test_series_for_a_picture()
-  local list = grid():series{ x = "T", value = "error", series = "method" }
-  lu.assertEquals({ list[2].label, list[2].x, list[2].y }, { "b", { 10, 20 }, { 112, 122 } })
-  lu.assertAlmostEquals(list[2].error[2], 1 / math.sqrt(3), 1e-15)
-  local exp = grid()
-  fails({ "option x: 'method' is \"a\" in some cell" }, exp.series, exp,
-    { x = "method", value = "error", series = "T" })
-end
-
-function TestTables:test_the_best()
-  local exp = grid()
-  local best = exp:best{ value = "error" }
-  lu.assertEquals({ best.cell, best.mean, best.count }, { { T = 10, method = "a" }, 12, 3 })
-  lu.assertEquals(exp:best{ value = "error", smallest = false, over = {} }.cell,
-    { T = 20, method = "b", seed = 3 })
-  fails({ "no cell has a number" }, exp.best, exp, { value = "error", where = { T = 30 } })
-end
-
-function TestTables:test_nan_is_no_best_and_shows_as_one()
-  local exp = experiment{ cells = { i = { 1, 2 } }, run = function(cell)
-    return { error = cell.i == 1 and 0 / 0 or 5 }
-  end }
-  lu.assertEquals(exp:best{ value = "error" }.cell.i, 2)
-  lu.assertEquals(tostring(exp:table()), "i  error\n1    nan\n2      5")
-end
-
-function TestTables:test_changing_columns_are_told_once()
-  local _, said = experiment{ cells = { i = { 1, 2, 3, 4, 5, 6 } }, run = function(cell)
-    return cell.i % 2 == 0 and { even = 1 } or { odd = 1 }
-  end }
-  lu.assertEquals(select(2, said:gsub("results have the columns", "")), 1)
-end
-
-function TestTables:test_rows_the_best_and_series_print_and_stay_plain()
-  local exp = grid()
-  lu.assertEquals(tostring(exp.rows[1]),
-    "cell { T = 10, method = a, seed = 1 }: error = 11, other = 1")
-  local best = exp:best{ value = "error" }
-  lu.assertEquals(tostring(best),
-    "cell { T = 10, method = a }: error = 12 +- 0.58, the mean of 3 cells")
-  local names = {}
-  for name in pairs(best) do names[#names + 1] = name end
-  table.sort(names)
-  lu.assertEquals(names, { "cell", "count", "error", "mean" })
-  local list = exp:series{ x = "T", value = "error", series = "method" }
-  lu.assertStrContains(tostring(list), "series   T  error  standard error\n")
-  lu.assertStrContains(tostring(list), "\na       10     12         0.57735\n")
-  lu.assertEquals({ #list, #sc.plot.line{ series = list }.panels }, { 2, 1 })
-  local failed = experiment{ name = "f", cells = { i = { 1 } }, allow_failures = true,
-    run = function() error("no luck", 0) end }
-  lu.assertEquals(tostring(failed.rows[1]), "cell { i = 1 }: failed: no luck")
-end
-
-function TestTables:test_printing()
-  lu.assertEquals(tostring(grid()), "experiment e: 12 cells done, 0 failed, in " .. folder .. "/e")
-  fails({ "experiment: there is no method or field 'tabel' (did you mean 'table'?)" },
-    function() return grid().tabel end)
-end
-
-TestSeeds = {}
-
-local seeds = require "scullery.experiment.seeds"
-
-local function mean_over(rows, names)
-  return seeds.mean(rows, function(row) return row.y end, names)
-end
-
--- y = a + b + e over 4 x 5 crossed seeds: the mean has the variance 1 / 4 + 1 / 5 + 0.25 / 20.
-function TestSeeds:test_crossed_seeds_have_the_variance_of_both()
-  local draws, sum, square = 1500, 0, 0
-  local Z = sc.randn{ draws, 29, seed = 5 }
-  for r = 1, draws do
-    local rows = {}
-    for i = 1, 4 do
-      for j = 1, 5 do
-        rows[#rows + 1] = { cell = { data_seed = i, seed = j },
-          y = Z:get(r, i) + Z:get(r, 4 + j) + 0.5 * Z:get(r, 9 + 5 * (i - 1) + j) }
-      end
-    end
-    local variance = mean_over(rows, { "data_seed", "seed" }).error ^ 2
-    sum, square = sum + variance, square + variance ^ 2
-  end
-  local mean = sum / draws
-  local stderr = math.sqrt((square / draws - mean ^ 2) / draws)
-  lu.assertTrue(math.abs(mean - 0.4625) < 4 * stderr, ("%g +- %g"):format(mean, stderr))
-end
-
-function TestSeeds:test_a_seed_of_each_cell_is_independent_and_a_coarser_one_is_not()
-  local y = { 1, 2, 4, 7, 11, 16 }
-  local own, coarse = {}, {}
-  for i, value in ipairs(y) do
-    own[i] = { cell = { seed = i, other_seed = 10 * i }, y = value }
-    coarse[i] = { cell = { seed = i, data_seed = (i + 1) // 2 }, y = value }
-  end
-  local mean, error = mean_over(own, { "seed", "other_seed" }).mean,
-    mean_over(own, { "seed", "other_seed" }).error
-  local square = 0
-  for _, value in ipairs(y) do square = square + (value - mean) ^ 2 end
-  lu.assertAlmostEquals(error, math.sqrt(square / 5 / 6), 1e-12)
-  local pairs_of = { 1.5, 5.5, 13.5 } -- means of the values of data_seed
-  square = 0
-  for _, value in ipairs(pairs_of) do square = square + (value - mean) ^ 2 end
-  lu.assertAlmostEquals(mean_over(coarse, { "seed", "data_seed" }).error,
-    math.sqrt(square / 2 / 3), 1e-12)
 end
 
 os.exit(lu.LuaUnit.run(), true)

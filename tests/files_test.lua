@@ -247,6 +247,17 @@ function TestNames:test_places_where_no_file_can_be()
   support.fails({ "the path of a file is a text, and it got 5" }, core.read_npy, 5)
 end
 
+function TestNames:test_folders_are_made_with_their_parents()
+  local make = require("scullery.folders").make
+  make(path("a//b/c/"))
+  make(path("a/b/c"))
+  sc.ones(1, 1):save(path("a/b/c/x.csv"))
+  support.write(path("plain"), "")
+  fails({ "plain/b: the folder cannot be made: Not a directory" }, make, path("plain/b/c"))
+  fails({ "/proc/none: the folder cannot be made" }, make, "/proc/none/of/these")
+  lu.assertEquals(files(), "a plain")
+end
+
 -- What becomes a folder while it is written.
 function TestNames:test_a_folder_is_not_replaced()
   local file <close> = core.row_file(path("x.csv"), { names = { "a" } })

@@ -9,7 +9,7 @@ local numbers = require "scullery.pictures.numbers"
 local report = require "scullery.report.model"
 local script = require "scullery.report.script"
 local support = dofile("tests/support.lua")
-local fails = support.fails
+local fails, in_folder = support.fails, support.in_folder
 
 local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 
@@ -26,16 +26,6 @@ end
 
 local function lacks(text, ...)
   for _, words in ipairs{ ... } do lu.assertNil(text:find(words, 1, true), words) end
-end
-
--- f(folder) with an empty folder.
-local function in_folder(f)
-  local folder = os.tmpname()
-  os.remove(folder)
-  lu.assertEquals(support.shell("mkdir " .. folder), 0)
-  local ok, message = pcall(f, folder)
-  support.shell("rm -rf " .. folder)
-  if not ok then error(message, 0) end
 end
 
 local function python()

@@ -4,7 +4,8 @@ local lu = require "luaunit"
 local core = require "scullery.core"
 local support = dofile("tests/support.lua")
 
-local quote, scullery, shell = support.quote, support.scullery, support.shell
+local in_folder, quote = support.in_folder, support.quote
+local scullery, shell = support.scullery, support.shell
 local source = os.getenv("SCULLERY_SOURCE") or "."
 
 -- A Python with the packages, or nil.
@@ -18,16 +19,6 @@ local function need_python()
   local name = python()
   lu.skipIf(not name, "there is no Python with ipykernel and nbclient")
   return name
-end
-
--- f(folder) with an empty folder, which goes afterwards.
-local function in_folder(f)
-  local folder = os.tmpname()
-  os.remove(folder)
-  core.make_folder(folder)
-  local ok, message = pcall(f, folder)
-  shell("rm -rf " .. quote(folder))
-  if not ok then error(message, 0) end
 end
 
 -- ---------------------------------------------------------------- installing
@@ -92,8 +83,6 @@ end
 
 -- Run one of the Python files, with the kernel of this build and nothing of the user's.
 local function run_python(file)
-  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or ""):find("thread"),
-    "the thread sanitizer holds back the signals that interrupt a cell")
   local name = need_python()
   in_folder(function(folder)
     lu.assertEquals(scullery("notebook install --prefix " .. quote(folder)), 0)

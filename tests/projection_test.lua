@@ -32,6 +32,7 @@ local samplers = {
     "sparse", true },
   { "sparse, drawn in-degrees", sc.sampler.sparse{ degree = { table = { 0.2, 0.3, 0.3, 0.2 } } },
     "sparse" },
+  { "sparse, a tenth of the columns", sc.sampler.sparse{ degree = { binomial = 0.1 } }, "sparse" },
   { "orthogonal", sc.sampler.orthogonal{ sigma = 0.5 }, "dense" },
   { "sorf", sc.sampler.hadamard{ sigma = 0.5 }, "structured" },
   { "fastfood with bias", sc.sampler.hadamard{ sigma = 0.5, form = "fastfood", bias = "uniform" },

@@ -246,6 +246,17 @@ function TestPrompt:test_ctrl_c_clears_what_is_typed()
     "wait interrupted!", [[type 5 + 6\r]], "wait 11\r", [[type exit\r]], "end" }
 end
 
+-- A press within 0.02 seconds of another counts as the same.
+function TestPrompt:test_a_second_ctrl_c_stops_what_catches_the_first()
+  local text = play{ [[type function wait() local t = os.clock() ]]
+    .. [[while os.clock() - t < 0.1 do local u = {} end print('go' .. 'es') end\r]],
+    [[type while true do pcall(function() wait() while true do local t = {} end end) end\r]],
+    "wait goes", [[type \x03]], "wait goes", [[type \x03]], "wait interrupted!",
+    [[type 5 + 6\r]], "wait 11\r", [[type exit\r]], "end" }
+  lu.assertStrContains(text, "^Cinterrupted!\n")
+  lu.assertNil(text:find("session.lua", 1, true))
+end
+
 -- ---------------------------------------------------------------- the file that is run first
 
 function TestPrompt:test_startup_file()

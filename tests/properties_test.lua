@@ -82,25 +82,29 @@ local mixtures = { with_biases{ "spherical", "student" },
 local biased_mixtures = without_plain{ "spherical", "student" }
 -- ... over a uniform bias by quadrature where it is smooth, and over discrete rows term by term.
 local normal = { "gaussian", "hadamard", "orthogonal", "qmc", "sparse" }
-local pointwise = { not_normal, mixtures, { thresholds, "rademacher{bias = uniform}" } }
+local pointwise = { not_normal, mixtures, { thresholds, "rademacher{bias = uniform}" },
+  with_biases{ "patches" } }
 local powers = { pointwise, biased("uniform", normal), { "rademacher{bias = gaussian}" } }
-local several = { not_normal, mixtures, biased("uniform", normal), with_biases{ "rademacher" },
+local several = { not_normal, mixtures, biased("uniform", normal),
+  with_biases{ "patches", "rademacher" },
   { "sparse", "sparse{bias = gaussian}", "sparse{degree = 2}",
     "sparse{degree = table 0 0.5 0.2 0.3}", "sparse{degree = binomial 0.5}",
     "sparse{weights = rademacher}" } }
 -- A phase that is drawn has to be uniform over a period; thresholds have none.
 local phases = { biased("gaussian", { "cauchy", "laplace", "rademacher", "spherical", "student",
-  "uniform", table.unpack(normal) }), { thresholds } }
+  "uniform", "patches", table.unpack(normal) }), { thresholds } }
 
 local undeclared = {
   abs = pointwise, arccos = pointwise, erf = pointwise, exp = pointwise, identity = pointwise,
   logistic = pointwise, relu = pointwise, sin = pointwise, tanh = pointwise,
   ["arccos{order = 0}"] = { not_normal, biased_mixtures,
-    { thresholds, "rademacher{bias = uniform}" } },
+    { thresholds, "rademacher{bias = uniform}" }, with_biases{ "patches" } },
   ["arccos{order = 2}"] = powers, ["arccos{order = 3}"] = powers,
   maxout = several, ["maxout{q = 3}"] = several,
-  ["maxout{q = 1}"] = { not_normal, mixtures, { "rademacher{bias = uniform}" } },
-  sign = { not_normal, biased_mixtures }, step = { not_normal, biased_mixtures },
+  ["maxout{q = 1}"] = { not_normal, mixtures, { "rademacher{bias = uniform}" },
+    with_biases{ "patches" } },
+  sign = { not_normal, biased_mixtures, with_biases{ "patches" } },
+  step = { not_normal, biased_mixtures, with_biases{ "patches" } },
   fourier = phases, ["fourier{form = pair}"] = { { thresholds } },
 }
 

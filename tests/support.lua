@@ -33,6 +33,16 @@ function support.memory_path()
   return memory
 end
 
+--- support.in_folder(f): f(folder) with an empty folder, which goes afterwards.
+function support.in_folder(f)
+  local folder = os.tmpname()
+  os.remove(folder)
+  lu.assertTrue(os.execute("mkdir " .. support.quote(folder)))
+  local ok, message = pcall(f, folder)
+  os.execute("rm -rf " .. support.quote(folder))
+  if not ok then error(message, 0) end
+end
+
 --- support.quote(text): the text as one word of a shell line.
 function support.quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 

@@ -10,6 +10,8 @@
 enum { SCL_THIN_COLUMNS = 32 };
 /* Rows of a panel of distances. */
 enum { SCL_PANEL = 32 };
+/* Rows of data that stand side by side in turned rows. */
+enum { SCL_LANES = 64 };
 
 typedef struct scl_loops {
   const char *name; /* "avx512", "avx2", "plain" */
@@ -24,6 +26,11 @@ typedef struct scl_loops {
                          const int32_t *column, const double *weight, double *out);
   void (*gather_sum_f32)(size_t count, size_t slots, size_t stride, const float *x,
                          const int32_t *column, const float *weight, float *out);
+  /* out[l] = sum over k < slots of x[column[k] SCL_LANES + l] * weight[k], l < SCL_LANES */
+  void (*lanes_sum_f64)(size_t slots, const double *x, const int32_t *column, const double *weight,
+                        double *out);
+  void (*lanes_sum_f32)(size_t slots, const float *x, const int32_t *column, const float *weight,
+                        float *out);
   /* x[i] += shift[i] */
   void (*plus_f64)(size_t count, const double *shift, double *x);
   void (*plus_f32)(size_t count, const float *shift, float *x);

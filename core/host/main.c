@@ -23,7 +23,7 @@ static const char usage[] =
     "       scullery plugin list | info NAME\n"
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
-    "       scullery bench [options]\n"
+    "       scullery bench [PART ...] [--quick]\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"

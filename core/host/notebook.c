@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +22,11 @@
 
 static struct {
   int out;
-  long long request; /* the number of that which is answered */
-} notebook;
+  pthread_mutex_t writing; /* whole lines: progress is told by any thread */
+  atomic_llong request;    /* the number of that which is answered */
+} notebook = {.writing = PTHREAD_MUTEX_INITIALIZER};
 
-/* To OUT, after all that was printed before; false where nobody reads it. */
-static bool write_out(const char *text, size_t left) {
-  (void)fflush(stdout);
+static bool write_all(const char *text, size_t left) {
   while (left > 0) {
     const ssize_t written = write(notebook.out, text, left);
     if (written < 0 && errno != EINTR) return false;
@@ -34,6 +35,15 @@ static bool write_out(const char *text, size_t left) {
     left -= (size_t)written;
   }
   return true;
+}
+
+/* To OUT, after all that was printed before; false where nobody reads it. */
+static bool write_out(const char *text, size_t length) {
+  (void)fflush(stdout);
+  pthread_mutex_lock(&notebook.writing);
+  const bool written = write_all(text, length);
+  pthread_mutex_unlock(&notebook.writing);
+  return written;
 }
 
 /* send(line): one line. */
@@ -52,7 +62,7 @@ static int send_line(lua_State *L) {
 static void send_progress(const char *line) {
   cJSON *event = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(event, "event", "progress");
-  (void)cJSON_AddNumberToObject(event, "id", (double)notebook.request);
+  (void)cJSON_AddNumberToObject(event, "id", (double)atomic_load(&notebook.request));
   (void)cJSON_AddStringToObject(event, "text", line);
   char *text = cJSON_PrintUnformatted(event);
   if (text != NULL) {
@@ -120,7 +130,7 @@ int scl_notebook(lua_State *L, int argc, char **argv) {
   while (well) {
     const ssize_t length = getline(&line, &size, requests);
     if (length <= 0) break;
-    notebook.request = strtoll(line, NULL, 10);
+    atomic_store(&notebook.request, strtoll(line, NULL, 10));
     well = answer(L, line, (size_t)length);
     (void)fflush(stdout);
   }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Places on the stack, while the prompt runs. */
@@ -41,6 +42,14 @@ static void catch_interrupts(void) {
   (void)sigaction(SIGINT, &action, NULL);
 }
 
+/* Whether the first line of a message ends with the sentence of Ctrl-C. */
+static bool is_interrupt(const char *message) {
+  static const char sentence[] = "interrupted!";
+  const size_t length = message == NULL ? 0 : strcspn(message, "\n");
+  return length >= sizeof sentence - 1 &&
+         strncmp(message + length - (sizeof sentence - 1), sentence, sizeof sentence - 1) == 0;
+}
+
 /* session:enter(text), of the text on top of the stack; whether the session has ended. */
 static bool run_statement(lua_State *L) {
   lua_getfield(L, SESSION, "enter");
@@ -49,6 +58,10 @@ static bool run_statement(lua_State *L) {
   lua_insert(L, -2);
   bool ended = false;
   if (scl_protected_call(L, 2, 2) != LUA_OK) {
+    if (is_interrupt(lua_tostring(L, -1))) { /* its place is session.lua's, no user's */
+      lua_pop(L, 1);
+      lua_pushliteral(L, "interrupted!");
+    }
     scl_report(L, "");
   } else {
     ended = lua_toboolean(L, -2);

@@ -1,7 +1,9 @@
-/* scullery.core: what a folder holds. */
+/* scullery.core: what a folder holds, and where it is. */
 #define _GNU_SOURCE
 #include "lua/glue.h"
 #include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,4 +42,14 @@ static int folder(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_folder(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"folder", folder}); }
+/* core.real_path(path) -> the path from the root, without links; nil where nothing is there */
+static int real_path(lua_State *L) {
+  char real[PATH_MAX];
+  if (realpath(scl_lua_check_path(L, 1), real) == NULL) return 0;
+  lua_pushstring(L, real);
+  return 1;
+}
+
+void scl_lua_open_folder(lua_State *L) {
+  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"real_path", real_path});
+}

@@ -40,10 +40,14 @@ void *scl_lua_new_guarded(lua_State *L, size_t size, lua_CFunction release) {
 }
 
 const char *scl_lua_cut(lua_State *L, int place, const char *quote) {
-  enum { MOST = 60 };
-  size_t length;
+  enum { MOST = 60, LONGEST = 4 }; /* bytes; those of a character of UTF-8 */
+  size_t length, kept = MOST;
   const char *text = lua_tolstring(L, place, &length);
-  if (length > MOST) text = lua_pushlstring(L, text, MOST);
+  if (length > MOST) {
+    while (kept > MOST - LONGEST && ((unsigned char)text[kept] & 0xC0) == 0x80)
+      kept--;
+    text = lua_pushlstring(L, text, kept);
+  }
   return lua_pushfstring(L, "%s%s%s%s", quote, text, length > MOST ? "..." : "", quote);
 }
 

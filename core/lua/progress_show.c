@@ -5,6 +5,7 @@
 #include "lua/progress.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,17 @@ static const double FIRST = 1, AGAIN = 0.1, SHORT = 0.5, PLAIN = 30;
 enum { MOST = 512 };
 
 static struct {
-  double written; /* when */
+  double written;       /* when */
+  pthread_mutex_t lock; /* of what follows, and of the line itself: any thread takes it away */
   bool visible;
   void (*by)(const char *line); /* NULL: on standard error */
-} shown;
+} shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void scl_progress_show_by(void (*show)(const char *line)) { shown.by = show; }
+void scl_progress_show_by(void (*show)(const char *line)) {
+  pthread_mutex_lock(&shown.lock);
+  shown.by = show;
+  pthread_mutex_unlock(&shown.lock);
+}
 
 double scl_progress_rate(const scl_level *levels, size_t count, double now, const char **unit) {
   for (size_t i = count; i > 0; i--) {
@@ -167,7 +173,7 @@ static size_t columns(void) {
   return known ? size.ws_col : 80;
 }
 
-void scl_progress_hide(void) {
+static void hide_line(void) {
   if (!shown.visible) return;
   shown.visible = false;
   if (shown.by != NULL) {
@@ -178,17 +184,29 @@ void scl_progress_hide(void) {
   (void)fflush(stderr);
 }
 
+void scl_progress_hide(void) {
+  pthread_mutex_lock(&shown.lock);
+  hide_line();
+  pthread_mutex_unlock(&shown.lock);
+}
+
+static void put_line(line *l) {
+  shown.visible = true;
+  if (shown.by != NULL) {
+    shown.by(l->text);
+    return;
+  }
+  cut(l, columns() - 1); /* a full line would wrap on some terminals */
+  (void)fprintf(stderr, "\r%s\033[K", l->text);
+  (void)fflush(stderr);
+}
+
 static void show_line(double now) {
   line l = {0};
   describe(&l, now);
-  shown.visible = true;
-  if (shown.by != NULL) {
-    shown.by(l.text);
-    return;
-  }
-  cut(&l, columns() - 1); /* a full line would wrap on some terminals */
-  (void)fprintf(stderr, "\r%s\033[K", l.text);
-  (void)fflush(stderr);
+  pthread_mutex_lock(&shown.lock);
+  put_line(&l);
+  pthread_mutex_unlock(&shown.lock);
 }
 
 static void write_line(double now) {

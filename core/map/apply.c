@@ -11,8 +11,8 @@
 
 /* A task is TILE_ROWS rows by about TILE_PARAMETERS parameters, small enough to stay in cache from
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
- * through all parameters. */
-enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64 };
+ * through all parameters; where rows are turned, through TURNED_TILES tiles. */
+enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
 
 static const double SMALL_SQUARE = 1e-280; /* a sum of squares below it may have lost terms */
 
@@ -22,16 +22,17 @@ typedef struct application {
   void *phi;
   int32_t *codes; /* instead of phi: rows x T */
   ptrdiff_t x_stride, phi_stride;
-  size_t first, count;              /* the parameters wanted */
-  size_t rows, tall, across, width; /* rows of a tile; tiles across, parameters in a tile */
+  size_t first, count;      /* the parameters wanted */
+  size_t rows, tall, width; /* rows of a tile, parameters in it */
+  size_t across, span;      /* tasks side by side, parameters of one */
   char *scratch;
   size_t scratch_each; /* bytes a thread */
 } application;
 
 /* One thread's scratch. */
 typedef struct desk {
-  void *spreads, *z, *y, *v, *pooled, *pooled_v,
-      *squares; /* y: phi(z), z itself where one number becomes one */
+  void *spreads, *z, *y, *v, *pooled, *pooled_v, *squares, *turned,
+      *turned_squares; /* y: phi(z), z itself where one number becomes one */
 } desk;
 
 /* A tile's place: rows of x, and parameters. */
@@ -39,6 +40,7 @@ typedef struct place {
   const void *x;
   ptrdiff_t x_stride;
   size_t rows, first, cols;
+  const void *turned; /* x for projections on turned rows, else NULL */
 } place;
 
 static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -46,6 +48,10 @@ static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static size_t whole_blocks(const scl_map *map, size_t cols) {
   const size_t block = scl_projection_block(map->projection);
   return (cols + block - 1) / block * block;
+}
+
+static bool turns(const scl_projection *projection) {
+  return projection != NULL && scl_projection_turns(projection);
 }
 
 /* Lay out the scratch (base NULL: only count its bytes). */
@@ -69,6 +75,10 @@ static size_t lay_out(const application *job, char *base, desk *out) {
   at += varied ? round_up(job->tall * map->pool_rows * size) : 0;
   out->squares = base + at;
   at += varied ? round_up(job->tall * map->dim * size) : 0;
+  out->turned = base + at;
+  at += turns(map->projection) ? round_up(SCL_LANES * map->dim * size) : 0;
+  out->turned_squares = base + at;
+  at += turns(map->variance) ? round_up(SCL_LANES * map->dim * size) : 0;
   return at;
 }
 
@@ -129,7 +139,8 @@ static scl_status fill_planes(const scl_map *map, const scl_projection *projecti
                            .z_stride = z->row_stride,
                            .rows = at->rows,
                            .first = k * map->plane + at->first,
-                           .cols = whole_blocks(map, at->cols)};
+                           .cols = whole_blocks(map, at->cols),
+                           .turned = at->turned};
     SCL_TRY(scl_projection_apply(projection, &tile, error));
   }
   return SCL_STATUS_OK;
@@ -212,7 +223,12 @@ static scl_status find_spreads(const scl_map *map, const desk *d, const place *a
   }
   scl_block squares = *z;
   squares.data = d->v;
-  const place squared = {d->squares, (ptrdiff_t)map->dim, at->rows, at->first, at->cols};
+  const place squared = {.x = d->squares,
+                         .x_stride = (ptrdiff_t)map->dim,
+                         .rows = at->rows,
+                         .first = at->first,
+                         .cols = at->cols,
+                         .turned = turns(map->variance) ? d->turned_squares : NULL};
   SCL_TRY(fill_planes(map, map->variance, d->pooled_v, &squared, &squares, error));
   square_roots(map->dtype, z->planes * (size_t)z->plane_stride, d->v);
   *v = (scl_spread){d->v, squares.row_stride, 1, squares.plane_stride};
@@ -328,30 +344,43 @@ static scl_status apply_tile(const application *job, const desk *d, const place 
   return scale_features(job, d, at, &y, first_row, error);
 }
 
-/* What all parameters of a task share: squares of the rows, projections on shared rows. */
-static scl_status prepare_rows(const scl_map *map, const desk *d, const place *at,
-                               scl_error *error) {
-  const ptrdiff_t shared = (ptrdiff_t)map->pool_rows;
+/* What all parameters of a task share: squares of the rows, turned rows, projections on shared
+ * rows. */
+static scl_status prepare_rows(const scl_map *map, const desk *d, place *at, scl_error *error) {
+  const ptrdiff_t shared = (ptrdiff_t)map->pool_rows, dim = (ptrdiff_t)map->dim;
   if (map->variance != NULL) square_rows(map, at, d->squares);
+  if (turns(map->projection)) {
+    scl_projection_turn(map->projection, at->x, at->x_stride, at->rows, d->turned);
+    at->turned = d->turned;
+  }
+  if (turns(map->variance))
+    scl_projection_turn(map->variance, d->squares, dim, at->rows, d->turned_squares);
   if (map->pool == NULL) return SCL_STATUS_OK;
-  const scl_tile rows = {at->x, d->pooled, at->x_stride, shared, at->rows, 0, map->pool_rows};
+  const scl_tile rows = {at->x,    d->pooled, at->x_stride,   shared,
+                         at->rows, 0,         map->pool_rows, at->turned};
   SCL_TRY(scl_projection_apply(map->projection, &rows, error));
   if (map->variance == NULL) return SCL_STATUS_OK;
-  const scl_tile squares = {d->squares, d->pooled_v, (ptrdiff_t)map->dim, shared,
-                            at->rows,   0,           map->pool_rows};
+  const scl_tile squares = {d->squares,
+                            d->pooled_v,
+                            dim,
+                            shared,
+                            at->rows,
+                            0,
+                            map->pool_rows,
+                            turns(map->variance) ? d->turned_squares : NULL};
   return scl_projection_apply(map->variance, &squares, error);
 }
 
 static scl_status apply_rows(void *context, size_t index, scl_error *error) {
   const application *job = context;
   const scl_map *map = job->map;
-  const bool shared = map->pool != NULL;
-  const size_t first_row = shared ? index * job->tall : index / job->across * job->tall;
-  const size_t stop = job->first + job->count,
-               begin = job->first + (shared ? 0 : index % job->across * job->width);
-  const size_t end = shared ? stop : scl_min(begin + job->width, stop);
-  place at = {scl_at(job->x, map->dtype, (ptrdiff_t)first_row * job->x_stride), job->x_stride,
-              scl_min(job->tall, job->rows - first_row), begin, 0};
+  const size_t first_row = index / job->across * job->tall,
+               begin = job->first + index % job->across * job->span;
+  const size_t end = scl_min(begin + job->span, job->first + job->count);
+  place at = {.x = scl_at(job->x, map->dtype, (ptrdiff_t)first_row * job->x_stride),
+              .x_stride = job->x_stride,
+              .rows = scl_min(job->tall, job->rows - first_row),
+              .first = begin};
   desk d;
   (void)lay_out(job, job->scratch + scl_pool_worker() * job->scratch_each, &d);
   SCL_TRY(prepare_rows(map, &d, &at, error));
@@ -368,17 +397,18 @@ static scl_status apply_tiles(application *job, scl_error *error) {
   const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), count = job->count,
                threads = scl_pool_threads();
   desk d;
-  job->tall = map->pool != NULL ? POOL_ROWS : TILE_ROWS;
+  const bool turned = turns(map->projection) || turns(map->variance);
+  job->tall = turned ? SCL_LANES : map->pool != NULL ? POOL_ROWS : TILE_ROWS;
   job->across = (count + most - 1) / most;
   job->width = whole_blocks(map, (count + job->across - 1) / job->across);
-  job->across = (count + job->width - 1) / job->width;
+  job->span = map->pool != NULL ? count : turned ? TURNED_TILES * job->width : job->width;
+  job->across = (count + job->span - 1) / job->span;
   job->scratch_each = lay_out(job, NULL, &d);
   job->scratch = scl_allocate_array(threads, job->scratch_each);
   if (job->scratch == NULL)
     return scl_fail_memory(error, threads * job->scratch_each, "a tile of features per thread");
   const size_t down = (job->rows + job->tall - 1) / job->tall;
-  const scl_status status =
-      scl_pool_try(down * (map->pool != NULL ? 1 : job->across), apply_rows, job, error);
+  const scl_status status = scl_pool_try(down * job->across, apply_rows, job, error);
   scl_release(job->scratch);
   return status;
 }

@@ -29,7 +29,7 @@ scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection
 
 void scl_projection_destroy(scl_projection *p) {
   if (p == NULL) return;
-  SCL_RELEASE(p->weights, p->support, p->degree, p->bias, p->factor, p->offset);
+  SCL_RELEASE(p->weights, p->support, p->degree, p->begin, p->bias, p->factor, p->offset);
   scl_parameters_release(&p->structured);
   scl_instance_release(p->origin.sampler);
   scl_release(p);
@@ -39,6 +39,25 @@ size_t scl_projection_bytes(const scl_projection *p) { return p->rule->bytes(p);
 
 size_t scl_projection_block(const scl_projection *p) {
   return p->rule->whole_blocks ? p->structured.layout.block : 1;
+}
+
+bool scl_projection_turns(const scl_projection *p) { return p->begin != NULL; }
+
+#define TURN(suffix, type)                                                                         \
+  static void turn_##suffix(size_t dim, const type *x, ptrdiff_t stride, size_t rows, type *to) {  \
+    for (size_t i = 0; i < SCL_LANES; i++)                                                         \
+      for (size_t j = 0; j < dim; j++)                                                             \
+        to[j * SCL_LANES + i] = i < rows ? x[(ptrdiff_t)i * stride + (ptrdiff_t)j] : 0;            \
+  }
+TURN(f64, double)
+TURN(f32, float)
+
+void scl_projection_turn(const scl_projection *p, const void *x, ptrdiff_t x_stride, size_t rows,
+                         void *turned) {
+  if (p->dtype == SCL_DTYPE_FLOAT64)
+    turn_f64(p->dim, x, x_stride, rows, turned);
+  else
+    turn_f32(p->dim, x, x_stride, rows, turned);
 }
 
 static void add_bias(const scl_projection *p, const scl_tile *t) {

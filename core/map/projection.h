@@ -26,6 +26,7 @@ typedef struct scl_projection {
   int32_t *support;
   size_t slots;      /* sparse: columns kept a parameter */
   int32_t *degree;   /* sparse: of each run of parameters the largest in-degree */
+  size_t *begin;     /* sparse, on turned rows: where each parameter's slots are, rows + 1 */
   void *bias;        /* rows, or NULL */
   scl_origin origin; /* structured: the sampler is shared */
   scl_parameter_set structured;
@@ -40,6 +41,8 @@ typedef struct scl_tile {
   void *z;
   ptrdiff_t x_stride, z_stride;
   size_t rows, first, cols;
+  const void
+      *turned; /* the rows turned (scl_projection_turn), or NULL where they are not at hand */
 } scl_tile;
 
 scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection **out,
@@ -49,6 +52,13 @@ void scl_projection_destroy(scl_projection *projection);
 size_t scl_projection_bytes(const scl_projection *projection);
 /* 1, or how many parameters are projected together: first and cols are multiples of it. */
 size_t scl_projection_block(const scl_projection *projection);
+
+/* Whether it is done on turned rows: dim x SCL_LANES numbers, a column of x after the other, with 0
+ * from `rows` on. A caller with several tiles of the same rows, at most SCL_LANES, turns them
+ * once. */
+bool scl_projection_turns(const scl_projection *projection);
+void scl_projection_turn(const scl_projection *projection, const void *x, ptrdiff_t x_stride,
+                         size_t rows, void *turned);
 
 /* z (rows x cols at z_stride) = projections of x (rows x dim at x_stride) on parameters first ..
  * first+cols-1, all in the projection's dtype; in the calling thread. */

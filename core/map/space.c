@@ -66,14 +66,16 @@ static size_t dense_bytes(const scl_projection *p) {
 
 /* ------------------------------------------------------------ sparse
  *
- * weights and support are slots x rows, so that a loop runs over neighbouring parameters; empty
- * slots point to column 0 with weight 0. Short supports over few columns are spelled out as dense
- * rows, which the product handles faster. */
+ * Three ways, by the cost of their products. Few slots: weights and support are slots x rows, so
+ * that a loop runs over neighbouring parameters; empty slots point to column 0 with weight 0. More:
+ * a loop runs over SCL_LANES neighbouring rows of data, which are turned for it, and weights and
+ * support are the slots of one parameter after the other. Slots for a good part of the columns are
+ * spelled out as dense rows. */
 
 enum { RUN = 64 };
 
-/* A gathered product costs about this many of a dense one. */
-static const size_t GATHER_COST = 24;
+/* A gathered product, and one on turned rows, cost about this many of a dense one. */
+static const size_t GATHER_COST = 24, LANES_COST = 3;
 
 static bool sparse_fits(const scl_layout *layout, size_t dim) {
   (void)dim;
@@ -138,17 +140,88 @@ static scl_status by_slots(scl_projection *p, const scl_projection_spec *spec, s
   return SCL_STATUS_OK;
 }
 
+static scl_status by_lanes(scl_projection *p, const scl_projection_spec *spec, size_t count,
+                           scl_error *error) {
+  p->weights = scl_allocate_array(count + 1, scl_dtype_size(p->dtype));
+  p->support = scl_allocate_array(count + 1, sizeof *p->support);
+  p->begin = scl_allocate_array(p->rows + 1, sizeof *p->begin);
+  if (p->weights == NULL || p->support == NULL || p->begin == NULL)
+    return scl_fail_memory(error, count * (scl_dtype_size(p->dtype) + sizeof *p->support),
+                           "the parameters");
+  size_t at = 0;
+  for (size_t t = 0; t < p->rows; t++) {
+    p->begin[t] = at;
+    for (size_t k = 0, degree = degree_of(spec->rows, t); k < degree; k++, at++) {
+      p->support[at] = support_of(spec->rows, t)[k];
+      scl_set_number(p->weights, p->dtype, at, weight_of(spec->rows, t, k));
+    }
+  }
+  p->begin[p->rows] = at;
+  return SCL_STATUS_OK;
+}
+
 static scl_status sparse_store(scl_projection *p, const scl_projection_spec *spec,
                                scl_error *error) {
+  size_t count = 0;
   p->slots = spec->layout->integers;
-  return (p->slots * GATHER_COST > p->dim ? spell_out : by_slots)(p, spec, error);
+  if (p->slots * GATHER_COST <= p->dim) return by_slots(p, spec, error);
+  for (size_t t = 0; t < p->rows; t++)
+    count += degree_of(spec->rows, t);
+  return count * LANES_COST <= p->rows * p->dim ? by_lanes(p, spec, count, error)
+                                                : spell_out(p, spec, error);
+}
+
+/* Parameter by parameter, all rows at once. */
+static void project_turned(const scl_projection *p, const scl_tile *t) {
+  const scl_loops *loops = scl_loops_get();
+  union {
+    double wide[SCL_LANES];
+    float narrow[SCL_LANES];
+  } sums;
+  for (size_t j = 0; j < t->cols; j++) {
+    const size_t at = p->begin[t->first + j], slots = p->begin[t->first + j + 1] - at;
+    if (p->dtype == SCL_DTYPE_FLOAT64) {
+      double *z = (double *)t->z + j;
+      loops->lanes_sum_f64(slots, t->turned, p->support + at, (const double *)p->weights + at,
+                           sums.wide);
+      for (size_t i = 0; i < t->rows; i++)
+        z[(ptrdiff_t)i * t->z_stride] = sums.wide[i];
+    } else {
+      float *z = (float *)t->z + j;
+      loops->lanes_sum_f32(slots, t->turned, p->support + at, (const float *)p->weights + at,
+                           sums.narrow);
+      for (size_t i = 0; i < t->rows; i++)
+        z[(ptrdiff_t)i * t->z_stride] = sums.narrow[i];
+    }
+  }
+}
+
+static scl_status lanes_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  if (t->turned != NULL) {
+    project_turned(p, t);
+    return SCL_STATUS_OK;
+  }
+  const size_t bytes = p->dim * SCL_LANES * scl_dtype_size(p->dtype);
+  void *turned = scl_allocate(bytes);
+  if (turned == NULL) return scl_fail_memory(error, bytes, "turned rows");
+  for (size_t i = 0; i < t->rows; i += SCL_LANES) {
+    scl_tile part = *t;
+    part.x = row_of_x(p, t, i);
+    part.z = row_of_z(p, t, i);
+    part.rows = scl_min(t->rows - i, SCL_LANES);
+    part.turned = turned;
+    scl_projection_turn(p, part.x, part.x_stride, part.rows, turned);
+    project_turned(p, &part);
+  }
+  scl_release(turned);
+  return SCL_STATUS_OK;
 }
 
 /* Row by row, run by run of parameters: as many slots as the largest in-degree of the run. */
 static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   const size_t end = t->first + t->cols;
-  (void)error;
+  if (p->begin != NULL) return lanes_project(p, t, error);
   for (size_t i = 0; i < t->rows; i++) {
     const void *x = row_of_x(p, t, i);
     void *z = row_of_z(p, t, i);
@@ -168,6 +241,9 @@ static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl
 }
 
 static size_t sparse_bytes(const scl_projection *p) {
+  if (p->begin != NULL)
+    return p->begin[p->rows] * (scl_dtype_size(p->dtype) + sizeof(int32_t)) +
+           p->rows * sizeof *p->begin;
   return p->rows * scl_max(p->slots, 1) * (scl_dtype_size(p->dtype) + sizeof(int32_t));
 }
 

@@ -253,22 +253,14 @@ local function predicting(scale)
   for _, path in ipairs{ name, name .. ".npy", out } do os.remove(path) end
 end
 
-local parts = { predict = true, maps = true, data = true, solvers = true }
+--- bench.parts: what can be measured; without a choice all but solvers.
+bench.parts = { "maps", "data", "predict", "solvers" }
 
---- bench.run(arguments): "--quick" for small sizes; maps, data, predict, solvers: these parts
---- alone (all but solvers where none is named).
-function bench.run(arguments)
-  local quick, wanted = false, {}
-  for _, word in ipairs(arguments or {}) do
-    if word == "--quick" then
-      quick = true
-    elseif parts[word] then
-      wanted[word] = true
-    else
-      error("bench: unknown option '" .. word
-        .. "'; it takes --quick, maps, data, predict, solvers", 0)
-    end
-  end
+--- bench.run{ parts = { "maps" }, quick = false }: these parts (an empty list: all but solvers),
+--- quick: at small sizes.
+function bench.run(given)
+  local quick, wanted = given.quick, {}
+  for _, part in ipairs(given.parts) do wanted[part] = true end
   if not next(wanted) then wanted = { maps = true, data = true, predict = true } end
   print(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
   local rates = ceilings(quick and 1024 or 4096)

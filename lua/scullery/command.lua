@@ -8,7 +8,7 @@ local function parser_for(name, description)
   if not ok then
     error("the subcommands need lua-argparse (Debian: apt-get install lua-argparse)", 0)
   end
-  return argparse("scullery " .. name, description)
+  return argparse("scullery " .. name, description):help_max_width(80)
 end
 
 local function parse(parser, arguments)
@@ -115,9 +115,19 @@ end
 
 -- ---------------------------------------------------------------- bench
 
--- The bench reads its own arguments.
+local function bench_parser(parts)
+  local parser = parser_for("bench", "This machine's ceilings, and how close the engine comes.")
+  parser:argument("parts", "what is measured; all but solvers where none is named"):args("*")
+    :choices(parts)
+  parser:flag("--quick", "small sizes")
+  return parser
+end
+
 function command.bench(arguments)
-  return plainly(function() require("scullery.bench").run(arguments) end)
+  local bench = require "scullery.bench"
+  local given = parse(bench_parser(bench.parts), arguments)
+  if not given then return 1 end
+  return plainly(bench.run, given)
 end
 
 -- ---------------------------------------------------------------- notebook

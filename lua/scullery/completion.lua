@@ -228,15 +228,17 @@ local function is_path_argument(path, place, environment)
     and (first == "path" or first == "images")
 end
 
--- Candidates for a text in quotes that begins after token `last` and is `typed` so far.
-local function quoted_candidates(code, last, typed, environment)
+-- Candidates for a text that begins with that quotation mark after token `last` and is `typed` so
+-- far.
+local function quoted_candidates(code, last, quote, typed, environment)
   local before = code[last]
   if not before then return nil end
   if before.text == "=" then
     local row = option_row(code, last, environment)
     local words = words_of(row)
     if #words > 0 then return words end
-    return row and (row.help or row.takes or ""):find("path") and files.matching(typed) or nil
+    local is_path = row and (row.help or row.takes or ""):find("path")
+    return is_path and files.matching(typed, quote) or nil
   end
   local path, place
   if before.text == "(" or before.text == "," then
@@ -262,7 +264,9 @@ local function quoted_candidates(code, last, typed, environment)
   if name == "sc.data.path" then return data_sets() end
   if name == "sc.plugin.info" then return plugin_names() end
   if place == 1 and is_method(path, "pipeline:plot", environment) then return pictures() end
-  if is_path_argument(path, place, environment) then return files.matching(typed) end
+  if is_path_argument(path, place, environment) then
+    return files.matching(typed, quote)
+  end
 end
 
 -- ---------------------------------------------------------------- names
@@ -350,8 +354,9 @@ function completion.find(text, environment)
   end
   for i = #code, 1, -1 do if code[i].kind == "comment" then table.remove(code, i) end end
   if last and last.kind == "string" and last.open and last.text:find("^[\"']") then
-    list = quoted_candidates(code, #code - 1, last.text:sub(2), environment) or {}
-    return last.first + 1, matching(list, last.text:sub(2))
+    local quote, typed = last.text:sub(1, 1), last.text:sub(2)
+    list = quoted_candidates(code, #code - 1, quote, typed, environment) or {}
+    return last.first + 1, matching(list, typed)
   end
   if last and last.last == #text and (last.kind == "name" or last.kind == "keyword") then
     return last.first, matching(unquoted_candidates(code, #code - 1, environment), last.text)

@@ -19,9 +19,12 @@ local PAUSE = 0.2 -- seconds between two looks at what another run does
 
 -- From here on a worker ends with the run that started it.
 local own_settings, inside = workers.own_settings()
-local calls, busy = 0, {} -- busy: paths of experiments whose cells run
+local calls, busy = 0, {} -- busy: real paths of experiments whose cells run
 
 local function fail(...) error(string.format(...), 0) end
+
+-- A path by which an experiment is known, however its folder is written.
+local function place_of(path) return core.real_path(path) or path end
 
 local function is_path(value)
   return type(value) == "string" and value ~= "" and not value:find("\0", 1, true)
@@ -105,7 +108,7 @@ local function run_cells(run)
     level:step()
     watch(i, record)
   end
-  local path = run.store.path
+  local path = place_of(run.store.path)
   busy[path] = true
   local ok, message = pcall(run.processes > 1 and workers.run or run_here, run)
   busy[path] = nil
@@ -171,8 +174,8 @@ local function serve(o, path, list)
     end
   end, function()
     local run = new_run(o, path, list)
-    busy[path] = true
     run.store, run.start, run.retry = store.open(path, o.name), settings.start, settings.retry
+    busy[place_of(path)] = true
     changes.refuse_other_data(run)
     return run
   end)
@@ -219,7 +222,9 @@ function experiment.run(given)
   local o = options.check("experiment", given, rules, 0)
   local path = store.path(o.folder, store.check_name(o.name))
   local list = cells.of(o.cells, settings_of_shell())
-  if busy[path] then fail("the experiment '%s' runs already: this is a cell of it", o.name) end
+  if busy[place_of(path)] then
+    fail("the experiment '%s' runs already: this is a cell of it", o.name)
+  end
   if own_settings and call < own_settings.call then return read_only(path, list) end
   if own_settings then return serve(o, path, list) end
   if inside or next(busy) then o.processes = 1 end -- in a cell

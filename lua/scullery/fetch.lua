@@ -1,6 +1,7 @@
 --- Named data sets from the network: from a mirror of the compact files, or from the public origin,
 --- whose text is turned into the same form.
 local core = require "scullery.core"
+local folders = require "scullery.folders"
 
 local fetch = {}
 
@@ -10,16 +11,6 @@ local function exists(path)
   local file = io.open(path, "rb")
   if file then file:close() end
   return file ~= nil
-end
-
---- fetch.make_folders(path): the folder and those that it lies in, where they are not there yet.
-function fetch.make_folders(path)
-  local so_far = path:sub(1, 1) == "/" and "/" or ""
-  for piece in path:gmatch("[^/]+") do
-    so_far = so_far .. piece
-    core.make_folder(so_far)
-    so_far = so_far .. "/"
-  end
 end
 
 -- ---------------------------------------------------------------- from an origin's text to the
@@ -68,11 +59,12 @@ function fetch.convert(text, origin)
   return text
 end
 
--- What a file must look like whatever its digest: so many rows below the header, so many columns.
+-- What a file must look like whatever its digest: so many rows (below the header, where there is
+-- one), so many columns.
 local function check_shape(text, file, entry)
   local from = file.origin and file.origin.url or file.name
   local _, lines = text:gsub("\n", "\n")
-  local rows = entry.format == "csv" and lines - 1 or lines
+  local rows = entry.format == "csv" and not entry.names and lines - 1 or lines
   local expected = file.rows or entry.rows
   if rows ~= expected then
     fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)
@@ -156,7 +148,7 @@ end
 --- the user should know. Errors are sentences; nothing half-done stays.
 function fetch.file(file, entry, folder, say)
   local mirror, target = os.getenv("SCULLERY_DATA_URL"), folder .. file.name
-  fetch.make_folders(target:match("^(.*)/"))
+  folders.make(target:match("^(.*)/"))
   if mirror and mirror ~= "" then
     core.fetch(mirror:gsub("/+$", "") .. "/" .. file.name, target, file.sha256)
     return target

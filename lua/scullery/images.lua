@@ -28,14 +28,14 @@ end
 
 -- An angle for each row, and the number of rows of the result.
 local function angles_of(angles, n)
-  if type(angles) ~= "table" then
+  if type(angles) ~= "table" or getmetatable(angles) then
     check_angle(angles)
     return function() return angles end, n
   end
   if n > 1 and #angles ~= n then
     error(("%d angles for %d rows"):format(#angles, n), 0)
   end
-  for _, angle in ipairs(angles) do check_angle(angle) end
+  for i = 1, #angles do check_angle(angles[i]) end
   return function(i) return angles[i] end, #angles
 end
 

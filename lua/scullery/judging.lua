@@ -10,13 +10,17 @@ local ask = objects.ask
 
 local judging = {}
 
---- judging.prepare(pipeline, ds, source, choices, folds, estimate): stages, map, solver and
---- training of a choice of options.
-function judging.prepare(p, ds, source, choices, folds, estimate)
-  local prepared = ask(p, "prepare", source, choices)
-  return { prepared = prepared, solver = ask(p, "make_solver", source, prepared, choices, estimate),
-    training = core.training(source, prepared.stages, prepared.map,
-      ask(p, "training_options", ds, folds)) }
+--- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
+--- and training of a choice of options. shared: a table that keeps stages, map and training, for
+--- choices that differ in the solver alone.
+function judging.prepare(p, ds, source, choices, folds, estimate, shared)
+  shared = shared or {}
+  local prepared = shared.prepared or ask(p, "prepare", source, choices)
+  local solver = ask(p, "make_solver", source, prepared, choices, estimate)
+  shared.training = shared.training or core.training(source, prepared.stages, prepared.map,
+    ask(p, "training_options", ds, folds))
+  shared.prepared = prepared
+  return { prepared = prepared, solver = solver, training = shared.training }
 end
 
 --- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
@@ -98,7 +102,7 @@ end
 -- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
 -- see.
 local function shared_stages(run, ds, source, folds, k, criterion)
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local all = {}
   for f = 1, k do all[f] = f end
   local candidates = judging.solve(made, all, run.path)
@@ -131,7 +135,7 @@ end
 
 -- As shared_stages, with one of two folds to judge by: the others' features are made once.
 local function shared_aside(run, ds, source, folds, criterion)
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local fits = judging.solve(made, 1, run.path)
   local _, test = judging.split(ds, folds, 1)
   return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },
@@ -157,8 +161,8 @@ local function stages_per_fold(run, ds, folds, k, criterion)
 end
 
 --- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
---- made}; run: pipeline, choices, path; k: how many of the folds are judged, 1 for a hold-out;
---- stages: "shared" or "fold".
+--- made}; run: pipeline, choices, path, shared; k: how many of the folds are judged, 1 for a
+--- hold-out; stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
   if stages == "fold" or ask(run.pipeline, "learns", run.choices) then
     return stages_per_fold(run, ds, folds, k, criterion)

@@ -11,6 +11,7 @@ local model = require "scullery.model"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local progress = require "scullery.progress"
+local shown = require "scullery.pipeline_shown"
 local stages = require "scullery.stages"
 local weights = require "scullery.weights"
 local ask = objects.ask
@@ -25,7 +26,7 @@ end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
-    classes dtype choice table schema data_known",
+    classes dtype choice table each schema data_known",
   hidden = "choices after variants fitted data dtype data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
@@ -193,6 +194,12 @@ function Pipeline.internal:prepare(source, choices)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+end
+
+--- The form in which the solver takes the features, as a text: those of kernel sections depend on
+--- its penalty.
+function Pipeline.internal:feature_form(choices)
+  return self.features and whitens(self, choices) and "whitened" or "plain"
 end
 
 --- Whether something before the solver is learnt from rows in a way that folds must not share.
@@ -399,8 +406,8 @@ function Pipeline:norm()
   return guarded("pipeline:norm", f.norm, f)
 end
 
---- p:bound{ delta = 0.05, theorem = }: an upper bound of the risk that holds with probability 1 -
---- delta: a table with total, the empirical risk and the parts of the bound.
+--- p:bound{ delta = 0.05, theorem =, C = }: an upper bound of the risk that holds with probability
+--- 1 - delta: a table with total, the empirical risk and the parts of the bound.
 ---
 --- theorem:
 ---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
@@ -414,6 +421,10 @@ end
 ---     approximation is what T random features may lack.
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
 ---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---
+--- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi| that was fixed before learning,
+--- as the theorems ask; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T). By
+--- default the least that holds for the model.
 ---
 --- radius: the length of the longest row; by default that of the training rows. All theorems are
 --- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
@@ -452,32 +463,6 @@ function Pipeline:info()
   return result
 end
 
-local function describe_fit(self, lines)
-  local f = self.fitted
-  local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
-  lines[#lines + 1] = ("  fitted on %d x %d%s"):format(f.n, f.dim, classes)
-  if f.map_info then
-    local info = f.map_info
-    local kernel = info.kernel ~= "" and ", K with " .. info.kernel or ""
-    local samples = info.samples > 0 and (" (approximate: %d samples)"):format(info.samples) or ""
-    lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
-      samples, kernel)
-  end
-  local report = f.report
-  if report then
-    local loss = report.loss and (", training loss %.4g"):format(report.loss) or ""
-    lines[#lines + 1] = ("  %s%s%s"):format(report.status, report.residual
-      and (", residual %.1e"):format(report.residual) or "", loss)
-    if report.note then lines[#lines + 1] = "  note: " .. report.note end
-    if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
-  end
-  local times = {}
-  for _, one in ipairs(f.seconds) do
-    times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2])
-  end
-  if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
-end
-
 --- p:plot([what][, data][, { title =, width =, height = }]): a figure of the fitted pipeline on a
 --- data set, or on the rows that it learnt from where they are kept; it says on which.
 --- what: "residuals" (of a regression: against the predictions, and observed against predicted
@@ -501,33 +486,13 @@ function Pipeline:report(path, given)
   guarded("pipeline:report", require("scullery.report.model").save, self, path, given)
 end
 
-function Pipeline:__tostring()
-  local lines = { "pipeline" }
-  for _, stage in ipairs(self.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
-  if self.features then lines[#lines + 1] = "  " .. tostring(self.features) end
-  if self.after then lines[#lines + 1] = "  " .. tostring(self.after) end
-  if self.solver then lines[#lines + 1] = "  " .. tostring(self.solver) end
-  if self.variants then
-    lines[#lines + 1] = ("  the first of %d choices of stages"):format(#self.variants)
-  end
-  if self.fitted then describe_fit(self, lines) else lines[#lines + 1] = "  not fitted" end
-  return table.concat(lines, "\n")
-end
+Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
--- On one line: the last stage, and what it was fitted on.
-function Pipeline:__summary()
-  local last = self.solver or self.after or self.features or self.rows[#self.rows]
-  local name = last and tostring(last):match("^[%w_.]+")
-  local f = self.fitted
-  return ("pipeline%s, %s"):format(name and ", " .. name or "",
-    f and ("fitted on %d x %d"):format(f.n, f.dim) or "not fitted")
-end
-
---- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, outer =,
---- progress = }): cross-validation over all options and stages marked by sc.choose. Returns a new
---- pipeline with the best options, fitted to all rows, with .choice (option -> value) and .table (a
---- row for each cell: choice, mean, stderr, folds = the scores of the folds, unconverged = fits
---- that did not converge).
+--- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
+--- outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
+--- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
+--- unconverged = fits that did not converge).
 ---
 --- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
 --- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
@@ -550,6 +515,10 @@ end
 --- stages once to all rows; "fold" fits them without each fold. outer = k: repeats the whole search
 --- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
+---
+--- each = "solver", or the name of a searched option: .each has, for each value of that option (for
+--- a stage its name), the best pipeline with it, fitted. Solvers that are compared share the passes
+--- over the rows.
 ---
 --- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
 --- option is the smallest or the largest that was tried, the table and p:info().note say so

@@ -404,7 +404,9 @@ const scl_plugin scullery_plugin = {
     .doc =
         "min_a (1/n) sum l(f(x_i), y_i) s.t. ||a||_inf <= C/T, each target apart (Rahimi and "
         "Recht\n"
-        "2008, equation 4); T parameters, or columns where there are no features. An interior\n"
+        "2008, equation 4); T parameters, or columns where there are no features. Features of\n"
+        "sc.features are phi/sqrt(T), so that a_t is sqrt(T) times the weight of phi: the C of\n"
+        "the paper, and of p:bound{}, is this one over sqrt(T). An interior\n"
         "point method: on the sums over rows for the square; for the other losses on sums that\n"
         "are made again each step, some twenty or thirty times three passes over the features.\n"
         "Losses of y f tell classes apart. Converged means that the duality gap is at most\n"

@@ -12,6 +12,15 @@
 ---     <!-- new session -->          a new interpreter from here on
 local page = {}
 
+--- page.all(source): the paths of all pages of the source tree: README.md and docs/.
+function page.all(source)
+  local list = { source .. "/README.md" }
+  local pipe = assert(io.popen(("find '%s/docs' -name '*.md' | sort"):format(source)))
+  for path in pipe:lines() do list[#list + 1] = path end
+  pipe:close()
+  return list
+end
+
 local function directive(line)
   local text = line:match("^<!%-%- (.-) %-%->$")
   if not text then return nil end

@@ -118,6 +118,41 @@ enum { GATHERED = 8 };
 GATHER(f64, double)
 GATHER(f32, float)
 
+/* Four vectors of sums stay in registers; the lanes of one group are done before the next. */
+#if defined(SCL_ISA_avx512)
+enum { VECTOR_BYTES = 64 };
+#elif defined(SCL_ISA_avx2)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+
+#define LANES_SUM(suffix, type)                                                                    \
+  typedef type lanes_##suffix                                                                      \
+      __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias));                \
+  static void lanes_sum_##suffix(size_t slots, const type *x, const int32_t *column,               \
+                                 const type *weight, type *out) {                                  \
+    for (size_t l = 0; l < SCL_LANES; l += 4 * VECTOR_BYTES / sizeof(type)) {                      \
+      lanes_##suffix a = {0}, b = {0}, c = {0}, d = {0};                                           \
+      for (size_t k = 0; k < slots; k++) {                                                         \
+        const lanes_##suffix *from =                                                               \
+            (const lanes_##suffix *)(x + (size_t)column[k] * SCL_LANES + l);                       \
+        const type w = weight[k];                                                                  \
+        a += from[0] * w;                                                                          \
+        b += from[1] * w;                                                                          \
+        c += from[2] * w;                                                                          \
+        d += from[3] * w;                                                                          \
+      }                                                                                            \
+      lanes_##suffix *to = (lanes_##suffix *)(out + l);                                            \
+      to[0] = a;                                                                                   \
+      to[1] = b;                                                                                   \
+      to[2] = c;                                                                                   \
+      to[3] = d;                                                                                   \
+    }                                                                                              \
+  }
+LANES_SUM(f64, double)
+LANES_SUM(f32, float)
+
 /* 0 * x is NaN where x is not finite, and the sum keeps it. Partial sums, so that it vectorises
  * without leave to reorder. */
 enum { LANES_F64 = 8, LANES_F32 = 16 };
@@ -222,6 +257,8 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        gather_f32,
                                        gather_sum_f64,
                                        gather_sum_f32,
+                                       lanes_sum_f64,
+                                       lanes_sum_f32,
                                        plus_f64,
                                        plus_f32,
                                        scale_f64,

@@ -79,14 +79,16 @@ function Experiment:table(given) return summary.table(self, given) end
 --- "seconds", along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
---- exp:compare{ published =, rows =, columns =, value =, digits =, title =, over =, where = {} }:
---- the means of a result beside published numbers: a table that prints, a line for each combination
---- of the options named by rows (a name or a list) and columns.
+--- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, over =, where =
+--- {} }: the means of a result beside published numbers: a table that prints, a line for each
+--- combination of the options named by rows (a name or a list) and columns.
 ---
 --- published: tables nested in that order, with the options' values as keys, as in { adult = {
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
 --- error }. digits: decimals of the published numbers; a difference that rounding to them explains
---- counts as 0. over, where: as in exp:table.
+--- counts as 0. runs: how many runs a published number without a standard error is the mean of; its
+--- standard error is then taken from the spread of ours. title: printed above where sc.publish
+--- shows it. label: what the numbers are called, "published". over, where: as in exp:table.
 ---
 --- Its fields: names, rows (a list of { labels, published, published_error, mean, error, count,
 --- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of

@@ -2,6 +2,7 @@
 --- that ran, after a first line that says what the file is. Several runs and workers may have it
 --- open; core.journal_* say what is certain of its lines.
 local core = require "scullery.core"
+local folders = require "scullery.folders"
 local options = require "scullery.options"
 local values = require "scullery.experiment.values"
 
@@ -85,29 +86,22 @@ local function new(path)
 end
 
 --- store.read(path): what is there, without a lock; a last line that is not whole is passed over.
---- nil where there is nothing.
+--- nil where there is nothing, or nothing but a first line that was cut off.
 function store.read(path)
   local self = new(path)
   if not core.journal_is_there(self.file) then return nil end
   local text = core.read_text(self.file)
   if text == "" then return nil end
   add_lines(self, text)
+  if not self.header and text:sub(1, 1) == "{" then return nil end
   if not self.header then fail("%s: it has no whole line", self.file) end
   return self
-end
-
--- The folder and those above it.
-local function make_folders(path)
-  for at in path:gmatch("()/") do
-    if at > 1 then pcall(core.make_folder, path:sub(1, at - 1)) end
-  end
-  core.make_folder(path)
 end
 
 --- store.open(path, name): for adding, made where it is missing.
 function store.open(path, name)
   local self = new(path)
-  make_folders(path)
+  folders.make(path)
   self.journal = core.journal_open(self.file, core.json_encode{ format = FORMAT, version = VERSION,
     name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") } .. "\n")
   self:refresh()

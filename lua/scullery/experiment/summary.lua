@@ -343,7 +343,8 @@ end
 local compare_rules = rules{ published = { type = "table", required = true },
   rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
   columns = { type = "string" }, value = { type = "string" },
-  digits = { type = "integer", low = 0, high = 12 }, title = { type = "string" } }
+  digits = { type = "integer", low = 0, high = 12 }, runs = { type = "integer", low = 1 },
+  title = { type = "string" }, label = { type = "string", default = "published" } }
 options.declare("experiment:compare", compare_rules)
 
 -- The mean seconds of a fit: of the result of that name where there is one, else of the cell.
@@ -370,8 +371,8 @@ function summary.compare(exp, given)
     end
   end
   return require("scullery.experiment.comparison").new{ groups = list, names = names,
-    value = value, published = o.published, digits = o.digits, title = o.title,
-    notes = notes_of(exp, about) }
+    value = value, published = o.published, digits = o.digits, runs = o.runs, title = o.title,
+    label = o.label, notes = notes_of(exp, about) }
 end
 
 return summary

@@ -1,7 +1,7 @@
 --- scullery notebook install | uninstall: makes Jupyter know this build or installation, by a
 --- kernel.json in a folder of kernels; the Python files stay where they are.
 local core = require "scullery.core"
-local fetch = require "scullery.fetch"
+local folders = require "scullery.folders"
 
 local install = {}
 
@@ -79,7 +79,7 @@ function install.run(given)
       wrapper_of(binary), "-f", "{connection_file}" },
     env = { SCULLERY_COMMAND = binary } }
   local folder = kernel_folder(given)
-  fetch.make_folders(folder)
+  folders.make(folder)
   local path = folder .. "/kernel.json"
   core.write_text(path, core.json_encode(description) .. "\n")
   return path

@@ -1,0 +1,53 @@
+--- Pipelines as they print.
+local shown = {}
+
+-- What a pipeline was fitted on, and how that went.
+local function describe_fit(f, lines)
+  local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
+  lines[#lines + 1] = ("  fitted on %d x %d%s"):format(f.n, f.dim, classes)
+  if f.map_info then
+    local info = f.map_info
+    local kernel = info.kernel ~= "" and ", K with " .. info.kernel or ""
+    local samples = info.samples > 0 and (" (approximate: %d samples)"):format(info.samples) or ""
+    lines[#lines + 1] = ("  %d features, %s, %s%s%s"):format(info.features, info.dtype, info.method,
+      samples, kernel)
+  end
+  local report = f.report
+  if report then
+    local loss = report.loss and (", training loss %.4g"):format(report.loss) or ""
+    lines[#lines + 1] = ("  %s%s%s"):format(report.status, report.residual
+      and (", residual %.1e"):format(report.residual) or "", loss)
+    if report.note then lines[#lines + 1] = "  note: " .. report.note end
+    if f.calibration then lines[#lines + 1] = "  probabilities: " .. tostring(f.calibration) end
+  end
+  local times = {}
+  for _, one in ipairs(f.seconds) do
+    times[#times + 1] = ("%s %.3f s"):format(one[1]:match("^[%w_.]+"), one[2])
+  end
+  if #times > 0 then lines[#lines + 1] = "  " .. table.concat(times, ", ") end
+end
+
+--- shown.text(p): the stages, a line each, and what p was fitted on.
+function shown.text(p)
+  local lines = { "pipeline" }
+  for _, stage in ipairs(p.rows) do lines[#lines + 1] = "  " .. tostring(stage) end
+  if p.features then lines[#lines + 1] = "  " .. tostring(p.features) end
+  if p.after then lines[#lines + 1] = "  " .. tostring(p.after) end
+  if p.solver then lines[#lines + 1] = "  " .. tostring(p.solver) end
+  if p.variants then
+    lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
+  end
+  if p.fitted then describe_fit(p.fitted, lines) else lines[#lines + 1] = "  not fitted" end
+  return table.concat(lines, "\n")
+end
+
+--- shown.summary(p): on one line: the last stage, and what it was fitted on.
+function shown.summary(p)
+  local last = p.solver or p.after or p.features or p.rows[#p.rows]
+  local name = last and tostring(last):match("^[%w_.]+")
+  local f = p.fitted
+  return ("pipeline%s, %s"):format(name and ", " .. name or "",
+    f and ("fitted on %d x %d"):format(f.n, f.dim) or "not fitted")
+end
+
+return shown

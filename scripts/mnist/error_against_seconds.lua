@@ -1,0 +1,68 @@
+-- MNIST as a whole: the test error of each family of features against the seconds of its fit.
+--
+--     scullery scripts/mnist/error_against_seconds.lua [--quick] [--seeds N] [--out DIR]
+--
+-- TODO
+local sc = require "scullery"
+local args = sc.arguments{ quick = false, seeds = 1, out = "out" }
+local train, test, images
+if args.quick then -- 30 columns as if they were images of 5 x 6 pixels
+  train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
+  images = { image = { 5, 6 }, shift = 1 }
+else
+  train, test = sc.data.load("mnist", { dtype = "float32" }):parts()
+  images = { side = { 5, 10 }, shift = 2 }
+end
+
+local fourier, gaussian = sc.nonlinearity.fourier(), sc.kernel.gaussian{ gamma = 0.02 }
+local ridge, cg, maxout = sc.solver.ridge, sc.solver.cg, sc.nonlinearity.maxout
+local rkhs = { lambda = 1e-7, penalty = "rkhs", intercept = true, tolerance = 1e-2 }
+-- Name, sampler, nonlinearity or kernel, solver, numbers of parameters.
+local families = {
+  { "patches, maxout of 37, ridge", sc.sampler.patches(images), maxout{ q = 37 },
+    ridge{ lambda = 1e-7 }, { 1000, 2000, 4000, 8000 } },
+  { "Fourier, ridge", sc.sampler.gaussian{ gamma = 0.02 }, fourier, ridge{ lambda = 1e-6 },
+    { 1000, 2000, 4000, 8000 } },
+  { "Fourier on Hadamard rows, cg", sc.sampler.hadamard{ gamma = 0.02 }, fourier,
+    cg{ lambda = 1e-5, tolerance = 1e-2 }, { 5000, 10000, 20000, 40000, 80000 } },
+  { "Nystrom, ridge", sc.sampler.landmarks(), gaussian,
+    ridge{ lambda = 1e-7, penalty = "rkhs", intercept = true }, { 1000, 2000, 4000, 8000 } },
+  { "Nystrom, cg", sc.sampler.landmarks(), gaussian, cg(rkhs), { 4000, 8000, 16000 } },
+  { "maxout of 4, ridge", sc.sampler.gaussian(), maxout{ q = 4 }, ridge{ lambda = 1e-5 },
+    { 1000, 2000, 4000, 8000 } },
+  { "bins, cg", sc.sampler.grid{ gamma = 0.05 }, sc.nonlinearity.bins(),
+    cg{ lambda = 1e-6, tolerance = 1e-2 }, { 40, 80, 160 } },
+}
+
+local cells, parts = {}, {}
+for _, family in ipairs(families) do
+  parts[family[1]] = family
+  for _, T in ipairs(family[5]) do
+    for seed = 1, args.seeds do
+      cells[#cells + 1] = { family = family[1], T = args.quick and T // 40 or T,
+        seed = seed }
+    end
+  end
+end
+
+local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
+  folder = args.out .. "/cells", data = { train = train, test = test }, cells = cells,
+  run = function(cell)
+    local _, p, phi, solver = table.unpack(parts[cell.family])
+    local begun, processors = sc.clock(), os.clock()
+    local chain = { sc.features{ p = p, phi = phi, T = cell.T, seed = cell.seed,
+      dtype = "float32" }, solver, allowance = 5e9 }
+    if args.quick then table.insert(chain, 1, sc.standardize()) end
+    local model = sc.pipeline(chain):fit(train)
+    local seconds, busy = sc.clock() - begun, os.clock() - processors
+    return { error = model:error(test), seconds = seconds, processor_seconds = busy }
+  end }
+
+local series = exp:series{ x = "seconds", along = "T", value = "error", series = "family" }
+series[#series + 1] = { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" }
+sc.publish(args.out .. "/mnist/error_against_seconds", { experiment = exp,
+  tables = { exp:table{ rows = { "family", "T" },
+    value = { "error", "seconds", "processor_seconds" } } },
+  figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,
+    title = "MNIST: test error against the time of a fit", x_label = "seconds, two cores",
+    y_label = "share of the test digits mistaken", width = 860, height = 560 } } })
