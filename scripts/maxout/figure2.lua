@@ -1,19 +1,21 @@
 -- Figure 2 of "Random Maxout Features" (Mroueh, Rennie and Goel 2015): 33 images of one thing at 33
 -- angles on the first two principal components of their maxout features, m = 10,000, q = 12.
 --
---   scullery scripts/maxout/figure2.lua [--quick] [--images 10] [--out out]
+--   scullery scripts/maxout/figure2.lua [--quick] [--images 10] [--step 3] [--out out]
 --
 -- The paper's images are photographs of a face in an order that its authors call noisy; they cannot
--- be had. In their place: digits of MNIST turned by -80, -75, ..., 80 degrees, of unit norm as in
+-- be had. In their place: digits of MNIST turned by -48, -45, ..., 48 degrees, of unit norm as in
 -- the paper. The points lie on an arc in the order of their angles. The table measures that over
--- several digits: the share of images whose nearest neighbour in the plane is one turned by 5
--- degrees less or more, and Spearman's rank correlation between the angle and the place along the
--- arc, cut where the points seen from their centre leave the widest gap. Beside it: the components
--- of pixels.
+-- ten digits: the share of images whose nearest neighbour in the plane is the one before or after,
+-- and Spearman's rank correlation between the angle and the place along the shortest way from
+-- nearest point to nearest point. Both are 1 for each digit; but they are for the components of the
+-- pixels themselves, too: the order is in the images, and no merit of the map. Turned by up to 80
+-- degrees (--step 5), where some digits nearly come back to themselves, the correlations fall to
+-- 0.83 (maxout) and 0.85 (pixels), with standard errors of 0.09 and 0.08.
 local sc = require "scullery"
-local args = sc.arguments{ quick = false, images = 10, out = "out" }
+local args = sc.arguments{ quick = false, images = 10, step = 3, out = "out" }
 local name = "maxout_figure2" .. (args.quick and "_quick" or "")
-local angles = sc.range(-80, 80, 5)
+local angles = sc.range(-16 * args.step, 16 * args.step, args.step)
 local n = #angles
 
 -- Images of three blobs, where there is no MNIST.
@@ -42,20 +44,26 @@ local function plane(image, map)
   return sc.pipeline{ sc.pca{ k = 2 } }:fit(Z):transform(Z)
 end
 
--- The rank correlation of 1 .. n with the places along the arc.
+-- From point to point, always to the nearest one not yet seen, from the start that makes the
+-- shortest way; the rank correlation of 1 .. n with the places along it.
 local function rank_correlation(Z)
-  local centre, turn, order = Z:mean(1), {}, sc.range(1, n)
-  for i = 1, n do
-    turn[i] = math.atan(Z:get(i, 2) - centre:get(1, 2), Z:get(i, 1) - centre:get(1, 1))
-  end
-  table.sort(order, function(a, b) return turn[a] < turn[b] end)
-  local widest, cut = turn[order[1]] - turn[order[n]] + 2 * math.pi, 0
-  for k = 2, n do
-    local gap = turn[order[k]] - turn[order[k - 1]]
-    if gap > widest then widest, cut = gap, k - 1 end
+  local shortest, best = math.huge, nil
+  for start = 1, n do
+    local left, at, length, order = sc.range(1, n), start, 0, {}
+    while true do
+      left[at], order[#order + 1] = nil, at
+      local nearest, to = math.huge, nil
+      for j in pairs(left) do
+        local gap = (Z[j] - Z[at]):norm()
+        if gap < nearest then nearest, to = gap, j end
+      end
+      if not to then break end
+      at, length = to, length + nearest
+    end
+    if length < shortest then shortest, best = length, order end
   end
   local sum = 0
-  for k = 1, n do sum = sum + (order[(cut + k - 1) % n + 1] - k) ^ 2 end
+  for place, i in ipairs(best) do sum = sum + (i - place) ^ 2 end
   return math.abs(1 - 6 * sum / (n * (n * n - 1)))
 end
 
@@ -68,7 +76,7 @@ local function neighbours(Z)
 end
 
 local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = images,
-  cells = { image = sc.range(1, args.images), map = { "maxout", "pixels" } },
+  cells = { image = sc.range(1, args.images), map = { "maxout", "pixels" }, step = { args.step } },
   run = function(cell)
     local Z = plane(cell.image, cell.map)
     return { neighbours = neighbours(Z), rank_correlation = rank_correlation(Z) }

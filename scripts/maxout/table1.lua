@@ -5,6 +5,12 @@
 --
 -- Protocol: pixels / 255, N(0, I) rows, targets +-1, no constant, lambda from 1e-6 to 1e-2 (of the
 -- mean loss) chosen on a hold-out of a tenth of the training rows, then fitted to all of them.
+--
+-- The published errors are matched by the mean of the errors of the ten classes (the first table),
+-- and not by the share of digits mistaken (the second), which is lower where errors are large: at
+-- q = 1, m = 100 by 0.35. The mean over classes is what GURLS, the library that the paper took,
+-- judges by unless told otherwise (perf_macroavg); lambda is chosen by it here, too. The published
+-- k nearest neighbours are one neighbour, 3.09 to the digit; three neighbours have 2.95.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 
@@ -48,18 +54,18 @@ local exp = sc.experiment{
   end,
 }
 
-local knn = sc.experiment{ name = name .. "_knn", folder = args.out .. "/cells",
-  data = { train, test }, cells = { k = { 1, 3, 5, 7, 9 } },
-  run = function(cell)
-    local p = sc.pipeline{ sc.solver.knn{ k = cell.k } }:fit(train)
-    return { error = 100 * (1 - p:score(test)) }
-  end }
+local knn = { columns = { "k", "published", "error" }, title = "k nearest neighbours", rows = {} }
+for i, k in ipairs{ 1, 3 } do
+  local said = sc.pipeline{ sc.solver.knn{ k = k } }:fit(train):predict(test)
+  knn.rows[i] = { k, k == 1 and "3.09, an optimal k" or "",
+    100 * sc.metrics.error_rate(said, test.y) }
+end
 
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
   tables = { exp:compare{ published = published, rows = "q", columns = "m",
     value = "balanced_error", digits = 2 }, exp:table{ rows = "q", columns = "m", value = "error" },
     exp:table{ rows = "q", columns = "m", value = "seconds" },
-    knn:compare{ published = { [1] = 3.09 }, rows = "k", value = "error", digits = 2 } },
+    knn },
   figures = { sc.plot.line{ series = exp:series{ x = "m", value = "error", series = "q" },
     x_log = true, y_log = true, marks = true, x_label = "maxout features m",
     y_label = "test error, percent" } } })

@@ -15,7 +15,7 @@ local args = sc.arguments{ quick = false, seeds = 20, out = "out" }
 local name = "maxout_theorem1" .. (args.quick and "_quick" or "")
 
 local pools = args.quick and { 2, 4 } or { 2, 4, 8, 16 }
-local cosines = args.quick and { 0, 0.6, 1 } or { -1, -0.5, 0, 0.3, 0.6, 0.9, 1 }
+local cosines = args.quick and { 0, 0.6, 1 } or { -0.9, -0.5, 0, 0.3, 0.6, 0.9, 1 }
 
 local function maxout(q)
   return sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
@@ -62,7 +62,7 @@ end
 
 local function compare(published, title)
   return exp:compare{ published = published, rows = "q", columns = "r", value = "kernel",
-    title = title }
+    digits = 4, title = title }
 end
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
   tables = { compare(stated, "The features beside theorem 1 (published)"),
