@@ -54,15 +54,15 @@ local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
       dtype = "float32" }, solver, allowance = 5e9 }
     if args.quick then table.insert(chain, 1, sc.standardize()) end
     local model = sc.pipeline(chain):fit(train)
-    local seconds, busy = sc.clock() - begun, os.clock() - processors
-    return { error = model:error(test), seconds = seconds, processor_seconds = busy }
+    local wall, busy = sc.clock() - begun, os.clock() - processors
+    return { error = model:error(test), seconds = busy / 2, wall = wall }
   end }
 
 local series = exp:series{ x = "seconds", along = "T", value = "error", series = "family" }
 series[#series + 1] = { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" }
 sc.publish(args.out .. "/mnist/error_against_seconds", { experiment = exp,
   tables = { exp:table{ rows = { "family", "T" },
-    value = { "error", "seconds", "processor_seconds" } } },
+    value = { "error", "seconds", "wall" } } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,
-    title = "MNIST: test error against the time of a fit", x_label = "seconds, two cores",
+    title = "MNIST: test error against the time of a fit", x_label = "processor seconds / 2 cores",
     y_label = "share of the test digits mistaken", width = 860, height = 560 } } })
