@@ -230,8 +230,7 @@ static scl_status find_kept(scl_training *training, double rows, const scl_keep 
   pthread_mutex_lock(&training->lock);
   training->picked += rows;
   if (training->kept == NULL && !training->keeps_no_more &&
-      training->picked >= (double)flow->source->rows &&
-      scl_keep_fits(flow, training->allowance)) {
+      training->picked >= (double)flow->source->rows && scl_keep_fits(flow, training->allowance)) {
     status = scl_keep_create(flow, skip_block, NULL, &training->kept, error);
     training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
   }
