@@ -1,6 +1,27 @@
 -- BASES, table I: least squares on random bases against exact kernel methods
 --
 --   scullery scripts/bases/table1.lua [--quick] [--seeds 5] [--forest covtype] [--out out]
+--
+-- Percent of test rows that are wrong, or for regressions rms error over rms of the truth; seconds
+-- of one fit. D Fourier features, P grids of bins as in the paper; columns scaled to [0, 1]; the
+-- rate gamma, lambda and C are chosen by 3-fold cross-validation on 3,000 training rows. "exact":
+-- LIBSVM, and for regressions kernel ridge, which Fourier features approach, on at most 10,000
+-- training rows; the paper quotes SVM results of others. "linear": ridge on the columns. Means of
+-- 5 seeds (split and bases).
+--
+-- - adult: numbers cut into fifths give 124 columns of 0 and 1, the coding of the SVM literature.
+-- - cpu_act, exact: the published 11 is the error of a linear model (ours 11.3). It is of active
+--   set regression (Musicant and Feinberg 2004), whose equations have the order of the columns.
+-- - cpu_act, bins: better than published. The paper does not tell its gamma; with 2 instead of the
+--   chosen 0.3 we get 4.9, with 2.5 5.7.
+-- - cpu_act, aligned: without the 294 rows in which freemem holds what usr holds elsewhere. They
+--   cost the linear model the most: 11.3 with them and 3.1 without, and Fourier features half a
+--   percent. In standardised columns Fourier features have 4.5 to 5.2 with these rows.
+-- - house_16h stands in for census-house, which is not public (119 columns, another target): the
+--   numbers cannot be compared.
+-- - covtype10k: class 2 against the others by 9,000 training rows where the paper has 522,000, so
+--   that bins and SVM, which improve with rows, are behind: bins have 12.7, 12.1 and 9.1 with 1,000,
+--   3,000 and 9,000 rows (figure 2). `scullery data get covtype` and --forest covtype take all.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, forest = "covtype10k", out = "out" }
