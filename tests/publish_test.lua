@@ -270,11 +270,13 @@ function TestPublish:test_an_experiment_with_its_costs()
   local exp = experiment()
   local stem = folder .. "/e1"
   printed(function()
-    return sc.publish(stem, { experiment = exp, tables = { exp:table{ value = "error" },
+    return sc.publish(stem, { experiment = exp, tables = {
+      exp:table{ value = "error", title = "All errors" },
       exp:compare{ published = published, rows = "T", columns = "method", value = "error" } } })
   end)
   lu.assertStrContains(support.read(stem .. ".csv"), "method,seed,error")
   lu.assertStrContains(support.read(stem .. ".md"), "12 cells done; ")
+  lu.assertStrContains(support.read(stem .. ".md"), "All errors\n")
   lu.assertStrContains(support.read(stem .. ".md"), "| 1.50 ± 0.10 |")
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end
