@@ -378,6 +378,20 @@ function TestWrongUseIsASentence()
   refused({ "Gaussian rows" }, model(laplace, plain_ridge(1)), { theorem = "maxout" })
 end
 
+function TestCMayBeTheOneFixedBeforeLearning()
+  for _, theorem in ipairs{ "rks", "bases" } do
+    local m = model(sinks(), plain_ridge(1e-1))
+    local least = m:bound{ theorem = theorem }
+    local fixed = m:bound{ theorem = theorem, C = 2 * least.C }
+    lu.assertEquals(fixed.C, 2 * least.C)
+    near(m:bound{ theorem = theorem, C = least.C }.total, least.total)
+    if theorem == "bases" then near(fixed.approximation, 2 * least.approximation) end
+    lu.assertTrue(fixed.total > least.total)
+    refused({ "option 'C'", "need" }, m, { theorem = theorem, C = least.C / 2 })
+  end
+  refused({ "C" }, model(sinks(), plain_ridge(1)), { C = -1 })
+end
+
 function TestWhatTheTheoremsDoNotCoverIsRefused()
   refused({ "intercept" },
     model(weighting(), s.ridge{ lambda = 1e-3, penalty = "rkhs", intercept = true }), {})

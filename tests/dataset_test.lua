@@ -1,7 +1,8 @@
 --- Data sets: labels and their coding, splits and folds, parts, streams, named options; and what
 --- can be given wrongly.
--- luacheck: globals TestLabels TestCoercion TestSplits TestParts TestStreams TestOptions
--- TestDescribing luacheck: ignore 212/self
+-- luacheck: globals TestLabels TestColumns TestCoercion TestSplits TestParts TestStreams
+-- luacheck: globals TestOptions TestDescribing
+-- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
 local dataset = require "scullery.dataset"
@@ -94,6 +95,53 @@ function TestLabels:test_class_counts_follow_the_order_of_the_classes()
   lu.assertEquals(numbered({ "b", "a", "b" }):class_counts(), { 1, 2 })
   lu.assertEquals(numbered({ 5, 5 }, { classes = { 4, 5 } }):class_counts(), { 0, 2 })
   fails("a regression has no classes", function() numbered({ 1, 2 }):class_counts() end)
+end
+
+function TestLabels:test_relabel_joins_classes()
+  local ds = numbered{ "cat", "rook", "dog", "cat" }
+  local two = ds:relabel(function(label) return label == "rook" and "bird" or "mammal" end)
+  lu.assertEquals({ two.classes, two:labels() },
+    { { "bird", "mammal" }, { "mammal", "bird", "mammal", "mammal" } })
+  lu.assertEquals(two:targets():totable(), { { 1 }, { -1 }, { 1 }, { 1 } })
+  lu.assertEquals(two:class_counts(), { 1, 3 })
+  lu.assertEquals(ds.classes, { "cat", "dog", "rook" })
+  lu.assertEquals(ds:relabel{ cat = "mammal", dog = "mammal" }:labels(),
+    { "mammal", "rook", "mammal", "mammal" })
+  lu.assertEquals(numbered({ 3, 5, 7 }, { classes = { 3, 5, 7 } }):relabel(function(v)
+    return v > 4 and "large" or "small"
+  end):labels(), { "small", "large", "large" })
+  lu.assertEquals(numbered({ 3, 5, 7 }, { classes = { 3, 5, 7 } }):relabel{ [7] = 3 }:labels(),
+    { 3, 5, 3 })
+end
+
+function TestLabels:test_relabel_says_what_is_wrong()
+  fails("a regression has no labels", function() numbered({ 1.5, 2 }):relabel{} end)
+  fails("takes a function of a label or a table of labels, and got 3", function()
+    numbered({ "a", "b" }):relabel(3)
+  end)
+  fails("dataset:relabel: the new labels: y holds a number in row 2 and a string in row 1",
+    function() numbered({ "a", "b" }):relabel{ b = 1 } end)
+end
+
+TestColumns = {}
+
+function TestColumns:test_discretize_cuts_columns_at_quantiles()
+  local ds = sc.dataset{ X = { { 1, 0 }, { 2, 1 }, { 3, 1 }, { 4, 0 }, { 5, 1 }, { 6, 1 } },
+    y = { 1, 2, 1, 2, 1, 2 }, task = "classification", names = { "size", "wet" } }
+  local cut = ds:discretize{ bins = 3 }
+  lu.assertEquals(cut.names, { "size <= 2", "2 < size <= 4", "size > 4", "wet" })
+  lu.assertEquals(cut.X:totable(), { { 1, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 1 },
+    { 0, 1, 0, 0 }, { 0, 0, 1, 1 }, { 0, 0, 1, 1 } })
+  lu.assertEquals({ cut:labels(), ds.names }, { ds:labels(), { "size", "wet" } })
+  local held = sc.pipeline{ sc.standardize(), sc.solver.ridge{} }:fit(cut)
+  lu.assertEquals(#held:labels(cut), 6)
+end
+
+function TestColumns:test_quantiles_that_repeat_make_fewer_columns()
+  local ds = sc.dataset{ X = { { 0 }, { 0 }, { 0 }, { 0 }, { 7 }, { 9 } },
+    y = { 1, 2, 3, 4, 5, 6 } }
+  lu.assertEquals(ds:discretize().names, { "x1 <= 0", "0 < x1 <= 7", "x1 > 7" })
+  fails("dataset:discretize: option 'bins'", function() ds:discretize{ bins = 1 } end)
 end
 
 function TestLabels:test_float32_labels_and_views_are_taken()
@@ -248,6 +296,18 @@ end
 function TestSplits:test_a_count_smaller_than_the_number_of_classes_is_kept_to()
   local _, test = of_sizes({ 10, 10, 10, 10 }):split{ test = 2 }
   lu.assertEquals(#test, 2)
+end
+
+function TestSplits:test_a_sample_is_of_the_classes_in_proportion_and_in_order()
+  local ds = of_sizes({ 30, 20 })
+  local sample = ds:sample{ rows = 10, seed = 1 }
+  lu.assertEquals(sample:class_counts(), { 6, 4 })
+  local rows = rows_of(sample)
+  for i = 2, #rows do lu.assertTrue(rows[i - 1] < rows[i]) end
+  lu.assertEquals(rows_of(ds:sample{ rows = 10, seed = 1 }), rows)
+  lu.assertNotEquals(rows_of(ds:sample{ rows = 10, seed = 2 }), rows)
+  lu.assertIs(ds:sample{ rows = 50 }, ds)
+  fails("dataset:sample: option 'rows' is missing", ds.sample, ds, {})
 end
 
 function TestSplits:test_only_singletons_split_as_well()

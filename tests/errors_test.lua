@@ -142,6 +142,7 @@ function TestNames:test_methods_fields_metrics_and_options_offer_the_nearest_nam
   fails({ "did you mean 'classes'" }, function() return ds.clases end)
   fails({ "did you mean 'predict'" }, function() return fitted:predit(ds) end)
   fails({ "did you mean 'solver'" }, function() return fitted.solvr end)
+  fails({ "did you mean 'table'" }, function() return fitted.tabel end) -- neighbours swapped: one
   fails({ "did you mean 'gram'" }, function() return samples.component:gramm(X) end)
   fails({ "sc.metrics has no 'acuracy' (did you mean 'accuracy'?)" }, function()
     return sc.metrics.acuracy({ 1 }, { 1 })
@@ -304,6 +305,14 @@ learn()
   lu.assertNotStrContains(err, "scullery/pipeline.lua")
   lu.assertNotStrContains(err, "scullery/objects.lua")
   lu.assertNotStrContains(err, "[C]")
+end
+
+function TestPlaces:test_no_traceback_repeats_the_place_of_the_message()
+  local _, _, err = script('local sc = require "scullery"\nsc.data.laod "wdbc"\n')
+  lu.assertStrMatches(err, "scullery: [^\n]*:2: sc%.data has no 'laod' [^\n]*\n")
+  _, _, err = script("local function f() error('mine', 2) end\nf()\n")
+  lu.assertStrMatches(err, "scullery: [^\n]*:2: mine\nstack traceback:\n[^\n]*:1: in local 'f'\n\z
+    [^\n]*:2: in main chunk\n")
 end
 
 function TestPlaces:test_scullery_traceback_shows_them()

@@ -6,6 +6,7 @@ local browser = dofile("tests/browser.lua")
 local groups = require "scullery.experiment.groups"
 local pictures = require "scullery.pictures.experiment"
 local report = require "scullery.report.experiment"
+local shown = require "scullery.experiment.shown"
 local support = dofile("tests/support.lua")
 
 local function row(cell, result, more)
@@ -100,7 +101,7 @@ function TestNumbersWithErrors()
     { 0.1, 1e-18, "0.1 ± 0" }, { 0, 1e-20, "0 ± 1e-20" }, { 0 / 0, 0 / 0, "nan" },
     { 1, math.huge, "1" },
   } do
-    local text = report.with_error(case[1], case[2]):gsub("^%-nan", "nan")
+    local text = shown.with_error(case[1], case[2], "±"):gsub("^%-nan", "nan")
     lu.assertEquals(text, case[3])
   end
 end

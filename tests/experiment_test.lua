@@ -461,6 +461,7 @@ function TestGoingOn:test_other_data_are_refused()
       { data = data or nil })
   end
   fails({ "has results of other data" }, experiment, { data = b, cells = { T = { 7 } } })
+  experiment{ name = "unlabelled", data = sc.dataset{ X = sc.ones(4, 2) } }
   fails({ "option 'data' takes a data set" }, experiment, { data = { 3 } })
 end
 
@@ -491,6 +492,13 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   lu.assertStrContains(select(2, experiment()), "the script has changed")
   local _, said = experiment{ cells = { T = { 1, 2, 3 } }, run = function() return { b = 1 } end }
   lu.assertStrContains(said, "results have the columns b, where earlier ones have error")
+end
+
+function TestGoingOn:test_cells_of_one_run_may_have_different_columns()
+  local _, said = experiment{ run = function(cell)
+    return cell.T == 1 and { a = 1 } or { a = 1, b = 2 }
+  end }
+  lu.assertEquals(said, "")
 end
 
 function TestGoingOn:test_nothing_is_written_where_all_is_done()

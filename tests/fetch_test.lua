@@ -387,6 +387,14 @@ function TestGetting:test_other_contents_of_the_right_shape_are_told()
   lu.assertStrContains(said, "\n" .. folder .. "got/scullery/spambase.csv\n")
 end
 
+function TestGetting:test_the_catalog_names_the_columns_of_a_file_without_a_header()
+  core.make_folder(folder .. "got/scullery")
+  write("got/scullery/covtype.data", ("1,"):rep(54) .. "2\n" .. ("3,"):rep(54) .. "7\n")
+  lu.assertEquals(run("local ds = sc.data.load(\"covtype\")"
+    .. " print(#ds, ds.names[1], ds.names[54], ds.target, ds.task, table.unpack(ds.classes))"),
+    "2\tElevation\tSoil_Type40\tCover_Type\tclassification\t2\t7\n")
+end
+
 function TestGetting:test_a_mirror_that_serves_something_else_is_refused()
   need_server()
   write("site/skin.csv.gz", "not the file\n")

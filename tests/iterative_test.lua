@@ -169,6 +169,23 @@ function TestLogisticBySteps()
   lu.assertTrue((exact:weights() - steps:weights()):norm() < 0.1 * exact:weights():norm())
 end
 
+-- Steps are taken in centred features: a constant added to all of them changes nothing but b.
+function TestStepsDoNotSeeACommonMean()
+  local X = sc.randn{ 300, 5, seed = 1 }
+  local y = sc.randn{ 300, 1, seed = 2 } * 0.5 + X:column(1) - X:column(2)
+  local classes = y:map(function(v) return v > 0.5 and 2 or v > -0.5 and 1 or 0 end)
+  local function steps(data, epochs)
+    return sc.pipeline{ sc.solver.logistic{ lambda = 1e-3, method = "sgd", batch = 30,
+      epochs = epochs } }:fit(data, classes, { task = "classification" })
+  end
+  local far = X + sc.ones(300, 5) * 1000
+  lu.assertAlmostEquals((steps(X, 5):decision(X) - steps(far, 5):decision(far)):abs():max(), 0,
+    1e-7)
+  local exact = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(X, classes,
+    { task = "classification" })
+  lu.assertTrue((exact:weights() - steps(far, 400):weights()):norm() < 0.1 * exact:weights():norm())
+end
+
 function TestSeparatedClassesWithoutLambda()
   local y = x4:column(1):map(function(v) return v > 0 and 1 or -1 end)
   local m = sc.pipeline{ sc.solver.logistic{ lambda = 0 } }:fit(x4, y, { task = "classification" })

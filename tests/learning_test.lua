@@ -268,6 +268,16 @@ function TestSingularSystemsAreSaid()
   lu.assertTrue(m:score(sc.dataset{ X = x, y = train.y }) > 0.9)
 end
 
+function TestStumpsInFloat32AreFittedForAnyLambda()
+  local X = sc.rand{ 20000, 20, seed = 1 }:map(function(v) return v < 0.3 and 1 or 0 end)
+  local y = X * sc.randn{ 20, 1, seed = 2 }
+  local stumps = sc.features{ p = sc.sampler.threshold{}, phi = sc.nonlinearity.sign(), T = 1500,
+    seed = 1, dtype = "float32" }
+  local m = sc.pipeline{ sc.standardize(), stumps, sc.solver.ridge{ lambda = 1e-12 } }:fit(X, y)
+  lu.assertStrContains(m:info().note, "singular")
+  lu.assertTrue(sc.metrics.r2(m:predict(X), y) > 0.999)
+end
+
 function TestConstantColumnsAreHarmless()
   local x = sc.hcat(train.X, sc.ones(#train, 2) * 7)
   local m = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(x,

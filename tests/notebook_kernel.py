@@ -30,7 +30,8 @@ class Kernel:
         self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=LIMIT)
 
     def send(self, code):
-        return self.client.execute(code)
+        # After an error, ipykernel drops requests that came too early, unless they say no.
+        return self.client.execute(code, stop_on_error=False)
 
     def messages(self, asked, until="idle"):
         """What came for a request until the kernel is idle, or until a stream held a text."""

@@ -56,6 +56,23 @@ function TestAllComponentsKeepDistances()
   for i = 2, 6 do lu.assertAlmostEquals((Z[i] - Z[1]):norm(), (X[i] - X[1]):norm(), 1e-9) end
 end
 
+-- From the products of rows, or, where that gives no more than rounding, from the covariance.
+function TestFewerRowsThanColumns()
+  local X = sc.randn{ 20, 60, seed = 1 } * sc.randn{ 60, 60, seed = 2 } + sc.ones(20, 60) * 5
+  for _, k in ipairs{ 1, 3, 19, 20 } do
+    local p = sc.pipeline{ sc.pca{ k = k } }:fit(X)
+    local Z, components = p:transform(X), p:info().components
+    if k < 20 then check(Z, X, components.variances, 1e-10) end
+    lu.assertAlmostEquals(components.share, components.variances:sum()
+      / covariance(X):eigvals():max(2):sum(), 1e-8)
+    if k >= 19 then
+      for i = 2, 20 do
+        lu.assertAlmostEquals((Z[i] - Z[1]):norm(), (X[i] - X[1]):norm(), 1e-8)
+      end
+    end
+  end
+end
+
 function TestComponentsOfFeatures()
   for _, dtype in ipairs{ "float64", "float32" } do
     local features = sc.features{ p = sc.sampler.gaussian{ sigma = 0.1 },

@@ -141,11 +141,31 @@ function TestComparison:test_rounding_of_the_published_number_is_no_difference()
   lu.assertAlmostEquals(ratio(1.07), 0.07 / (0.01 / math.sqrt(3)), 1e-6)
 end
 
+function TestComparison:test_equal_results_but_for_rounding_have_no_standard_error()
+  local c = sc.experiment{ name = "r", folder = folder,
+    cells = { T = { 1 }, seed = { 1, 2, 3 } },
+    run = function(cell) return { a = 1 + (cell.seed == 1 and 2.0 ^ -52 or 0) } end,
+  }:compare{ published = { [1] = 7 }, rows = "T", value = "a" }
+  lu.assertEquals(c.rows[1].ratio, math.huge)
+end
+
 function TestComparison:test_a_single_cell_has_no_standard_error()
   local c = experiment{ T = { 1 } }:compare{ published = { [1] = 3 }, rows = "T",
     value = "error" }
   lu.assertNil(c.rows[1].ratio)
   lu.assertEquals(#c:differs(), 0)
+end
+
+function TestComparison:test_published_numbers_of_one_run_have_the_spread_of_ours()
+  local exp, given = experiment(), { published = published, rows = "T", columns = "method",
+    value = "error", runs = 1 }
+  local c, own = exp:compare(given), 0.01 / math.sqrt(3)
+  lu.assertAlmostEquals(c.rows[3].published_error, 0.01, 1e-12)
+  lu.assertAlmostEquals(c.rows[3].ratio, 0.1 / math.sqrt(own ^ 2 + 0.01 ^ 2), 1e-9)
+  lu.assertEquals(c.rows[2].published_error, 0.1)
+  lu.assertStrContains(tostring(c), "of 1 run, are from the spread of ours")
+  given.runs = 3
+  lu.assertAlmostEquals(exp:compare(given).rows[3].published_error, own, 1e-12)
 end
 
 function TestComparison:test_it_prints_and_tells_what_has_no_cell()
@@ -250,12 +270,14 @@ function TestPublish:test_an_experiment_with_its_costs()
   local exp = experiment()
   local stem = folder .. "/e1"
   printed(function()
-    return sc.publish(stem, { experiment = exp, tables = { exp:table{ value = "error" },
+    return sc.publish(stem, { experiment = exp, tables = {
+      exp:table{ value = "error", title = "All errors" },
       exp:compare{ published = published, rows = "T", columns = "method", value = "error" } } })
   end)
   lu.assertStrContains(support.read(stem .. ".csv"), "method,seed,error")
   lu.assertStrContains(support.read(stem .. ".md"), "12 cells done; ")
-  lu.assertStrContains(support.read(stem .. ".md"), "| 1.5 ± 0.1 |")
+  lu.assertStrContains(support.read(stem .. ".md"), "All errors\n")
+  lu.assertStrContains(support.read(stem .. ".md"), "| 1.50 ± 0.10 |")
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end
 
@@ -266,6 +288,7 @@ function TestPublish:test_what_is_refused()
   fails({ "option 'tables' got 3" }, sc.publish, folder .. "/x", { tables = 3 })
   fails({ "option 'figures': number 1 is {}" }, sc.publish, folder .. "/x", { figures = { {} } })
   fails({ "option 'experiment'" }, sc.publish, folder .. "/x", { experiment = {} })
+  fails({ "there is nothing to publish" }, sc.publish, folder .. "/x", { title = "t" })
   lu.assertNil(io.open(folder .. "/x.md"))
 end
 

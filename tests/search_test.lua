@@ -337,6 +337,65 @@ function TestNestedReport()
   lu.assertStrContains(tostring(best.table), "nested")
 end
 
+-- ---------------------------------------------------------------- several solvers
+
+local function with_solver(solver)
+  return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 40 }), solver }
+end
+
+function TestSolversThatShareAPassGiveWhatEachGivesAlone()
+  local lambdas = sc.choose{ 1e-4, 1e-2 }
+  local solvers = { sc.solver.ridge{ lambda = lambdas }, sc.solver.lasso{ lambda = lambdas },
+    sc.solver.hinge{ lambda = lambdas } }
+  local all = with_solver(sc.choose(solvers)):search(train, { folds = 3, each = "solver" })
+  for s, solver in ipairs(solvers) do
+    local one = with_solver(solver):search(train, { folds = 3 })
+    for c, cell in ipairs(one.table) do
+      local same = all.table[(s - 1) * #one.table + c] -- in the order of the grid
+      lu.assertEquals(same.choice["solver.lambda"], cell.choice["solver.lambda"])
+      lu.assertEquals(same.choice["features.T"], cell.choice["features.T"])
+      lu.assertAlmostEquals(same.mean, cell.mean, 1e-12)
+    end
+    local best = all.each[solver.name]
+    lu.assertEquals(best.choice["features.T"], one.choice["features.T"])
+    lu.assertEquals(best.choice["solver.lambda"], one.choice["solver.lambda"])
+    lu.assertTrue((best:weights() - one:weights()):abs():max() < 1e-9)
+  end
+end
+
+function TestSolversSharePasses()
+  local walks = 0
+  local rows, y = train.X, train:targets()
+  local function stream()
+    walks = 0
+    return sc.data.rows{ n = rows:rows(), d = rows:cols(), targets = 1,
+      read = function(first, count)
+      if first == 1 then walks = walks + 1 end
+      local last = first + count - 1
+      return rows:slice(first, last, 1, rows:cols()), y:slice(first, last, 1, 1)
+    end }
+  end
+  local function count(solver)
+    with_solver(solver):search(stream(), { folds = 3, score = "loss" })
+    return walks
+  end
+  local ridge, lasso = sc.solver.ridge{ lambda = 1e-3 }, sc.solver.lasso{ lambda = 1e-3 }
+  local apart = count(ridge) + count(lasso)
+  lu.assertTrue(count(sc.choose{ ridge, lasso }) < apart - 2, apart .. " and " .. walks)
+end
+
+function TestTheBestOfEachValue()
+  local p = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 40 }),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1e-2 } } }
+  local best = p:search(train, { folds = 3, each = "features.T" })
+  lu.assertEquals(best.each[20].choice["features.T"], 20)
+  lu.assertEquals(best.each[40]:weights():rows(), 40)
+  lu.assertEquals(best.each[best.choice["features.T"]].choice, best.choice)
+  fails({ "each", "features.TT", "features.T" }, p.search, p, train, { each = "features.TT" })
+  best = p:search(train, { folds = 3, each = "solver" }) -- there is one
+  lu.assertEquals(best.each.ridge.choice, best.choice)
+end
+
 -- ---------------------------------------------------------------- what goes wrong
 
 -- What a search raises that is interrupted as its run number `at` begins, of those of the outer
@@ -397,6 +456,42 @@ function TestInterruptedFolds()
     test) > 0.5)
 end
 
+-- One split to judge by: the rows of ds:split, fits without them, the best refitted to all rows.
+function TestHoldout()
+  local lambdas = { 1e-6, 1e-2, 1 }
+  local fit_to, aside = train:split{ test = 0.2, seed = 3 }
+  local function recipe(lambda)
+    return sc.pipeline{ sinks(60, 1e-3), sc.solver.ridge{ lambda = lambda } }
+  end
+  for _, score in ipairs{ "error", "auc" } do
+    local found = recipe(sc.choose(lambdas)):search(train, { holdout = 0.2, seed = 3,
+      score = score })
+    for k, lambda in ipairs(lambdas) do
+      local p, row = recipe(lambda):fit(fit_to), found.table[k]
+      local expected = score == "error" and 1 - p:score(aside)
+        or sc.metrics.auc(p:decision(aside.X), aside.y)
+      lu.assertAlmostEquals(row.mean, expected, 1e-7)
+      lu.assertNil(row.stderr)
+      lu.assertNil(row.folds)
+    end
+    lu.assertEquals(found:predict(test), recipe(found.choice["solver.lambda"]):fit(train):predict(
+      test))
+  end
+  local p = sc.pipeline{ sc.standardize(), sinks(),
+    sc.solver.ridge{ lambda = sc.choose{ 1e-4, 1 } } }
+  local apart = p:search(train, { holdout = 85, seed = 3, stages = "fold" }).table
+  local rest, some = train:split{ test = 85, seed = 3 }
+  local one = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{ lambda = 1e-4 } }:fit(rest)
+  lu.assertAlmostEquals(apart[1].mean, 1 - one:score(some), 1e-12)
+  local outer = p:search(train, { holdout = 0.2, outer = 3 }).table.outer
+  lu.assertEquals(#outer.folds, 3)
+  fails({ "'holdout'", "'folds'", "one of them" }, p.search, p, train, { folds = 3, holdout = 0.2 })
+  fails({ "'holdout'", "share" }, p.search, p, train, { holdout = 1.5 })
+  fails({ "one_se", "hold-out" }, p.search, p, train, { holdout = 0.2, rule = "one_se" })
+  local few = sc.dataset{ X = sc.randn{ 2, 5, seed = 1 }, y = { "a", "b" } }
+  fails({ "hold-out", "one class" }, p.search, p, few, { holdout = 1 })
+end
+
 function TestBadSearches()
   local p = sc.pipeline{ sinks(), sc.solver.ridge{ lambda = sc.choose{ 1, 2 } } }
   fails({ "folds", "three" }, p.search, p, train, { folds = "three" })
@@ -414,6 +509,8 @@ function TestBadSearches()
   end)
   fails({ "choose.log", "positive" }, sc.choose.log, { 0, 1 })
   fails({ "choose.range", "unknown option 'n'" }, sc.choose.range, { 0, 1, n = 3 })
+  fails({ "unknown option 'cuont' (did you mean 'count'?)" }, sc.choose.range, { 0, 1, cuont = 3 })
+  fails({ "takes two numbers and count = n, and got {0, 1, 5}" }, sc.choose.range, { 0, 1, 5 })
   for _, count in ipairs{ 2.0 ^ 40, 2 ^ 63, 0, 2.5, 20001, "x", 0 / 0 } do
     fails({ "choose.range: option 'count' got", "it takes a whole number from 1 to 20000" },
       sc.choose.range, { 0, 1, count = count })

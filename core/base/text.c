@@ -32,19 +32,23 @@ enum { LONGEST = 63 };
 
 size_t scl_edit_distance(const char *a, const char *b) {
   const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
-  size_t line[LONGEST + 1];
+  size_t lines[3][LONGEST + 1], *before = lines[0], *last = lines[1], *line = lines[2];
   for (size_t j = 0; j <= cols; j++)
-    line[j] = j;
+    last[j] = j;
   for (size_t i = 1; i <= rows; i++) {
-    size_t corner = line[0];
     line[0] = i;
     for (size_t j = 1; j <= cols; j++) {
-      const size_t change = corner + (a[i - 1] != b[j - 1]);
-      corner = line[j];
-      line[j] = scl_min(change, scl_min(line[j], line[j - 1]) + 1);
+      const size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
+      line[j] = scl_min(change, scl_min(last[j], line[j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        line[j] = scl_min(line[j], before[j - 2] + 1);
     }
+    size_t *const oldest = before;
+    before = last;
+    last = line;
+    line = oldest;
   }
-  return line[cols];
+  return last[cols];
 }
 
 const char *scl_nearest(const char *word, const char *const *names, size_t count) {

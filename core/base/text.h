@@ -11,7 +11,8 @@ const char *scl_bytes_text(double bytes, char text[32]);
 /* Put `more` behind the `used` characters of a text of `size` bytes, cut where it does not fit;
  * returns the length that it would have. */
 size_t scl_append(char *text, size_t size, size_t used, const char *more);
-/* The edit distance of two words (of their first 63 characters). */
+/* The edit distance of two words (of their first 63 characters): characters that are inserted, left
+ * out or changed, and neighbours that are swapped. */
 size_t scl_edit_distance(const char *a, const char *b);
 /* The nearest of a list of names, NULL when none is near. */
 const char *scl_nearest(const char *word, const char *const *names, size_t count);

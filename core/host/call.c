@@ -63,21 +63,32 @@ static bool is_dull(const char *line) {
   return end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
 }
 
+/* "\tx.lua:3: in main chunk" behind a message that begins with that place: nothing new. */
+static bool repeats_place(const char *line, const char *message) {
+  static const char chunk[] = ": in main chunk";
+  const size_t length = strcspn(line, "\n"), rest = sizeof chunk - 1;
+  if (wants_all() || *line != '\t' || length <= rest + 1) return false;
+  const size_t place = length - rest - 1;
+  return strncmp(line + 1 + place, chunk, rest) == 0 && strncmp(line + 1, message, place) == 0 &&
+         starts(message + place, ": ");
+}
+
 static bool in_colour;
 
 void scl_report_in_colour(bool colour) { in_colour = colour; }
 
 void scl_report(lua_State *L, const char *before) {
-  const char *message = lua_tostring(L, -1);
-  const char *heading = NULL;
+  const char *message = lua_tostring(L, -1), *heading = NULL;
+  if (message == NULL) message = "(no message)";
   (void)fflush(stdout);
   (void)fprintf(stderr, "%s%s", in_colour ? "\033[31m" : "", before);
-  for (const char *line = message == NULL ? "(no message)" : message; line != NULL;) {
+  for (const char *line = message; line != NULL;) {
     const char *end = strchr(line, '\n');
     const size_t length = end == NULL ? strlen(line) : (size_t)(end - line);
     if (starts(line, "stack traceback:")) {
       heading = line; /* printed only when a frame follows */
-    } else if (heading == NULL || !is_dull(line)) {
+    } else if (heading == NULL ||
+               !(is_dull(line) || (*heading != 0 && repeats_place(line, message)))) {
       if (heading != NULL && heading != line && *heading != 0)
         (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";

@@ -22,6 +22,7 @@ struct scl_training {
   scl_symmetric *gram; /* G */
   scl_map *plain;      /* the map without K and scales, for minibatches */
   scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
+  double picked;       /* rows of features that minibatches had made, without `kept` */
   bool keeps_no_more;  /* memory ran out once */
 };
 

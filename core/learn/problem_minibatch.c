@@ -1,6 +1,7 @@
 /* Minibatches: rows drawn with replacement by (seed, step), the same whether the data lie in memory
  * or stream. A source that can be read anywhere is read at the rows drawn; one that streams is read
- * once for as many steps ahead as the allowance holds (the window). */
+ * once for as many steps ahead as the allowance holds (the window). Once as many features were made
+ * as all rows have, those of all rows are kept, where they fit the allowance. */
 #include "base/random.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
@@ -208,6 +209,66 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
   return status;
 }
 
+/* ------------------------------------------------------------ from features that are kept */
+
+static scl_status skip_block(void *context, const scl_flow_block *block, scl_error *error) {
+  (void)context;
+  (void)block;
+  (void)error;
+  return SCL_STATUS_OK;
+}
+
+/* Sets *kept to the features of all rows, or NULL: `rows` rows of the map's features have to be
+ * made. */
+static scl_status find_kept(scl_training *training, double rows, const scl_keep **kept,
+                            scl_error *error) {
+  const scl_flow *flow = &training->flow;
+  scl_status status = SCL_STATUS_OK;
+  *kept = NULL;
+  if (flow->map == NULL || scl_flow_entries(flow) > 0 || !flow->source->random_access)
+    return status;
+  pthread_mutex_lock(&training->lock);
+  training->picked += rows;
+  if (training->kept == NULL && !training->keeps_no_more &&
+      training->picked >= (double)flow->source->rows && scl_keep_fits(flow, training->allowance)) {
+    status = scl_keep_create(flow, skip_block, NULL, &training->kept, error);
+    training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
+  }
+  if (training->kept != NULL && scl_keep_index(training->kept)) *kept = training->kept;
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
+                            const scl_chosen_rows *rows, size_t first, size_t count,
+                            scl_visit visit, void *context, scl_error *error) {
+  const scl_flow *flow = flow_of(problem);
+  const size_t size = scl_dtype_size(flow->dtype), c = problem->targets;
+  char *phi = scl_allocate_array(rows->count * count + 1, size);
+  double *y = scl_allocate_array(rows->count * c + 1, sizeof *y);
+  scl_status status = SCL_STATUS_OK;
+  if (phi == NULL || y == NULL)
+    status = scl_fail_memory(error, rows->count * (count * size + c * sizeof *y), "a minibatch");
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->count; i++) {
+    const double *own;
+    const char *features = scl_keep_row(kept, rows->index[i], &own);
+    memcpy(phi + i * count * size, features + first * size, count * size);
+    if (own != NULL) memcpy(y + i * c, own, c * sizeof *y);
+  }
+  narrowing n = {.show = {.problem = problem, .flow = flow, .visit = visit, .context = context},
+                 .count = count,
+                 .rows = rows};
+  const scl_flow_block block = {.count = rows->count,
+                                .phi = phi,
+                                .phi_stride = (ptrdiff_t)count,
+                                .y = y,
+                                .weights = rows->weights};
+  if (status == SCL_STATUS_OK) status = show_dense(&n, &block, error);
+  SCL_RELEASE(n.show.room, phi, y);
+  context_of(problem)->progress.rows += (double)rows->count;
+  return status;
+}
+
 static scl_status check(const scl_problem *problem, size_t size, size_t first, size_t count,
                         scl_error *error) {
   if (size > 0 && count > 0 && first < problem->features && count <= problem->features - first)
@@ -254,7 +315,13 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
     status = scl_fail_memory(error, size * (2 * sizeof *rows + sizeof *weights), "a minibatch");
   if (status == SCL_STATUS_OK) {
     const scl_chosen_rows drawn = drawn_rows(s, seed, step, size, rows, weights);
-    status = scl_problem_show_chosen(problem, map, &drawn, first, count, visit, context, error);
+    const double made = (double)size * (double)count / (double)problem->features;
+    const scl_keep *kept = NULL;
+    if (map == flow->map) status = find_kept(s->training, made, &kept, error);
+    if (status == SCL_STATUS_OK)
+      status = kept != NULL ? show_kept(problem, kept, &drawn, first, count, visit, context, error)
+                            : scl_problem_show_chosen(problem, map, &drawn, first, count, visit,
+                                                      context, error);
   }
   scl_release(weights);
   scl_release(rows);

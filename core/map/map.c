@@ -225,7 +225,8 @@ static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *
                     scl_instance_name(map->sampler), map->count, spec->count);
   if (map->count > 0 || map->bare) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                  "features: option 'T' is missing: sampler.%s draws any number of parameters",
+                  "features: option 'T' is missing; it takes the number of parameters that "
+                  "sampler.%s draws",
                   scl_instance_name(map->sampler));
 }
 

@@ -13,9 +13,16 @@ typedef struct kept_block {
   struct kept_block *next;
 } kept_block;
 
+/* Where a row lies: row `at` of a block. */
+typedef struct kept_row {
+  const kept_block *block;
+  size_t at;
+} kept_row;
+
 struct scl_keep {
   kept_block *first, **last;
-  size_t rows;
+  size_t rows, targets, row_bytes; /* row_bytes: of dense features */
+  kept_row *index;                 /* by the place in the source; NULL until it is asked for */
 };
 
 static size_t row_bytes(const scl_flow *flow) {
@@ -40,6 +47,7 @@ void scl_keep_destroy(scl_keep *keep) {
     next = b->next;
     release_block(b);
   }
+  scl_release(keep->index);
   scl_release(keep);
 }
 
@@ -126,7 +134,11 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
                            scl_keep **out, scl_error *error) {
   keeping k = {flow, scl_allocate_zero(sizeof *k.keep), visit, context};
   *out = NULL;
-  if (k.keep != NULL) k.keep->last = &k.keep->first;
+  if (k.keep != NULL) {
+    k.keep->last = &k.keep->first;
+    k.keep->targets = flow->source->targets;
+    k.keep->row_bytes = scl_flow_features(flow) * scl_dtype_size(flow->dtype);
+  }
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
   if (status == SCL_STATUS_OK)
     *out = k.keep;
@@ -143,4 +155,23 @@ scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *conte
     if (status == SCL_STATUS_OK) status = visit(context, &b->block, error);
   }
   return status;
+}
+
+/* ------------------------------------------------------------ single rows */
+
+bool scl_keep_index(scl_keep *keep) {
+  if (keep->index != NULL) return true;
+  keep->index = scl_allocate_array(keep->rows + 1, sizeof *keep->index);
+  if (keep->index == NULL) return false;
+  for (const kept_block *b = keep->first; b != NULL; b = b->next)
+    for (size_t i = 0; i < b->block.count; i++)
+      keep->index[b->block.first + b->place[i]] = (kept_row){b, i};
+  return true;
+}
+
+const void *scl_keep_row(const scl_keep *keep, size_t place, const double **y) {
+  const kept_row row = keep->index[place];
+  *y = row.block->y == NULL ? NULL : row.block->y + row.at * keep->targets;
+  if (row.block->block.entries > 0) return NULL;
+  return (const char *)row.block->features + row.at * keep->row_bytes;
 }

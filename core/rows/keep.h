@@ -16,6 +16,11 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
 /* The same visits from memory. */
 scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context,
                          scl_error *error);
+/* Features and targets of row `place` of the source, dense; NULL where they are sparse. Call
+ * scl_keep_index before. */
+const void *scl_keep_row(const scl_keep *keep, size_t place, const double **y);
+/* Find rows by their place from now on. False: not enough memory. */
+bool scl_keep_index(scl_keep *keep);
 void scl_keep_destroy(scl_keep *keep);
 
 #endif

@@ -139,20 +139,25 @@ static void point_up(double *vector, size_t d) {
     vector[j] *= sign;
 }
 
+/* The sum of all variances, refused where it overflowed. */
+static scl_status measure(const scl_symmetric *sum, double total, size_t order, double *diagonal,
+                          scl_components *out, scl_error *error) {
+  scl_service_symmetric.diagonal(sum, diagonal);
+  out->total = 0;
+  for (size_t j = 0; j < order; j++)
+    out->total += diagonal[j] / total;
+  if (isfinite(out->total)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "the covariance of the columns is too large for float64: scale the data");
+}
+
 static scl_status decompose(const scl_symmetric *sum, double total, size_t k, size_t d,
                             scl_components *out, scl_error *error) {
   double *room = scl_allocate_array(d + k + k * d + 1, sizeof *room);
   if (room == NULL) return scl_fail_memory(error, (d + k + k * d) * sizeof *room, "components");
-  double *diagonal = room, *values = diagonal + d, *vectors = values + k;
-  scl_service_symmetric.diagonal(sum, diagonal);
-  for (size_t j = 0; j < d; j++)
-    out->total += diagonal[j] / total;
-  if (!isfinite(out->total)) {
-    scl_release(room);
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "the covariance of the columns is too large for float64: scale the data");
-  }
-  const scl_status status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
+  double *values = room + d, *vectors = values + k;
+  scl_status status = measure(sum, total, d, room, out, error);
+  if (status == SCL_STATUS_OK) status = scl_service_symmetric.eigen(sum, k, values, vectors, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < k; i++) {
     point_up(vectors + i * d, d);
     memcpy(scl_matrix_row(&out->vectors, i), vectors + i * d, d * sizeof *vectors);
@@ -161,6 +166,83 @@ static scl_status decompose(const scl_symmetric *sum, double total, size_t k, si
   scl_release(room);
   return status;
 }
+
+/* ------------------------------------------------------------ fewer rows than columns */
+
+/* All centred rows, a column each: d x n. */
+typedef struct keeping {
+  const scl_flow *flow;
+  const double *mean;
+  double *columns;
+  size_t n;
+} keeping;
+
+static scl_status keep_rows(void *context, const scl_flow_block *block, scl_error *error) {
+  const keeping *all = context;
+  const size_t d = scl_flow_features(all->flow);
+  (void)error;
+  for (size_t i = 0; i < block->count; i++) {
+    const double root = sqrt(scl_flow_weight(block, i));
+    const void *row = scl_flow_row(all->flow, block, i);
+    for (size_t j = 0; j < d; j++)
+      all->columns[j * all->n + block->first + i] =
+          root * (scl_number(row, all->flow->dtype, j) - all->mean[j]);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The components from the k largest eigenvectors u of the products of rows, v = sum u_i row_i.
+ * False where a variance is too near 0 for that: v would be rounding. */
+static bool lift(const keeping *all, const double *values, const double *vectors, double total,
+                 size_t k, scl_components *out) {
+  const size_t d = scl_flow_features(all->flow);
+  if (!(values[k - 1] > 1e-6 * values[0])) return false;
+  for (size_t c = 0; c < k; c++) {
+    double *to = scl_matrix_row(&out->vectors, c);
+    for (size_t j = 0; j < d; j++) {
+      double sum = 0;
+      for (size_t i = 0; i < all->n; i++)
+        sum += all->columns[j * all->n + i] * vectors[c * all->n + i];
+      to[j] = sum / sqrt(values[c]);
+    }
+    point_up(to, d);
+    *scl_matrix_row(&out->variances, c) = values[c] / total;
+  }
+  return true;
+}
+
+/* room: n + k + k n numbers. */
+static scl_status by_products(keeping *all, double total, size_t k, scl_components *out,
+                              double *room, bool *found, scl_error *error) {
+  const size_t d = scl_flow_features(all->flow), n = all->n;
+  scl_symmetric *products = NULL;
+  double *values = room + n, *vectors = values + k;
+  SCL_TRY(scl_flow_walk(all->flow, true, keep_rows, all, error));
+  SCL_TRY(scl_symmetric_create(n, &products, error));
+  scl_status status =
+      scl_symmetric_accumulate(products, SCL_DTYPE_FLOAT64, all->columns, (ptrdiff_t)n, d, error);
+  if (status == SCL_STATUS_OK) status = measure(products, total, n, room, out, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_service_symmetric.eigen(products, k, values, vectors, error);
+  if (status == SCL_STATUS_OK) *found = lift(all, values, vectors, total, k, out);
+  scl_symmetric_destroy(products);
+  return status;
+}
+
+/* The same from an n x n decomposition in place of one d x d. */
+static scl_status fit_few_rows(const scl_flow *flow, double total, size_t k, scl_components *out,
+                               bool *found, scl_error *error) {
+  const size_t n = flow->source->rows, d = scl_flow_features(flow);
+  const size_t count = n * d + n + k + k * n + 1;
+  double *room = scl_allocate_array(count, sizeof *room);
+  if (room == NULL) return scl_fail_memory(error, count * sizeof *room, "centred rows");
+  keeping all = {flow, out->mean.data, room, n};
+  const scl_status status = by_products(&all, total, k, out, room + n * d, found, error);
+  scl_release(room);
+  return status;
+}
+
+/* ------------------------------------------------------------ fitting */
 
 static scl_status make_room(size_t k, size_t d, scl_components *out, scl_error *error) {
   SCL_TRY(scl_matrix_create(k, d, SCL_DTYPE_FLOAT64, &out->vectors, error));
@@ -183,6 +265,9 @@ static scl_status fit(const scl_flow *flow, size_t k, scl_components *out, scl_e
   double total;
   SCL_TRY(make_room(k, d, out, error));
   SCL_TRY(average(flow, out->mean.data, &total, error));
+  bool found = false;
+  if (flow->source->rows < d) SCL_TRY(fit_few_rows(flow, total, k, out, &found, error));
+  if (found) return SCL_STATUS_OK;
   SCL_TRY(covary(flow, out->mean.data, &covariance, error));
   const scl_status status = decompose(covariance, total, k, d, out, error);
   scl_symmetric_destroy(covariance);

@@ -13,7 +13,8 @@ typedef struct scl_components {
 } scl_components;
 
 /* Two walks: the means, then the covariance of centred rows (weighted, divided by the sum of
- * weights), summed block by block. k is at most D and the number of rows. The caller releases the
+ * weights), summed block by block; with fewer rows than D, their products in its place, unless the
+ * k-th variance is too near 0 for it. k is at most D and the number of rows. The caller releases the
  * matrices. */
 scl_status scl_pca(const scl_flow *flow, size_t k, scl_components *out, scl_error *error);
 

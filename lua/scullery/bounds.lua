@@ -13,6 +13,7 @@ local rules = options.declare("pipeline:bound", {
   theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout" } },
   lambda = { type = "number", above = 0 },
   radius = { type = "number", above = 0 },
+  C = { type = "number", above = 0 },
 })
 
 -- What a theorem is told: model, the rows that it learnt from (nil where they are not here),
@@ -123,11 +124,19 @@ local function largest_share(f)
   return math.sqrt(T) * largest -- features are phi/sqrt T
 end
 
+-- The C that was fixed before learning, or the least that the weights allow.
+local function capacity(least, o)
+  if o.C and o.C < least * (1 - 1e-9) then
+    error(("option 'C' got %g, and the weights of this model need %g"):format(o.C, least), 0)
+  end
+  return o.C or least
+end
+
 -- |phi| <= bound, and C bounds f, so that phi counts as bounded by 1.
-local function box(f, title)
+local function box(f, title, o)
   local facts = core.facts(ask(f.features.inst.phi, "instance"))
   if facts.bound == math.huge then error(title .. " needs a bounded nonlinearity", 0) end
-  return largest_share(f) * facts.bound, facts
+  return capacity(largest_share(f) * facts.bound, o), facts
 end
 
 local function need_classes(f, title)
@@ -141,7 +150,7 @@ function theorems.rks(f, data, o)
   local title = "the bound of random kitchen sinks"
   need_plain(f, title)
   need_classes(f, title)
-  local C = box(f, title)
+  local C = box(f, title, o)
   local l = ingredients(f, data, C)
   local L = l.lipschitz
   local estimation =
@@ -179,7 +188,7 @@ end
 function theorems.bases(f, data, o)
   local title = "Theorem 3.2 of random bases"
   need_plain(f, title)
-  local inst, C, facts = f.features.inst, box(f, title)
+  local inst, C, facts = f.features.inst, box(f, title, o)
   local law = core.law(ask(inst.p, "instance"), f.map_info.dim)
   local size = ({ gaussian = 1, rademacher = 1, uniform = 1 / 3, laplace = 2, spherical = 1 })[
     law and law.family or ""]
@@ -241,7 +250,7 @@ function theorems.maxout(f, data, o)
   local law = core.law(ask(inst.p, "instance"), f.map_info.dim)
   local sigma = gaussian_scale(law, title)
   local second = second_moment(inst, law)
-  local radius, C = radius_of(f, data, o), largest_share(f)
+  local radius, C = radius_of(f, data, o), capacity(largest_share(f), o)
   local l = ingredients(f, data, C * radius * longest_weight(f.map))
   local R, M = math.max(radius * sigma, 1), math.max(l.bound, 1)
   local estimation = R * M * (4 * l.lipschitz * C * math.sqrt(second / f.n) + 2 * math.abs(

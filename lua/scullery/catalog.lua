@@ -4,6 +4,7 @@
 --- source:
 ---   url, raw (its name there), sha256 of that raw file where it is known for certain, and how its text becomes the compact one (see fetch.lua):
 ---   header, drop, replace, lines, order. `content` is the sha256 of the compact file unpacked: the proof that a conversion gave the same bytes.
+--- entry.names: the names of the columns, of a file without a header.
 local UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 local FIGSHARE = "https://ndownloader.figshare.com/files/" -- the copies of the UCI files that scikit-learn fetches, with its sums
 local MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -112,6 +113,15 @@ return {
         sha256 = "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771", header = table.concat(covtype_names, ","), lines = 10000 } } },
     format = "csv", target = "Cover_Type", task = "classification", rows = 10000, columns = 55,
     about = "Covertype, the first 10,000 rows, UCI; J. Blackard and D. Dean, 1999",
+  },
+  covtype = {
+    files = { { name = "covtype.data.gz",
+      sha256 = "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+      origin = { url = FIGSHARE .. "5976039",
+        sha256 = "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771" } } },
+    format = "csv", names = covtype_names, target = "Cover_Type", task = "classification",
+    rows = 581012, columns = 55,
+    about = "Covertype, all rows, UCI; J. Blackard and D. Dean, 1999",
   },
   letter = {
     files = { { name = "letter.libsvm.gz", sha256 = "66aa84679fc99415d17ff29ba7ec1d3f4b579f578368ac1c9656e842099a910c",

@@ -93,14 +93,17 @@ end
 local function check_range(title, given, test, takes)
   if type(given) ~= "table" then error(title .. ": takes { low, high, count = n }", 3) end
   local low, high, count = given[1], given[2], given.count or 5
+  local more = false
   for name in pairs(given) do
-    if name ~= 1 and name ~= 2 and name ~= "count" then
-      error(("%s: unknown option '%s'; it takes { low, high, count = n }"):format(title,
-        tostring(name)), 3)
+    more = more or type(name) == "number" and name ~= 1 and name ~= 2
+    if type(name) ~= "number" and name ~= "count" then
+      error(("%s: unknown option '%s'%s; it takes { low, high, count = n }"):format(title,
+        tostring(name), objects.suggestion(name, { "count" })), 3)
     end
   end
-  if not (type(low) == "number" and type(high) == "number" and test(low) and test(high)) then
-    error(("%s: takes %s and a count, and got %s"):format(title, takes, options.show(given)), 3)
+  local ends = type(low) == "number" and type(high) == "number" and test(low) and test(high)
+  if more or not ends then
+    error(("%s: takes %s and count = n, and got %s"):format(title, takes, options.show(given)), 3)
   end
   local whole = type(count) == "number" and math.tointeger(count)
   if not whole or whole < 1 or whole > MOST then

@@ -268,7 +268,7 @@ local function entry_of(name)
   for known in pairs(catalog) do names[#names + 1] = known end
   table.sort(names)
   local near = options.nearest(name, names)
-  error(("no set %s%s; data.list() shows all"):format(options.show(name),
+  error(("no set %s%s; sc.data.list() shows all"):format(options.show(name),
     near and " (did you mean '" .. near .. "'?)" or ""), 0)
 end
 
@@ -290,7 +290,7 @@ function data.path(name) return locate(options.guard("data.path", 2, entry_of, n
 local function read_entry(entry, paths, o)
   if entry.format == "csv" then
     return read_csv(paths, { target = entry.target, task = entry.task, dtype = o.dtype,
-      stream = o.stream }, true)
+      stream = o.stream, columns = entry.names }, true)
   end
   if o.stream then error("option 'stream' is for sets in one .csv file", 0) end
   if entry.format == "libsvm" then
@@ -407,5 +407,7 @@ end
 --- paths of its files. Each file is checked by its SHA-256; a damaged one in the cache is fetched
 --- again. SCULLERY_DATA_URL names a mirror.
 function data.get(name) return options.guard("data.get", 1, get_set, name) end
+
+data.rotate = require("scullery.images").rotate
 
 return data

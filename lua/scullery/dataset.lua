@@ -1,5 +1,6 @@
 --- Data sets: rows, labels, and how they are split.
 local core = require "scullery.core"
+local discretize = require "scullery.discretize"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local schema = require "scullery.schema"
@@ -257,6 +258,48 @@ function Dataset:class_counts()
   return counts
 end
 
+--- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
+--- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too.
+--- Classes are the new labels, sorted.
+function Dataset:relabel(f)
+  need_labels(self, "relabel")
+  if self.task ~= "classification" then
+    error("dataset:relabel: a regression has no labels", 2)
+  end
+  if type(f) ~= "function" and (type(f) ~= "table" or getmetatable(f)) then
+    error("dataset:relabel: takes a function of a label or a table of labels, and got "
+      .. options.show(f), 2)
+  end
+  local new, code = {}, {}
+  for k, label in ipairs(self.classes) do
+    local other
+    if type(f) == "table" then other = f[label] else other = f(label) end
+    new[k] = other == nil and label or other
+  end
+  local ok, y, classes = pcall(targets.read, new, nil, "classification")
+  if not ok then error("dataset:relabel: the new labels: " .. y, 2) end
+  for value, k in pairs(targets.places(self.classes)) do code[value] = y:get(k, 1) end
+  local copy = {}
+  for key, value in pairs(self.schema or {}) do copy[key] = key ~= "target" and value or nil end
+  return remember(Dataset.internal.with(self, { classes = classes, schema = copy,
+    y = self.y:map(function(v)
+      return code[v] or error("dataset:relabel: a row has a label that is none of the classes", 0)
+    end) }))
+end
+
+-- ---------------------------------------------------------------- columns
+
+--- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
+--- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
+--- far as repeated values allow. Their ends are quantiles of the official training part where the
+--- set has parts, else of all rows.
+function Dataset:discretize(given)
+  need_memory(self, "discretize")
+  local X, names = discretize(self, given)
+  return Dataset.internal.with(self, { X = X, names = names,
+    schema = schema.plain("matrix", X:cols(), names) })
+end
+
 -- ---------------------------------------------------------------- parts
 
 local function part(self, X, y, weights)
@@ -386,8 +429,8 @@ local split_rules = options.declare("dataset:split", {
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 })
 
-local function split(self, given)
-  local o = options.check("dataset:split", given, split_rules, 0)
+-- The rows of the training part and of the test part, in order.
+local function split_rows(self, o)
   local n = #self
   if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
   local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
@@ -405,7 +448,17 @@ local function split(self, given)
   end
   table.sort(train)
   table.sort(test)
-  return select(self, train), select(self, test)
+  return train, test
+end
+
+--- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
+function Dataset.internal:set_aside(test, seed)
+  need_memory(self, "split")
+  local _, aside = split_rows(self, { test = test, seed = seed })
+  local folds = {}
+  for i = 1, #self do folds[i] = 2 end
+  for _, i in ipairs(aside) do folds[i] = 1 end
+  return folds
 end
 
 --- ds:split{ test = 0.25, seed = 0, stratify = }: a random split into a training and a test data
@@ -414,13 +467,27 @@ end
 --- class with at least two rows is on both sides, where the sizes allow it.
 function Dataset:split(given)
   need_memory(self, "split")
-  local train, test = split(self, given)
+  local train, test = split_rows(self, options.check("dataset:split", given, split_rules, 0))
+  train, test = select(self, train), select(self, test)
   local origin = dataset.origin(self)
   if origin and not origin.split then
     dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
       split = given or {} })
   end
   return train, test
+end
+
+local sample_rules = options.declare("dataset:sample", { seed = split_rules.seed,
+  rows = { type = "integer", low = 1, required = true }, stratify = split_rules.stratify })
+
+--- ds:sample{ rows =, seed = 0, stratify = }: so many rows, drawn at random without replacement, in
+--- their order; the data set itself where it has no more. stratify: as in ds:split.
+function Dataset:sample(given)
+  need_memory(self, "sample")
+  local o = options.check("dataset:sample", given, sample_rules, 0)
+  if o.rows >= #self then return self end
+  local _, rows = split_rows(self, { test = o.rows, seed = o.seed, stratify = o.stratify })
+  return select(self, rows)
 end
 
 local fold_rules = options.declare("dataset:fold_ids", {

@@ -59,11 +59,12 @@ function fetch.convert(text, origin)
   return text
 end
 
--- What a file must look like whatever its digest: so many rows below the header, so many columns.
+-- What a file must look like whatever its digest: so many rows (below the header, where there is
+-- one), so many columns.
 local function check_shape(text, file, entry)
   local from = file.origin and file.origin.url or file.name
   local _, lines = text:gsub("\n", "\n")
-  local rows = entry.format == "csv" and lines - 1 or lines
+  local rows = entry.format == "csv" and not entry.names and lines - 1 or lines
   local expected = file.rows or entry.rows
   if rows ~= expected then
     fail("%s: %d rows came where %d are expected; nothing was kept", from, rows, expected)

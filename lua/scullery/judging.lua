@@ -10,13 +10,17 @@ local ask = objects.ask
 
 local judging = {}
 
---- judging.prepare(pipeline, ds, source, choices, folds, estimate): stages, map, solver and
---- training of a choice of options.
-function judging.prepare(p, ds, source, choices, folds, estimate)
-  local prepared = ask(p, "prepare", source, choices)
-  return { prepared = prepared, solver = ask(p, "make_solver", source, prepared, choices, estimate),
-    training = core.training(source, prepared.stages, prepared.map,
-      ask(p, "training_options", ds, folds)) }
+--- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
+--- and training of a choice of options. shared: a table that keeps stages, map and training, for
+--- choices that differ in the solver alone.
+function judging.prepare(p, ds, source, choices, folds, estimate, shared)
+  shared = shared or {}
+  local prepared = shared.prepared or ask(p, "prepare", source, choices)
+  local solver = ask(p, "make_solver", source, prepared, choices, estimate)
+  shared.training = shared.training or core.training(source, prepared.stages, prepared.map,
+    ask(p, "training_options", ds, folds))
+  shared.prepared = prepared
+  return { prepared = prepared, solver = solver, training = shared.training }
 end
 
 --- judging.solve(made, without, path): fits[k] for the path's values, or the one fit of a solver
@@ -98,7 +102,7 @@ end
 -- One pass: sums per fold, models without each fold, then all judged on the fold that they did not
 -- see.
 local function shared_stages(run, ds, source, folds, k, criterion)
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
   local all = {}
   for f = 1, k do all[f] = f end
   local candidates = judging.solve(made, all, run.path)
@@ -118,24 +122,36 @@ function judging.split(ds, folds, f)
   return ds:select(inside), ds:select(outside)
 end
 
+-- values[c][1] of fits judged on `test` alone.
+local function judge_on(test, run, made, fits, criterion)
+  local classes, rows = classes_of(test), {}
+  local walk <close> = core.training(ask(test, "source_of_targets"), made.prepared.stages,
+    made.prepared.map, { classes = classes and #classes or 0, dtype = run.pipeline.dtype,
+      block = run.pipeline.block })
+  for i = 1, #test do rows[i] = i end
+  return judge(walk, { fits }, criterion, { classes = classes, solver = made.solver,
+    weights = test.weights, rows = { rows }, targets = targets_of(test) })
+end
+
+-- As shared_stages, with one of two folds to judge by: the others' features are made once.
+local function shared_aside(run, ds, source, folds, criterion)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, run.shared)
+  local fits = judging.solve(made, 1, run.path)
+  local _, test = judging.split(ds, folds, 1)
+  return { values = judge_on(test, run, made, fits, criterion), candidates = { fits },
+    made = made }
+end
+
 -- Row stages fitted anew without each fold, and parameters that are learnt from rows: nothing of a
 -- fold is seen before it is judged, at the price of a pass a fold.
-local function stages_per_fold(run, ds, _, folds, k, criterion)
+local function stages_per_fold(run, ds, folds, k, criterion)
   local values, candidates = {}, {}
   local level <close> = progress.level{ name = "fold", total = k }
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
     local made = judging.prepare(run.pipeline, train, ask(train, "source_of_targets"), run.choices)
-    local classes = classes_of(ds)
-    local walk <close> = core.training(ask(test, "source_of_targets"), made.prepared.stages,
-      made.prepared.map, { classes = classes and #classes or 0, dtype = run.pipeline.dtype,
-        block = run.pipeline.block })
     candidates[f] = judging.solve(made, 0, run.path)
-    local rows = {}
-    for i = 1, #test do rows[i] = i end
-    local of_fold = judge(walk, { candidates[f] }, criterion, { classes = classes,
-      solver = made.solver, weights = test.weights, rows = { rows }, targets = targets_of(ds) })
-    for c, one in ipairs(of_fold) do
+    for c, one in ipairs(judge_on(test, run, made, candidates[f], criterion)) do
       values[c] = values[c] or {}
       values[c][f] = one[1]
     end
@@ -145,10 +161,15 @@ local function stages_per_fold(run, ds, _, folds, k, criterion)
 end
 
 --- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
---- made}; run: pipeline, choices, path; stages: "shared" or "fold".
+--- made}; run: pipeline, choices, path, shared; k: how many of the folds are judged, 1 for a
+--- hold-out; stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
-  local apart = stages == "fold" or ask(run.pipeline, "learns", run.choices)
-  return (apart and stages_per_fold or shared_stages)(run, ds, source, folds, k, criterion)
+  if stages == "fold" or ask(run.pipeline, "learns", run.choices) then
+    return stages_per_fold(run, ds, folds, k, criterion)
+  elseif k == 1 then
+    return shared_aside(run, ds, source, folds, criterion)
+  end
+  return shared_stages(run, ds, source, folds, k, criterion)
 end
 
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
@@ -160,8 +181,9 @@ end
 
 -- ------------------------------------------------------------ folds
 
---- judging.mean(values): the mean of the folds and its standard error.
+--- judging.mean(values): the mean of the folds and its standard error, which one fold has not.
 function judging.mean(values)
+  if #values == 1 then return values[1] end
   local sum, square = 0, 0
   for _, v in ipairs(values) do sum = sum + v end
   local mean = sum / #values
@@ -185,8 +207,9 @@ function judging.check_folds(ds, folds, k)
       end
     end
     if count < 2 then
-      error(("without fold %d all rows have one class: there is nothing to tell apart; give \z
-        fewer folds"):format(f), 0)
+      error(k == 1 and "without the hold-out all rows have one class: there is nothing to tell \z
+        apart; give a smaller one" or ("without fold %d all rows have one class: there is \z
+        nothing to tell apart; give fewer folds"):format(f), 0)
     end
   end
 end

@@ -26,7 +26,7 @@ end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
   fields = "rows choices features solver after block allowance class_weights variants fitted data \z
-    classes dtype choice table schema data_known",
+    classes dtype choice table each schema data_known",
   hidden = "choices after variants fitted data dtype data_known",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
@@ -194,6 +194,12 @@ function Pipeline.internal:prepare(source, choices)
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   return { stages = made, map = map, origin = origin, seconds = seconds, components = components }
+end
+
+--- The form in which the solver takes the features, as a text: those of kernel sections depend on
+--- its penalty.
+function Pipeline.internal:feature_form(choices)
+  return self.features and whitens(self, choices) and "whitened" or "plain"
 end
 
 --- Whether something before the solver is learnt from rows in a way that folds must not share.
@@ -400,8 +406,8 @@ function Pipeline:norm()
   return guarded("pipeline:norm", f.norm, f)
 end
 
---- p:bound{ delta = 0.05, theorem = }: an upper bound of the risk that holds with probability 1 -
---- delta: a table with total, the empirical risk and the parts of the bound.
+--- p:bound{ delta = 0.05, theorem =, C = }: an upper bound of the risk that holds with probability
+--- 1 - delta: a table with total, the empirical risk and the parts of the bound.
 ---
 --- theorem:
 ---   rkhsw10 (default with K): Theorem 10 of Dube and Marchand (2023):
@@ -415,6 +421,10 @@ end
 ---     approximation is what T random features may lack.
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases: the uniform error of T features.
 ---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part.
+---
+--- C, for rks, bases and maxout: the bound on T |alpha_t| sup |phi| that was fixed before learning,
+--- as the theorems ask; f = sum_t alpha_t phi(w_t, x), and alpha_t is a weight over sqrt(T). By
+--- default the least that holds for the model.
 ---
 --- radius: the length of the longest row; by default that of the training rows. All theorems are
 --- for one target in [-1, 1] (classes are coded +-1) and models without an intercept. Each row
@@ -478,15 +488,16 @@ end
 
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
---- p:search(ds, { folds = 5, seed = 0, draws =, rule =, score =, stages =, outer =, progress = }):
---- cross-validation over all options and stages marked by sc.choose. Returns a new pipeline with
---- the best options, fitted to all rows, with .choice (option -> value) and .table (a row for each
---- cell: choice, mean, stderr, folds = the scores of the folds, unconverged = fits that did not
---- converge).
+--- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
+--- outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
+--- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
+--- unconverged = fits that did not converge).
 ---
 --- folds: a number from 2 (stratified for a classification); or "loo" (leave-one-out) or "gcv"
 --- (generalised cross-validation), for solvers that compute them without fitting again, as ridge
---- does.
+--- does. holdout: in place of folds, a share of the rows or their number: cells are judged on the
+--- rows that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
 --- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
 --- squared error), which need no extra pass; the name of a metric of sc.metrics ("auc", "f1",
@@ -504,6 +515,10 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- stages once to all rows; "fold" fits them without each fold. outer = k: repeats the whole search
 --- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
 --- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
+---
+--- each = "solver", or the name of a searched option: .each has, for each value of that option (for
+--- a stage its name), the best pipeline with it, fitted. Solvers that are compared share the passes
+--- over the rows.
 ---
 --- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
 --- option is the smallest or the largest that was tried, the table and p:info().note say so

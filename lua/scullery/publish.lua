@@ -231,12 +231,15 @@ end
 --- The comment that the script begins with is the text of both pages: its first paragraph is the
 --- title, unless one is given; lines that are indented are shown as they are.
 ---
---- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ... },
---- title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Each file is
---- written whole or not at all. Returns the list of paths.
+--- tables: exp:compare{}, exp:table{}, or { columns = { name, ... }, rows = { { value, ... }, ...
+--- }, title =, notes = {} }. experiment: its costs and cells stand at the end of the page. Files
+--- are written whole or not at all. Returns the list of paths.
 function publish.run(stem, given)
   check_stem(stem)
   local o = options.check("publish", given or {}, rules, 0)
+  if #o.tables == 0 and #o.figures == 0 and not o.experiment then
+    fail("there is nothing to publish: give tables, figures or an experiment")
+  end
   local about = { title = o.title, figures = o.figures, experiment = o.experiment, tables = {} }
   for i, value in ipairs(o.tables) do about.tables[i] = table_of(value, i) end
   for i, fig in ipairs(o.figures) do

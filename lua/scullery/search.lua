@@ -1,7 +1,8 @@
 --- Cross-validation over everything marked by sc.choose. One pass over the data per choice of
 --- features: folds are accumulated apart in it, the model without a fold comes from the sums of the
---- others, and every value of the solver's path option reuses them; solvers that share no sums are
---- run side by side, a fold each. A second pass judges all candidates at once.
+--- others, and every value of the solver's path option reuses them, as do other solvers and other
+--- options of theirs; solvers that share no sums are run side by side, a fold each. A second pass
+--- judges all candidates at once.
 local choose = require "scullery.choose"
 local core = require "scullery.core"
 local criteria = require "scullery.criteria"
@@ -22,12 +23,17 @@ local estimates = { loo = true, gcv = true } -- what a solver may tell of its ow
 local rules = options.declare("pipeline:search", {
   folds = { test = function(v) return estimates[v] or math.type(v) == "integer" and v >= 2 end,
             takes = "a whole number of at least 2, \"loo\" or \"gcv\"", default = 5 },
+  holdout = { test = function(v)
+    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
+  end,
+              takes = "a share between 0 and 1, or a number of rows" },
   seed = { type = "integer", default = 0 },
   score = criteria.rule,
   stages = { choices = { "shared", "fold" }, default = "shared" },
   draws = { type = "integer", low = 1, high = choose.MOST },
   rule = { choices = { "best", "one_se" }, default = "best" },
   outer = { type = "integer", low = 2 },
+  each = { type = "string" },
   progress = progress.rule,
 })
 
@@ -115,12 +121,51 @@ local function plan(self, o)
   return runs, cells
 end
 
+-- What a run makes before its solver, as a text: stages, features, choices about them, and the
+-- pipeline's own options. number: a number for each object.
+local function key_before_solver(run, number)
+  local p, parts = run.pipeline, {}
+  for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
+  table.insert(parts, p.features and number[p.features] or 0)
+  table.insert(parts, ask(p, "feature_form", run.choices))
+  local names = {}
+  for name in pairs(run.choices) do
+    if not name:find("^solver%.") then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. number[run.choices[name]] end
+  return table.concat(parts, " ")
+end
+
+-- The runs so that those which differ in the solver alone are neighbours, with a table `shared` for
+-- what they have in common; index: the place of each among the runs before.
+local function group(runs)
+  local count, keys, first = 0, {}, {}
+  local number = setmetatable({}, { __index = function(self, object)
+    count = count + 1
+    self[object] = count
+    return count
+  end })
+  for i, run in ipairs(runs) do
+    local key = key_before_solver(run, number)
+    keys[key] = keys[key] or {}
+    first[key] = first[key] or i
+    run.index, run.shared = i, keys[key]
+  end
+  local place = {}
+  for key, shared in pairs(keys) do place[shared] = first[key] end
+  table.sort(runs, function(a, b)
+    if a.shared ~= b.shared then return place[a.shared] < place[b.shared] end
+    return a.index < b.index
+  end)
+end
+
 -- ------------------------------------------------------------ one run
 
 -- The solver's own estimate, from one fit on all rows.
 local function own_estimate(run, ds, source, what, o)
   local estimate = o.folds == "loo" and what == "error" and "loo_error" or o.folds
-  local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate)
+  local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
   local fits = judging.solve(made, 0, run.path)
   return { fits = fits, candidates = { fits }, made = made }
 end
@@ -197,14 +242,13 @@ local function chosen_pipeline(p, choices)
   return copy
 end
 
--- Fit the chosen cell on all rows; what its run made is used again where it was kept.
-local function refit(ds, source, cells, kept)
-  local cell = cells.best
+-- Fit a cell on all rows; what its run made is used again where it was kept.
+local function refit(ds, source, cell, kept)
   local run = cell.run
   local _ <close> = core.level "fit"
   local result = chosen_pipeline(run.pipeline, cell.choice)
-  local made = kept and kept.run == run and kept.made or judging.prepare(run.pipeline, ds, source,
-    cell.choice)
+  local made = judging.prepare(run.pipeline, ds, source, cell.choice, nil, nil,
+    kept and kept.run.shared == run.shared and kept.made or nil)
   local path = run.path and { values = { cell.choice[run.path.path] } }
   local fits = judging.solve(made, 0, path)
   local solver = made.solver
@@ -212,7 +256,46 @@ local function refit(ds, source, cells, kept)
   return ask(result, "keep", ds, made.prepared, solver, fits[1])
 end
 
+-- The column that the option `each` names: "solver" for the stage that is one, or nil where there
+-- is one solver only.
+local function column_of_each(self, cells, each)
+  for _, name in ipairs(cells.names) do
+    local one = self.variants and self.variants[1].choice[name]
+    if name == each or each == "solver" and one and one == self.variants[1].pipeline.solver then
+      return name
+    end
+  end
+  if each == "solver" then return nil end
+  error(("each = %s: that is no searched option%s"):format(options.show(each),
+    objects.suggestion(each, cells.names)), 0)
+end
+
+-- Pipelines by the value of a column (of stages: by their label), each the best with that value.
+local function best_of_each(ds, source, cells, name, kept)
+  local labels, best, fitted = search_table.labels_of(cells, name), {}, {}
+  for _, cell in ipairs(cells) do
+    local value = cell.choice[name]
+    local key = type(value) == "table" and labels[search_table.key_of(value)] or value
+    if key ~= nil and (not best[key] or cells:better(cell.mean, best[key].mean)) then
+      best[key] = cell
+    end
+  end
+  for key, cell in pairs(best) do
+    fitted[key] = refit(ds, source, cell, kept)
+    fitted[key].choice, fitted[key].table = cell.choice, cells
+  end
+  return fitted
+end
+
 -- ------------------------------------------------------------ stopping half-way
+
+-- The order of the grid, which runs with a common pass leave.
+local function sort_cells(cells)
+  table.sort(cells, function(a, b)
+    if a.run ~= b.run then return a.run.index < b.run.index end
+    return a.index < b.index
+  end)
+end
 
 local Stopped = objects.class("search stopped", { fields = "message table choice cells" })
 
@@ -225,6 +308,7 @@ end
 -- cells = how many there were to be }.
 local function stop(message, cells, planned)
   if #cells == 0 then error(message, 0) end
+  sort_cells(cells)
   cells.place = best_place(cells)
   error(setmetatable({ message = options.plain(message), table = cells,
     choice = cells.best.choice, cells = planned }, Stopped), 0)
@@ -234,7 +318,7 @@ end
 local function summarise(result, c)
   if result.fits then return result.fits[c].score end
   local mean, stderr = judging.mean(result.values[c])
-  return mean, stderr, result.values[c]
+  return mean, stderr, stderr and result.values[c]
 end
 
 local function add_cells(cells, run, result)
@@ -248,22 +332,26 @@ local function add_cells(cells, run, result)
     if not mean or mean ~= mean then mean = cells.larger and -math.huge or math.huge end
     local unconverged = judging.unconverged(result.candidates, c)
     cells[#cells + 1] = { choice = choice, mean = mean, stderr = stderr, folds = values,
-      unconverged = unconverged, run = run }
+      unconverged = unconverged, run = run, index = c }
   end
 end
 
 local function run_all(ds, source, folds, runs, cells, o, criterion)
   local kept, best
   local level <close> = progress.level{ name = "search", total = #runs }
-  for _, run in ipairs(runs) do
+  for i, run in ipairs(runs) do
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
-      or judging.run(run, ds, source, folds, o.folds, criterion, o.stages)
+      or judging.run(run, ds, source, folds, o.judged, criterion, o.stages)
     local first = #cells + 1
     add_cells(cells, run, result)
     for c = first, #cells do
       if not best or cells:better(cells[c].mean, best) then
         best, kept = cells[c].mean, { run = run, made = result.made }
       end
+    end
+    local following = runs[i + 1]
+    if not following or following.shared ~= run.shared then
+      run.shared.prepared, run.shared.training = nil, nil
     end
     level:step()
   end
@@ -278,7 +366,7 @@ local function check(self, ds, o)
   if not ask(self, "is_searched") then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
-  if math.type(o.folds) == "integer" and o.folds > n then
+  if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
   end
   local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
@@ -293,9 +381,9 @@ local function check(self, ds, o)
   if estimates[o.folds] and o.stages == "fold" then
     error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
   end
-  if estimates[o.folds] and o.rule == "one_se" then
-    error(("rule = \"one_se\" needs a standard error, which folds = \"%s\" does not give: give \z
-      folds = k"):format(o.folds), 0)
+  if (estimates[o.folds] or o.holdout) and o.rule == "one_se" then
+    error(("rule = \"one_se\" needs a standard error, which %s does not give: give folds = k")
+      :format(o.holdout and "a hold-out" or ("folds = \"%s\""):format(o.folds)), 0)
   end
   return criterion
 end
@@ -307,7 +395,8 @@ local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
-  inner.outer, inner.progress = nil, nil -- which is told already
+  inner.outer, inner.progress, inner.judged = nil, nil, nil -- which is told already
+  if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do
     local train, test = judging.split(ds, folds, f)
@@ -329,21 +418,38 @@ local function tell_unconverged(cells)
   end
 end
 
+-- The fold of each row, and how many folds are judged: one for a hold-out.
+local function folds_of(ds, o)
+  if o.holdout then return ask(ds, "set_aside", o.holdout, o.seed), 1 end
+  if estimates[o.folds] then return nil end
+  return ds:fold_ids{ k = o.folds, seed = o.seed }, o.folds
+end
+
 local function run_whole(self, data, o)
   local ds = dataset.coerce(data)
   local criterion = check(self, ds, o)
-  local folds = not estimates[o.folds] and ds:fold_ids{ k = o.folds, seed = o.seed } or nil
-  if folds then judging.check_folds(ds, folds, o.folds) end
+  local folds, judged = folds_of(ds, o)
+  o.judged = judged
+  if folds then judging.check_folds(ds, folds, o.judged) end
   local source = ask(ds, "source_of_targets")
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
+  local column = o.each and column_of_each(self, cells, o.each)
+  group(runs)
   cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
   if not ok then stop(kept, cells, planned) end
+  sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
-  local done, result = pcall(refit, ds, source, cells, kept)
+  local done, result = pcall(refit, ds, source, cells.best, kept)
   if not done then stop(result, cells, planned) end
+  if column then
+    done, result.each = pcall(best_of_each, ds, source, cells, column, kept)
+    if not done then stop(result.each, cells, planned) end
+  elseif o.each then
+    result.each = { [result.solver.name] = result }
+  end
   local choice = cells.best.choice
   if o.outer then
     local through, outer = pcall(nested, self, ds, o, criterion)
@@ -351,7 +457,7 @@ local function run_whole(self, data, o)
     cells.outer = outer
   end
   tell_unconverged(cells)
-  for _, cell in ipairs(cells) do cell.run = nil end
+  for _, cell in ipairs(cells) do cell.run, cell.index = nil, nil end
   result.choice, result.table = choice, cells
   local report, notes = result.fitted.report, cells:notes()
   if report.note then table.insert(notes, 1, report.note) end
@@ -362,6 +468,9 @@ end
 --- search.run(pipeline, data, options): see Pipeline:search.
 function search.run(self, data, given)
   local o = options.check("pipeline:search", given, rules, 0)
+  if o.holdout and given.folds then
+    error("pipeline:search: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
+  end
   return progress.watched("pipeline:search", o.progress, run_whole, self, data, o)
 end
 

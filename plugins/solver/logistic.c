@@ -12,7 +12,11 @@
  *
  *   x <- x - eta_t (mean over the batch of the slope + lambda a),   eta_t = 1/(L sqrt(1 + t/E)),
  *
- * L the curvature of the first batch, `bend` mean ||phi||^2 + lambda, and E the steps of an epoch.
+ * E the steps of an epoch. L is the expected smoothness of batches of m rows (Gower et al. 2019),
+ * `bend` ((1 - 1/m) top + mean ||phi||^2 / m) + lambda, top the largest eigenvalue of mean phi phi',
+ * both from the first batch. With an intercept the steps are those in phi - centre, the mean of the
+ * first batch: the same objective, without the large curvature that features of one sign have along
+ * their mean, which b takes on.
  * The iterates of the last epoch are averaged (Polyak and Juditsky 1992), which removes most of the
  * noise. With rows held out, the average over each epoch is judged on them.
  *
@@ -121,19 +125,89 @@ typedef struct descent {
   double *x, *average;    /* as the risk's */
   double *slopes;         /* batch x c */
   double mean_row_weight; /* of all rows: a batch is drawn evenly, and heavy rows count more */
+  double *centre;         /* D; 0 without an intercept, and for batches too small to tell it */
+  double *shift, *sum;    /* c each: centre'a, and the slopes of a batch summed */
+  double *power;          /* D + batch, for the largest eigenvalue */
 } descent;
 
-/* `bend` mean ||phi||^2 + lambda, over a batch */
-static double curvature_of(const descent *d, const scl_rows *rows) {
+enum { CENTRED_ROWS = 10, POWER_STEPS = 30 };
+
+static void find_centre(descent *d, const scl_rows *rows) {
+  const size_t features = d->risk->problem->features;
+  const double *phi = rows->features.data;
+  memset(d->centre, 0, features * sizeof *d->centre);
+  if (!d->risk->intercept || rows->count < CENTRED_ROWS) return;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < features; j++)
+      d->centre[j] +=
+          phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j] / (double)rows->count;
+}
+
+/* mean ||phi - centre||^2 over a batch */
+static double mean_square(const descent *d, const scl_rows *rows) {
   const size_t features = d->risk->problem->features;
   const double *phi = rows->features.data;
   double square = 0;
   for (size_t i = 0; i < rows->count; i++)
     for (size_t j = 0; j < features; j++) {
-      const double x = phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j];
+      const double x = phi[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j] - d->centre[j];
       square += x * x;
     }
-  return d->bend * (square / (double)rows->count + d->risk->intercept) + d->risk->lambda;
+  return square / (double)rows->count;
+}
+
+/* The largest eigenvalue of mean (phi - centre)(phi - centre)', by the power method from fixed
+ * weights of the rows. */
+static double top_eigenvalue(const descent *d, const scl_rows *rows) {
+  const scl_dense_algebra *dense = d->risk->problem->host->dense;
+  const size_t features = d->risk->problem->features, count = rows->count;
+  const ptrdiff_t stride = rows->features.row_stride;
+  const double *phi = rows->features.data;
+  double *v = d->power, *u = v + features, top = 0;
+  for (size_t i = 0; i < count; i++)
+    u[i] = sin((double)i + 1); /* no symmetry of the rows */
+  for (int step = 0; step <= POWER_STEPS; step++) {
+    double sum = 0, along = 0;
+    for (size_t i = 0; i < count; i++)
+      sum += u[i];
+    dense->gemm(1, 0, features, 1, count, 1, phi, stride, u, 1, 0, v, 1);
+    for (size_t j = 0; j < features; j++)
+      v[j] -= sum * d->centre[j];
+    const double length = sqrt(risk_dot(features, v, v));
+    if (!(length > 0)) return top;
+    for (size_t j = 0; j < features; j++) {
+      v[j] /= length;
+      along += v[j] * d->centre[j];
+    }
+    dense->gemm(0, 0, count, 1, features, 1, phi, stride, v, 1, 0, u, 1);
+    for (size_t i = 0; i < count; i++)
+      u[i] -= along;
+    top = risk_dot(count, u, u) / (double)count;
+  }
+  return top;
+}
+
+static double curvature_of(const descent *d, const scl_rows *rows) {
+  const double share = 1 / (double)rows->count,
+               square = (1 - share) * top_eigenvalue(d, rows) + share * mean_square(d, rows);
+  return d->bend * (square + d->risk->intercept) + d->risk->lambda;
+}
+
+/* The step in a of the centred rows, once that of the rows is done: b takes on what centre'a loses,
+ * so that x stays in the features as they are. */
+static void recentre(descent *d, double step) {
+  const size_t features = d->risk->problem->features, c = d->risk->columns;
+  double *b = d->x + features * c;
+  for (size_t j = 0; j < c; j++)
+    b[j] += d->shift[j];
+  memset(d->shift, 0, c * sizeof *d->shift);
+  for (size_t k = 0; k < features; k++)
+    for (size_t j = 0; j < c; j++) {
+      d->x[k * c + j] += step * d->centre[k] * d->sum[j];
+      d->shift[j] += d->centre[k] * d->x[k * c + j];
+    }
+  for (size_t j = 0; j < c; j++)
+    b[j] -= d->shift[j];
 }
 
 /* From the scores of a batch to weighted slopes, in place. */
@@ -162,14 +236,21 @@ static scl_status descend_batch(void *context, const scl_rows *rows, scl_error *
   const double *phi = rows->features.data;
   double *b = d->x + features * c;
   (void)error;
-  if (d->curvature == 0) d->curvature = fmax(curvature_of(d, rows), 1e-300);
+  if (d->curvature == 0) {
+    find_centre(d, rows);
+    d->curvature = fmax(curvature_of(d, rows), 1e-300);
+  }
   dense->gemm(0, 0, rows->count, c, features, 1, phi, stride, d->x, columns, 0, d->slopes, columns);
   differentiate(d, rows);
   const double eta = d->eta / d->curvature, step = eta / (double)d->batch;
-  for (size_t i = 0; r->intercept && i < rows->count * c; i++)
-    b[i % c] -= step * d->slopes[i];
+  memset(d->sum, 0, c * sizeof *d->sum);
+  for (size_t i = 0; i < rows->count * c; i++)
+    d->sum[i % c] += d->slopes[i];
+  for (size_t j = 0; r->intercept && j < c; j++)
+    b[j] -= step * d->sum[j];
   dense->gemm(1, 0, features, c, rows->count, -step, phi, stride, d->slopes, columns,
               1 - eta * r->lambda, d->x, columns);
+  if (r->intercept) recentre(d, step);
   return SCL_STATUS_OK;
 }
 
@@ -220,13 +301,20 @@ static scl_status open_descent(descent *d, const logistic *self, const risk *r, 
   d->epoch = (n + batch - 1) / batch;
   d->steps = (size_t)ceil(self->epochs * (double)d->epoch);
   d->mean_row_weight = r->total / (double)n;
-  d->x = host->allocate((2 * r->size + batch * r->columns + 1) * sizeof *d->x);
+  const size_t features = r->problem->features, c = r->columns,
+               numbers = 2 * r->size + batch * c + 2 * features + 2 * c + batch + 1;
+  d->x = host->allocate(numbers * sizeof *d->x);
   if (d->x == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for batches of %zu rows",
                       batch);
   d->average = d->x + r->size;
   d->slopes = d->average + r->size;
+  d->shift = d->slopes + batch * c;
+  d->sum = d->shift + c;
+  d->centre = d->sum + c;
+  d->power = d->centre + features;
   memset(d->x, 0, r->size * sizeof *d->x);
+  memset(d->shift, 0, c * sizeof *d->shift);
   return SCL_STATUS_OK;
 }
 
@@ -296,16 +384,17 @@ static const void *ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
-    .doc =
-        "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
-        "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
-        "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
-        "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
-        "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
-        "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; with\n"
-        "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
-        "after `patience` epochs without a smaller one.\n"
-        "Probabilities are its own: the logistic function, or softmax.",
+    .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
+           "l = log(1 + exp(-y f)); k classes, a column a class: l = log sum_j exp f_j - f_y.\n"
+           "method = \"lbfgs\" takes one sweep over the rows an iteration and ends when the\n"
+           "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
+           "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
+           "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; "
+           "with an\n"
+           "intercept the steps are those of features less their mean over the first batch; with\n"
+           "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
+           "after `patience` epochs without a smaller one.\n"
+           "Probabilities are its own: the logistic function, or softmax.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(

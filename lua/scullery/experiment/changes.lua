@@ -53,7 +53,7 @@ end
 local function columns_of(record) return table.concat(values.sorted(record.result), ", ") end
 
 --- changes.watch_columns(run): a function of (place, record) that tells of results whose columns
---- are those of no result before.
+--- are those of no result before, where earlier runs left some: cells of one run may differ.
 function changes.watch_columns(run)
   local known, first = {}, nil
   local function know(record)
@@ -66,8 +66,8 @@ function changes.watch_columns(run)
     local record = run.store.latest[cell.key]
     if record and record.status == "done" then know(record) end
   end
+  local earlier = first
   return function(_, record)
-    local earlier = first
     local columns = record.status == "done" and know(record)
     if columns and earlier then
       running.say(run, "results have the columns %s, where earlier ones have %s",

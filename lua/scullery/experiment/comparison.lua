@@ -2,11 +2,12 @@
 local csv_text = require "scullery.csv_text"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local shown = require "scullery.experiment.shown"
 local text_table = require "scullery.text_table"
 local values = require "scullery.experiment.values"
 
 local Comparison = objects.class("comparison", { example = "comparison",
-  fields = "names value rows notes digits title" })
+  fields = "names value rows notes digits title label" })
 
 local comparison = { class = Comparison }
 
@@ -61,14 +62,22 @@ local function ratio_of(row, digits)
   local square = (row.error or 0) ^ 2 + (row.published_error or 0) ^ 2
   if excess == 0 then return 0.0 end
   if row.error == nil and row.published_error == nil then return nil end
-  return square > 0 and excess / math.sqrt(square) or math.huge
+  local noise = 1e-12 * math.max(math.abs(row.mean), math.abs(row.mean - row.difference))
+  return square > noise ^ 2 and excess / math.sqrt(square) or math.huge -- 0 but for rounding
 end
 
-local function row_of(group, leaf, digits)
+-- The standard error of a published number that has none, but is the mean of so many runs: runs
+-- that spread as ours do.
+local function error_of(leaf, group, runs)
+  if leaf.error or not runs or not group.error then return leaf.error end
+  return group.error * math.sqrt(group.count / runs)
+end
+
+local function row_of(group, leaf, digits, runs)
   local row = { labels = group.labels, mean = group.mean, error = group.error,
     count = group.count, seconds = group.seconds }
   if leaf then
-    row.published, row.published_error = leaf.mean, leaf.error
+    row.published, row.published_error = leaf.mean, error_of(leaf, group, runs)
     row.difference = row.mean - leaf.mean
     row.ratio = ratio_of(row, digits)
   end
@@ -80,17 +89,17 @@ local function counted(count, noun)
 end
 
 --- comparison.new{ groups = { { labels, mean, error, count, seconds }, ... }, names =, value =,
---- published =, digits =, title =, notes = }: see exp:compare.
+--- published =, digits =, runs =, title =, label =, notes = }: see exp:compare.
 function comparison.new(given)
   local leaves, found = {}, 0
   for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
     leaves[key_of(leaf.labels)] = leaf
   end
   local self = { names = given.names, value = given.value, rows = {}, digits = given.digits,
-    title = given.title, notes = given.notes }
+    title = given.title, label = given.label, notes = given.notes }
   for _, group in ipairs(given.groups) do
     local leaf = leaves[key_of(group.labels)]
-    self.rows[#self.rows + 1] = row_of(group, leaf, given.digits)
+    self.rows[#self.rows + 1] = row_of(group, leaf, given.digits, given.runs)
     if leaf then found, leaves[key_of(group.labels)] = found + 1, nil end
   end
   local missing = {}
@@ -100,6 +109,10 @@ function comparison.new(given)
     table.insert(self.notes, ("%s without a cell of ours: %s"):format(
       counted(#missing, "published number"), table.concat(missing, "; ")))
   end
+  if given.runs then
+    table.insert(self.notes, ("the errors of the published numbers, of %s, are from the spread of \z
+      ours"):format(counted(given.runs, "run")))
+  end
   if found == 0 then
     table.insert(self.notes, "no cell has a published number")
   end
@@ -108,13 +121,10 @@ end
 
 -- ---------------------------------------------------------------- as a table
 
-local function rounded(number, digits)
-  return digits and ("%%.%df"):format(digits):format(number) or ("%.6g"):format(number)
-end
-
 local function with_error(mean, error, digits)
   if not mean then return "-" end
-  local said = rounded(mean, digits)
+  if not digits then return shown.mean{ mean = mean, error = error } end
+  local said = ("%%.%df"):format(digits):format(mean)
   return error and error == error and ("%s +- %.2g"):format(said, error) or said
 end
 
@@ -126,7 +136,7 @@ end
 --- internal cells: the heads of its columns, and its rows as texts.
 function Comparison.internal.cells(self)
   local heads = { table.unpack(self.names) }
-  for _, name in ipairs{ "published", "ours", "difference", "standard errors", "seconds" } do
+  for _, name in ipairs{ self.label, "ours", "difference", "standard errors", "seconds" } do
     heads[#heads + 1] = name
   end
   local rows, finer = {}, self.digits and self.digits + 1

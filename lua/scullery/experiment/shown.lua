@@ -22,12 +22,21 @@ local function named(list)
   return table.concat(parts, ", ")
 end
 
---- shown.mean(one): "0.25 +- 0.01" of { mean, error }.
-function shown.mean(one)
-  if one.mean ~= one.mean then return "nan" end
-  local said = ("%.6g"):format(one.mean)
-  return one.error and ("%s +- %.2g"):format(said, one.error) or said
+--- shown.with_error(mean, error, sign): "0.0352 +- 0.0037" for the sign "+-": the mean to the
+--- second digit of its standard error; "0.0352 +- 0" where that is 0 within rounding; the mean
+--- alone where there is none.
+function shown.with_error(mean, error, sign)
+  if mean ~= mean then return "nan" end
+  if not error or error ~= error or error == math.huge then return ("%.6g"):format(mean) end
+  if error <= 1e-12 * math.abs(mean) then return ("%.6g %s 0"):format(mean, sign) end
+  local digits = 1 - math.floor(math.log(error, 10))
+  if digits < 0 or digits > 12 then return ("%.6g %s %.2g"):format(mean, sign, error) end
+  local form = ("%%.%df %s %%.%df"):format(digits, sign, digits)
+  return form:format(mean, error)
 end
+
+--- shown.mean(one): "0.250 +- 0.010" of { mean, error }.
+function shown.mean(one) return shown.with_error(one.mean, one.error, "+-") end
 
 local Row = { __name = "experiment row" }
 

@@ -240,7 +240,8 @@ local function columns_of(about, name)
   return list
 end
 
-local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" } }
+local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" },
+  title = { type = "string" } }
 options.declare("experiment:table", table_rules)
 
 --- summary.table(exp, given): see Experiment:table.
@@ -252,7 +253,8 @@ function summary.table(exp, given)
   check_names(across, exp.options, "option")
   if o.rows == nil then names = rest(about, across) else check_covered(about, names, across) end
   local columns = columns_of(about, o.columns)
-  local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about) }
+  local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about),
+    title = o.title }
   for j, column in ipairs(columns) do self.column_names[j] = column.name end
   for i, group in ipairs(grouped(about.rows, names)) do
     self.rows[i] = line_of(group, names, columns)
@@ -316,24 +318,46 @@ function summary.series(exp, given)
 end
 
 local best_rules = rules{ value = { type = "string" },
-  smallest = { type = "boolean", default = true } }
+  smallest = { type = "boolean", default = true }, most = { type = "table", default = {} } }
 options.declare("experiment:best", best_rules)
+
+local function check_most(most, columns)
+  for name, limit in next, most do
+    if type(limit) ~= "number" then
+      fail("option most: %s is %s; it takes a number for a result", options.show(name),
+        options.show(limit))
+    end
+    check_names({ name }, columns, "result")
+  end
+end
+
+-- Whether the means of some rows are within the limits.
+local function within(rows, most, over)
+  for name, limit in next, most do
+    local one = mean_of(rows, name, over)
+    if not (one and one.mean <= limit) then return false end
+  end
+  return true
+end
 
 --- summary.best(exp, given): see Experiment:best.
 function summary.best(exp, given)
   local o = options.check("experiment:best", given or {}, best_rules, 0)
   local about, best = asked(exp, o), nil
   local value, names = single(about), {}
+  check_most(o.most, exp.columns)
   for _, name in ipairs(exp.options) do
     if not contains(about.over, name) then names[#names + 1] = name end
   end
   for _, group in ipairs(grouped(about.rows, names)) do
     local one = mean_of(group.rows, value, about.over)
-    if one and one.mean == one.mean and (not best or o.smallest and one.mean < best.mean
-      or not o.smallest and one.mean > best.mean) then
+    local better = one and one.mean == one.mean and (not best
+      or o.smallest and one.mean < best.mean or not o.smallest and one.mean > best.mean)
+    if better and within(group.rows, o.most, about.over) then
       best = { cell = group.cell, mean = one.mean, error = one.error, count = one.count }
     end
   end
+  if not best and next(o.most) then return nil end
   if not best then fail("no cell has a number in '%s'", value) end
   return shown.best(best, value)
 end
@@ -343,7 +367,8 @@ end
 local compare_rules = rules{ published = { type = "table", required = true },
   rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
   columns = { type = "string" }, value = { type = "string" },
-  digits = { type = "integer", low = 0, high = 12 }, title = { type = "string" } }
+  digits = { type = "integer", low = 0, high = 12 }, runs = { type = "integer", low = 1 },
+  title = { type = "string" }, label = { type = "string", default = "published" } }
 options.declare("experiment:compare", compare_rules)
 
 -- The mean seconds of a fit: of the result of that name where there is one, else of the cell.
@@ -370,8 +395,8 @@ function summary.compare(exp, given)
     end
   end
   return require("scullery.experiment.comparison").new{ groups = list, names = names,
-    value = value, published = o.published, digits = o.digits, title = o.title,
-    notes = notes_of(exp, about) }
+    value = value, published = o.published, digits = o.digits, runs = o.runs, title = o.title,
+    label = o.label, notes = notes_of(exp, about) }
 end
 
 return summary

@@ -3,6 +3,7 @@
 local groups = require "scullery.experiment.groups"
 local html = require "scullery.report.html"
 local pictures = require "scullery.pictures.experiment"
+local shown = require "scullery.experiment.shown"
 local values = require "scullery.experiment.values"
 
 local report = {}
@@ -13,17 +14,6 @@ local MOST_ROWS, MOST_FIGURES, MOST_MESSAGE, MOST_TEXTS = 500, 24, 2000, 10
 
 local function counted(count, noun)
   return ("%d %s"):format(count, count == 1 and noun or noun .. "s")
-end
-
---- report.with_error(mean, error): "0.0352 ± 0.0037": the mean to the second digit of its standard
---- error, which is 0 within rounding; the mean alone where there is none.
-function report.with_error(mean, error)
-  if not error or error ~= error or error == math.huge then return ("%.6g"):format(mean) end
-  if error <= 1e-12 * math.abs(mean) then return ("%.6g ± 0"):format(mean) end
-  local digits = 1 - math.floor(math.log(error, 10))
-  if digits < 0 or digits > 12 then return ("%.6g ± %.2g"):format(mean, error) end
-  local form = ("%%.%df ± %%.%df"):format(digits, digits)
-  return form:format(mean, error)
 end
 
 local function duration(seconds)
@@ -56,7 +46,7 @@ local function columns_of(grouped)
   for _, name in ipairs(grouped.results) do
     list[#list + 1] = { name, true, function(group)
       local one = group.results[name]
-      return one and report.with_error(one.mean, one.error)
+      return one and shown.with_error(one.mean, one.error, "±")
     end }
   end
   list[#list + 1] = { "time", true, function(group)

@@ -1,0 +1,82 @@
+-- Figure 1 of "Random Maxout Features" (Mroueh, Rennie and Goel 2015): distances between 100 points
+-- of the unit circle before and after the maxout map, for pools of 8 and of 32 projections.
+--
+--   scullery scripts/maxout/figure1.lua [--quick] [--features 1000] [--out out]
+--
+-- The paper prints a picture and no numbers. It reads from it a linear regime for small distances,
+-- then saturation, the earlier the larger q. Here the table measures that: the distances of points
+-- at which that of their features has come to 50, 75 and 90 % of its largest. Beside the points are
+-- drawn the distances by the exact kernel of the features and by the kernel that theorem 1 of the
+-- paper states. The points lie on the former (see theorem1.lua); under the latter there would be no
+-- linear regime, as its distances begin like the root of those of the points.
+local sc = require "scullery"
+local args = sc.arguments{ quick = false, features = 1000, out = "out" }
+
+-- Points of the unit circle at these angles.
+local function circle(angles)
+  local rows = {}
+  for i, angle in ipairs(angles) do rows[i] = { math.cos(angle), math.sin(angle) } end
+  return sc.matrix(rows)
+end
+
+-- Of all pairs i > j from K(x, x), K(z, z) and K(x, z): ||Phi(x) - Phi(z)||.
+local function distances(K)
+  local list = {}
+  for i = 1, K:rows() do
+    for j = 1, i - 1 do
+      list[#list + 1] = math.sqrt(math.max(K:get(i, i) + K:get(j, j) - 2 * K:get(i, j), 0))
+    end
+  end
+  return list
+end
+
+local function rms(list, other)
+  local sum = 0
+  for i, value in ipairs(list) do sum = sum + (value - other[i]) ^ 2 end
+  return math.sqrt(sum / #list)
+end
+
+-- Every `step`-th pair, as points of a picture.
+local function thinned(x, y, step, label)
+  local series = { x = {}, y = {}, label = label }
+  for i = 1, #x, step do
+    table.insert(series.x, x[i])
+    table.insert(series.y, y[i])
+  end
+  return series
+end
+
+local n = args.quick and 30 or 100
+local X = circle((sc.rand{ n, 1, seed = 1 } * (2 * math.pi)):t():totable()[1])
+local before = distances(X * X:t())
+local order = sc.range(1, #before)
+table.sort(order, function(a, b) return before[a] < before[b] end)
+
+local panels, found = {}, { columns = { "q", "at 50 %", "75 %", "90 %", "rms error of the points",
+  "against theorem 1" }, rows = {}, title = "Distances of points at which that of their features \z
+  is that share of its largest; distance of the features from the kernels" }
+for k, q in ipairs{ 8, 32 } do
+  local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.maxout{ q = q } }
+  local K = inst:kernel(X, X)
+  local after = distances(inst:features{ T = args.features, seed = 1 }:fit(X):kernel(X, X))
+  local exact, norm = distances(K), K:get(1, 1)
+  local theorem = distances(inst:collision(X, X):mul(X * X:t()) * norm)
+  local row = { q }
+  for s, share in ipairs{ 0.5, 0.75, 0.9 } do
+    for _, i in ipairs(order) do
+      if exact[i] >= share * exact[order[#order]] then
+        row[s + 1] = before[i]
+        break
+      end
+    end
+  end
+  row[5], row[6] = rms(after, exact), rms(after, theorem)
+  found.rows[k] = row
+  panels[k] = sc.plot.scatter{ title = ("q = %d"):format(q), x_label = "distance of the points",
+    y_label = "distance of their features", series = {
+      thinned(before, after, 7, "features"), thinned(before, exact, 7, "their kernel"),
+      thinned(before, theorem, 7, "theorem 1") } }
+end
+sc.publish(args.out .. "/maxout/figure1" .. (args.quick and "_quick" or ""), { tables = { found },
+  figures = { sc.plot.panels(panels) } })

@@ -1,0 +1,91 @@
+-- Figure 2 of "Random Maxout Features" (Mroueh, Rennie and Goel 2015): 33 images of one thing at 33
+-- angles on the first two principal components of their maxout features, m = 10,000, q = 12.
+--
+--   scullery scripts/maxout/figure2.lua [--quick] [--images 10] [--step 3] [--out out]
+--
+-- The paper's images are photographs of a face in an order that its authors call noisy; they cannot
+-- be had. In their place: digits of MNIST turned by -48, -45, ..., 48 degrees, of unit norm as in
+-- the paper. The points lie on an arc in the order of their angles. The table measures that over
+-- ten digits: the share of images whose nearest neighbour in the plane is the one before or after,
+-- and Spearman's rank correlation between the angle and the place along the shortest way from
+-- nearest point to nearest point. Both are 1 for each digit; but they are for the components of the
+-- pixels themselves, too: the order is in the images, and no merit of the map. Turned by up to 80
+-- degrees (--step 5), where some digits nearly come back to themselves, the correlations fall to
+-- 0.83 (maxout) and 0.85 (pixels), with standard errors of 0.09 and 0.08.
+local sc = require "scullery"
+local args = sc.arguments{ quick = false, images = 10, step = 3, out = "out" }
+local name = "maxout_figure2" .. (args.quick and "_quick" or "")
+local angles = sc.range(-16 * args.step, 16 * args.step, args.step)
+local n = #angles
+
+-- Images of three blobs, where there is no MNIST.
+local function blobs(count)
+  local at, rows = sc.rand{ count, 6, seed = 1 } * 16 + sc.ones(count, 6) * 6, {}
+  for i = 1, count do
+    rows[i] = {}
+    for p = 0, 783 do
+      local sum = 0
+      for b = 1, 5, 2 do
+        local dy, dx = p // 28 - at:get(i, b), p % 28 - at:get(i, b + 1)
+        sum = sum + math.exp(-(dx * dx + dy * dy) / 12)
+      end
+      rows[i][p + 1] = sum
+    end
+  end
+  return sc.dataset{ X = rows }
+end
+local images = args.quick and blobs(args.images) or sc.data.load("mnist", "test")
+local maxout = sc.pipeline{ sc.normalize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+  phi = sc.nonlinearity.maxout{ q = 12 }, T = args.quick and 500 or 10000, seed = 1 } }
+local maps = { maxout = maxout:fit(images), pixels = sc.pipeline{ sc.normalize() }:fit(images) }
+
+local function plane(image, map)
+  local Z = maps[map]:transform(sc.data.rotate(images.X[image], angles))
+  return sc.pipeline{ sc.pca{ k = 2 } }:fit(Z):transform(Z)
+end
+
+-- From point to point, always to the nearest one not yet seen, from the start that makes the
+-- shortest way; the rank correlation of 1 .. n with the places along it.
+local function rank_correlation(Z)
+  local shortest, best = math.huge, nil
+  for start = 1, n do
+    local left, at, length, order = sc.range(1, n), start, 0, {}
+    while true do
+      left[at], order[#order + 1] = nil, at
+      local nearest, to = math.huge, nil
+      for j in pairs(left) do
+        local gap = (Z[j] - Z[at]):norm()
+        if gap < nearest then nearest, to = gap, j end
+      end
+      if not to then break end
+      at, length = to, length + nearest
+    end
+    if length < shortest then shortest, best = length, order end
+  end
+  local sum = 0
+  for place, i in ipairs(best) do sum = sum + (i - place) ^ 2 end
+  return math.abs(1 - 6 * sum / (n * (n * n - 1)))
+end
+
+local function neighbours(Z)
+  local ids = sc.pipeline{ sc.solver.knn{ k = 2 } } -- itself and the nearest other: their mean
+    :fit(Z, sc.range(1, n)):predict(Z)
+  local count = 0
+  for i = 1, n do count = count + (math.abs(ids:get(i, 1) - i) == 0.5 and 1 or 0) end
+  return count / n
+end
+
+local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = images,
+  cells = { image = sc.range(1, args.images), map = { "maxout", "pixels" }, step = { args.step } },
+  run = function(cell)
+    local Z = plane(cell.image, cell.map)
+    return { neighbours = neighbours(Z), rank_correlation = rank_correlation(Z) }
+  end }
+local panels = {}
+for k, map in ipairs{ "maxout", "pixels" } do
+  local Z = plane(1, map)
+  panels[k] = sc.plot.scatter{ x = Z:column(1), y = Z:column(2), text = sc.range(1, n), title = map,
+    x_label = "first component", y_label = "second component", equal = true }
+end
+sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+  tables = { exp:table{ rows = "map", over = "image" } }, figures = { sc.plot.panels(panels) } })

@@ -1,0 +1,98 @@
+-- Figure 2: sparse Fourier features beside exact additive kernel ridge on the SALSA sets
+--
+--     scullery scripts/sparse/figure2.lua [--quick] [--seeds N] [--out DIR]
+--
+-- The parts are those of SALSA's authors, with 36 and 55 columns of noise for airfoil and ccpp.
+-- Inputs are standardised; errors are mean squared, over the variance of the training targets.
+-- Exact: the sum over in-degree columns of products of Gaussian kernels of width 20 n^(-1/5), with
+-- a penalty from 1e-4 to 1e2 and the in-degree (1 to 10; to 5 with more than 20 columns) chosen by
+-- leave-one-out. Sparse: 300 l features sqrt(2) cos of that in-degree, with five penalties.
+-- Weights have standard deviation 0.05 n^(1/5), which matches the kernel: the printed 0.05
+-- sqrt(in-degree) n^(1/5) is the root mean square length of a row.
+--
+-- The paper has no numbers here. It says that sparse features do slightly worse than the exact
+-- kernel. Our normalised features do so on some sets, and far worse on others (propulsion 0.100,
+-- exact 0.009). The cause is not the approximation: the exact kernel with the same five penalties
+-- (error_same) agrees with them to 2 %. It is the penalties: SALSA's kernel is a sum over C(l,
+-- in-degree) terms and the features' a mean, so that the smallest of the five is up to C(l,
+-- in-degree) times larger in effect. Features that are not divided by sqrt(m) ("raw") bring
+-- penalties m times smaller; their errors are those that the paper describes. blog says little:
+-- its target is 0 in all but 11 rows.
+local sc = require "scullery"
+local args = sc.arguments{ quick = false, seeds = 3, out = "out" }
+local sets = args.quick and { "made" } or { "airfoil", "blog", "blog_comments", "ccpp",
+  "forestfires", "galaxy", "housing", "insulin", "music", "propulsion", "skillcraft", "speech",
+  "telemonitoring" }
+local noise = { airfoil = 36, ccpp = 55 }
+
+local function made(seed)
+  local X = sc.randn{ 60, 6, seed = seed }
+  return sc.dataset{ X = X, y = X:map(math.sin):sum(2) + X:column(1):mul(X:column(2)) }
+end
+
+local data = {}
+for _, name in ipairs(sets) do
+  local parts = args.quick and { made(1), made(2) } or { sc.data.load("salsa_" .. name):parts() }
+  for i, part in ipairs(parts) do
+    local extra = noise[name] and sc.randn{ #part.X, noise[name], seed = i }
+    data[name .. i] = extra and sc.dataset{ X = sc.hcat(part.X, extra), y = part.y } or part
+  end
+end
+
+-- A fit by leave-one-out, and its errors in units of the variance of the training targets.
+local function fit(name, features, solver)
+  local train, test = data[name .. 1], data[name .. 2]
+  local model = sc.pipeline{ sc.standardize(), features, solver }:search(train, { folds = "loo" })
+  local unit = train.y:std() ^ 2
+  return { error = model:error(test) / unit, train_error = model:error(train) / unit,
+    degree = model.choice["kernel.degree"] }
+end
+
+-- Kernel ridge: with all rows as landmarks the features are those of the kernel itself.
+local function exact(name, degree, normalise, lambda)
+  local n = data[name .. 1].X:rows()
+  local kernel = sc.kernel.additive{ degree = degree, normalise = normalise,
+    base = sc.kernel.gaussian{ width = 20 * n ^ -0.2 } }
+  return fit(name, sc.features{ p = sc.sampler.landmarks(), phi = kernel, T = n },
+    sc.solver.ridge{ form = "dual", lambda = lambda })
+end
+
+-- 1e-4 to 1e2 over m; twice, as features are sqrt(2) cos here.
+local function five(m) return sc.choose.log{ 2e-4 / m, 2e2 / m, count = 5 } end
+
+local function experiment(name, cells, run)
+  return sc.experiment{ name = name .. (args.quick and "_quick" or ""), data = data,
+    folder = args.out .. "/cells", cells = cells, run = run }
+end
+
+local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cell)
+  local l = data[cell.data .. 1].X:cols()
+  local degrees = sc.choose(sc.range(1, math.min(l, l > 20 and 5 or 10)))
+  local free = exact(cell.data, degrees, false, sc.choose.log{ 1e-4, 1e2, count = 13 })
+  local same = exact(cell.data, sc.choose{ free.degree }, true, five(1))
+  return { degree = free.degree, error = free.error, train_error = free.train_error,
+    error_same = same.error, train_error_same = same.train_error }
+end)
+local found = {}
+for _, row in ipairs(kernels.rows) do found[row.cell.data] = row.result end
+
+local exp = experiment("sparse_figure2", { data = sets, features = { "normalised", "raw" },
+  seed = sc.range(1, args.seeds) }, function(cell)
+  local n, l = data[cell.data .. 1].X:rows(), data[cell.data .. 1].X:cols()
+  local degree, m = found[cell.data].degree, 300 * l
+  local p = sc.sampler.sparse{ degree = degree, sigma = 0.05 * degree ^ 0.5 * n ^ 0.2,
+    bias = "uniform" }
+  local result = fit(cell.data,
+    sc.features{ p = p, phi = sc.nonlinearity.fourier(), T = m, seed = cell.seed },
+    sc.solver.ridge{ lambda = five(cell.features == "raw" and m or 1) })
+  result.exact = found[cell.data].error
+  return result
+end)
+
+sc.publish(args.out .. "/sparse/figure2", { experiment = exp,
+  tables = { kernels:table{ rows = "data" },
+    exp:table{ rows = "data", columns = "features", value = "error" },
+    exp:table{ rows = "data", columns = "features", value = "train_error" } },
+  figures = { sc.plot.scatter{ x_log = true, y_log = true, rules = { { diagonal = true } },
+    series = exp:series{ x = "exact", along = "data", value = "error", series = "features" },
+    x_label = "test error of the exact kernel", y_label = "test error of sparse features" } } })
