@@ -255,6 +255,11 @@ function TestPublish:test_without_gnuplot_pictures_are_text()
 -- on two lines.
 --
 --     scullery s.lua
+--
+-- Reasons:
+-- - one, which
+--   goes on
+-- - two
 local sc = require "scullery"
 sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
 ]]):format(folder .. "/t"))
@@ -263,7 +268,8 @@ sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
   lu.assertStrContains(out, folder .. "/t.txt")
   local markdown = support.read(folder .. "/t.md")
   lu.assertStrContains(markdown, "### A title\n\nWords of a paragraph on two lines.\n\n```text\n\z
-    scullery s.lua\n```\n")
+    scullery s.lua\n```\n\nReasons:\n- one, which goes on\n- two\n")
+  lu.assertStrContains(support.read(folder .. "/t.html"), "<li>one, which goes on</li>")
 end
 
 function TestPublish:test_an_experiment_with_its_costs()
