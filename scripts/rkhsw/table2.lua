@@ -74,5 +74,6 @@ for i, one in ipairs(published) do
     names[k], bars[i].values[k], bars[i].error[k] = row.labels[1], row.mean, row.error or 0
   end
 end
-sc.publish(args.out .. "/rkhsw/table2", { tables = tables, experiment = exp, figures = {
+sc.publish(args.out .. "/rkhsw/table2" .. (args.quick and "_quick" or ""),
+  { tables = tables, experiment = exp, figures = {
   sc.plot.bars{ names = names, series = { bars[2], bars[5] }, y_label = "error" } } })

@@ -130,7 +130,8 @@ for _, row in ipairs(errors.rows) do
   one.values[#one.names], one.error[#one.names] = row.mean, row.error or 0
 end
 for i, set in ipairs(sets) do panels[i] = sc.plot.bars(bars[set]) end
-sc.publish(args.out .. "/rkhsw/table3", { experiment = exp, figures = { sc.plot.panels(panels) },
+sc.publish(args.out .. "/rkhsw/table3" .. (args.quick and "_quick" or ""),
+  { experiment = exp, figures = { sc.plot.panels(panels) },
   tables = { errors, compare("mse", 3, 3, "Mean square error of the scores on the test rows"),
     compare("bound", 5, 1, "Bound of theorem 10 with the paper's theta"),
     exp:table{ rows = { "data", "method" }, value = { "bound", "exact_bound", "norm" } },

@@ -89,7 +89,7 @@ local exp = experiment("sparse_figure2", { data = sets, features = { "normalised
   return result
 end)
 
-sc.publish(args.out .. "/sparse/figure2", { experiment = exp,
+sc.publish(args.out .. "/sparse/figure2" .. (args.quick and "_quick" or ""), { experiment = exp,
   tables = { kernels:table{ rows = "data" },
     exp:table{ rows = "data", columns = "features", value = "error" },
     exp:table{ rows = "data", columns = "features", value = "train_error" } },
