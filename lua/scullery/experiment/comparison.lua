@@ -93,7 +93,11 @@ end
 function comparison.new(given)
   local leaves, found = {}, 0
   for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
-    leaves[key_of(leaf.labels)] = leaf
+    local key = key_of(leaf.labels)
+    if leaves[key] then
+      fail("option 'published' has two numbers for %s", table.concat(leaf.labels, ", "))
+    end
+    leaves[key] = leaf
   end
   local self = { names = given.names, value = given.value, rows = {}, digits = given.digits,
     title = given.title, label = given.label, notes = given.notes }
