@@ -304,7 +304,7 @@ end
 --- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
 --- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
 --- far as repeated values allow. Their ends are quantiles of the official training part where the
---- set has parts, else of all rows.
+--- set has parts, else of all rows; to cut other rows at the same places, have them in the set.
 function Dataset:discretize(given)
   need_memory(self, "discretize")
   local X, names = discretize(self, given)
