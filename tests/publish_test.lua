@@ -180,6 +180,17 @@ function TestComparison:test_it_prints_and_tells_what_has_no_cell()
   lu.assertStrContains(text, "1 published number without a cell of ours: 7, a")
 end
 
+function TestComparison:test_names_of_several_lines_stay_apart()
+  local exp = sc.experiment{ name = "lines", folder = folder, cells = { a = { "x\ny", "x" },
+    b = { "z", "y\nz" } }, run = function() return { error = 0 / 0 } end }
+  for _, digits in ipairs{ false, 2 } do
+    local c = exp:compare{ rows = { "a", "b" }, value = "error", digits = digits or nil,
+      published = { ["x\ny"] = { z = 1 }, x = { ["y\nz"] = 2 } } }
+    lu.assertEquals({ c.rows[1].published, c.rows[4].published }, { 2, 1 })
+    lu.assertNotStrContains(tostring(c), "-nan")
+  end
+end
+
 function TestComparison:test_it_is_saved()
   local c = experiment():compare{ published = published, rows = "T", columns = "method",
     value = "error" }
