@@ -47,6 +47,12 @@ function TestArguments:test_help_is_the_comment_of_the_script()
   lu.assertStrContains(out, "--seeds a whole number, 10 unless given")
 end
 
+function TestArguments:test_long_comments_are_no_header()
+  local path = support.write(os.tmpname(), "--[[ one\ntwo ]]\n-- three\n")
+  lu.assertEquals(require("scullery.script_header").lines(path), {})
+  os.remove(path)
+end
+
 function TestArguments:test_what_is_refused()
   for words, sentence in pairs{ ["--sead 3"] = "no option '--sead' (did you mean '--seeds'?)",
     ["--seeds"] = "--seeds takes a whole number, and nothing follows",
