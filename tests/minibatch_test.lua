@@ -1,5 +1,5 @@
--- Minibatches of streamed rows: the same draws, so the same model as from rows in memory: to the bit
--- where products are exact or features are steps of them.
+-- Minibatches of streamed rows: the same draws, so the same model as from rows in memory: to the
+-- bit where features are steps of the products, else to rounding.
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"

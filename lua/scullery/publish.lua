@@ -135,7 +135,9 @@ end
 
 -- A file's name as a link has it.
 local function link_to(path)
-  return (path:match("[^/]*$"):gsub("[^%w%-_.~]", function(c) return ("%%%02X"):format(c:byte()) end))
+  return (path:match("[^/]*$"):gsub("[^%w%-_.~]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end))
 end
 
 local function markdown_row(cells) return "| " .. table.concat(cells, " | ") .. " |" end
