@@ -292,6 +292,11 @@ function TestPublish:test_without_gnuplot_pictures_are_text()
 -- on two lines.
 --
 --     scullery s.lua
+--
+-- Reasons:
+-- - one, which
+--   goes on
+-- - two
 local sc = require "scullery"
 sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
 ]]):format(folder .. "/t"))
@@ -300,18 +305,21 @@ sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
   lu.assertStrContains(out, folder .. "/t.txt")
   local markdown = support.read(folder .. "/t.md")
   lu.assertStrContains(markdown, "### A title\n\nWords of a paragraph on two lines.\n\n```text\n\z
-    scullery s.lua\n```\n")
+    scullery s.lua\n```\n\nReasons:\n- one, which goes on\n- two\n")
+  lu.assertStrContains(support.read(folder .. "/t.html"), "<li>one, which goes on</li>")
 end
 
 function TestPublish:test_an_experiment_with_its_costs()
   local exp = experiment()
   local stem = folder .. "/e1"
   printed(function()
-    return sc.publish(stem, { experiment = exp, tables = { exp:table{ value = "error" },
+    return sc.publish(stem, { experiment = exp, tables = {
+      exp:table{ value = "error", title = "All errors" },
       exp:compare{ published = published, rows = "T", columns = "method", value = "error" } } })
   end)
   lu.assertStrContains(support.read(stem .. ".csv"), "method,seed,error")
   lu.assertStrContains(support.read(stem .. ".md"), "12 cells done; ")
+  lu.assertStrContains(support.read(stem .. ".md"), "All errors\n")
   lu.assertStrContains(support.read(stem .. ".md"), "| 1.50 ± 0.10 |")
   lu.assertStrContains(support.read(stem .. ".html"), "How to reproduce")
 end

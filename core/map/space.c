@@ -74,8 +74,9 @@ static size_t dense_bytes(const scl_projection *p) {
 
 enum { RUN = 64 };
 
-/* A gathered product, and one on turned rows, cost about this many of a dense one. */
-static const size_t GATHER_COST = 24, LANES_COST = 3;
+/* A gathered product, one on turned rows, and a result there, which goes to a row of its own, cost
+ * about this many dense products. */
+static const size_t GATHER_COST = 24, LANES_COST = 3, TURNED_COST = 64;
 
 static bool sparse_fits(const scl_layout *layout, size_t dim) {
   (void)dim;
@@ -167,8 +168,8 @@ static scl_status sparse_store(scl_projection *p, const scl_projection_spec *spe
   if (p->slots * GATHER_COST <= p->dim) return by_slots(p, spec, error);
   for (size_t t = 0; t < p->rows; t++)
     count += degree_of(spec->rows, t);
-  return count * LANES_COST <= p->rows * p->dim ? by_lanes(p, spec, count, error)
-                                                : spell_out(p, spec, error);
+  const bool few = count * LANES_COST + p->rows * TURNED_COST <= p->rows * p->dim;
+  return few ? by_lanes(p, spec, count, error) : spell_out(p, spec, error);
 }
 
 /* Parameter by parameter, all rows at once. */

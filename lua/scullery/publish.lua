@@ -175,10 +175,21 @@ end
 
 -- ---------------------------------------------------------------- the page
 
-local function add_front(page, about)
-  for _, paragraph in ipairs(about.paragraphs) do
-    if paragraph.code then page:code(paragraph.text) else page:paragraph(paragraph.text) end
+local function add_paragraph(page, paragraph)
+  if paragraph.code then
+    page:code(paragraph.text)
+    return
   end
+  local items = {}
+  for line in paragraph.text:gmatch("[^\n]+") do
+    local item = line:match("^[-*] (.*)$")
+    if item then items[#items + 1] = item else page:paragraph(line) end
+  end
+  page:list(items)
+end
+
+local function add_front(page, about)
+  for _, paragraph in ipairs(about.paragraphs) do add_paragraph(page, paragraph) end
   if #about.tables > 0 then page:heading("Tables") end
   for _, one in ipairs(about.tables) do
     local numbers, rows = {}, {}

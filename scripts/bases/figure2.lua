@@ -47,7 +47,8 @@ local labels = { percent = "test error, %", seconds = "training seconds" }
 for _, value in ipairs{ "percent", "seconds" } do
   for _, name in ipairs(names) do
     local where = { problem = name }
-    tables[#tables + 1] = exp:table{ rows = "P", columns = "rows", value = value, where = where }
+    tables[#tables + 1] = exp:table{ rows = "P", columns = "rows", value = value, where = where,
+      title = name .. ": " .. labels[value] .. ", by training rows" }
     figures[#figures + 1] = sc.plot.line{ marks = true, title = name, x_label = "random grids P",
       y_label = labels[value],
       series = exp:series{ x = "P", value = value, series = "rows", where = where } }

@@ -2,7 +2,32 @@
 --
 --     scullery scripts/mnist/error_against_seconds.lua [--quick] [--seeds N] [--out DIR]
 --
--- TODO
+-- Official split, 60,000 and 10,000 digits, pixels from 0 to 1. `seconds`: processor seconds of
+-- features and fit, halved, for two cores; `wall`: by the clock, on a machine that had other work.
+-- The goal was 1.3 % within 90 s. Exact kernel machines on the same pixels have 1.2 to 1.4 %, as
+-- EigenPro 2 (Ma and Belkin 2019), 1.23 %. Options were chosen on training rows alone, the last
+-- 10,000 of the training file held out: the rates and lambdas on the first 20,000 rows, patches on
+-- 50,000.
+--
+-- Why had 40,000 Fourier features on Hadamard rows 1.91 % (lambda = 1e-6)? Errors on the rows held
+-- out, gamma = 0.02, 10,000 training rows; exact kernel ridge has 2.34 %, standard error 0.15:
+--
+--     D = 2500, 5000, 10000, 20000, 40000, lambda 1e-6:  4.95, 4.75, 4.96, 3.08, 2.68 %
+--     D = 6667, lambda = 1e-6, 1e-5, 1e-4:               5.11, 3.63, 3.67 %
+--     the same, 1e-6, cg stopped at a residual of 1e-2:  4.53 %
+--     D = 6667, lambda = 1e-5, independent rows:         3.56 %
+--     D = 6667, lambda = 1e-5, gamma = 0.01:             3.27 %
+--
+-- 1. Width. Random features need several times as many features as rows to come near their kernel.
+-- Where D is near the number of rows and lambda is small, the error even has a peak. D = 40,000 for
+-- 60,000 rows is such a case; 6667 for 10,000 is the same ratio.
+-- 2. Lambda was ten times too small there: 1e-5 is used below.
+-- 3. Rows make no difference. Unit rows (exact kernel: 2.20 %) and the logistic loss (3.90 % where
+-- squares have 4.33 %, D = 2000, 20,000 rows) make a small one.
+--
+-- What helps is a map for images: weights on random patches, and the largest response of a patch
+-- among 37 places nearby (docs/families.md, Images). D = 3000, 20,000 rows, errors on rows held
+-- out: rectifiers of all pixels 3.4 %, of patches 2.7 %; the largest of 9 places 1.9, of 25 1.6 %.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 1, out = "out" }
 local train, test, images
@@ -22,16 +47,16 @@ local families = {
   { "patches, maxout of 37, ridge", sc.sampler.patches(images), maxout{ q = 37 },
     ridge{ lambda = 1e-7 }, { 1000, 2000, 4000, 8000 } },
   { "Fourier, ridge", sc.sampler.gaussian{ gamma = 0.02 }, fourier, ridge{ lambda = 1e-6 },
-    { 1000, 2000, 4000, 8000 } },
+    { 500, 1000, 2000, 4000 } },
   { "Fourier on Hadamard rows, cg", sc.sampler.hadamard{ gamma = 0.02 }, fourier,
-    cg{ lambda = 1e-5, tolerance = 1e-2 }, { 5000, 10000, 20000, 40000, 80000 } },
+    cg{ lambda = 1e-5, tolerance = 1e-2 }, { 5000, 10000, 20000, 40000 } },
   { "Nystrom, ridge", sc.sampler.landmarks(), gaussian,
-    ridge{ lambda = 1e-7, penalty = "rkhs", intercept = true }, { 1000, 2000, 4000, 8000 } },
-  { "Nystrom, cg", sc.sampler.landmarks(), gaussian, cg(rkhs), { 4000, 8000, 16000 } },
+    ridge{ lambda = 1e-7, penalty = "rkhs", intercept = true }, { 500, 1000, 2000, 4000 } },
+  { "Nystrom, cg", sc.sampler.landmarks(), gaussian, cg(rkhs), { 8000, 16000 } },
   { "maxout of 4, ridge", sc.sampler.gaussian(), maxout{ q = 4 }, ridge{ lambda = 1e-5 },
-    { 1000, 2000, 4000, 8000 } },
+    { 500, 1000, 2000, 4000 } },
   { "bins, cg", sc.sampler.grid{ gamma = 0.05 }, sc.nonlinearity.bins(),
-    cg{ lambda = 1e-6, tolerance = 1e-2 }, { 40, 80, 160 } },
+    cg{ lambda = 1e-6, tolerance = 1e-2 }, { 40, 80 } },
 }
 
 local cells, parts = {}, {}

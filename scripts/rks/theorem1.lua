@@ -6,9 +6,16 @@
 -- decision stumps of adult; delta = 0.05. m rows are drawn from all 48,842, and the others measure
 -- the risk.
 --
--- Estimation: |risk - empirical risk| beside the bound of lemma 3, equation 13. Approximation: the
--- risk with K stumps less that with the largest K, which stands for the best in F_p, beside the
--- bound of lemma 2, equation 10. Theorem 1 is twice the first bound plus the second.
+-- First table, estimation: |risk - empirical risk| for K = 256 beside the bound of lemma 3,
+-- equation 13. Second table, approximation: the risk with K stumps for m = 8192; what it exceeds
+-- that of the largest K by, which stands for the best in F_p, is to be compared with the bound of
+-- lemma 2, equation 10. Theorem 1 is twice the first bound plus the second.
+--
+-- The bounds hold in every run, with room. The gap is 18 to 280 times smaller than equation 13 and
+-- falls like m^-0.4 (C = 3) and m^-0.6 (C = 30). The excess risk is 200 to 600 times smaller than
+-- equation 10. With C = 3 equation 13 is below 1 from m = 512 on, but every row gets the larger
+-- class (error 0.239). With C = 30 and K = 1024 the error is 0.161, and equation 13 is below 1 for
+-- m = 32,768 alone.
 --
 -- The constants of equation 13 do not follow from its proof. The deviation term takes c(y f) to
 -- vary by LC where it varies by |c(0)| + LC for a loss >= 0 (2LC in general), and one side of |.|
