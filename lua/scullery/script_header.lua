@@ -10,14 +10,14 @@ function script_header.path()
 end
 
 --- script_header.lines(path): the lines of the comment that a script begins with, without their
---- "-- "; none where the file cannot be read.
+--- "-- "; none where the file cannot be read. Long comments, --[[ ]], are none.
 function script_header.lines(path)
   local file, list = io.open(path, "r"), {}
   if not file then return list end
   for line in file:lines() do
     if not (line:find("^#!") and #list == 0) then
       local rest = line:match("^%-%-%-?(.*)$")
-      if not rest then break end
+      if not rest or rest:find("^%[=*%[") then break end -- code, or a long comment
       list[#list + 1] = (rest:gsub("^ ", ""):gsub("%s+$", ""))
     end
   end
