@@ -47,12 +47,14 @@ local labels = { percent = "test error, %", seconds = "training seconds" }
 for _, value in ipairs{ "percent", "seconds" } do
   for _, name in ipairs(names) do
     local where = { problem = name }
-    tables[#tables + 1] = exp:table{ rows = "P", columns = "rows", value = value, where = where }
+    tables[#tables + 1] = exp:table{ rows = "P", columns = "rows", value = value, where = where,
+      title = name .. ": " .. labels[value] .. ", by training rows" }
     figures[#figures + 1] = sc.plot.line{ marks = true, title = name, x_label = "random grids P",
       y_label = labels[value],
       series = exp:series{ x = "P", value = value, series = "rows", where = where } }
   end
 end
-sc.publish(args.out .. "/bases/figure2", { experiment = exp, tables = tables,
+sc.publish(args.out .. "/bases/figure2" .. (args.quick and "_quick" or ""),
+  { experiment = exp, tables = tables,
   figures = { sc.plot.panels{ columns = #names, width = 1100, height = 840,
     table.unpack(figures) } } })

@@ -1,6 +1,20 @@
 -- BASES, figure 3: random stumps against AdaBoost on adult
 --
 --   scullery scripts/bases/figure3.lua [--quick] [--seeds 5] [--out out]
+--
+-- Least squares on K random stumps sgn(x_i - t), i uniform, t uniform on [-a, a], after
+-- standardising; a and lambda are chosen on a hold-out of 8,000 training rows. AdaBoost adds K
+-- stumps, each the best of all columns and thresholds. Official parts; seconds of training and
+-- test, without the search. "adult" has the numbers cut into fifths, 124 columns of 0 and 1, as in
+-- table I; "adult, numbers" keeps the six columns of numbers, 108 columns in all.
+--
+-- The paper gives no numbers, but says that random stumps catch up with AdaBoost's error as K
+-- grows, and reach a given error in an order of magnitude less time. On columns of 0 and 1 they
+-- catch up to half a percent: 15.4 %, as least squares on the columns themselves (table I), and
+-- AdaBoost 14.9 %. On numbers AdaBoost stays ahead, 13.2 % against 14.5 %. They are not sooner than
+-- this AdaBoost: K of them take less time than K rounds, but 30 rounds are as good as 100 to 300
+-- random stumps on columns of 0 and 1, and as 1,000 on numbers. A round of it takes 3 ms, as it
+-- sorts each column once; the paper does not tell how its AdaBoost finds a stump.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
@@ -60,8 +74,10 @@ for _, name in ipairs(sets) do
   end
 end
 for _, value in ipairs{ "percent", "seconds" } do
-  tables[#tables + 1] = exp:table{ rows = { "data", "K" }, columns = "method", value = value }
+  tables[#tables + 1] = exp:table{ rows = { "data", "K" }, columns = "method", value = value,
+    title = labels[value] }
 end
-sc.publish(args.out .. "/bases/figure3", { experiment = exp, tables = tables,
+sc.publish(args.out .. "/bases/figure3" .. (args.quick and "_quick" or ""),
+  { experiment = exp, tables = tables,
   figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #sets,
     table.unpack(figures) } } })

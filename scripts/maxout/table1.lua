@@ -11,6 +11,9 @@
 -- q = 1, m = 100 by 0.35. The mean over classes is what GURLS, the library that the paper took,
 -- judges by unless told otherwise (perf_macroavg); lambda is chosen by it here, too. The published
 -- k nearest neighbours are one neighbour, 3.09 to the digit; three neighbours have 2.95.
+--
+-- The full run multiplies for at least 48 minutes on two cores of 200 GFLOP/s in float32 together:
+-- 25 for the projections, 16 for Z'Z, 6 for the factors of five lambdas and the refit.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 

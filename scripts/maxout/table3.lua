@@ -2,16 +2,22 @@
 -- share projections, in multinomial logistic regression by stochastic gradients.
 --
 --   scullery scripts/maxout/table3.lua [--quick] [--seeds 5] [--unit 1250] [--most 5000]
---       [--frames X.npy --labels y.npy --test-frames X.npy --test-labels y.npy] [--out out]
+--       [--sigma 0.5] [--out out]
+--       [--frames X.npy --labels y.npy --test-frames X.npy --test-labels y.npy]
 --
 -- The paper's data are frames of TIMIT, under a licence. The run here is on the stand-in of
--- table2.lua, the letters of Statlog, at a twelfth of the paper's sizes: its 15,000 projections are
--- --unit, here 1250, and m at most --most. On frames (--frames and so on) the paper's own sizes are
--- --unit 15000 --most 400000. Beside the shared pools: pools with projections of their own, and
--- Fourier features of one projection each.
+-- table2.lua, the letters of Statlog, at a twelfth of the paper's sizes: its 15,000 projections
+-- are --unit, here 1250, and m at most --most. On frames (--frames and so on) the paper's own
+-- sizes are --unit 15000 --most 400000. Beside the shared pools: pools with projections of their
+-- own, and Fourier features of one projection each (--sigma: 0.5 is the best of 0.3, 0.5 and 0.8
+-- on a hold-out of the training rows).
+--
+-- As in the paper, sharing costs nothing that can be seen: four times the features of the same
+-- projections do as well as four times the projections. The standard errors are those of five
+-- draws and orders of the rows that all maps have in common; differences vary less.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, unit = 1250, most = 5000, epochs = 30,
-  frames = "", labels = "", test_frames = "", test_labels = "", out = "out" }
+  sigma = 0.5, frames = "", labels = "", test_frames = "", test_labels = "", out = "out" }
 
 local name = "maxout_table3"
 local train, test
@@ -43,7 +49,7 @@ for _, line in ipairs(lines) do
 end
 for seed = 1, args.seeds do
   local m = math.min(80 * args.unit // 3, args.most) -- the paper's 400,000 in its unit
-  cells[#cells + 1] = { map = "Fourier", m = m, projections = m, seed = seed }
+  cells[#cells + 1] = { map = "Fourier", m = m, projections = m, seed = seed, sigma = args.sigma }
 end
 published[#published + 1] = { "Fourier", 400000, 400000, 21.3 }
 
@@ -55,7 +61,8 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
     if cell.map == "shared pools" then
       features.p = sc.sampler.pooled{ base = gaussian, projections = cell.projections }
     elseif cell.map == "Fourier" then
-      features.p, features.phi = sc.sampler.gaussian{ sigma = "median" }, sc.nonlinearity.fourier()
+      features.p = sc.sampler.gaussian{ sigma = cell.sigma }
+      features.phi = sc.nonlinearity.fourier()
     end
     local begun = sc.clock()
     local p = sc.pipeline{ sc.standardize(), sc.features(features), sc.solver.logistic{
@@ -64,6 +71,6 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
   end }
 
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
-  tables = { exp:table{ rows = { "map", "m", "projections" } }, { rows = published,
+  tables = { exp:table{ rows = { "map", "m", "projections", "sigma" } }, { rows = published,
     title = "Published: phone error rate on TIMIT, percent",
     columns = { "map", "m", "projections", "published" } } } })

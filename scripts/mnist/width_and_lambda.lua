@@ -6,6 +6,18 @@
 -- a residual of 1e-3) and exact kernel ridge of the same kernel, learnt from the first 10,000
 -- training digits. Errors are on the last 10,000 training digits, standard error 0.002; no test
 -- digit is used.
+--
+-- Width: with lambda = 1e-5 the error falls from 4.8 % (D = 2500) to 2.65 % (D = 40,000), where the
+-- exact kernel has 2.37 %. Four features a row are not enough to reach the kernel.
+--
+-- Lambda: with 1e-6 the error does not fall before D exceeds the number of rows, the peak of models
+-- that just fit all rows. D = 40,000 for 60,000 rows lies there. 1e-4 is too large from D = n on.
+-- Stopping cg early acts like a larger lambda: D = 6667, as many a row as 40,000 for 60,000, has
+-- 5.11 % with lambda = 1e-6, 4.53 % where cg stops at a residual of 1e-2, and 3.63 % with 1e-5.
+--
+-- Other causes are small, at D = 6667 and lambda = 1e-5: independent rows instead of Hadamard ones
+-- 3.56 %, gamma = 0.01 3.27 %. Rows of unit length: 2.20 instead of 2.34 % with the exact kernel
+-- without a constant. The logistic loss: 3.90 instead of 4.33 % (D = 2000, 20,000 rows).
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 1, out = "out" }
 local gamma, lambdas = 0.02, { 1e-6, 1e-5, 1e-4 }
@@ -47,9 +59,11 @@ local exp = sc.experiment{ name = "mnist_width" .. (args.quick and "_quick" or "
 local exact = exp:best{ value = "error", where = { map = "exact kernel" } }.mean
 local series = exp:series{ x = "D", value = "error", series = "lambda",
   where = { map = "Fourier" } }
+for _, one in ipairs(series) do one.label = "lambda = " .. one.label end
 series[#series + 1] = { x = { widths[1], widths[#widths] }, y = { exact, exact },
   label = "exact kernel" }
-sc.publish(args.out .. "/mnist/width_and_lambda", { experiment = exp,
+sc.publish(args.out .. "/mnist/width_and_lambda" .. (args.quick and "_quick" or ""),
+  { experiment = exp,
   tables = { exp:table{ rows = { "map", "D" }, columns = "lambda", value = "error" } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,
     title = ("Fourier features of %d digits"):format(#train), x_label = "features D",

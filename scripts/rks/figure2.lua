@@ -69,4 +69,5 @@ end
 local fig = sc.plot.line{ series = exp:series{ x = "T", value = "largest", series = "coding" },
   x_log = true, y_log = true, marks = true, x_label = "T", y_label = "max |alpha|",
   title = "Largest coefficient, bands: 1 standard error" }
-sc.publish(args.out .. "/rks/figure2", { tables = { slopes }, figures = { fig }, experiment = exp })
+sc.publish(args.out .. "/rks/figure2" .. (args.quick and "_quick" or ""),
+  { tables = { slopes }, figures = { fig }, experiment = exp })

@@ -62,14 +62,15 @@ function Experiment:__tostring()
     self.missing > 0 and (", %d to run"):format(self.missing) or "", self.folder)
 end
 
---- exp:table{ value =, rows =, columns =, over =, where = {} }: a table that prints, a line
---- for each combination of the options named by rows (a name or a list; all that vary), with mean
---- and standard error of the results named by value (a name or a list; all numbers) over the cells
---- that differ in `over` alone (a name or a list; by default the options `seed` and `..._seed`).
---- The standard error of two crossed seeds is that of a two-way table of random effects. columns:
---- an option whose values become columns, of one value. where: { T = 500 } takes those cells alone.
---- An option that varies and is named nowhere is an error. Its fields: row_names, rows (a list of {
---- labels, means, errors, counts }), column_names, notes.
+--- exp:table{ value =, rows =, columns =, title =, over =, where = {} }: a table that prints, a
+--- line for each combination of the options named by rows (a name or a list; all that vary), with
+--- mean and standard error of the results named by value (a name or a list; all numbers) over the
+--- cells that differ in `over` alone (a name or a list; by default the options `seed` and
+--- `..._seed`). The standard error of two crossed seeds is that of a two-way table of random
+--- effects. columns: an option whose values become columns, of one value. where: { T = 500 } takes
+--- those cells alone. title: printed above where sc.publish shows it. An option that varies and is
+--- named nowhere is an error. Its fields: row_names, rows (a list of { labels, means, errors,
+--- counts }), column_names, title, notes.
 function Experiment:table(given) return summary.table(self, given) end
 
 --- exp:series{ x =, value =, series =, along =, over =, where = {} }: for sc.plot.line: a list of {
@@ -79,9 +80,9 @@ function Experiment:table(given) return summary.table(self, given) end
 --- "seconds", along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
---- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, over =, where =
---- {} }: the means of a result beside published numbers: a table that prints, a line for each
---- combination of the options named by rows (a name or a list) and columns.
+--- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, label =,
+--- over =, where = {} }: the means of a result beside published numbers: a table that prints, a
+--- line for each combination of the options named by rows (a name or a list) and columns.
 ---
 --- published: tables nested in that order, with the options' values as keys, as in { adult = {
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard

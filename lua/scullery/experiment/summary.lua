@@ -240,7 +240,8 @@ local function columns_of(about, name)
   return list
 end
 
-local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" } }
+local table_rules = rules{ rows = names_rule, value = names_rule, columns = { type = "string" },
+  title = { type = "string" } }
 options.declare("experiment:table", table_rules)
 
 --- summary.table(exp, given): see Experiment:table.
@@ -252,7 +253,8 @@ function summary.table(exp, given)
   check_names(across, exp.options, "option")
   if o.rows == nil then names = rest(about, across) else check_covered(about, names, across) end
   local columns = columns_of(about, o.columns)
-  local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about) }
+  local self = { row_names = names, rows = {}, column_names = {}, notes = notes_of(exp, about),
+    title = o.title }
   for j, column in ipairs(columns) do self.column_names[j] = column.name end
   for i, group in ipairs(grouped(about.rows, names)) do
     self.rows[i] = line_of(group, names, columns)
