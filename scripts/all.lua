@@ -49,9 +49,10 @@ end
 
 -- The section of a script: its pictures are copied beside it.
 local function section(name)
-  local text = read(args.out .. "/" .. name .. ".md")
+  local path = ("%s/%s%s.md"):format(args.out, name, args.quick and "_quick" or "")
+  local text = read(path)
   if not text then
-    print("nothing of " .. name .. " in " .. args.out)
+    print(path .. " is not there")
     return nil
   end
   local folder = name:match("^[^/]*")

@@ -121,6 +121,9 @@ function TestLabels:test_relabel_says_what_is_wrong()
   end)
   fails("dataset:relabel: the new labels: y holds a number in row 2 and a string in row 1",
     function() numbered({ "a", "b" }):relabel{ b = 1 } end)
+  fails("the table has \"c\", and the data set has no such label", function()
+    numbered({ "a", "b" }):relabel{ a = "b", c = "d" }
+  end)
 end
 
 TestColumns = {}
@@ -142,6 +145,17 @@ function TestColumns:test_quantiles_that_repeat_make_fewer_columns()
     y = { 1, 2, 3, 4, 5, 6 } }
   lu.assertEquals(ds:discretize().names, { "x1 <= 0", "0 < x1 <= 7", "x1 > 7" })
   fails("dataset:discretize: option 'bins'", function() ds:discretize{ bins = 1 } end)
+end
+
+function TestColumns:test_intervals_have_names_of_their_own()
+  local ds = sc.dataset{ X = { { 1000001 }, { 1000002 }, { 1000003 } }, y = { 1, 2, 3 } }
+  lu.assertEquals(ds:discretize().names,
+    { "x1 <= 1000001", "1000001 < x1 <= 1000002", "x1 > 1000002" })
+end
+
+function TestColumns:test_discretize_takes_finite_numbers()
+  local ds = sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 }, { 5, 6 } }, y = { 1, 2, 3 } }
+  fails("dataset:discretize: X has nan in row 2, column 2", function() ds:discretize() end)
 end
 
 function TestLabels:test_float32_labels_and_views_are_taken()

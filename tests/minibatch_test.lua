@@ -1,5 +1,5 @@
--- Minibatches of streamed rows: the same draws, so the same model to the bit, as from rows in
--- memory.
+-- Minibatches of streamed rows: the same draws, so the same model as from rows in memory: to the
+-- bit where features are steps of the products, else to rounding.
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
@@ -80,6 +80,31 @@ function TestFoldsOfAStreamAreDrawnWithoutTheirRows()
     lu.assertTrue((memory - without(stream(), fold)):abs():max() == 0)
     lu.assertTrue((memory - all):abs():max() > 0)
   end
+end
+
+-- The bits of smooth features depend on how many rows are multiplied at once: each solve decides by
+-- its own batches when it takes features that are kept.
+function TestSolvesBesideEachOtherChangeNoBits()
+  local wide = sc.dataset{ X = sc.randn{ n, 64, seed = 2 }, y = y, task = "classification" }
+  local function pipeline(lambda)
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.1 }, T = 50,
+      phi = sc.nonlinearity.fourier() },
+      s.logistic{ lambda = lambda, method = "sgd", batch = 16, epochs = 3 } }
+  end
+  local threads = sc.threads()
+  local function judged(count)
+    sc.threads(count)
+    return pipeline(1e-3):cv(wide, { folds = 4, score = "log_loss" }).folds
+  end
+  local alone = judged(1)
+  for _ = 1, 3 do lu.assertEquals(judged(4), alone) end
+  sc.threads(threads)
+  local found = pipeline(sc.choose{ 1e-2, 1e-3 }):search(wide, { folds = 2 })
+  local fresh = pipeline(found.choice["solver.lambda"]):fit(wide)
+  lu.assertTrue(same(found, fresh))
+  local tight = pipeline(found.choice["solver.lambda"])
+  tight.allowance = 1000 -- keeps nothing
+  lu.assertTrue((tight:fit(wide):weights() - fresh:weights()):abs():max() < 1e-10)
 end
 
 os.exit(lu.LuaUnit.run())

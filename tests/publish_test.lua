@@ -47,11 +47,18 @@ function TestArguments:test_help_is_the_comment_of_the_script()
   lu.assertStrContains(out, "--seeds a whole number, 10 unless given")
 end
 
+function TestArguments:test_long_comments_are_no_header()
+  local path = support.write(os.tmpname(), "--[[ one\ntwo ]]\n-- three\n")
+  lu.assertEquals(require("scullery.script_header").lines(path), {})
+  os.remove(path)
+end
+
 function TestArguments:test_what_is_refused()
   for words, sentence in pairs{ ["--sead 3"] = "no option '--sead' (did you mean '--seeds'?)",
     ["--seeds"] = "--seeds takes a whole number, and nothing follows",
     ["--seeds 1.5"] = "--seeds takes a whole number, and got '1.5'",
     ["--rate=x"] = "--rate takes a number, and got 'x'", ["--quick=1"] = "--quick takes no value",
+    ["--out --quick"] = "--out takes a text, and the option '--quick' follows",
     ["stray"] = "there is no option 'stray'" } do
     local status, _, err = options_of(words)
     lu.assertEquals(status, 1)
@@ -80,6 +87,9 @@ function TestRange:test_lists_of_numbers()
   fails({ "range: ", "'step' takes a number other than 0" }, sc.range, 1, 2, 0)
   fails({ "'last' takes a finite number, and got nil" }, sc.range, 1)
   fails({ "numbers are more than" }, sc.range, 1, 1e12)
+  fails({ "numbers are more than" }, sc.range, math.mininteger, math.maxinteger)
+  lu.assertEquals(sc.range(math.maxinteger, math.mininteger), {})
+  lu.assertEquals(#sc.range(math.maxinteger - 2, math.maxinteger), 3)
 end
 
 function TestRange:test_the_clock_goes_on()
@@ -176,6 +186,17 @@ function TestComparison:test_it_prints_and_tells_what_has_no_cell()
   lu.assertStrContains(text, "1 published number without a cell of ours: 7, a")
 end
 
+function TestComparison:test_names_of_several_lines_stay_apart()
+  local exp = sc.experiment{ name = "lines", folder = folder, cells = { a = { "x\ny", "x" },
+    b = { "z", "y\nz" } }, run = function() return { error = 0 / 0 } end }
+  for _, digits in ipairs{ false, 2 } do
+    local c = exp:compare{ rows = { "a", "b" }, value = "error", digits = digits or nil,
+      published = { ["x\ny"] = { z = 1 }, x = { ["y\nz"] = 2 } } }
+    lu.assertEquals({ c.rows[1].published, c.rows[4].published }, { 2, 1 })
+    lu.assertNotStrContains(tostring(c), "-nan")
+  end
+end
+
 function TestComparison:test_it_is_saved()
   local c = experiment():compare{ published = published, rows = "T", columns = "method",
     value = "error" }
@@ -194,6 +215,8 @@ function TestComparison:test_what_is_refused()
     columns = "method" })
   refused({ "takes numbers or { number, standard error }" },
     { published = { [1] = "x" }, rows = "T", where = { method = "a" } })
+  refused({ "two numbers for 1" }, { published = { [1] = 3, ["1"] = 4 }, rows = "T",
+    where = { method = "a" } })
   refused({ "the option 'method' varies" }, { published = { [1] = 3 }, rows = "T" })
   refused({ "there is no option 'U'" }, { published = { [1] = 3 }, rows = "U" })
   refused({ "there is no result 'eror'", "error" }, { published = {}, rows = "T",
@@ -247,6 +270,20 @@ function TestPublish:test_files_of_tables_and_figures()
   end
 end
 
+function TestPublish:test_strange_names_and_cells()
+  local stem = folder .. "/a (b)"
+  local odd = { title = "T", columns = { "n", "text" }, rows = { { 0 / 0, "x\ny <b>" }, { 1.5 } } }
+  local fig = sc.plot.line{ x = { 1, 2 }, y = { 1, 2 }, title = "A line" }
+  printed(function()
+    return sc.publish(stem, { title = "One\ntitle", tables = { odd }, figures = { fig } })
+  end)
+  local markdown = support.read(stem .. ".md")
+  lu.assertStrContains(markdown, "### One title\n")
+  lu.assertStrContains(markdown, "|---:|---|\n| nan | x y &lt;b> |\n| 1.5 |  |\n")
+  if fig:svg() then lu.assertStrContains(markdown, "(a%20%28b%29.svg)") end
+  lu.assertEquals(support.read(stem .. ".csv"):match("\n(%a+),"), "nan")
+end
+
 function TestPublish:test_without_gnuplot_pictures_are_text()
   local path = support.write(folder .. "/s.lua", ([[
 -- A title.
@@ -255,6 +292,11 @@ function TestPublish:test_without_gnuplot_pictures_are_text()
 -- on two lines.
 --
 --     scullery s.lua
+--
+-- Reasons:
+-- - one, which
+--   goes on
+-- - two
 local sc = require "scullery"
 sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
 ]]):format(folder .. "/t"))
@@ -263,7 +305,8 @@ sc.publish(%q, { figures = { sc.plot.line{ x = { 1, 2 }, y = { 1, 2 } } } })
   lu.assertStrContains(out, folder .. "/t.txt")
   local markdown = support.read(folder .. "/t.md")
   lu.assertStrContains(markdown, "### A title\n\nWords of a paragraph on two lines.\n\n```text\n\z
-    scullery s.lua\n```\n")
+    scullery s.lua\n```\n\nReasons:\n- one, which goes on\n- two\n")
+  lu.assertStrContains(support.read(folder .. "/t.html"), "<li>one, which goes on</li>")
 end
 
 function TestPublish:test_an_experiment_with_its_costs()
@@ -285,6 +328,12 @@ function TestPublish:test_what_is_refused()
   fails({ "publish: takes a path without an ending" }, sc.publish, "x/")
   fails({ "publish: takes a path without an ending" }, sc.publish, 3)
   fails({ "option 'tables': number 1 is 3" }, sc.publish, folder .. "/x", { tables = { 3 } })
+  for name, wrong in pairs{ columns = { {} }, rows = { { 1, 2 } }, title = {}, notes = "n" } do
+    local one = { columns = { "a" }, rows = { { 1 } } }
+    one[name] = wrong
+    fails({ "option 'tables': '" .. name .. "' of table 1 takes" }, sc.publish, folder .. "/x",
+      { tables = { one } })
+  end
   fails({ "option 'tables' got 3" }, sc.publish, folder .. "/x", { tables = 3 })
   fails({ "option 'figures': number 1 is {}" }, sc.publish, folder .. "/x", { figures = { {} } })
   fails({ "option 'experiment'" }, sc.publish, folder .. "/x", { experiment = {} })

@@ -487,6 +487,7 @@ function TestHoldout()
   lu.assertEquals(#outer.folds, 3)
   fails({ "'holdout'", "'folds'", "one of them" }, p.search, p, train, { folds = 3, holdout = 0.2 })
   fails({ "'holdout'", "share" }, p.search, p, train, { holdout = 1.5 })
+  fails({ "'holdout' got 5000 of" }, p.search, p, train, { holdout = 5000 })
   fails({ "one_se", "hold-out" }, p.search, p, train, { holdout = 0.2, rule = "one_se" })
   local few = sc.dataset{ X = sc.randn{ 2, 5, seed = 1 }, y = { "a", "b" } }
   fails({ "hold-out", "one class" }, p.search, p, few, { holdout = 1 })

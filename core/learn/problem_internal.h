@@ -22,7 +22,6 @@ struct scl_training {
   scl_symmetric *gram; /* G */
   scl_map *plain;      /* the map without K and scales, for minibatches */
   scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
-  double picked;       /* rows of features that minibatches had made, without `kept` */
   bool keeps_no_more;  /* memory ran out once */
 };
 
@@ -45,6 +44,7 @@ typedef struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
+  double picked;         /* rows of features that its minibatches asked for */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */

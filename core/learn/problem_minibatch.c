@@ -1,7 +1,9 @@
 /* Minibatches: rows drawn with replacement by (seed, step), the same whether the data lie in memory
  * or stream. A source that can be read anywhere is read at the rows drawn; one that streams is read
- * once for as many steps ahead as the allowance holds (the window). Once as many features were made
- * as all rows have, those of all rows are kept, where they fit the allowance. */
+ * once for as many steps ahead as the allowance holds (the window). Once a solve has had as many
+ * features made as all rows have, it takes those of all rows, which are kept where they fit the
+ * allowance. Each solve counts its own: the bits of a product depend on how many rows are multiplied
+ * at once, and must not depend on the solves beside it. */
 #include "base/random.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
@@ -220,17 +222,19 @@ static scl_status skip_block(void *context, const scl_flow_block *block, scl_err
 
 /* Sets *kept to the features of all rows, or NULL: `rows` rows of the map's features have to be
  * made. */
-static scl_status find_kept(scl_training *training, double rows, const scl_keep **kept,
+static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept,
                             scl_error *error) {
+  scl_training *training = s->training;
   const scl_flow *flow = &training->flow;
   scl_status status = SCL_STATUS_OK;
   *kept = NULL;
   if (flow->map == NULL || scl_flow_entries(flow) > 0 || !flow->source->random_access)
     return status;
+  s->picked += rows;
+  if (s->picked < (double)flow->source->rows) return status;
   pthread_mutex_lock(&training->lock);
-  training->picked += rows;
   if (training->kept == NULL && !training->keeps_no_more &&
-      training->picked >= (double)flow->source->rows && scl_keep_fits(flow, training->allowance)) {
+      scl_keep_fits(flow, training->allowance)) {
     status = scl_keep_create(flow, skip_block, NULL, &training->kept, error);
     training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
   }
@@ -317,7 +321,7 @@ scl_status scl_problem_minibatch(const scl_problem *problem, uint64_t seed, uint
     const scl_chosen_rows drawn = drawn_rows(s, seed, step, size, rows, weights);
     const double made = (double)size * (double)count / (double)problem->features;
     const scl_keep *kept = NULL;
-    if (map == flow->map) status = find_kept(s->training, made, &kept, error);
+    if (map == flow->map) status = find_kept(s, made, &kept, error);
     if (status == SCL_STATUS_OK)
       status = kept != NULL ? show_kept(problem, kept, &drawn, first, count, visit, context, error)
                             : scl_problem_show_chosen(problem, map, &drawn, first, count, visit,

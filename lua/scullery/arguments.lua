@@ -68,6 +68,13 @@ local function named(word, kinds)
     objects.suggestion(flag, flags), table.concat(flags, ", "))
 end
 
+-- Whether a word is one of the script's options: a text that is missing, as in --out --quick.
+local function is_option(word, kinds)
+  local flag = word:match("^%-%-[^=]+")
+  for name in pairs(kinds) do if flag_of(name) == flag then return true end end
+  return flag == "--set"
+end
+
 local function read(name, kind, text)
   if text == nil then fail("%s takes %s, and nothing follows", flag_of(name), takes[kind]) end
   local value = readers[kind](text)
@@ -85,7 +92,13 @@ local function parse(given, defaults, kinds)
     elseif word:sub(1, 6) ~= "--set=" then
       local name, value = named(word, kinds)
       if kinds[name] ~= "boolean" then
-        if value == nil then i, value = i + 1, given[i + 1] end
+        if value == nil then
+          i, value = i + 1, given[i + 1]
+          if value and is_option(value, kinds) then
+            fail("%s takes %s, and the option %s follows", flag_of(name), takes[kinds[name]],
+              objects.shown(value))
+          end
+        end
         result[name] = read(name, kinds[name], value)
       elseif value then
         fail("%s takes no value", flag_of(name))

@@ -258,9 +258,16 @@ function Dataset:class_counts()
   return counts
 end
 
+-- A key of a table of new labels that is no class; nil where all are.
+local function label_of_none(new, classes)
+  local known = {}
+  for _, label in ipairs(classes) do known[label] = true end
+  for label in next, new do if not known[label] then return label end end
+end
+
 --- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
---- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too.
---- Classes are the new labels, sorted.
+--- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too,
+--- by the labels that there are. Classes are the new labels, sorted.
 function Dataset:relabel(f)
   need_labels(self, "relabel")
   if self.task ~= "classification" then
@@ -271,6 +278,11 @@ function Dataset:relabel(f)
       .. options.show(f), 2)
   end
   local new, code = {}, {}
+  local unknown = type(f) == "table" and label_of_none(f, self.classes)
+  if unknown then
+    error(("dataset:relabel: the table has %s, and the data set has no such label: its classes \z
+      are %s"):format(options.show(unknown), options.show(self.classes)), 2)
+  end
   for k, label in ipairs(self.classes) do
     local other
     if type(f) == "table" then other = f[label] else other = f(label) end
@@ -292,7 +304,7 @@ end
 --- ds:discretize{ bins = 5 }: the data set with each column of more than two values replaced by
 --- columns of 0 and 1, one for each of as many intervals; they hold equal shares of the rows as
 --- far as repeated values allow. Their ends are quantiles of the official training part where the
---- set has parts, else of all rows.
+--- set has parts, else of all rows; to cut other rows at the same places, have them in the set.
 function Dataset:discretize(given)
   need_memory(self, "discretize")
   local X, names = discretize(self, given)
@@ -429,14 +441,15 @@ local split_rules = options.declare("dataset:split", {
   seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
 })
 
--- The rows of the training part and of the test part, in order.
-local function split_rows(self, o)
+-- The rows of the training part and of the test part, in order. name: of the option that o.test is.
+local function split_rows(self, o, name)
   local n = #self
   if n < 2 then fail("a data set of %d row%s cannot be split", n, n == 1 and "" or "s") end
   local total = o.test < 1 and math.min(math.ceil(o.test * n - 1e-9), n - 1)
     or math.tointeger(o.test)
   if total >= n then
-    fail("option 'test' got %g of %d rows; some must be left to train on", o.test, n)
+    fail("option '%s' got %.14g of %d rows; some must be left to train on", name or "test", o.test,
+      n)
   end
   local groups = shuffled_groups(self, o.seed, wants_strata(self, o.stratify), 32)
   local sizes = {}
@@ -454,7 +467,7 @@ end
 --- The rows that ds:split{ test =, seed = } would set aside, as fold 1 of two: a list of folds.
 function Dataset.internal:set_aside(test, seed)
   need_memory(self, "split")
-  local _, aside = split_rows(self, { test = test, seed = seed })
+  local _, aside = split_rows(self, { test = test, seed = seed }, "holdout")
   local folds = {}
   for i = 1, #self do folds[i] = 2 end
   for _, i in ipairs(aside) do folds[i] = 1 end

@@ -14,15 +14,27 @@ local function edges_of(column, bins)
   return edges
 end
 
+-- The edges as texts of as few digits as tell them apart, from six on.
+local function texts_of(edges)
+  for digits = 6, 17 do
+    local texts, apart = {}, true
+    for k, edge in ipairs(edges) do
+      texts[k] = ("%%.%dg"):format(digits):format(edge)
+      apart = apart and texts[k] ~= texts[k - 1]
+    end
+    if apart then return texts end
+  end
+end
+
 -- A column of 0 and 1 for each interval between edges, and their names.
 local function indicators(column, name, edges, names)
-  local columns = {}
+  local columns, texts = {}, texts_of(edges)
   for k = 1, #edges + 1 do
     local low, high = edges[k - 1] or -math.huge, edges[k] or math.huge
     columns[k] = column:map(function(v) return v > low and v <= high and 1 or 0 end)
-    names[#names + 1] = k == 1 and ("%s <= %g"):format(name, high)
-      or k > #edges and ("%s > %g"):format(name, low)
-      or ("%g < %s <= %g"):format(low, name, high)
+    names[#names + 1] = k == 1 and ("%s <= %s"):format(name, texts[k] or "inf")
+      or k > #edges and ("%s > %s"):format(name, texts[k - 1])
+      or ("%s < %s <= %s"):format(texts[k - 1], name, texts[k])
   end
   return columns
 end
@@ -35,6 +47,11 @@ return function(self, given)
   local o = options.check("dataset:discretize", given, discretize_rules, 0)
   local n, d = self:size()
   if n == 0 or d == 0 then error("the data set has no rows or no columns", 0) end
+  local finite, row, place = self.X:isfinite()
+  if not finite then
+    error(("X has %s in row %d, column %d: every number must be finite"):format(
+      options.show(self.X:get(row, place)), row, place), 0)
+  end
   local first = self.part_rows and not self.part_first and self.part_rows[1] or n
   local parts, names = {}, {}
   for j = 1, d do

@@ -32,7 +32,7 @@ local function angles_of(angles, n)
     check_angle(angles)
     return function() return angles end, n
   end
-  if n > 1 and #angles ~= n then
+  if n ~= 1 and #angles ~= n then
     error(("%d angles for %d rows"):format(#angles, n), 0)
   end
   for i = 1, #angles do check_angle(angles[i]) end

@@ -26,10 +26,43 @@ local function has_cells(value)
   return type(class) == "table" and type(class.internal) == "table" and class.internal.cells ~= nil
 end
 
+local function is_text(value) return type(value) == "string" or type(value) == "number" end
+
+local function is_list_of(list, test)
+  if type(list) ~= "table" or getmetatable(list) then return false end
+  for _, value in ipairs(list) do if not test(value) then return false end end
+  return #list > 0 or next(list) == nil
+end
+
+-- Whether a value is a row of at most so many cells; a cell may be missing.
+local function is_row(value, count)
+  if type(value) ~= "table" or getmetatable(value) then return false end
+  for j, cell in next, value do
+    local in_place = math.type(j) == "integer" and j >= 1 and j <= count
+    if not in_place or not is_text(cell) and type(cell) ~= "boolean" then return false end
+  end
+  return true
+end
+
+-- A table that a script has made.
+local function check_plain(value, i)
+  local function need(holds, name, takes)
+    if holds then return end
+    fail("option 'tables': '%s' of table %d takes %s, and got %s", name, i, takes,
+      options.show(value[name]))
+  end
+  need(is_list_of(value.columns, is_text) and #value.columns > 0, "columns", "a list of names")
+  need(is_list_of(value.rows, function(row) return is_row(row, #value.columns) end), "rows",
+    "a list of lists of numbers, texts or booleans, one a column")
+  need(value.title == nil or type(value.title) == "string", "title", "a text")
+  need(value.notes == nil or is_list_of(value.notes, is_text), "notes", "a list of texts")
+end
+
 -- { title, heads, rows, notes } of a comparison, of a table of an experiment, or of { columns =,
 -- rows = }.
 local function table_of(value, i)
   if is_plain(value) then
+    check_plain(value, i)
     return { title = value.title, heads = value.columns, rows = value.rows,
       notes = value.notes or {} }
   end
@@ -43,8 +76,11 @@ end
 
 local function shown(value)
   if value == nil then return "" end
+  if value ~= value then return "nan" end -- whatever its sign
   return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
 end
+
+local no_numbers = { ["-"] = true, [""] = true, nan = true, inf = true, ["-inf"] = true }
 
 -- Whether all texts of a column are numbers, perhaps with their standard errors, or nothing.
 local function is_numeric(rows, j)
@@ -52,7 +88,7 @@ local function is_numeric(rows, j)
   for _, row in ipairs(rows) do
     local said = shown(row[j])
     local number = tonumber(said) or tonumber((said:match("^(%S+) %+%- %S+$")))
-    if not number and said ~= "-" and said ~= "" and said ~= "inf" then return false end
+    if not number and not no_numbers[said] then return false end
     any = any or number ~= nil
   end
   return any
@@ -63,6 +99,8 @@ local function numeric_columns(one)
   for j in ipairs(one.heads) do list[j] = is_numeric(one.rows, j) end
   return list
 end
+
+local function line_of(text) return (text:gsub("%s*\n%s*", " ")) end
 
 local function text_of(one)
   local lines, sides = { one.heads }, {}
@@ -81,7 +119,8 @@ local function csv_of(one)
   for i, row in ipairs(one.rows) do
     lines[i + 1] = {}
     for j in ipairs(one.heads) do
-      lines[i + 1][j] = math.type(row[j]) == "float" and ("%.17g"):format(row[j]) or shown(row[j])
+      local exact = math.type(row[j]) == "float" and row[j] == row[j]
+      lines[i + 1][j] = exact and ("%.17g"):format(row[j]) or shown(row[j])
     end
   end
   return lines
@@ -89,7 +128,17 @@ end
 
 -- ---------------------------------------------------------------- Markdown
 
-local function escaped(text) return (shown(text):gsub("|", "\\|"):gsub("\n", " ")) end
+-- "<" before a letter would begin a tag.
+local function escaped(text)
+  return (line_of(shown(text)):gsub("|", "\\|"):gsub("<([%a/!?])", "&lt;%1"))
+end
+
+-- A file's name as a link has it.
+local function link_to(path)
+  return (path:match("[^/]*$"):gsub("[^%w%-_.~]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end))
+end
 
 local function markdown_row(cells) return "| " .. table.concat(cells, " | ") .. " |" end
 
@@ -109,7 +158,7 @@ local function markdown_of(one)
 end
 
 local function markdown_section(about)
-  local parts = { "### " .. about.title }
+  local parts = { "### " .. line_of(about.title) }
   for _, paragraph in ipairs(about.paragraphs) do
     parts[#parts + 1] = paragraph.code and "```text\n" .. paragraph.text .. "\n```"
       or paragraph.text
@@ -117,8 +166,8 @@ local function markdown_section(about)
   for _, one in ipairs(about.tables) do parts[#parts + 1] = markdown_of(one) end
   for _, picture in ipairs(about.pictures) do
     parts[#parts + 1] = picture.text and "```text\n" .. picture.text .. "\n```"
-      or ("![%s](%s)"):format((picture.title or about.title):gsub("[%[%]]", ""),
-        picture.path:match("[^/]*$"))
+      or ("![%s](%s)"):format(line_of((picture.title or about.title):gsub("[%[%]]", "")),
+        link_to(picture.path))
   end
   if about.experiment then parts[#parts + 1] = report.summary(about.experiment) .. "." end
   return table.concat(parts, "\n\n") .. "\n"
@@ -126,10 +175,21 @@ end
 
 -- ---------------------------------------------------------------- the page
 
-local function add_front(page, about)
-  for _, paragraph in ipairs(about.paragraphs) do
-    if paragraph.code then page:code(paragraph.text) else page:paragraph(paragraph.text) end
+local function add_paragraph(page, paragraph)
+  if paragraph.code then
+    page:code(paragraph.text)
+    return
   end
+  local items = {}
+  for line in paragraph.text:gmatch("[^\n]+") do
+    local item = line:match("^[-*] (.*)$")
+    if item then items[#items + 1] = item else page:paragraph(line) end
+  end
+  page:list(items)
+end
+
+local function add_front(page, about)
+  for _, paragraph in ipairs(about.paragraphs) do add_paragraph(page, paragraph) end
   if #about.tables > 0 then page:heading("Tables") end
   for _, one in ipairs(about.tables) do
     local numbers, rows = {}, {}

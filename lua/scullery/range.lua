@@ -20,8 +20,12 @@ function range.list(first, last, step)
   check("last", last)
   check("step", step)
   if step == 0 then error("'step' takes a number other than 0", 0) end
-  local count = math.floor((last - first) / step * (1 + 1e-12) + 1e-9) + 1
-  if count > MOST then error(("%.0f numbers are more than %.0f"):format(count, MOST), 0) end
+  local distance = last - first
+  if math.type(distance) == "integer" and (distance < 0) ~= (last < first) then
+    distance = 1.0 * last - first -- beyond the integers
+  end
+  local count = math.floor(distance / step * (1 + 1e-12) + 1e-9) + 1
+  if count > MOST then error(("%.3g numbers are more than %.0f"):format(count, MOST), 0) end
   local list = {}
   for i = 1, count do
     local value = first + (i - 1) * step

@@ -10,14 +10,14 @@ function script_header.path()
 end
 
 --- script_header.lines(path): the lines of the comment that a script begins with, without their
---- "-- "; none where the file cannot be read.
+--- "-- "; none where the file cannot be read. Long comments, --[[ ]], are none.
 function script_header.lines(path)
   local file, list = io.open(path, "r"), {}
   if not file then return list end
   for line in file:lines() do
     if not (line:find("^#!") and #list == 0) then
       local rest = line:match("^%-%-%-?(.*)$")
-      if not rest then break end
+      if not rest or rest:find("^%[=*%[") then break end -- code, or a long comment
       list[#list + 1] = (rest:gsub("^ ", ""):gsub("%s+$", ""))
     end
   end
@@ -25,19 +25,23 @@ function script_header.lines(path)
   return list
 end
 
---- script_header.paragraphs(path): the same as a list of { text =, code = whether its lines are
---- indented, as those of a command are }. Lines of a paragraph are joined by spaces, those of code
---- by line ends.
+local function begins_item(line)
+  return line:find("^[-*] ") ~= nil or line:find("^%d+%. ") ~= nil
+end
+
+--- script_header.paragraphs(path): the same as a list of { text =, code = whether it begins with an
+--- indented line, as a command does }. Lines of a paragraph are joined by spaces, but for items of
+--- a list ("- ", "1. "), which begin a line each; those of code are joined by line ends.
 function script_header.paragraphs(path)
   local list, open = {}, nil
   for _, line in ipairs(script_header.lines(path)) do
-    local code = line:find("^ +%S") ~= nil
+    local rest = line:gsub("^%s+", "")
     if line == "" then
       open = nil
-    elseif open and open.code == code then
-      open.text = open.text .. (code and "\n" or " ") .. (code and line:gsub("^%s+", "") or line)
+    elseif open then
+      open.text = open.text .. ((open.code or begins_item(rest)) and "\n" or " ") .. rest
     else
-      open = { text = code and line:gsub("^%s+", "") or line, code = code }
+      open = { text = rest, code = line:find("^ ") ~= nil }
       list[#list + 1] = open
     end
   end

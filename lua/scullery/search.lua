@@ -395,7 +395,8 @@ local function nested(self, ds, o, criterion)
   local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
-  inner.outer, inner.progress, inner.judged = nil, nil, nil -- which is told already
+  inner.outer, inner.each = nil, nil -- which is for all rows
+  inner.progress, inner.judged = nil, nil -- which is told already
   if inner.holdout then inner.folds = nil end
   local level <close> = progress.level{ name = "outer fold", total = o.outer }
   for f = 1, o.outer do

@@ -59,7 +59,7 @@ for k, basis in ipairs(bases) do
   figures[k] = sc.plot.line{ series = series, title = basis[1], marks = true, x_label = "delta",
     y_label = "kernel" }
 end
-sc.publish(args.out .. "/bases/figure1", { experiment = exp,
+sc.publish(args.out .. "/bases/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
   figures = { sc.plot.panels{ table.unpack(figures) } },
   tables = { exp:compare{ title = "the paper's formulas", value = "estimate", digits = 4,
     rows = { "basis", "delta" }, published = published }, exp:compare{ value = "estimate",

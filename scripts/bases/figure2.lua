@@ -54,6 +54,7 @@ for _, value in ipairs{ "percent", "seconds" } do
       series = exp:series{ x = "P", value = value, series = "rows", where = where } }
   end
 end
-sc.publish(args.out .. "/bases/figure2", { experiment = exp, tables = tables,
+sc.publish(args.out .. "/bases/figure2" .. (args.quick and "_quick" or ""),
+  { experiment = exp, tables = tables,
   figures = { sc.plot.panels{ columns = #names, width = 1100, height = 840,
     table.unpack(figures) } } })

@@ -77,6 +77,7 @@ for _, value in ipairs{ "percent", "seconds" } do
   tables[#tables + 1] = exp:table{ rows = { "data", "K" }, columns = "method", value = value,
     title = labels[value] }
 end
-sc.publish(args.out .. "/bases/figure3", { experiment = exp, tables = tables,
+sc.publish(args.out .. "/bases/figure3" .. (args.quick and "_quick" or ""),
+  { experiment = exp, tables = tables,
   figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #sets,
     table.unpack(figures) } } })

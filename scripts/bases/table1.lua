@@ -91,7 +91,8 @@ local exp = sc.experiment{
 }
 
 local cpu = { Fourier = 3.6, bins = 5.3, exact = 11 }
-sc.publish(args.out .. "/bases/table1", { experiment = exp, tables = {
+sc.publish(args.out .. "/bases/table1" .. (args.quick and "_quick" or ""),
+  { experiment = exp, tables = {
   exp:compare{ rows = "data", columns = "method", value = "percent", digits = 1, published = {
     cpu_act = cpu, ["cpu_act, aligned"] = cpu,
     adult = { Fourier = 14.9, bins = 15.3, exact = 15.1 },

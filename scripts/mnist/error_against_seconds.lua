@@ -72,7 +72,8 @@ local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
 
 local series = exp:series{ x = "seconds", along = "T", value = "error", series = "family" }
 series[#series + 1] = { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" }
-sc.publish(args.out .. "/mnist/error_against_seconds", { experiment = exp,
+sc.publish(args.out .. "/mnist/error_against_seconds" .. (args.quick and "_quick" or ""),
+  { experiment = exp,
   tables = { exp:table{ rows = { "family", "T" },
     value = { "error", "seconds", "wall" } } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,

@@ -62,7 +62,8 @@ local series = exp:series{ x = "D", value = "error", series = "lambda",
 for _, one in ipairs(series) do one.label = "lambda = " .. one.label end
 series[#series + 1] = { x = { widths[1], widths[#widths] }, y = { exact, exact },
   label = "exact kernel" }
-sc.publish(args.out .. "/mnist/width_and_lambda", { experiment = exp,
+sc.publish(args.out .. "/mnist/width_and_lambda" .. (args.quick and "_quick" or ""),
+  { experiment = exp,
   tables = { exp:table{ rows = { "map", "D" }, columns = "lambda", value = "error" } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,
     title = ("Fourier features of %d digits"):format(#train), x_label = "features D",

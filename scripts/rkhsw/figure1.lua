@@ -55,7 +55,7 @@ local function picture(value, label, y_log)
     x_log = true, y_log = y_log, marks = true, x_label = "sampled parameters T", y_label = label,
     title = label .. ", bands: 1 standard error" }
 end
-sc.publish(args.out .. "/rkhsw/figure1", { experiment = exp,
+sc.publish(args.out .. "/rkhsw/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
   tables = { exp:table{ rows = "T", columns = "algorithm", value = "error" },
     exp:table{ rows = "T", columns = "algorithm", value = "seconds" } },
   figures = { picture("train_error", "training error"), picture("error", "test error"),

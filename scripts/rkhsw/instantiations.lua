@@ -60,7 +60,8 @@ for i, set in ipairs(sets) do
   panels[i] = sc.plot.bars{ names = names, values = values, error = whiskers, title = set,
     y_label = "test risk" }
 end
-sc.publish(args.out .. "/rkhsw/instantiations", { experiment = exp,
+sc.publish(args.out .. "/rkhsw/instantiations" .. (args.quick and "_quick" or ""),
+  { experiment = exp,
   tables = { exp:table{ rows = "instantiation", columns = "data", value = "risk" },
     exp:table{ rows = "instantiation", columns = "data", value = "seconds" } },
   figures = { sc.plot.panels(panels) } })

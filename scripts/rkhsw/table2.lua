@@ -9,7 +9,12 @@
 -- The paper describes the 2163 test digits, but its published code holds out a quarter of the
 -- 13,007 training digits for this table and figure 1. So does this script, with another split for
 -- each seed: one split serves all runs of the authors. The same code leaves SFGD at its default,
--- the logistic loss.
+-- the logistic loss; the paper says the square loss in every case.
+--
+-- One of 24 numbers is more than two standard errors off, as chance would have it: of the least
+-- squares fit we prune 58.9 per cent, the authors 59.9. It is 58.5 +- 0.3 on the authors' own split
+-- (scikit-learn's train_test_split, random_state = 0), where test error and norm are theirs (0.007,
+-- 247), and coordinate descent in place of our active sets prunes the same parameters.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
@@ -74,5 +79,6 @@ for i, one in ipairs(published) do
     names[k], bars[i].values[k], bars[i].error[k] = row.labels[1], row.mean, row.error or 0
   end
 end
-sc.publish(args.out .. "/rkhsw/table2", { tables = tables, experiment = exp, figures = {
+sc.publish(args.out .. "/rkhsw/table2" .. (args.quick and "_quick" or ""),
+  { tables = tables, experiment = exp, figures = {
   sc.plot.bars{ names = names, series = { bars[2], bars[5] }, y_label = "error" } } })

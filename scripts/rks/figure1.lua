@@ -124,5 +124,6 @@ for _, name in ipairs(names) do
   end
 end
 
-sc.publish(args.out .. "/rks/figure1", { tables = { reached }, figures = figures,
+sc.publish(args.out .. "/rks/figure1" .. (args.quick and "_quick" or ""),
+  { tables = { reached }, figures = figures,
   experiment = exp })

@@ -5,7 +5,7 @@
 -- f(x) = sum_t alpha_t phi(x; w_t) with decision stumps is fitted to adult by least squares,
 -- without the constraint |alpha_t| <= C/T of the paper's equation 4. The paper shows 500 runs with
 -- various T and reads from them that max |alpha_t| falls linearly in T; then some C serves for
--- every T. Here: 100 runs of each T, 10 of T = 4096.
+-- every T. Here: 100 runs of each T, 10 of T = 4096 with the numbers cut.
 --
 -- Protocol: all 32,561 training rows, columns standardised, thresholds from N(0, 1), no constant.
 -- lambda = 1e-10 makes the solution unique where stumps repeat (that of the least norm). T are
@@ -13,12 +13,12 @@
 --
 -- "numbers cut" is adult as in the paper, with columns of 0 and 1 alone (see figure1.lua). There
 -- max |alpha_t| stays near 0.3 up to T = 256, falls with slope -0.7 to T = 1024 and -1.5 to
--- T = 4096, and C = 110 serves for every T here: the published decay. Half of the thresholds fall
--- between the two values of a column, and all of these make one feature; when each of the 124
--- columns has several, they share its weight. With the numbers kept there is no decay: the largest
--- coefficients are those of thresholds on capital_gain and capital_loss, which tell different rows
--- apart and do not repeat, and the C that is needed grows with T. What justifies dropping the
--- constraint is the coding of the data.
+-- T = 4096, and the mean of T max |alpha_t| stays at about 100 or below: the published decay. Half
+-- of the thresholds fall between the two values of a column, and all of these make one feature;
+-- when each of the 124 columns has several, they share its weight. With the numbers kept there is
+-- no decay, but a rise from 0.31 to 0.48: the largest coefficients are those of thresholds on
+-- capital_gain and capital_loss, which tell different rows apart and do not repeat, and the C that
+-- is needed grows with T. What justifies dropping the constraint is the coding of the data.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 100, out = "out" }
@@ -30,7 +30,7 @@ local rows = { ["numbers cut"] = train:discretize{ bins = 5 }, ["numbers kept"] 
 local cells = {}
 for _, coding in ipairs(codings) do
   for _, T in ipairs(args.quick and { 16, 64, 256 } or { 16, 64, 256, 1024, 4096 }) do
-    for seed = 1, T < 4096 and runs or math.max(2, runs // 10) do
+    for seed = 1, T < 4096 and runs or coding == codings[1] and runs // 10 or 0 do
       cells[#cells + 1] = { coding = coding, T = T, seed = seed }
     end
   end
@@ -69,4 +69,5 @@ end
 local fig = sc.plot.line{ series = exp:series{ x = "T", value = "largest", series = "coding" },
   x_log = true, y_log = true, marks = true, x_label = "T", y_label = "max |alpha|",
   title = "Largest coefficient, bands: 1 standard error" }
-sc.publish(args.out .. "/rks/figure2", { tables = { slopes }, figures = { fig }, experiment = exp })
+sc.publish(args.out .. "/rks/figure2" .. (args.quick and "_quick" or ""),
+  { tables = { slopes }, figures = { fig }, experiment = exp })

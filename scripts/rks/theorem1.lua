@@ -92,5 +92,6 @@ local function picture(series, x, y)
 end
 local fig = sc.plot.panels{ picture(gaps, "m", "|risk - empirical risk|"),
   picture(excesses, "K", "excess risk"), width = 1300, height = 480 }
-sc.publish(args.out .. "/rks/theorem1", { tables = { estimation, approximation },
+sc.publish(args.out .. "/rks/theorem1" .. (args.quick and "_quick" or ""),
+  { tables = { estimation, approximation },
   figures = { fig }, experiment = exp })

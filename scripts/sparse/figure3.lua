@@ -80,7 +80,7 @@ for _, law in ipairs(laws) do
       series = exp:series{ x = "n", value = value, series = "degree", where = { law = law } } }
   end
 end
-sc.publish(args.out .. "/sparse/figure3", { experiment = exp,
+sc.publish(args.out .. "/sparse/figure3" .. (args.quick and "_quick" or ""), { experiment = exp,
   tables = { { title = "In-degree of the least test error", rows = best,
     columns = { "n", "paper", "printed weights", "same weights" } },
     exp:table{ rows = { "law", "n" }, columns = "degree", value = "error" },

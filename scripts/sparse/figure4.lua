@@ -70,5 +70,6 @@ for _, kernel in ipairs{ "printed", "features" } do
       value = { "rank 001", "rank 002", "rank 010", "rank 100" } }
   end
 end
-sc.publish(args.out .. "/sparse/figure4", { tables = tables, experiment = exp,
+sc.publish(args.out .. "/sparse/figure4" .. (args.quick and "_quick" or ""),
+  { tables = tables, experiment = exp,
   figures = { sc.plot.panels{ width = 1200, height = 900, table.unpack(pictures) } } })

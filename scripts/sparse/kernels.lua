@@ -54,6 +54,6 @@ for i, one in ipairs(found) do
     ("%.2f +- %.2g"):format(one.slope, one.slope_stderr) }
 end
 
-sc.publish(args.out .. "/sparse/kernels", {
+sc.publish(args.out .. "/sparse/kernels" .. (args.quick and "_quick" or ""), {
   tables = { { columns = { "features", "rms difference, most features", "slope" }, rows = rows } },
   figures = { found[1]:plot{ with = { table.unpack(found, 2) }, labels = names } } })

@@ -72,5 +72,6 @@ local function compare(part)
     title = part .. " R2", published = { normal = published[part], uniform = published[part] } }
 end
 
-sc.publish(args.out .. "/sparse/table1", { tables = { compare("test"), compare("train") },
+sc.publish(args.out .. "/sparse/table1" .. (args.quick and "_quick" or ""),
+  { tables = { compare("test"), compare("train") },
   experiment = exp })

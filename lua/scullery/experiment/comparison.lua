@@ -50,7 +50,11 @@ local function leaves_of(tree, depth, path, list)
   return list
 end
 
-local function key_of(labels) return table.concat(labels, "\n") end
+local function key_of(labels)
+  local parts = {}
+  for i, label in ipairs(labels) do parts[i] = ("%q"):format(label) end
+  return table.concat(parts, ",")
+end
 
 -- ---------------------------------------------------------------- beside ours
 
@@ -93,7 +97,11 @@ end
 function comparison.new(given)
   local leaves, found = {}, 0
   for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
-    leaves[key_of(leaf.labels)] = leaf
+    local key = key_of(leaf.labels)
+    if leaves[key] then
+      fail("option 'published' has two numbers for %s", table.concat(leaf.labels, ", "))
+    end
+    leaves[key] = leaf
   end
   local self = { names = given.names, value = given.value, rows = {}, digits = given.digits,
     title = given.title, label = given.label, notes = given.notes }
@@ -123,9 +131,15 @@ end
 
 local function with_error(mean, error, digits)
   if not mean then return "-" end
-  if not digits then return shown.mean{ mean = mean, error = error } end
+  if not digits or mean ~= mean then return shown.mean{ mean = mean, error = error } end
   local said = ("%%.%df"):format(digits):format(mean)
   return error and error == error and ("%s +- %.2g"):format(said, error) or said
+end
+
+local function difference_text(row, digits)
+  if not row.difference then return "-" end
+  if row.difference ~= row.difference then return "nan" end -- whatever its sign
+  return (digits and ("%%+.%df"):format(digits) or "%+.3g"):format(row.difference)
 end
 
 local function ratio_text(row)
@@ -144,8 +158,7 @@ function Comparison.internal.cells(self)
     local line = { table.unpack(row.labels) }
     line[#line + 1] = with_error(row.published, row.published_error, self.digits)
     line[#line + 1] = with_error(row.mean, row.error, finer)
-    line[#line + 1] = row.difference
-      and (finer and ("%%+.%df"):format(finer) or "%+.3g"):format(row.difference) or "-"
+    line[#line + 1] = difference_text(row, finer)
     line[#line + 1] = ratio_text(row)
     line[#line + 1] = row.seconds and ("%.3g"):format(row.seconds) or "-"
     rows[i] = line
@@ -175,7 +188,10 @@ function Comparison:differs(most)
   return list
 end
 
-local function field(value) return value == nil and "" or ("%.17g"):format(value) end
+local function field(value)
+  if value == nil then return "" end
+  return value == value and ("%.17g"):format(value) or "nan"
+end
 
 --- comparison:save("c.csv"): a line for each row: the options compared, published,
 --- published_error, mean, error (standard errors), count, difference, ratio (the difference in

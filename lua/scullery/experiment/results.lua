@@ -80,9 +80,9 @@ function Experiment:table(given) return summary.table(self, given) end
 --- "seconds", along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
---- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, over =, where =
---- {} }: the means of a result beside published numbers: a table that prints, a line for each
---- combination of the options named by rows (a name or a list) and columns.
+--- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, label =,
+--- over =, where = {} }: the means of a result beside published numbers: a table that prints, a
+--- line for each combination of the options named by rows (a name or a list) and columns.
 ---
 --- published: tables nested in that order, with the options' values as keys, as in { adult = {
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
