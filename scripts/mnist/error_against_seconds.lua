@@ -9,8 +9,8 @@
 --
 -- The goal was 1.3 % within 90 s. Exact kernel machines on the same pixels have 1.2 to 1.4 %, as
 -- EigenPro 2 (Ma and Belkin 2019), 1.23 %. 40,000 Fourier features had 1.91 % with lambda = 1e-6
--- and have 1.82 % with 1e-5. The main cause is that 40,000 are few for 60,000 rows: that, lambda,
--- rows, preprocessing and the loss are measured by width_and_lambda.lua. Better than more of the
+-- and have 1.82 % with 1e-5. The main cause is that 40,000 are few for 60,000 rows.
+-- width_and_lambda.lua measures that and lambda, and names smaller causes. Better than more of the
 -- same features is a map that knows which pixels are neighbours: weights on random patches, and the
 -- largest response of each patch among 37 places nearby. T = 4000 of these have 1.07 % after 21 s,
 -- T = 2000 1.41 % after 9 s.
