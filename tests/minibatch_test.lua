@@ -53,6 +53,19 @@ function TestStreamsGiveTheModelOfRowsInMemory()
   end
 end
 
+function TestKeptFeaturesGiveTheModelOfFeaturesMadeAnew()
+  local descents = { s.sfgd{ lambda = 1e-2, batch = 40 },
+    s.optimal_stepsize{ lambda = 1e-2, batch = 40 } }
+  for _, solver in ipairs(descents) do -- 60 steps of 40 rows, half of the features: more than 700
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local kept = fit(solver, K, in_memory(), { dtype = dtype })
+      local anew = fit(solver, K, in_memory(), { dtype = dtype, allowance = 0 })
+      local most = anew:weights():abs():max()
+      lu.assertTrue((kept:weights() - anew:weights()):abs():max() < 1e-5 * most, solver.name)
+    end
+  end
+end
+
 function TestASmallAllowanceCostsWalksAndNoBits()
   for _, one in ipairs(solvers) do
     local memory = fit(one[2], one[3], in_memory())

@@ -34,8 +34,8 @@
 --
 -- RKS. Lambda is of sums over rows, of features that are +-1, as in the published code.
 --
--- Ten seeds take some 50 minutes of processor time, half an hour on two cores (the authors: "a
--- little over two weeks").
+-- By the three seeds that were run, ten take some 50 minutes of processor time, or half an hour on
+-- two free cores (the authors: "a little over two weeks").
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
