@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local discretize = require "scullery.discretize"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local relabel = require "scullery.relabel"
 local schema = require "scullery.schema"
 local targets = require "scullery.targets"
 
@@ -258,45 +259,15 @@ function Dataset:class_counts()
   return counts
 end
 
--- A key of a table of new labels that is no class; nil where all are.
-local function label_of_none(new, classes)
-  local known = {}
-  for _, label in ipairs(classes) do known[label] = true end
-  for label in next, new do if not known[label] then return label end end
-end
-
 --- ds:relabel(f): the data set with other labels: f(label) for each of ds.classes, where several
 --- may become one; labels for which f returns nil keep theirs. f may be a table of new labels too,
 --- by the labels that there are. Classes are the new labels, sorted.
 function Dataset:relabel(f)
   need_labels(self, "relabel")
-  if self.task ~= "classification" then
-    error("dataset:relabel: a regression has no labels", 2)
-  end
-  if type(f) ~= "function" and (type(f) ~= "table" or getmetatable(f)) then
-    error("dataset:relabel: takes a function of a label or a table of labels, and got "
-      .. options.show(f), 2)
-  end
-  local new, code = {}, {}
-  local unknown = type(f) == "table" and label_of_none(f, self.classes)
-  if unknown then
-    error(("dataset:relabel: the table has %s, and the data set has no such label: its classes \z
-      are %s"):format(options.show(unknown), options.show(self.classes)), 2)
-  end
-  for k, label in ipairs(self.classes) do
-    local other
-    if type(f) == "table" then other = f[label] else other = f(label) end
-    new[k] = other == nil and label or other
-  end
-  local ok, y, classes = pcall(targets.read, new, nil, "classification")
-  if not ok then error("dataset:relabel: the new labels: " .. y, 2) end
-  for value, k in pairs(targets.places(self.classes)) do code[value] = y:get(k, 1) end
+  local classes, y = relabel(self, f)
   local copy = {}
   for key, value in pairs(self.schema or {}) do copy[key] = key ~= "target" and value or nil end
-  return remember(Dataset.internal.with(self, { classes = classes, schema = copy,
-    y = self.y:map(function(v)
-      return code[v] or error("dataset:relabel: a row has a label that is none of the classes", 0)
-    end) }))
+  return remember(Dataset.internal.with(self, { classes = classes, schema = copy, y = y }))
 end
 
 -- ---------------------------------------------------------------- columns
