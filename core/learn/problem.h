@@ -12,6 +12,9 @@ typedef struct scl_training scl_training;
 scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t classes,
                                size_t allowance, scl_training **out, scl_error *error);
 void scl_training_destroy(scl_training *training);
+/* Take the sums over the rows from a training on the same rows whose features are those of more
+ * parameters (scl_map_is_first_of), where it has made them and they serve. */
+scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error);
 
 /* One result of a solver. */
 typedef struct scl_fit {

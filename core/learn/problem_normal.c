@@ -57,6 +57,18 @@ static scl_status ensure_sums(scl_training *training, scl_error *error) {
   return status;
 }
 
+scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_error *error) {
+  const scl_map *map = few->flow.map, *from = many->flow.map;
+  const size_t count = map == NULL ? 0 : scl_map_count(map);
+  double ratio;
+  if (few == many || map == NULL || from == NULL || few->sums != NULL || many->sums == NULL ||
+      few->flow.source != many->flow.source || few->flow.groups != many->flow.groups ||
+      !scl_map_is_first_of(map, from, &ratio))
+    return SCL_STATUS_OK;
+  return scl_sums_of_first(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
+                           ratio, &few->sums, error);
+}
+
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);

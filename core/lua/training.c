@@ -114,6 +114,15 @@ static training *take_training(lua_State *L, int place) {
   return scl_lua_take_handle(L, place, SCL_LUA_TRAINING);
 }
 
+/* core.training_take_sums(training, other): the sums over the rows from a training on the same rows
+ * with more parameters, where they serve */
+static int training_take_sums(lua_State *L) {
+  training *few = take_training(L, 1), *many = take_training(L, 2);
+  scl_error error = {0};
+  scl_lua_check(L, scl_training_take_sums(few->engine, many->engine, &error), &error);
+  return 0;
+}
+
 /* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
 typedef struct fits {
   size_t count, groups;
@@ -346,6 +355,7 @@ static int objective(lua_State *L) {
 }
 
 void scl_lua_open_training(lua_State *L) {
-  SCL_LUA_CALLS(L, {"training", training_new, 4}, {"solve", solve, 4}, {"objective", objective, 4},
-                {"score", score, 2}, {"decisions_apart", decisions_apart, 2});
+  SCL_LUA_CALLS(L, {"training", training_new, 4}, {"training_take_sums", training_take_sums, 2},
+                {"solve", solve, 4}, {"objective", objective, 4}, {"score", score, 2},
+                {"decisions_apart", decisions_apart, 2});
 }

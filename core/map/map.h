@@ -53,6 +53,9 @@ scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **ou
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error);
 void scl_map_destroy(scl_map *map);
+/* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both are
+ * of the same parts and options, but for T. Structured, shared and learnt parameters are none. */
+bool scl_map_is_first_of(const scl_map *few, const scl_map *many, double *ratio);
 
 size_t scl_map_features(const scl_map *map); /* D; of one-hot cells: those learnt so far */
 size_t scl_map_bytes(const scl_map *map);    /* what it holds in memory, about */

@@ -306,3 +306,60 @@ void scl_sums_total(const scl_sums *sums, long without, bool centre, scl_totals 
     out->mean_y[j] /= out->total;
   if (centre) centre_totals(d, c, out);
 }
+
+/* ------------------------------------------------------------ fewer parameters */
+
+typedef struct fewer {
+  const scl_symmetric *from;
+  size_t many, few;
+  double factor;
+} fewer;
+
+/* The place among the features of many parameters of feature j of few: output j / few of parameter
+ * j % few. */
+static size_t place_among(const fewer *f, size_t j) { return j / f->few * f->many + j % f->few; }
+
+static scl_status rectangle_of_first(void *context, size_t first_row, size_t rows, size_t first_col,
+                                     size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
+  const fewer *f = context;
+  (void)error;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++)
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] =
+          f->factor *
+          scl_symmetric_get(f->from, place_among(f, first_row + i), place_among(f, first_col + j));
+  return SCL_STATUS_OK;
+}
+
+static scl_status fill_of_first(const scl_sums *from, fewer *f, double ratio, scl_sums *to,
+                                scl_error *error) {
+  const size_t cols = from->targets + 1;
+  for (size_t g = 0; g < from->groups; g++) {
+    f->from = from->moment[g];
+    SCL_TRY(scl_symmetric_fill(to->moment[g], rectangle_of_first, f, error));
+    for (size_t j = 0; j < to->features; j++)
+      for (size_t k = 0; k < cols; k++)
+        to->right[(g * to->features + j) * cols + k] =
+            ratio * from->right[(g * from->features + place_among(f, j)) * cols + k];
+  }
+  memcpy(to->sum, from->sum, from->groups * from->targets * sizeof(double));
+  memcpy(to->square, from->square, from->groups * from->targets * sizeof(double));
+  memcpy(to->count, from->count, from->groups * sizeof(double));
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
+                             double ratio, scl_sums **out, scl_error *error) {
+  const scl_sums like = {
+      .features = few * outputs, .targets = sums->targets, .groups = sums->groups};
+  fewer f = {.many = many, .few = few, .factor = ratio * ratio};
+  scl_sums *made = NULL;
+  scl_status status = create(&like, &made, error);
+  if (status == SCL_STATUS_OK) status = fill_of_first(sums, &f, ratio, made, error);
+  if (status != SCL_STATUS_OK) {
+    scl_sums_destroy(made);
+    made = NULL;
+  }
+  *out = made;
+  return status;
+}

@@ -26,6 +26,10 @@ void scl_sums_destroy(scl_sums *sums);
 /* One walk over the flow, each group of the flow for itself. */
 scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error);
 
+/* Of the first `few` of `many` parameters, `outputs` features each, times `ratio`. */
+scl_status scl_sums_of_first(const scl_sums *sums, size_t many, size_t few, size_t outputs,
+                             double ratio, scl_sums **out, scl_error *error);
+
 /* The right-hand sides over several groups. */
 typedef struct scl_totals {
   double *right, *square, *mean_phi, *mean_y; /* D x c, c, D, c: the caller's */

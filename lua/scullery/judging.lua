@@ -10,15 +10,27 @@ local ask = objects.ask
 
 local judging = {}
 
+-- A training, with the sums over the rows of one with more parameters, where they serve.
+local function new_training(p, ds, source, prepared, folds, shared)
+  local training = core.training(source, prepared.stages, prepared.map,
+    ask(p, "training_options", ds, folds))
+  local wider = shared.wider
+  if wider and wider.training then
+    core.training_take_sums(training, wider.training)
+    wider.training = nil
+  end
+  return training
+end
+
 --- judging.prepare(pipeline, ds, source, choices, folds, estimate, shared): stages, map, solver
 --- and training of a choice of options. shared: a table that keeps stages, map and training, for
---- choices that differ in the solver alone.
+--- choices that differ in the solver alone; its field `wider` is that of the same choice with more
+--- parameters.
 function judging.prepare(p, ds, source, choices, folds, estimate, shared)
   shared = shared or {}
   local prepared = shared.prepared or ask(p, "prepare", source, choices)
   local solver = ask(p, "make_solver", source, prepared, choices, estimate)
-  shared.training = shared.training or core.training(source, prepared.stages, prepared.map,
-    ask(p, "training_options", ds, folds))
+  shared.training = shared.training or new_training(p, ds, source, prepared, folds, shared)
   shared.prepared = prepared
   return { prepared = prepared, solver = solver, training = shared.training }
 end

@@ -518,7 +518,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 ---
 --- each = "solver", or the name of a searched option: .each has, for each value of that option (for
 --- a stage its name), the best pipeline with it, fitted. Solvers that are compared share the passes
---- over the rows.
+--- over the rows, and so do values of features.T: the sums of the largest T hold those of the
+--- others, where parameters are drawn one by one and the solver works on normal equations.
 ---
 --- .table.best is the best row, .table:save("t.csv") saves the table. If the best value of an
 --- option is the smallest or the largest that was tried, the table and p:info().note say so

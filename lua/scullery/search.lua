@@ -121,8 +121,8 @@ local function plan(self, o)
   return runs, cells
 end
 
--- What a run makes before its solver, as a text: stages, features, choices about them, and the
--- pipeline's own options. number: a number for each object.
+-- What a run makes before its solver, as a text: stages, features, choices about them but for the
+-- number of parameters, and the pipeline's own options. number: a number for each object.
 local function key_before_solver(run, number)
   local p, parts = run.pipeline, {}
   for i, stage in ipairs(p.rows) do parts[i] = number[stage] end
@@ -130,32 +130,51 @@ local function key_before_solver(run, number)
   table.insert(parts, ask(p, "feature_form", run.choices))
   local names = {}
   for name in pairs(run.choices) do
-    if not name:find("^solver%.") then names[#names + 1] = name end
+    if not name:find("^solver%.") and name ~= "features.T" then names[#names + 1] = name end
   end
   table.sort(names)
   for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. number[run.choices[name]] end
   return table.concat(parts, " ")
 end
 
--- The runs so that those which differ in the solver alone are neighbours, with a table `shared` for
--- what they have in common; index: the place of each among the runs before.
-local function group(runs)
-  local count, keys, first = 0, {}, {}
+-- Tables with the fields index (the place of the first run with them) and width (T) for what runs
+-- have in common before their solver; wider: that of the same with the next larger T.
+local function shared_tables(runs)
+  local count, tables, families = 0, {}, {}
   local number = setmetatable({}, { __index = function(self, object)
     count = count + 1
     self[object] = count
     return count
   end })
   for i, run in ipairs(runs) do
-    local key = key_before_solver(run, number)
-    keys[key] = keys[key] or {}
-    first[key] = first[key] or i
-    run.index, run.shared = i, keys[key]
+    local T = run.choices["features.T"]
+    local family = key_before_solver(run, number)
+    local key = family .. " T=" .. tostring(T)
+    if not tables[key] then
+      tables[key] = { index = i, width = T or 0 }
+      families[family] = families[family] or {}
+      table.insert(families[family], tables[key])
+    end
+    run.index, run.shared = i, tables[key]
   end
-  local place = {}
-  for key, shared in pairs(keys) do place[shared] = first[key] end
+  return families
+end
+
+-- The runs so that those which differ in the solver alone are neighbours, and those which differ in
+-- T follow each other, the largest T first: its sums over the rows serve the others.
+local function group(runs)
+  for _, family in pairs(shared_tables(runs)) do
+    local first = family[1].index
+    table.sort(family, function(a, b) return a.width > b.width end)
+    for i, shared in ipairs(family) do
+      shared.family, shared.place, shared.wider = first, i, family[i - 1]
+      shared.is_wider = i < #family
+    end
+  end
   table.sort(runs, function(a, b)
-    if a.shared ~= b.shared then return place[a.shared] < place[b.shared] end
+    local x, y = a.shared, b.shared
+    if x.family ~= y.family then return x.family < y.family end
+    if x ~= y then return x.place < y.place end
     return a.index < b.index
   end)
 end
@@ -243,8 +262,9 @@ local function chosen_pipeline(p, choices)
 end
 
 -- Fit a cell on all rows; what its run made is used again where it was kept.
-local function refit(ds, source, cell, kept)
-  local run = cell.run
+local function refit(ds, source, cell, all_kept)
+  local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
+  if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
   local _ <close> = core.level "fit"
   local result = chosen_pipeline(run.pipeline, cell.choice)
   local made = judging.prepare(run.pipeline, ds, source, cell.choice, nil, nil,
@@ -336,8 +356,15 @@ local function add_cells(cells, run, result)
   end
 end
 
+-- What was made for the best cell so far, and for the best with each T where `each` asks for these:
+-- kept[""] and kept[T].
+local function keep(kept, name, cell, cells, made)
+  if kept[name] and not cells:better(cell.mean, kept[name].mean) then return end
+  kept[name] = { mean = cell.mean, run = cell.run, made = made }
+end
+
 local function run_all(ds, source, folds, runs, cells, o, criterion)
-  local kept, best
+  local kept = {}
   local level <close> = progress.level{ name = "search", total = #runs }
   for i, run in ipairs(runs) do
     local result = estimates[o.folds] and own_estimate(run, ds, source, cells.score, o)
@@ -345,13 +372,15 @@ local function run_all(ds, source, folds, runs, cells, o, criterion)
     local first = #cells + 1
     add_cells(cells, run, result)
     for c = first, #cells do
-      if not best or cells:better(cells[c].mean, best) then
-        best, kept = cells[c].mean, { run = run, made = result.made }
+      keep(kept, "", cells[c], cells, result.made)
+      if o.each == "features.T" then
+        keep(kept, cells[c].choice[o.each], cells[c], cells, result.made)
       end
     end
     local following = runs[i + 1]
     if not following or following.shared ~= run.shared then
-      run.shared.prepared, run.shared.training = nil, nil
+      run.shared.prepared = nil
+      if not run.shared.is_wider then run.shared.training = nil end
     end
     level:step()
   end
