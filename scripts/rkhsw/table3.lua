@@ -35,8 +35,8 @@
 --
 -- RKS. Lambda is of sums over rows, of features that are +-1, as in the published code.
 --
--- Ten seeds took 47 minutes of processor time, about half an hour on two free cores (the authors: "a
--- little over two weeks").
+-- Ten seeds took 47 minutes of processor time, about half an hour on two free cores (the authors:
+-- "a little over two weeks").
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
@@ -170,4 +170,4 @@ sc.publish(args.out .. "/rkhsw/table3" .. (args.quick and "_quick" or ""),
     compare("bound", 5, 1, "Bound of theorem 10 with the paper's theta"),
     exp:table{ rows = { "data", "method" }, value = { "bound", "exact_bound", "norm" } },
     exp:table{ rows = { "data", "method" }, value = { "search_seconds", "seconds" },
-      title = "Seconds of the search, which the first of two fits pays for both, and of the fit" } } })
+      title = "Seconds of the search, which the first of two fits pays for, and of the fit" } } })
