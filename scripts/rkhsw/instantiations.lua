@@ -15,7 +15,7 @@
 -- numbers.
 local sc = require "scullery"
 
-local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
+local args = sc.arguments{ quick = false, seeds = 3, out = "out" }
 local sets = args.quick and { "wdbc" } or { "wdbc", "salsa_airfoil", "cpu_act" }
 local T = args.quick and 10 or 500
 

@@ -13,7 +13,7 @@
 -- The paper has no numbers here. It says that sparse features do slightly worse than the exact
 -- kernel, but better on forestfires. Our normalised features do far worse on some sets (propulsion
 -- 0.100, exact 0.009; galaxy 0.008, exact 0.0001). The cause is not the approximation: the exact
--- kernel with the same five penalties (error_same) agrees with them to 2 % (galaxy: 12 %). It is
+-- kernel with the same five penalties (error_same) agrees with them to 3 % (galaxy: 12 %). It is
 -- the penalties: SALSA's kernel is a sum over C(l, in-degree) terms and the features' a mean, so
 -- that the same number weighs C(l, in-degree) times more. Features that are not divided by sqrt(m)
 -- ("raw") bring penalties m times smaller, and do slightly worse than the exact kernel, as the
