@@ -14,7 +14,8 @@ local page = {}
 
 --- page.all(source): the paths of all pages of the source tree: README.md and docs/.
 function page.all(source)
-  local list = { source .. "/README.md", source .. "/scripts/guide.md" }
+  local list = { source .. "/README.md", source .. "/scripts/guide.md",
+    source .. "/scripts/README.md" }
   local pipe = assert(io.popen(("find '%s/docs' -name '*.md' | sort"):format(source)))
   for path in pipe:lines() do list[#list + 1] = path end
   pipe:close()

@@ -8,12 +8,16 @@
 --
 -- The published errors are matched by the mean of the errors of the ten classes (the first table),
 -- and not by the share of digits mistaken (the second), which is lower where errors are large: at
--- q = 1, m = 100 by 0.35. The mean over classes is what GURLS, the library that the paper took,
+-- q = 1, m = 100 by 0.37. The mean over classes is what GURLS, the library that the paper took,
 -- judges by unless told otherwise (perf_macroavg); lambda is chosen by it here, too. The published
 -- k nearest neighbours are one neighbour, 3.09 to the digit; three neighbours have 2.95.
 --
+-- q = 16, m = 10,000: 2.23 where 2.58 is published, which breaks the fall of its row; no cause is
+-- known. A lambda of 1e-3 in place of the 1e-5 that is chosen costs 0.6 on the hold-out. Of the 24
+-- others four differ by 2.1 to 2.4 standard errors where one is expected; m of one q share draws.
+--
 -- One search serves all m of a draw: features of a smaller m are the first of a larger one, and so
--- are the entries of Z'Z.
+-- are the entries of Z'Z. The five searches of a draw take 10.4 minutes on two cores, all 52.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 
