@@ -41,6 +41,32 @@ function TestPages:test_code_prints_what_the_page_says()
   lu.assertTrue(ran >= 10, "the pages have no code")
 end
 
+-- Each plugin that the author's guide prints compiles without a warning, and does what every plugin
+-- must.
+function TestPages:test_the_plugins_of_the_guide_pass_the_checker()
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
+  local checked = 0
+  for _, block in ipairs(page.read(source .. "/docs/plugins.md").blocks) do
+    if block.language == "c" then
+      support.in_folder(function(folder)
+        local path = folder .. "/plugin.c"
+        support.write(path, table.concat(block.lines, "\n") .. "\n")
+        local status, _, said = support.shell(("cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion \z
+          -Wshadow -Werror -O2 -fPIC -shared $(%s --cflags) -o %s/plugin.so %s -lm"):format(
+          support.quote(support.binary), folder, path))
+        lu.assertEquals({ status, said }, { 0, "" })
+        local all = require("scullery").plugin.check(folder .. "/plugin.so", { seed = 1 })
+        for _, result in ipairs(all.results) do
+          lu.assertTrue(result.outcome == "pass" or result.outcome == "skip",
+            ("%s, %s: %s"):format(block.directives.file, result.name, result.text))
+        end
+        checked = checked + 1
+      end)
+    end
+  end
+  lu.assertEquals(checked, 5)
+end
+
 function TestPages:test_links_lead_somewhere()
   for _, path in ipairs(page.all(source)) do
     lu.assertEquals(require("documentation.links").check(path), {})

@@ -1,0 +1,11 @@
+-- The checker of plugins on every built-in kernel.
+local lu = require "luaunit"
+local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/checked.lua")
+
+checked("kernel", {
+  ["simple-form"] = "additive chi_square product skewed_chi_square sum",
+  tilt = "all but exponential gaussian indicator product",
+  bind = "all but gaussian",
+})
+
+os.exit(lu.LuaUnit.run(), true)
