@@ -2,6 +2,7 @@
 -- serve the others. What is found is what each T finds alone.
 local lu = require "luaunit"
 local sc = require "scullery"
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
 
 local ds = sc.data.load("wdbc")
 local sizes = { 20, 60, 35 }
@@ -71,6 +72,32 @@ function TestRowWeightsAndTargets()
   local data = sc.dataset{ X = X, y = X * sc.randn{ 4, 3, seed = 2 }, task = "regression",
     weights = sc.rand{ 200, 1, seed = 4 } }
   check("weights", maps[2][2], data, { seed = 1, score = "loss", each = "features.T" }, 1e-10)
+end
+
+-- Whatever a sampler does with T: those whose parameters depend on it must not share.
+function TestEverySampler()
+  local X = sc.rand{ 80, 4, seed = 1 } * 0.8 + 0.1
+  local data = sc.dataset{ X = X, y = X:column(1):mul(X:column(2)), task = "regression" }
+  local tried = 0
+  for _, s in ipairs(registry.sampler) do
+    local phi = registry.partner(s.component)
+    if registry.takes_any_T(s.component) and not (phi.kind == "nonlinearity"
+      and registry.shape(phi).one_hot) then
+      local function pipeline(T)
+        return sc.pipeline{ sc.features{ p = s.component, phi = phi, T = T, seed = 5 },
+          sc.solver.ridge{ lambda = 1e-2 } }
+      end
+      local given = { folds = 3, score = "loss" }
+      for _, cell in ipairs(pipeline(sc.choose{ 4, 16, 8 }):search(data, given).table) do
+        local alone = pipeline(cell.choice["features.T"]):cv(data, given).mean
+        lu.assertTrue(math.abs(cell.mean - alone) <= 1e-8 * alone,
+          ("%s, T = %d: %.17g and %.17g alone"):format(s.label, cell.choice["features.T"],
+            cell.mean, alone))
+        tried = tried + 1
+      end
+    end
+  end
+  lu.assertTrue(tried > 60, tried)
 end
 
 -- Three sums over the rows cost three walks, one sum one; each T is judged by a walk of its own.

@@ -3,9 +3,9 @@
 --     scullery scripts/mnist/error_against_seconds.lua [--quick] [--seeds N] [--out DIR]
 --
 -- Official split, 60,000 and 10,000 digits, pixels from 0 to 1. `seconds`: processor seconds of
--- features and fit, halved, for two cores; `wall`: by the clock. Options were chosen on training
--- rows alone, the last 10,000 of the training file held out: rates and lambdas on the first 10,000
--- or 20,000 rows, patches on 50,000 (docs/families.md, Images).
+-- features and fit, halved, for two cores, with AVX-512; `wall`: by the clock. Options were chosen
+-- on training rows alone, the last 10,000 of the training file held out: rates and lambdas on the
+-- first 10,000 or 20,000 rows, patches on 50,000 (docs/families.md, Images).
 --
 -- The goal was 1.3 % within 90 s. Exact kernel machines on the same pixels have 1.2 to 1.4 %, as
 -- EigenPro 2 (Ma and Belkin 2019), 1.23 %. 40,000 Fourier features had 1.91 % with lambda = 1e-6
