@@ -75,13 +75,17 @@ local function write_page()
   print("written: " .. args.to .. "/README.md")
 end
 
-local failed = {}
+local failed, found = {}, false
 for _, paper in ipairs(papers) do
   for script in paper[3]:gmatch("%S+") do
     local name = paper[1] .. "/" .. script
     local wanted = args.only == "" or args.only == name or args.only == paper[1]
+    found = found or wanted
     if wanted and not args.page and not run(name) then failed[#failed + 1] = name end
   end
+end
+if not found then
+  error("--only takes a folder or a script such as rkhsw/table3, and got '" .. args.only .. "'", 0)
 end
 if #failed > 0 then error("these failed: " .. table.concat(failed, ", "), 0) end
 if args.page or not args.quick then write_page() end
