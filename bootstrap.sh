@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 to a running Scullery: installs what is missing, configures, builds, and then does what is asked.
 set -euo pipefail
+started_in=$PWD
 cd "$(dirname "$0")"
 
 # What is needed, in one place.
@@ -8,6 +9,7 @@ build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.
   libcjson-dev libcurl4-openssl-dev libmd-dev libsvm-dev zlib1g-dev lua-argparse)
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
+package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
@@ -16,7 +18,7 @@ usage() {
 usage: ./bootstrap.sh demo | test | install [--prefix DIR]
   demo      build, and learn a real data set with scripts/demo.lua
   test      build, and run all tests (with CI=true or SCULLERY_CI set: under the sanitizers, and the fuzzing harnesses too)
-  install   build, and install to /usr/local or --prefix DIR
+  install   build, and install to /usr/local or --prefix DIR, and say what finds it there
 Packages that are missing are installed with apt-get. SCULLERY_DATA names a folder of data sets that the larger tests read.
 TEXT
 }
@@ -62,18 +64,32 @@ install_needed() {
   (install_packages "${picture_packages[@]}") || say "without ${picture_packages[*]}, pictures are drawn in Unicode alone"
 }
 
+# cached FOLDER NAME: a value of a build folder's cache; nothing where there is none.
+cached() { sed -n "s/^$2:[^=]*=//p" "$1/CMakeCache.txt" 2>/dev/null || true; }
+
+# Whether a build folder was made for another source folder or another place, as one is that came with a copied tree: CMake refuses it.
+is_of_another_tree() {
+  [ -e "$1/CMakeCache.txt" ] || return 1
+  ! [ "$(cached "$1" CMAKE_HOME_DIRECTORY)" -ef . ] || ! [ "$(cached "$1" CMAKE_CACHEFILE_DIR)" -ef "$1" ]
+}
+
 # build PRESET: into build/ without a preset, otherwise build-PRESET/.
 build() {
-  if [ $# -eq 0 ]; then
-    say "building in build/"
-    # A build folder keeps the generator that it was made with.
-    if [ -e build/CMakeCache.txt ]; then cmake -S . -B build; else cmake -S . -B build -G Ninja; fi
-    cmake --build build
-  else
-    say "building in build-$1/"
-    cmake --preset "$1"
-    cmake --build --preset "$1"
+  local folder=build${1:+-$1} configure=()
+  say "building in $folder/"
+  if is_of_another_tree "$folder"; then
+    say "$folder/ was configured for $(cached "$folder" CMAKE_HOME_DIRECTORY): configuring it afresh"
+    configure=(--fresh)
   fi
+  if [ $# -gt 0 ]; then
+    configure+=(--preset "$1")
+  else
+    configure+=(-S . -B build)
+    # A build folder keeps the generator that it was made with.
+    [ -e build/CMakeCache.txt ] && [ "${configure[0]}" != --fresh ] || configure+=(-G Ninja)
+  fi
+  cmake "${configure[@]}"
+  if [ $# -gt 0 ]; then cmake --build --preset "$1"; else cmake --build build; fi
 }
 
 # Tests that take many minutes (label "long") are for CI.
@@ -105,6 +121,7 @@ all_tests() {
   local failed=0
   install_needed "${test_packages[@]}"
   if in_ci; then
+    (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
   build
@@ -128,6 +145,7 @@ install_all() {
   --prefix=?*) prefix=${1#--prefix=} ;;
   *) usage >&2; die "install takes --prefix DIR, and got $1" ;;
   esac
+  case $prefix in /*) ;; *) prefix=$started_in/$prefix ;; esac
   install_needed
   build
   local place=$prefix
@@ -138,7 +156,27 @@ install_all() {
   else
     as_root cmake --install build --prefix "$prefix"
   fi
-  say "installed: $prefix/bin/scullery"
+  tell_paths "$(cd "$prefix" && pwd)"
+}
+
+# What other programs need to find an installation that lies where they do not look. Lua's ";;" stands for the folders where it looks anyway.
+tell_paths() {
+  local modules files libraries
+  modules=$1/$(cached build SCULLERY_LUA_MODULES)
+  files=$1/$(cached build SCULLERY_LUA_FILES)
+  libraries=$1/$(cached build CMAKE_INSTALL_LIBDIR)
+  say "installed: $1/bin/scullery"
+  if [ "$1" != /usr/local ] && [ "$1" != /usr ]; then
+    cat <<TEXT
+The command needs nothing more. For the shell, the stock interpreter (lua5.4), and projects that use CMake or pkg-config:
+  export PATH='$1/bin':"\$PATH"
+  export LUA_PATH='$files/?.lua;$files/?/init.lua;;'
+  export LUA_CPATH='$modules/?.so;;'
+  export CMAKE_PREFIX_PATH='$1'
+  export PKG_CONFIG_PATH='$libraries/pkgconfig'
+TEXT
+  fi
+  say "cmake --build build --target uninstall removes it again"
 }
 
 case "${1:-}" in

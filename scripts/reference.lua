@@ -1,5 +1,5 @@
--- Writes docs/reference/ from the texts that help() shows, and docs/gallery.md from the scripts of
--- the pictures.
+-- Writes docs/reference/ from the texts that help() shows, docs/gallery.md from the scripts of the
+-- pictures, and the manual page docs/scullery.1 from what the command prints about itself.
 --
 --   build/scullery scripts/reference.lua            writes the pages
 --   build/scullery scripts/reference.lua --check    compares; status 1 where a page is another

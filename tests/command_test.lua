@@ -330,7 +330,8 @@ TestSubcommands = {}
 function TestSubcommands:test_each_prints_its_help()
   for words, said in pairs{ plugin = "list", data = "fetch a set", predict = "--proba",
     bench = "--quick", notebook = "uninstall", ["plugin list"] = "every plugin",
-    ["plugin info"] = "KIND.NAME", ["data list"] = "every named set",
+    ["plugin info"] = "KIND.NAME", ["plugin new"] = "--kind KIND",
+    ["data list"] = "every named set",
     ["data get"] = "the set's name", ["notebook install"] = "--python PATH",
     ["notebook uninstall"] = "--prefix DIR" } do
     for _, option in ipairs{ "--help", "-h" } do
@@ -346,16 +347,17 @@ end
 function TestSubcommands:test_plugin_list_is_a_table()
   local status, out = scullery("plugin list")
   lu.assertEquals(status, 0)
-  lu.assertStrMatches(out, "kind +name +version +summary +path\n.*")
-  lu.assertStrMatches(out, ".*\nsolver +ridge +%S+ .*/solver/ridge%.so\n.*")
+  lu.assertStrMatches(out, "kind +name +version +summary +from +path\n.*")
+  lu.assertStrMatches(out, ".*\nsolver +ridge +%S+ .* built in +/%S*/solver/ridge%.so\n.*")
 end
 
-function TestSubcommands:test_plugin_info_says_what_help_says()
-  local status, out = scullery("plugin info ridge")
+function TestSubcommands:test_plugin_info_says_what_help_says_and_more()
+  local status, all = scullery("plugin info ridge")
   lu.assertEquals(status, 0)
-  lu.assertStrContains(out, "lambda")
-  lu.assertEquals(select(2, scullery("plugin info solver.ridge")), out)
-  lu.assertEquals(select(2, scullery([[-e 'help "ridge"']])), out)
+  lu.assertStrContains(all, "lambda")
+  lu.assertEquals(select(2, scullery("plugin info solver.ridge")), all)
+  local _, out = scullery([[-e 'help "ridge"']])
+  lu.assertEquals(all:sub(1, #out), out)
   lu.assertEquals(select(2, scullery("-e 'help(sc.solver.ridge)'")), out)
   lu.assertEquals(select(2, scullery("-e 'help(sc.solver.ridge{})'")), out)
 end
@@ -363,7 +365,7 @@ end
 function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
   for arguments, message in pairs{ ["plugin info rigde"] = "did you mean 'ridge'",
     ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
-    ["plugin info"] = "missing argument 'name'", ["data get adlut"] = "did you mean 'adult'",
+    ["plugin info"] = "missing argument 'target'", ["data get adlut"] = "did you mean 'adult'",
     ["data get"] = "missing argument 'name'", ["bench --nosuch"] = "unknown option '--nosuch'",
     ["bench map"] = "must be one of 'maps', 'data', 'predict', 'solvers'",
     ["plugin list more"] = "too many arguments" } do

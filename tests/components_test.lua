@@ -1,6 +1,7 @@
--- What must be true of every nonlinearity and kernel by itself, and of every kernel as K: found by
--- enumerating the registry (tests/registry.lua). properties_test.lua has the maps, sampler_test.lua
--- samplers alone. Random, but seeded; a failure names the component, the property and the numbers.
+-- What must be true of every kernel as K on every sampler, and of every nonlinearity under the
+-- Gaussian pair: found by enumerating the registry (tests/registry.lua). properties_test.lua has
+-- the maps; what must be true of one component by itself is the checker's (lua/scullery/check).
+-- Random, but seeded; a failure names the components, the property and the numbers.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -10,92 +11,6 @@ local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registr
 local test, d, X = registry.test, registry.d, registry.X
 
 -- ---------------------------------------------------------------- nonlinearities
-
--- phi at given numbers, one row each: a Gaussian weight w and rows x = z/w.
-local function values_at(phi, numbers)
-  local feats = sc.features{ p = sc.sampler.gaussian(), phi = phi, T = 1, seed = 2 }
-  feats:fit(sc.matrix{ { 1 } })
-  local w, rows = feats:parameters():get(1, 1), {}
-  for i, z in ipairs(numbers) do rows[i] = { z / w } end
-  return feats:transform(sc.matrix(rows))
-end
-
-local function check_bounds(label, phi, facts)
-  local shape, z, T = registry.shape(phi), sc.randn{ 400, 3, seed = 7 } * 3, 40
-  local feats = sc.features{ p = sc.sampler.gaussian(), phi = phi, T = T, seed = 2 }:fit(z)
-  local w, made = feats:parameters(), feats:transform(z) * math.sqrt(T)
-  lu.assertTrue(made:abs():max() <= facts.bound * (1 + 1e-12),
-    ("%s: |phi| is %.17g, above its bound %.17g"):format(label, made:abs():max(), facts.bound))
-  if facts.lipschitz == math.huge then return end
-  local rows, worst = w:slice(1, w:rows(), 1, 3), 0 -- without the bias, which differences lose
-  for i = 1, 399 do
-    for t = 1, T do
-      local gap = 0
-      for k = 0, shape.fan_in - 1 do
-        gap = math.max(gap, math.abs(rows:row(k * T + t):dot(z:row(i) - z:row(i + 1))))
-      end
-      for o = 0, shape.fan_out - 1 do
-        local change = math.abs(made:get(i, o * T + t) - made:get(i + 1, o * T + t))
-        if gap > 1e-9 then worst = math.max(worst, change / gap) end
-      end
-    end
-  end
-  lu.assertTrue(worst <= facts.lipschitz * (1 + 1e-9),
-    ("%s: phi changes by %.6g times its input, above %.6g"):format(label, worst, facts.lipschitz))
-  lu.assertTrue(worst >= 0.5 * facts.lipschitz,
-    ("%s: phi changes by %.6g times its input at most, far below %.6g"):format(label, worst,
-      facts.lipschitz))
-end
-
-local function check_two_values(label, phi, two)
-  local numbers = { -1e300, -2.5, -1e-300, 0, 1e-300, 0.1, 3 }
-  local made = values_at(phi, numbers)
-  for i, z in ipairs(numbers) do
-    local high = z > 0 or z == 0 and two.zero_is_high
-    lu.assertAlmostEquals(made:get(i, 1), high and two.high or two.low, 1e-15, label)
-  end
-end
-
-local function check_scale(label, phi)
-  local numbers, scaled = { -2, -0.3, 0, 0.7, 5 }, {}
-  for i, z in ipairs(numbers) do scaled[i] = 1e3 * z end
-  lu.assertTrue(values_at(phi, numbers) == values_at(phi, scaled), label .. ": not scale free")
-end
-
--- One number in and no phase: phi is a function of z alone. Away from the breaks it is smooth: the
--- change over a small step falls with the step.
-local function check_breaks(label, phi, breaks)
-  local numbers = {}
-  for i = 1, 200 do
-    local z = -5 + 10 * (i - 0.371) / 200
-    local near = false
-    for _, at in ipairs(breaks) do near = near or math.abs(z - at) < 1e-3 end
-    if not near then
-      for k = 0, 2 do numbers[#numbers + 1] = z + k * 1e-4 end
-    end
-  end
-  local made = values_at(phi, numbers)
-  local size = math.max(1, made:abs():max())
-  for i = 1, #numbers, 3 do
-    local bend = made:get(i, 1) - 2 * made:get(i + 1, 1) + made:get(i + 2, 1)
-    lu.assertTrue(math.abs(bend) < 1e-5 * size,
-      ("%s: a kink or a jump at %.4f is not among its breaks"):format(label, numbers[i]))
-  end
-end
-
-for _, p in ipairs(registry.nonlinearity) do
-  local instance, shape = ask(p.component, "instance"), registry.shape(p.component)
-  if registry.fits(sc.sampler.gaussian(), p.component) and not shape.one_hot then
-    test("facts of " .. p.label, function()
-      local facts, two = core.facts(instance), core.two_valued(instance)
-      check_bounds(p.label, p.component, facts)
-      if two then check_two_values(p.label, p.component, two) end
-      if shape.fan_in > 1 or shape.phase then return end
-      if facts.scale_free then check_scale(p.label, p.component) end
-      check_breaks(p.label, p.component, facts.breaks)
-    end)
-  end
-end
 
 test("what is known of nonlinearities", function()
   local bounded, lipschitz, two_valued, scale_free = {}, {}, {}, {}
@@ -114,25 +29,6 @@ test("what is known of nonlinearities", function()
   lu.assertEquals(two_valued, { "sign", "step" })
   lu.assertEquals(scale_free, { "sign", "step" })
 end)
-
--- ---------------------------------------------------------------- kernels on rows
-
-for _, k in ipairs(registry.kernel) do
-  test("exact kernel " .. k.label, function()
-    lu.assertTrue(core.kernel_spaces(ask(k.component, "instance")).dense, k.label)
-    local rows = registry.rows(function(rows) k.component:gram(rows, rows) end)
-    local n = rows:rows()
-    local G, H = k.component:gram(rows, rows), k.component:gram(rows, rows:slice(1, 3))
-    lu.assertTrue((G - G:t()):abs():max() <= 1e-12 * G:abs():max(),
-      k.label .. ": K(u, w) is not K(w, u)")
-    lu.assertTrue((G:slice(1, n, 1, 3) - H):abs():max() <= 1e-12 * G:abs():max(),
-      k.label .. ": a rectangle differs from the whole")
-    local small = rows * 0.2 -- the hat is positive definite on short distances alone
-    local P = k.component:gram(small, small)
-    lu.assertTrue((P + sc.eye(n) * (1e-8 * P:abs():max())):eigvals():min() > 0,
-      k.label .. ": not positive semidefinite")
-  end)
-end
 
 -- ---------------------------------------------------------------- kernels as K: expectations by
 -- every method

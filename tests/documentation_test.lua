@@ -11,7 +11,7 @@ local support = require "support"
 
 -- A page of that text.
 local function page_of(text)
-  local path = support.write(os.tmpname() .. ".md", text)
+  local path = support.write(support.free_path(".md"), text)
   local one = page.read(path)
   os.remove(path)
   return one
@@ -39,6 +39,32 @@ function TestPages:test_code_prints_what_the_page_says()
     for _, block in ipairs(one.blocks) do ran = ran + (block.ran and 1 or 0) end
   end
   lu.assertTrue(ran >= 10, "the pages have no code")
+end
+
+-- Each plugin that the author's guide prints compiles without a warning, and does what every plugin
+-- must.
+function TestPages:test_the_plugins_of_the_guide_pass_the_checker()
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "too slow under a sanitizer")
+  local checked = 0
+  for _, block in ipairs(page.read(source .. "/docs/plugins.md").blocks) do
+    if block.language == "c" then
+      support.in_folder(function(folder)
+        local path = folder .. "/plugin.c"
+        support.write(path, table.concat(block.lines, "\n") .. "\n")
+        local status, _, said = support.shell(("cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion \z
+          -Wshadow -Werror -O2 -fPIC -shared $(%s --cflags) -o %s/plugin.so %s -lm"):format(
+          support.quote(support.binary), folder, path))
+        lu.assertEquals({ status, said }, { 0, "" })
+        local all = require("scullery").plugin.check(folder .. "/plugin.so", { seed = 1 })
+        for _, result in ipairs(all.results) do
+          lu.assertTrue(result.outcome == "pass" or result.outcome == "skip",
+            ("%s, %s: %s"):format(block.directives.file, result.name, result.text))
+        end
+        checked = checked + 1
+      end)
+    end
+  end
+  lu.assertEquals(checked, 5)
 end
 
 function TestPages:test_links_lead_somewhere()
@@ -170,7 +196,7 @@ function TestTools:test_directives()
 end
 
 local function faults(text, what)
-  local path = support.write(os.tmpname() .. ".md", text)
+  local path = support.write(support.free_path(".md"), text)
   local list = require("documentation." .. what).check(path, source)
   os.remove(path)
   return #list

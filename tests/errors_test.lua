@@ -252,7 +252,7 @@ end
 TestPlaces = {}
 
 local function script(text)
-  local path = os.tmpname() .. ".lua"
+  local path = support.free_path(".lua")
   support.write(path, text)
   local status, out, err = support.scullery(support.quote(path))
   os.remove(path)
@@ -316,7 +316,7 @@ function TestPlaces:test_no_traceback_repeats_the_place_of_the_message()
 end
 
 function TestPlaces:test_scullery_traceback_shows_them()
-  local path = support.write(os.tmpname() .. ".lua", [[
+  local path = support.write(support.free_path(".lua"), [[
 local sc = require "scullery"
 sc.data.load "wdbc":split{ test = -1 }
 ]])

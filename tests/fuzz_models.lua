@@ -126,6 +126,39 @@ local function check_sentence(message, path, what)
   end
 end
 
+-- Whether two matrices hold the same numbers, NaN for NaN.
+local function same(a, b)
+  if a:rows() ~= b:rows() or a:cols() ~= b:cols() then return false end
+  for i = 1, a:rows() do
+    for j = 1, a:cols() do
+      local x, y = a:get(i, j), b:get(i, j)
+      if x ~= y and (x == x or y == y) then return false end
+    end
+  end
+  return true
+end
+
+-- The loader of other programs (scullery/scullery.h) on the same file: what both load predicts the
+-- same bits; each refuses with a sentence. Returns whether it loaded.
+local function use_predictor(path, value, X)
+  local ok, loaded = pcall(core.predictor, path)
+  if not ok then
+    check_sentence(tostring(loaded), path, "load")
+    return false
+  end
+  local p <close> = loaded
+  if not X or core.predictor_info(p).columns ~= X:cols() then return true end
+  for _, kind in ipairs{ "predict", "probabilities", "scores" } do
+    local used, found = pcall(core.predictor_run, p, kind, X)
+    if not used then check_sentence(tostring(found), path, "use") end
+    if used and kind == "scores" and value and value.solver then
+      local wanted_ok, wanted = pcall(value.decision, value, X)
+      if wanted_ok and not same(wanted, found) then error("scores differ", 0) end
+    end
+  end
+  return true
+end
+
 --- fuzz.run{ seed =, count = or seconds =, path = }: so many mutations. Returns how many files were
 --- tried and how many loaded; an error names the seed, and the file stays at path.
 function fuzz.run(given)
@@ -136,6 +169,8 @@ function fuzz.run(given)
     mutate(given.path, one.bytes)
     tried = tried + 1
     local ok, value = pcall(sc.load, given.path)
+    local also = use_predictor(given.path, ok and value, one.X)
+    if given.watch then given.watch(ok, value, also) end
     if ok then
       loaded = loaded + 1
       local used, message = pcall(use, value, one.X)

@@ -94,7 +94,7 @@ end
 
 function TestSvgIsXmlWithItsTextsAndUniqueIds()
   need_gnuplot()
-  local path = os.tmpname() .. ".svg"
+  local path = support.free_path(".svg")
   everything():save(path)
   local text = support.read(path)
   os.remove(path)
@@ -216,7 +216,7 @@ local code = [[
   print(pcall(f.save, f, "%s")); print(f:svg()); print(f)]]
 
 function TestWithoutGnuplotTheRestWorks()
-  local path = os.tmpname() .. ".svg"
+  local path = support.free_path(".svg")
   local said, status = with_path("/nonexistent", code:format(path))
   lu.assertEquals(status, 0)
   lu.assertEquals(count(said, "apt-get install gnuplot-nox"), 2)

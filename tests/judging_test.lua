@@ -294,7 +294,7 @@ end
 function TestTables:test_a_table_is_saved_as_csv()
   local found = sc.pipeline{ sc.choose{ sc.standardize(), sc.minmax() },
     sc.solver.ridge{ lambda = sc.choose{ 1e-3, 1e-1 } } }:search(wdbc, { folds = 2 })
-  local path = os.tmpname() .. ".csv"
+  local path = support.free_path(".csv")
   found.table:save(path)
   local lines = {}
   for line in support.read(path):gmatch("[^\n]+") do lines[#lines + 1] = line end

@@ -67,7 +67,7 @@ end
 
 function TestMemoryLimits.test_predict()
   if sanitized then lu.skip("a sanitizer needs terabytes of address space") end
-  local model, data = os.tmpname() .. ".safetensors", os.tmpname() .. ".csv"
+  local model, data = support.free_path(".safetensors"), support.free_path(".csv")
   local names, lines = {}, {}
   for j = 1, X:cols() do names[j] = "x" .. j end
   lines[1] = table.concat(names, ",") .. ",y"

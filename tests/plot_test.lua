@@ -240,7 +240,7 @@ end
 -- ---------------------------------------------------------------- data and help
 
 function TestTheDataBehindAPictureReadBack()
-  local path = os.tmpname() .. ".csv"
+  local path = support.free_path(".csv")
   sc.plot.panels{ sc.plot.line{ x = { 0.1, 0.2, 1 / 3 }, y = { 1, nan, 3 },
     error = { 0.1, 0.1, 0.1 }, label = 'a, "b"', title = "first" },
     sc.plot.bars{ names = { "x", "y" }, values = { 1, 2 } } }:data(path)
@@ -249,7 +249,7 @@ function TestTheDataBehindAPictureReadBack()
   lu.assertEquals(lines[1], "panel,series,x,y,low,high")
   lu.assertEquals(lines[4], 'first,"a, ""b""",0.33333333333333331,3,2.9,3.1')
   lu.assertEquals(lines[6], "2,1,y,2,,")
-  local numbers = os.tmpname() .. ".csv"
+  local numbers = support.free_path(".csv")
   local x = {}
   for i = 1, 6000 do x[i] = i / 7 end
   sc.plot.line{ x = x, y = x }:data(numbers)
@@ -267,7 +267,7 @@ function TestAFigurePrintsAndSavesAsText()
   local figure = sc.plot.line{ y = { 1, 2, 3 }, title = "A title" }
   lu.assertStrContains(tostring(figure), "A title")
   lu.assertStrContains(figure:text{ width = 40, height = 10 }, "A title")
-  local path = os.tmpname() .. ".txt"
+  local path = support.free_path(".txt")
   figure:save(path)
   lu.assertStrContains(support.read(path), "A title")
   os.remove(path)

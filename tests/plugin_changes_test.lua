@@ -214,7 +214,8 @@ function TestFilesStraightInAFolderOfTheSearchPathAreListed()
   end
   local status, out, err = command("plugin list")
   lu.assertEquals({ status, err }, { 0, "" })
-  lu.assertNotNil(out:find("\nnonlinearity +loose +%S+ +it works +" .. path .. "/loose%.so"), out)
+  lu.assertNotNil(out:find("\nnonlinearity +loose +%S+ +it works +SCULLERY_PLUGIN_PATH +" .. path
+    .. "/loose%.so"), out)
   lu.assertNotNil(out:find("\n%- +dies +%- +refused: .-ends the process"), out)
   for _, name in ipairs{ "loose", "nonlinearity.loose" } do
     status, out = command("plugin info " .. name)

@@ -308,7 +308,7 @@ function TestRunningOutOfMemoryLosesNothing()
   local full = model(thresholds(), rkhs(), binary)
   local _, want = full:prune{ epsilon = 0.02, accept = "risk" }
   local finished = 0
-  for count = 0, 600, 7 do
+  for count = 0, 1200, 13 do
     collectgarbage()
     collectgarbage()
     local before = core.memory()

@@ -14,7 +14,7 @@ TestArguments = {}
 
 -- Exit status, output and errors of a script that prints its options.
 local function options_of(words)
-  local path = support.write(os.tmpname() .. ".lua", [[
+  local path = support.write(support.free_path(".lua"), [[
 -- What the script is for.
 --
 --     scullery script.lua [--quick]

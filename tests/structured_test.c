@@ -131,7 +131,9 @@ static void test_batches(const char *text) {
 }
 
 /* Every registered sampler with its defaults; those that learn have nothing to draw before. */
-static void test_batches_of(void *context, scl_kind kind, const char *name, const char *path) {
+static void test_batches_of(void *context, scl_kind kind, const char *name, const char *path,
+                            scl_plugin_origin origin) {
+  (void)origin;
   size_t *count = context;
   (void)path;
   if (kind != SCL_KIND_SAMPLER) return;

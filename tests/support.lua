@@ -21,6 +21,13 @@ function support.write(path, text)
   return path
 end
 
+--- support.free_path(ending): a path among the temporary files at which nothing lies.
+function support.free_path(ending)
+  local path = os.tmpname()
+  os.remove(path)
+  return path .. ending
+end
+
 --- support.memory_path(): a new file's path, in memory where the system has such a folder: for
 --- thousands of files that are written to the disk's end each.
 function support.memory_path()

@@ -57,6 +57,19 @@ static bool admit(size_t threads) {
   return may;
 }
 
+/* Debian's OpenBLAS has 256 buffers. */
+enum { MOST_CALLERS = 64 };
+
+bool scl_blas_admits(size_t callers) {
+  if (callers <= 1) return true;
+  pthread_mutex_lock(&lock);
+  const bool may =
+      !atomic_load(&started) || (for_threads && callers <= MOST_CALLERS &&
+                                 take_buffers(scl_thread_count() - 1 + callers, BUFFER));
+  pthread_mutex_unlock(&lock);
+  return may;
+}
+
 /* ---------------------------------------------------------------- loading */
 
 /* A symbol as a function: ISO C has no conversion of one to the other. */
@@ -75,13 +88,16 @@ static bool find_all(void *library, scl_blas *b) {
 }
 
 /* OpenBLAS counts its threads as it is loaded, by this variable; other programs that this one
- * starts see it as it was. */
+ * starts see it as it was. Where the program has loaded it before, the environment, which other
+ * threads may read, stays alone. */
 static void *open_for_one_thread(void) {
-  static const char name[] = "OPENBLAS_NUM_THREADS";
+  static const char name[] = "OPENBLAS_NUM_THREADS", file[] = "libopenblas.so.0";
+  void *there = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (there != NULL) return there;
   const char *before = getenv(name);
   char *kept = before == NULL ? NULL : strdup(before);
   (void)setenv(name, "1", 1);
-  void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (kept == NULL)
     (void)unsetenv(name);
   else

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include <cblas.h>
+#include <stdbool.h>
 
 /* LAPACK, which OpenBLAS carries: column-major. */
 typedef void scl_dpotrf(const char *uplo, const int *n, double *a, const int *lda, int *info);
@@ -35,6 +36,9 @@ typedef struct scl_blas {
 /* Load it, and take the memory that calls of one thread need. Called before the first use; later
  * calls do nothing. Threads are started only where there is memory for their calls too. */
 scl_status scl_blas_start(scl_error *error);
+/* Whether so many threads that the engine did not start may call its functions at a time: OpenBLAS
+ * has room for them, and a build that lets them. */
+bool scl_blas_admits(size_t callers);
 /* Its functions. Starts it where nobody has; the process ends where that fails. */
 const scl_blas *scl_blas_get(void);
 

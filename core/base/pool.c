@@ -29,7 +29,8 @@ static struct {
 
 static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local size_t worker_index;
-static _Thread_local bool inside;
+static _Thread_local bool inside, alone;
+static atomic_size_t staying; /* how many want tasks on the thread that calls alone */
 
 static size_t default_threads(void) {
   const char *text = getenv("SCULLERY_THREADS");
@@ -41,7 +42,21 @@ static size_t default_threads(void) {
   return asked > SCL_POOL_MAX ? SCL_POOL_MAX : (size_t)asked;
 }
 
+bool scl_pool_set_alone(bool to) {
+  const bool before = alone;
+  alone = to;
+  return before;
+}
+
+void scl_pool_stay(bool stay) {
+  if (stay)
+    atomic_fetch_add(&staying, 1);
+  else
+    atomic_fetch_sub(&staying, 1);
+}
+
 size_t scl_pool_threads(void) {
+  if (alone || atomic_load(&staying) > 0) return 1;
   pthread_mutex_lock(&pool.lock);
   if (pool.wanted == 0) pool.wanted = default_threads();
   const size_t threads = pool.wanted;
@@ -92,7 +107,7 @@ static void start_workers(void) {
 }
 
 void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void *context) {
-  if (inside || count <= 1) {
+  if (inside || alone || count <= 1 || atomic_load(&staying) > 0) {
     for (size_t i = 0; i < count; i++)
       task(context, i);
     return;
@@ -182,8 +197,8 @@ scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *err
   return t.status;
 }
 
-void scl_pool_stop(void) {
-  pthread_mutex_lock(&one_job);
+/* `one_job` is held. */
+static void stop(void) {
   pthread_mutex_lock(&pool.lock);
   pool.stopping = true;
   pthread_cond_broadcast(&pool.wake);
@@ -193,12 +208,19 @@ void scl_pool_stop(void) {
   pool.started = 0;
   pool.generation = 0;
   pool.stopping = false;
+}
+
+void scl_pool_stop(void) {
+  pthread_mutex_lock(&one_job);
+  stop();
   pthread_mutex_unlock(&one_job);
 }
 
 void scl_pool_set_threads(size_t threads) {
-  scl_pool_stop();
+  pthread_mutex_lock(&one_job);
+  stop();
   pthread_mutex_lock(&pool.lock);
   pool.wanted = threads < 1 ? 1 : threads > SCL_POOL_MAX ? SCL_POOL_MAX : threads;
   pthread_mutex_unlock(&pool.lock);
+  pthread_mutex_unlock(&one_job);
 }

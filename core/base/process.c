@@ -22,6 +22,7 @@ typedef struct process {
   int output[2], message[2]; /* pipes; -1 where they are closed */
   size_t room, kept;         /* of out->bytes; of out->message */
   scl_process_output *out;
+  bool group; /* it has a process group of its own, which ends with it */
 } process;
 
 static void shut(int *descriptor) {
@@ -51,7 +52,8 @@ static int spawn(process *p, const char *const *words, int input) {
                                       .arguments = (char *const *)words,
                                       .variables = environ,
                                       .files = files,
-                                      .count = sizeof files / sizeof *files},
+                                      .count = sizeof files / sizeof *files,
+                                      .own_group = p->group},
                          &p->child);
 }
 
@@ -97,16 +99,29 @@ static scl_status take(process *p, int *from, size_t most, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status check_time(const process *p, double began, double seconds, scl_error *error) {
+static scl_status check_time(process *p, double began, double seconds, scl_error *error) {
   const scl_status status = scl_interrupt_check(error);
   if (status != SCL_STATUS_OK) return status;
-  if (scl_progress_clock() - began > seconds)
+  p->out->late = scl_progress_clock() - began > seconds;
+  if (p->out->late)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was stopped: it did not end in %g s",
                     p->name, seconds);
   return SCL_STATUS_OK;
 }
 
-/* Read both pipes to their ends. */
+/* Whether it has ended; it still waits to be waited for. */
+static bool has_ended(const process *p) {
+  siginfo_t about = {0};
+  return waitid(P_PID, (id_t)p->child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         about.si_pid == p->child;
+}
+
+/* End what the program has started itself, and left behind. */
+static void end_group(const process *p) {
+  if (p->group) (void)kill(-p->child, SIGKILL);
+}
+
+/* Read both pipes to their ends: to those of its group too, which hold them open. */
 static scl_status listen_to(process *p, double began, double seconds, size_t most,
                             scl_error *error) {
   scl_status status = SCL_STATUS_OK;
@@ -115,6 +130,7 @@ static scl_status listen_to(process *p, double began, double seconds, size_t mos
                              {.fd = p->message[0], .events = POLLIN}};
     const int ready = poll(wait, 2, SLICE);
     status = check_time(p, began, seconds, error);
+    if (ready == 0 && p->group && has_ended(p)) end_group(p);
     if (ready <= 0) continue;
     if (status == SCL_STATUS_OK && wait[0].revents) status = take(p, &p->output[0], most, error);
     if (status == SCL_STATUS_OK && wait[1].revents) status = take(p, &p->message[0], most, error);
@@ -127,6 +143,7 @@ static scl_status end_of(process *p, double began, double seconds, int *how, scl
   const struct timespec pause = {.tv_nsec = 2000000};
   scl_status status = SCL_STATUS_OK;
   for (;;) {
+    if (p->group && has_ended(p)) end_group(p);
     const pid_t ended = waitpid(p->child, how, WNOHANG);
     if (ended == p->child) return SCL_STATUS_OK;
     if (ended < 0 && errno != EINTR) { /* someone else waited for it */
@@ -139,27 +156,41 @@ static scl_status end_of(process *p, double began, double seconds, int *how, scl
   }
 }
 
+/* End the child, and its group: at first as one asks programs to, so that they remove their
+ * files. */
+static void stop(process *p, int *how) {
+  const struct timespec pause = {.tv_nsec = 2000000};
+  (void)kill(p->group ? -p->child : p->child, SIGTERM);
+  for (int looks = 0; looks < 250 && !has_ended(p); looks++)
+    (void)nanosleep(&pause, NULL);
+  end_group(p);
+  (void)kill(p->child, SIGKILL);
+  (void)waitpid(p->child, how, 0);
+}
+
 static scl_status follow(process *p, double seconds, size_t most, scl_error *error) {
   const double began = scl_progress_clock();
   int how = 0;
   scl_status status = listen_to(p, began, seconds, most, error);
   if (status == SCL_STATUS_OK) status = end_of(p, began, seconds, &how, error);
   if (status != SCL_STATUS_OK) {
-    (void)kill(p->child, SIGKILL);
-    (void)waitpid(p->child, &how, 0);
+    stop(p, &how);
     return status;
   }
   if (how != 0) SCL_TRY(scl_interrupt_check(error)); /* Ctrl-C reaches the child as well */
-  if (WIFSIGNALED(how))
+  p->out->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+  if (p->out->signal != 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was ended by a signal: %s (%d)", p->name,
-                    strsignal(WTERMSIG(how)), WTERMSIG(how));
+                    strsignal(p->out->signal), p->out->signal);
   p->out->status = WEXITSTATUS(how);
   return SCL_STATUS_OK;
 }
 
-scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
-                           double seconds, size_t most, scl_process_output *out, scl_error *error) {
-  process p = {.name = words[0], .output = {-1, -1}, .message = {-1, -1}, .out = out};
+static scl_status run(const char *const *words, const char *input, size_t input_size,
+                      double seconds, size_t most, bool group, scl_process_output *out,
+                      scl_error *error) {
+  process p = {
+      .name = words[0], .output = {-1, -1}, .message = {-1, -1}, .out = out, .group = group};
   scl_status status = SCL_STATUS_OK;
   int failed = 0;
   *out = (scl_process_output){0};
@@ -176,9 +207,23 @@ scl_status scl_process_run(const char *const *words, const char *input, size_t i
   if (status == SCL_STATUS_OK && failed == 0) status = follow(&p, seconds, most, error);
   shut(&p.output[0]);
   shut(&p.message[0]);
-  if (status != SCL_STATUS_OK) {
-    scl_release(out->bytes);
-    out->bytes = NULL;
-  }
   return status;
+}
+
+static scl_status drop_output(scl_status status, scl_process_output *out) {
+  if (status != SCL_STATUS_OK) SCL_RELEASE(out->bytes);
+  if (status != SCL_STATUS_OK) out->bytes = NULL;
+  return status;
+}
+
+scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
+                           double seconds, size_t most, scl_process_output *out, scl_error *error) {
+  return drop_output(run(words, input, input_size, seconds, most, false, out, error), out);
+}
+
+scl_status scl_process_watch(const char *const *words, const char *input, size_t input_size,
+                             double seconds, size_t most, scl_process_output *out,
+                             scl_error *error) {
+  const scl_status status = run(words, input, input_size, seconds, most, true, out, error);
+  return out->late || out->signal != 0 ? SCL_STATUS_OK : drop_output(status, out);
 }

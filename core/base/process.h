@@ -7,16 +7,24 @@
 typedef struct scl_process_output {
   char *bytes; /* what it wrote to standard output, `size` bytes; scl_release frees it */
   size_t size;
-  char message[1000]; /* the beginning of what it wrote to standard error */
-  int status;         /* 0: it ended well; otherwise its exit status */
-  bool absent;        /* no such program is in PATH; nothing else is set */
+  char message[20000]; /* the beginning of what it wrote to standard error */
+  int status;          /* 0: it ended well; otherwise its exit status */
+  int signal;          /* that ended it; 0: none */
+  bool late;           /* it was killed, as it took too long */
+  bool absent;         /* no such program is in PATH; nothing else is set */
 } scl_process_output;
 
 /* Run the program `words[0]`, looked for in PATH, with these arguments (NULL-terminated), without a
- * shell, until it ends. It is killed, and the call fails with a sentence, where it takes more than
+ * shell, until it ends. It and what it started is ended, and the call fails with a sentence, where it takes more than
  * `seconds`, writes more than `most` bytes, or Ctrl-C is pressed; the call fails too where it
  * cannot be started or a signal ends it. */
 scl_status scl_process_run(const char *const *words, const char *input, size_t input_size,
                            double seconds, size_t most, scl_process_output *out, scl_error *error);
+/* The same for a program whose end is what is watched: a signal and a time that is up are no
+ * failures, but are told in out->signal and out->late, with what it wrote until then. Whatever it
+ * has started ends with it. */
+scl_status scl_process_watch(const char *const *words, const char *input, size_t input_size,
+                             double seconds, size_t most, scl_process_output *out,
+                             scl_error *error);
 
 #endif

@@ -28,6 +28,23 @@ size_t scl_append(char *text, size_t size, size_t used, const char *more) {
   return wrote < 0 ? used : used + (size_t)wrote;
 }
 
+/* The next whole number of the text at *at, which moves behind it; 0 where there is none. */
+static double next_number(const char **at) {
+  double number = 0;
+  *at += strcspn(*at, "0123456789");
+  for (; **at >= '0' && **at <= '9'; ++*at)
+    number = 10 * number + (**at - '0');
+  return number;
+}
+
+bool scl_is_newer(const char *a, const char *b) {
+  while (*a != 0 || *b != 0) {
+    const double x = next_number(&a), y = next_number(&b);
+    if (x != y) return x > y;
+  }
+  return false;
+}
+
 enum { LONGEST = 63 };
 
 size_t scl_edit_distance(const char *a, const char *b) {

@@ -5,6 +5,8 @@
 static atomic_size_t running = 1;
 static bool (*admitted)(size_t threads);
 
+size_t scl_thread_count(void) { return atomic_load(&running); }
+
 void scl_thread_admit(bool (*may)(size_t threads)) { admitted = may; }
 
 bool scl_thread_start(pthread_t *thread, void *(*work)(void *context), void *context) {

@@ -13,6 +13,8 @@ bool scl_thread_start(pthread_t *thread, void *(*work)(void *context), void *con
 void scl_thread_join(pthread_t thread);
 /* The last act of a thread for which nobody waits. */
 void scl_thread_leave(void);
+/* How many run, the first one of the process included. */
+size_t scl_thread_count(void);
 /* `may` is asked before each start, with how many threads there would be, the first one
  * included. */
 void scl_thread_admit(bool (*may)(size_t threads));

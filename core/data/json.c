@@ -144,6 +144,31 @@ static scl_status check_names(const cJSON *value, const char *what, scl_error *e
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ numbers */
+
+/* Each number of the tree gets its place among those of the text, which a walk over the tree meets
+ * in their order. libcjson's own idea of a whole number gives way to it. */
+static scl_status place_numbers(scl_json *json, cJSON *value, size_t *next, const char *what,
+                                scl_error *error) {
+  if (cJSON_IsNull(value))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its JSON holds null, which no table can",
+                    what);
+  if (cJSON_IsNumber(value)) {
+    const double read = *next < json->count ? json->numbers[*next].value : NAN;
+    if (!(fabs(read - value->valuedouble) <= 1e-9 * fabs(read)))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: its JSON has a number that reads in two ways", what);
+    value->valueint = (int)(*next)++;
+  }
+  for (cJSON *item = value->child; item != NULL; item = item->next)
+    SCL_TRY(place_numbers(json, item, next, what, error));
+  return SCL_STATUS_OK;
+}
+
+scl_json_number scl_json_number_of(const scl_json *json, const cJSON *node) {
+  return json->numbers[node->valueint];
+}
+
 /* ------------------------------------------------------------ parsing */
 
 scl_status scl_json_parse(const char *text, size_t length, const char *what, scl_json *out,
@@ -158,9 +183,11 @@ scl_status scl_json_parse(const char *text, size_t length, const char *what, scl
     if (status == SCL_STATUS_OK && count % A_LOOK == 0) status = scl_interrupt_check(error);
   }
   if (status == SCL_STATUS_OK) {
+    size_t next = 0;
     out->root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
     status =
         out->root == NULL ? refuse(&s, "is damaged", error) : check_names(out->root, what, error);
+    if (status == SCL_STATUS_OK) status = place_numbers(out, out->root, &next, what, error);
   }
   if (status != SCL_STATUS_OK) scl_json_release(out);
   return status;

@@ -19,13 +19,16 @@ typedef struct scl_json_number {
 
 typedef struct scl_json {
   cJSON *root;
-  scl_json_number *numbers; /* in the order of the text: that of a walk over the tree */
+  scl_json_number *numbers; /* in the order of the text */
   size_t count, room;
 } scl_json;
 
-/* text[length] is 0. Sentences begin with `what`. SCL_STATUS_BAD_DATA for all that is refused. */
+/* text[length] is 0. Sentences begin with `what`. SCL_STATUS_BAD_DATA for all that is refused, null
+ * too: no value of ours is nothing. */
 scl_status scl_json_parse(const char *text, size_t length, const char *what, scl_json *out,
                           scl_error *error);
+/* The number of a node of the tree that is one. */
+scl_json_number scl_json_number_of(const scl_json *json, const cJSON *node);
 void scl_json_release(scl_json *json);
 
 /* Whether text is UTF-8 without zero bytes. */

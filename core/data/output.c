@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20 }; /* bytes between two looks at Ctrl-C */
@@ -82,6 +83,10 @@ static void end_broken_pipe(const scl_output *output) {
 bool scl_output_failed(scl_output *output) {
   if (output->failed == 0 && scl_interrupted()) output->failed = ECANCELED;
   return output->failed != 0;
+}
+
+void scl_output_set_mode(scl_output *output, unsigned mode) {
+  note(output, fchmod(fileno(output->file), (mode_t)mode) == 0);
 }
 
 void scl_output_write(scl_output *output, const void *bytes, size_t size) {

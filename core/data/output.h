@@ -15,6 +15,8 @@ scl_status scl_output_open(const char *path, scl_output **out, scl_error *error)
 /* Begin to write to the standard output, as it comes. Where its reader has gone, the program ends
  * without a word, as programs in a pipe do. */
 scl_status scl_output_open_standard(scl_output **out, scl_error *error);
+/* The permission bits of the file, whatever the umask or the file that is replaced says. */
+void scl_output_set_mode(scl_output *output, unsigned mode);
 /* Remembers the first failure, and writes nothing after it or after Ctrl-C; commit reports both. */
 void scl_output_write(scl_output *output, const void *bytes, size_t size);
 /* Other bytes in the place of some that were written, `from` the beginning of a file. */

@@ -245,9 +245,10 @@ scl_status scl_safetensors_write(const char *path, const char *text, const scl_t
 typedef struct reader {
   const char *path;
   scl_file file;
-  size_t size, at; /* of the file, and read of it */
-  size_t length;   /* of the header */
-  char *header;    /* with a 0 behind it */
+  const unsigned char *bytes; /* of a file in memory, instead of `file` */
+  size_t size, at;            /* of the file, and read of it */
+  size_t length;              /* of the header */
+  char *header;               /* with a 0 behind it */
   char digits[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
   struct span *spans;
@@ -257,8 +258,12 @@ static scl_status damaged(const reader *r, const char *why, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: %s", r->path, why);
 }
 
+/* The caller has compared `size` with what the file has left. */
 static scl_status read_bytes(reader *r, void *to, size_t size, scl_error *error) {
-  SCL_TRY(scl_file_read_at(&r->file, r->at, size, to, error));
+  if (r->bytes == NULL)
+    SCL_TRY(scl_file_read_at(&r->file, r->at, size, to, error));
+  else if (size > 0)
+    memcpy(to, r->bytes + r->at, size);
   r->at += size;
   return SCL_STATUS_OK;
 }
@@ -271,7 +276,7 @@ static bool is_signed(const reader *r) {
 }
 
 static scl_status read_header(reader *r, scl_error *error) {
-  static const char none[] = "this is no model: a model begins with the header that sc.load knows";
+  static const char none[] = "this is no model: it does not begin as a saved model does";
   unsigned char prefix[PREFIX];
   uint64_t length = 0;
   if (r->size < PREFIX) return damaged(r, "the file is cut off, or no safetensors file", error);
@@ -413,8 +418,6 @@ static scl_status read_arrays(reader *r, size_t count, scl_error *error) {
 
 static scl_status read_file(reader *r, scl_tensor_file *out, scl_error *error) {
   scl_json json = {0};
-  SCL_TRY(scl_file_open_regular(r->path, &r->file, error));
-  r->size = r->file.size;
   SCL_TRY(read_header(r, error));
   SCL_TRY(scl_json_parse(r->header, r->length, r->path, &json, error));
   const scl_status status = read_index(r, json.root, out, error);
@@ -422,14 +425,27 @@ static scl_status read_file(reader *r, scl_tensor_file *out, scl_error *error) {
   return status == SCL_STATUS_OK ? read_arrays(r, out->count, error) : status;
 }
 
+static scl_status finish_reading(reader *r, scl_status status, scl_tensor_file *out) {
+  SCL_RELEASE(r->header, r->spans);
+  if (status != SCL_STATUS_OK) scl_tensor_file_release(out);
+  return status;
+}
+
 scl_status scl_safetensors_read(const char *path, scl_tensor_file *out, scl_error *error) {
   reader r = {.path = path, .file.descriptor = -1};
   *out = (scl_tensor_file){0};
-  const scl_status status = read_file(&r, out, error);
+  SCL_TRY(scl_file_open_regular(path, &r.file, error));
+  r.size = r.file.size;
+  const scl_status status = finish_reading(&r, read_file(&r, out, error), out);
   scl_file_close(&r.file);
-  SCL_RELEASE(r.header, r.spans);
-  if (status != SCL_STATUS_OK) scl_tensor_file_release(out);
   return status;
+}
+
+scl_status scl_safetensors_parse(const void *bytes, size_t size, const char *what,
+                                 scl_tensor_file *out, scl_error *error) {
+  reader r = {.path = what, .bytes = bytes, .size = size};
+  *out = (scl_tensor_file){0};
+  return finish_reading(&r, read_file(&r, out, error), out);
 }
 
 void scl_tensor_file_release(scl_tensor_file *file) {

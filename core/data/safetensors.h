@@ -34,6 +34,9 @@ scl_status scl_safetensors_write(const char *path, const char *text, const scl_t
  * sentence, for what is damaged, cut off, or not written by scl_safetensors_write. The caller
  * releases *out. */
 scl_status scl_safetensors_read(const char *path, scl_tensor_file *out, scl_error *error);
+/* The same of a file in memory, whose numbers are copied; sentences begin with `what`. */
+scl_status scl_safetensors_parse(const void *bytes, size_t size, const char *what,
+                                 scl_tensor_file *out, scl_error *error);
 void scl_tensor_file_release(scl_tensor_file *file);
 
 /* "F64", "F32", "I64", "I32", and back; NULL and false where it is none. */

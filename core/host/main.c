@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/installation.h"
 #include "base/memory.h"
 #include "base/unfinished.h"
 #include "plugin/crash.h"
@@ -20,7 +21,8 @@ int luaopen_scullery_core(lua_State *L);
 
 static const char usage[] =
     "usage: scullery [options] [script [args]]\n"
-    "       scullery plugin list | info NAME\n"
+    "       scullery plugin list | info NAME | new NAME --kind KIND [--cpp] | check FILE.so |\n"
+    "                       install FILE.so | uninstall NAME\n"
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
     "       scullery bench [PART ...] [--quick]\n"
@@ -35,6 +37,7 @@ static const char usage[] =
     "  --           end of the options\n"
     "  --version    the version\n"
     "  --help       this text\n"
+    "  --cflags     what the C compiler needs for a plugin: cc -shared -fPIC $(scullery --cflags)\n"
     "  --set NAME=VALUE[,VALUE...]  after a script: other values for the cells of its experiments\n"
     "Environment:\n"
     "  SCULLERY_THREADS     how many threads the engine uses\n"
@@ -82,7 +85,7 @@ typedef struct arguments {
   int count;
   char **values;
   int script; /* the script's place; count where there is none */
-  bool interactive, help, version, does_something;
+  bool interactive, help, version, cflags, does_something;
 } arguments;
 
 static int bad_usage(const char *what, const char *option) {
@@ -104,6 +107,8 @@ static int read_arguments(arguments *a) {
       a->help = true;
     } else if (strcmp(option, "--version") == 0 || strcmp(option, "-v") == 0) {
       a->version = true;
+    } else if (strcmp(option, "--cflags") == 0) {
+      a->cflags = true;
     } else if (strcmp(option, "-i") == 0) {
       a->interactive = true;
     } else if (takes_value(option)) {
@@ -201,6 +206,24 @@ static int run_script(lua_State *L, const arguments *a) {
   return scl_protected_call(L, count, 0) == LUA_OK ? EXIT_SUCCESS : fail(L);
 }
 
+/* One word of a shell line each, as pkg-config writes them. */
+static int print_cflags(void) {
+  char folder[PATH_MAX];
+  scl_error error;
+  if (scl_include_folder(folder, &error) != SCL_STATUS_OK) {
+    (void)fprintf(stderr, "scullery: --cflags: %s\n", error.message);
+    return EXIT_FAILURE;
+  }
+  (void)fputs("-I", stdout);
+  for (const char *c = folder; *c != 0; c++) {
+    if (strchr(" \t\n\\'\"$`&|;<>()*?[]#~!{}", *c) != NULL) (void)putchar('\\');
+    (void)putchar(*c);
+  }
+  /* the plugin's symbol alone is visible; results do not depend on fused multiply-add */
+  (void)puts(" -fvisibility=hidden -ffp-contract=off");
+  return EXIT_SUCCESS;
+}
+
 static int run(lua_State *L, int argc, char **argv) {
   arguments a = {.count = argc, .values = argv};
   int status = read_arguments(&a);
@@ -209,6 +232,7 @@ static int run(lua_State *L, int argc, char **argv) {
     (void)fputs(usage, stdout);
     return EXIT_SUCCESS;
   }
+  if (a.cflags) return print_cflags();
   const bool has_script = a.script < argc;
   if (a.version) {
     (void)printf("scullery %s, %s\n", SCULLERY_VERSION, LUA_RELEASE);

@@ -19,6 +19,10 @@ size_t scl_array_count(const scl_array *array) {
   return count;
 }
 
+size_t scl_array_bytes(const scl_array *array) {
+  return scl_array_count(array) * bytes_of(array->dtype);
+}
+
 static const scl_archive_entry *find(const scl_array_archive *archive, const char *name) {
   for (size_t i = 0; i < archive->count; i++)
     if (strcmp(archive->entries[i].name, name) == 0) return &archive->entries[i];
@@ -67,7 +71,7 @@ static scl_status put(scl_archive *base, const char *name, const scl_array *arra
   scl_array_archive *archive = (scl_array_archive *)base;
   SCL_TRY(check_array(archive, name, array, error));
   SCL_TRY(make_room(archive, error));
-  const size_t bytes = scl_array_count(array) * bytes_of(array->dtype);
+  const size_t bytes = scl_array_bytes(array);
   void *copy = scl_allocate(bytes + 1);
   if (copy == NULL) return scl_fail_memory(error, bytes, "an array of a model");
   if (bytes > 0) memcpy(copy, array->data, bytes);

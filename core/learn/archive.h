@@ -23,5 +23,6 @@ void scl_archive_open(scl_array_archive *archive);
 void scl_archive_close(scl_array_archive *archive);
 /* How many numbers an array has; 0 also where that many cannot be. */
 size_t scl_array_count(const scl_array *array);
+size_t scl_array_bytes(const scl_array *array);
 
 #endif

@@ -37,17 +37,14 @@ static scl_status create(scl_instance *solver, size_t features, size_t targets, 
   return SCL_STATUS_OK;
 }
 
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without, scl_fit *fit,
-                         scl_model **out, scl_error *error) {
-  solve_context s;
+scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, scl_fit *fit,
+                                 scl_model **out, scl_error *error) {
   scl_model *model = NULL;
-  SCL_TRY(scl_problem_open(&s, training, solver, without, error));
   scl_fit made = {.solution = scl_solution_blank(), .loss = NAN};
-  scl_status status =
-      create(solver, s.problem.features, s.problem.targets, training->flow.dtype, &model, error);
+  scl_status status = create(solver, s->problem.features, s->problem.targets,
+                             s->training->flow.dtype, &model, error);
   if (status == SCL_STATUS_OK)
-    status = scl_solver_fit(solver, &s.problem, &model->self, &made.solution, error);
-  scl_problem_close(&s);
+    status = scl_solver_fit(solver, &s->problem, &model->self, &made.solution, error);
   if (status != SCL_STATUS_OK) {
     if (model != NULL) model->self = NULL; /* a failing slot leaves nothing */
     scl_model_destroy(model);
@@ -56,6 +53,15 @@ scl_status scl_model_fit(scl_training *training, scl_instance *solver, long with
   *fit = made;
   *out = model;
   return SCL_STATUS_OK;
+}
+
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without, scl_fit *fit,
+                         scl_model **out, scl_error *error) {
+  solve_context s;
+  SCL_TRY(scl_problem_open(&s, training, solver, without, error));
+  const scl_status status = scl_model_fit_problem(&s, solver, fit, out, error);
+  scl_problem_close(&s);
+  return status;
 }
 
 /* ------------------------------------------------------------ scores */
@@ -107,6 +113,14 @@ static scl_status decide_sparse(const scl_model *model, const scl_flow *flow,
   }
   scl_release(filled);
   return status;
+}
+
+scl_status scl_model_decide_block(const scl_model *model, const scl_const_block *rows,
+                                  double *scores, ptrdiff_t stride, scl_error *error) {
+  if (rows->cols != model->features || rows->planes != 1)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "rows of %zu features where the model takes %zu",
+                    rows->cols, model->features);
+  return scl_solver_decide(model->solver, model->self, rows, model->targets, scores, stride, error);
 }
 
 scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,

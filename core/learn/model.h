@@ -30,6 +30,9 @@ scl_dtype scl_model_dtype(const scl_model *model);
 scl_status scl_model_decide(const scl_model *model, const scl_flow *flow,
                             const scl_flow_block *block, size_t start, size_t count, double *scores,
                             ptrdiff_t stride, scl_error *error);
+/* The same of a block as it is, by one call of the solver. */
+scl_status scl_model_decide_block(const scl_model *model, const scl_const_block *rows,
+                                  double *scores, ptrdiff_t stride, scl_error *error);
 /* out (n x c, float64, made here): the scores of all rows, row i of the source in row i. */
 scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl_matrix *out,
                                scl_error *error);

@@ -202,13 +202,21 @@ static scl_status start_fit(const scl_problem *problem, scl_fit *fit, scl_error 
   return SCL_STATUS_OK;
 }
 
-static scl_status call_solver(solve_context *s, const scl_instance *solver, const double *values,
-                              size_t count, scl_fit *fits, scl_error *error) {
+scl_status scl_fits_start(const scl_problem *problem, size_t count, scl_fit *fits,
+                          scl_error *error) {
+  memset(fits, 0, count * sizeof *fits);
+  for (size_t k = 0; k < count; k++)
+    SCL_TRY(start_fit(problem, &fits[k], error));
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_problem_call(const scl_problem *problem, const scl_instance *solver,
+                            const double *values, size_t count, scl_fit *fits, scl_error *error) {
   scl_solution **list = scl_allocate_array(count + 1, sizeof *list);
   if (list == NULL) return scl_fail_memory(error, count * sizeof *list, "solutions");
   for (size_t k = 0; k < count; k++)
     list[k] = &fits[k].solution;
-  const scl_status status = scl_solver_solve(solver, &s->problem, values, count, list, error);
+  const scl_status status = scl_solver_solve(solver, problem, values, count, list, error);
   scl_release(list);
   return status;
 }
@@ -222,18 +230,21 @@ static scl_status finish_fit(solve_context *s, scl_fit *fit, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_error *error) {
+  for (size_t k = 0; k < count; k++)
+    SCL_TRY(finish_fit(s, &fits[k], error));
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
                               const double *values, size_t count, scl_fit *fits, scl_error *error) {
   const size_t number = values == NULL ? 1 : count;
   solve_context s;
   SCL_TRY(scl_problem_open(&s, training, solver, without, error));
-  memset(fits, 0, number * sizeof *fits);
-  scl_status status = SCL_STATUS_OK;
-  for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++)
-    status = start_fit(&s.problem, &fits[k], error);
-  if (status == SCL_STATUS_OK) status = call_solver(&s, solver, values, number, fits, error);
-  for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++)
-    status = finish_fit(&s, &fits[k], error);
+  scl_status status = scl_fits_start(&s.problem, number, fits, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_problem_call(&s.problem, solver, values, number, fits, error);
+  if (status == SCL_STATUS_OK) status = scl_fits_finish(&s, number, fits, error);
   for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++)
     scl_fit_release(&fits[k]);
   scl_problem_close(&s);

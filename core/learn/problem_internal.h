@@ -6,7 +6,7 @@
 
 #include "base/profile.h"
 #include "base/progress.h"
-#include "learn/problem.h"
+#include "learn/model.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
 #include "rows/sums.h"
@@ -64,6 +64,16 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
 void scl_problem_close(solve_context *s);
 /* An account yet to be filled in. */
 scl_solution scl_solution_blank(void);
+/* One solve, or one a value of the path option, in three steps: matrices for the results (which
+ * scl_fit_release ends, also where a step fails), the solver, intercepts and losses. */
+scl_status scl_fits_start(const scl_problem *problem, size_t count, scl_fit *fits,
+                          scl_error *error);
+scl_status scl_problem_call(const scl_problem *problem, const scl_instance *solver,
+                            const double *values, size_t count, scl_fit *fits, scl_error *error);
+scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_error *error);
+/* model.c: the model that the solver fits to an open problem. */
+scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, scl_fit *fit,
+                                 scl_model **out, scl_error *error);
 
 /* At the start of each verb that reads rows or fills caches. A visit runs while a walk holds the
  * rows, so that a verb asked from inside it would wait for itself: SCL_STATUS_INTERNAL, with the

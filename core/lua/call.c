@@ -1,5 +1,10 @@
 #include "lua/call.h"
 
+#include "base/interrupt.h"
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ objects */
@@ -59,26 +64,96 @@ static struct {
     lua_State *L;
     size_t first;  /* of its uses */
     size_t number; /* of all calls so far */
+    bool script;   /* it uses an object whose work may call functions of the script */
   } calls[MOST_CALLS];
   size_t depth;
   struct {
     scl_lua_object *object;
-    bool alone;
+    bool alone, made; /* made: by this call, which does not use it */
   } * uses;
   size_t count, room;
   size_t started; /* calls so far */
 } running;
 
+/* What a function of the script failed with, for the call at depth `at` - 1; 0: nothing. */
+static struct {
+  size_t at;
+  scl_error error;
+} noted;
+
+static _Thread_local bool runs_scripts;
+
+/* The same from threads that run no script: for the next look of the one that does. */
+static struct {
+  pthread_mutex_t lock;
+  atomic_bool set;
+  scl_error error;
+} elsewhere = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void forget_noted(size_t depth) {
+  if (noted.at <= depth) return;
+  noted.at = 0;
+  scl_interrupt_clear();
+}
+
+static void note_elsewhere(const scl_error *error) {
+  pthread_mutex_lock(&elsewhere.lock);
+  if (!elsewhere.set) elsewhere.error = *error;
+  elsewhere.set = true;
+  pthread_mutex_unlock(&elsewhere.lock);
+  scl_interrupt();
+}
+
+static void take_elsewhere(void) {
+  pthread_mutex_lock(&elsewhere.lock);
+  noted.at = running.depth;
+  noted.error = elsewhere.error;
+  elsewhere.set = false;
+  pthread_mutex_unlock(&elsewhere.lock);
+}
+
+void scl_lua_note_failure(const scl_error *error) {
+  if (!runs_scripts) {
+    note_elsewhere(error);
+    return;
+  }
+  if (noted.at != 0 || running.depth == 0) return;
+  noted.at = running.depth;
+  noted.error = *error;
+  scl_interrupt();
+}
+
+const scl_error *scl_lua_noted(void) {
+  if (!runs_scripts || running.depth == 0) return NULL;
+  if (noted.at == 0 && elsewhere.set) take_elsewhere();
+  return noted.at == running.depth ? &noted.error : NULL;
+}
+
+static bool is_of_script(const scl_lua_object *object) {
+  bool found = object->script;
+  for (size_t i = 0; !found && i < object->count; i++)
+    found = is_of_script(object->parts[i]);
+  return found;
+}
+
 /* End the call at `depth` and all within it. */
 static void end_calls(size_t depth) {
-  const size_t first = running.calls[depth].first;
-  running.depth = depth;
-  while (running.count > first) {
-    scl_lua_object *object = running.uses[--running.count].object;
-    if (running.uses[running.count].alone) object->alone = false;
-    count_uses(object, false);
-    scl_lua_object_drop(object);
+  while (running.depth > depth) {
+    const size_t last = running.depth - 1, first = running.calls[last].first;
+    const bool script = running.calls[last].script;
+    running.depth = last;
+    while (running.count > first) {
+      scl_lua_object *object = running.uses[--running.count].object;
+      if (running.uses[running.count].alone) object->alone = false;
+      if (running.uses[running.count].made)
+        object->script |= script;
+      else
+        count_uses(object, false);
+      scl_lua_object_drop(object);
+    }
+    if (script) scl_pool_stay(false);
   }
+  forget_noted(depth);
 }
 
 /* An error ends a coroutine without closing what it was to close: its call is ended here. */
@@ -87,6 +162,8 @@ lua_State *scl_lua_running(void) {
     end_calls(running.depth - 1);
   return running.depth == 0 ? NULL : running.calls[running.depth - 1].L;
 }
+
+lua_State *scl_lua_running_here(void) { return runs_scripts ? scl_lua_running() : NULL; }
 
 static void reserve_use(lua_State *L) {
   if (running.count < running.room) return;
@@ -105,10 +182,23 @@ void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone) {
     luaL_error(L, "this %s is in use by a call that is still running", object->name);
   reserve_use(L);
   running.uses[running.count].object = object;
+  running.uses[running.count].made = false;
   running.uses[running.count++].alone = alone;
   object->references++;
   object->alone = alone;
   count_uses(object, true);
+  if (running.calls[running.depth - 1].script || !is_of_script(object)) return;
+  running.calls[running.depth - 1].script = true;
+  scl_pool_stay(true);
+}
+
+void scl_lua_made(lua_State *L, scl_lua_object *object) {
+  if (scl_lua_running() != L) return;
+  reserve_use(L);
+  running.uses[running.count].object = object;
+  running.uses[running.count].made = true;
+  running.uses[running.count++].alone = false;
+  object->references++;
 }
 
 static void release_view(void *view) {
@@ -167,8 +257,12 @@ static int enter(lua_State *L) {
   lua_toclose(L, -1);
   running.calls[running.depth].L = L;
   running.calls[running.depth].number = mark->number;
+  running.calls[running.depth].script = false;
   running.calls[running.depth++].first = running.count;
-  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  runs_scripts = true;
+  const int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
+  if (scl_lua_noted() != NULL) return scl_lua_raise(L, scl_lua_noted());
+  return results;
 }
 
 static void make_mark(lua_State *L, const char *name, bool collected) {

@@ -16,6 +16,7 @@ struct scl_lua_object {
   size_t references;
   size_t uses; /* by running calls, by itself or as a part */
   bool alone;  /* one of them changes it */
+  bool script; /* work with it may call functions of the script, and stays in its thread */
   size_t depth, count;
   scl_lua_object **parts; /* count of them */
 };
@@ -33,8 +34,20 @@ void scl_lua_use(lua_State *L, scl_lua_object *object, bool alone);
 /* The matrix at `place`, as it is now, for the running call: what closes the Lua value takes
  * nothing away. For matrices that are read while Lua code may run. */
 const scl_matrix *scl_lua_hold_matrix(lua_State *L, int place);
+/* The object comes from the running call, where there is one: where that uses an object whose
+ * `script` is set, this one's is set as well. */
+void scl_lua_made(lua_State *L, scl_lua_object *object);
 /* The Lua state of the innermost running call, NULL where there is none. */
 lua_State *scl_lua_running(void);
+/* The same on the thread that runs the script, NULL on any other. */
+lua_State *scl_lua_running_here(void);
+
+/* A function of a script failed where the engine asks for a number alone: the running call raises
+ * this sentence when it ends, in place of its result or error, and the engine is told to stop as by
+ * Ctrl-C. The first one stays. On any thread. */
+void scl_lua_note_failure(const scl_error *error);
+/* What was noted of the running call, NULL: nothing. */
+const scl_error *scl_lua_noted(void);
 
 /* Functions that run as such calls, with the most arguments that they take: more are dropped, fewer
  * come as nil, so that place `arguments + 1` is not theirs.

@@ -3,6 +3,7 @@
 #include "base/profile.h"
 #include "data/csv.h"
 #include "data/csv_write.h"
+#include "data/digest.h"
 #include "data/fetch.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
@@ -321,10 +322,25 @@ static int sha256(lua_State *L) {
   return 1;
 }
 
-/* core.make_folder(path): nothing when it is there already */
+/* core.digest(text) -> its SHA-256 as hexadecimal digits */
+static int digest(lua_State *L) {
+  size_t size;
+  char text[SCL_DIGEST_TEXT + 1];
+  scl_digest sum;
+  const char *bytes = luaL_checklstring(L, 1, &size);
+  scl_digest_open(&sum);
+  scl_digest_add(&sum, bytes, size);
+  scl_digest_text(&sum, text);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+/* core.make_folder(path[, mode]): nothing when it is there already; mode: the permission bits of a
+ * new one, without those of the umask (octal 777) */
 static int make_folder(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
-  if (mkdir(path, 0777) != 0 && errno != EEXIST)
+  const size_t mode = lua_isnil(L, 2) ? 0777 : scl_lua_check_size(L, 2, 0, 0777, "mode");
+  if (mkdir(path, (unsigned)mode) != 0 && errno != EEXIST)
     return luaL_error(L, "%s: the folder cannot be made: %s", path, strerror(errno));
   return 0;
 }
@@ -336,5 +352,5 @@ void scl_lua_open_data(lua_State *L) {
                 {"block_notes", block_notes, 1}, {"read_libsvm", read_libsvm, 2},
                 {"read_idx", read_idx, 3}, {"read_npy", read_npy, 1}, {"write_npy", write_npy, 2},
                 {"write_csv", write_csv, 3}, {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3},
-                {"sha256", sha256, 1}, {"make_folder", make_folder, 1});
+                {"sha256", sha256, 1}, {"digest", digest, 1}, {"make_folder", make_folder, 2});
 }

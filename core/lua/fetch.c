@@ -49,13 +49,16 @@ static int read_text(lua_State *L) {
   return 1;
 }
 
-/* core.write_text(path, text): whole or not at all */
+/* core.write_text(path, text[, mode]): whole or not at all; mode: the file's permission bits, those
+ * of the umask too */
 static int write_text(lua_State *L) {
   size_t length;
+  const size_t mode = lua_isnil(L, 3) ? 0 : scl_lua_check_size(L, 3, 1, 0777, "mode");
   const char *path = scl_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &length);
   scl_error error = {0};
   held *h = new_held(L);
   scl_lua_check(L, scl_output_open(path, &h->output, &error), &error);
+  if (mode != 0) scl_output_set_mode(h->output, (unsigned)mode);
   scl_output_write(h->output, text, length);
   scl_output *output = h->output;
   h->output = NULL; /* commit ends it, well or badly */
@@ -64,5 +67,5 @@ static int write_text(lua_State *L) {
 }
 
 void scl_lua_open_fetch(lua_State *L) {
-  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"write_text", write_text, 2});
+  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"write_text", write_text, 3});
 }

@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "lua/glue.h"
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_folder(DIR *folder, const struct dirent *entry) {
   struct stat file;
@@ -50,6 +52,40 @@ static int real_path(lua_State *L) {
   return 1;
 }
 
+/* core.file_about(path) -> {size = bytes, mode = permission bits, user = the owner's number, own =
+ * whether that is root or the user, folder = whether it is one}, of what a link leads to; nil where
+ * nothing is there */
+static int file_about(lua_State *L) {
+  struct stat file;
+  if (stat(scl_lua_check_path(L, 1), &file) != 0) return 0;
+  lua_newtable(L);
+  SCL_LUA_INTEGERS(L, {"size", (size_t)file.st_size}, {"mode", file.st_mode & 07777},
+                   {"user", file.st_uid});
+  scl_lua_set_boolean(L, "own", file.st_uid == 0 || file.st_uid == geteuid());
+  scl_lua_set_boolean(L, "folder", S_ISDIR(file.st_mode));
+  return 1;
+}
+
+/* core.set_mode(path, mode): the permission bits of a file */
+static int set_mode(lua_State *L) {
+  const char *path = scl_lua_check_path(L, 1);
+  const size_t mode = scl_lua_check_size(L, 2, 0, 0777, "mode");
+  if (chmod(path, (mode_t)mode) != 0)
+    return luaL_error(L, "%s: its mode cannot be set: %s", path, strerror(errno));
+  return 0;
+}
+
+/* core.link(target, path): a symbolic link at path, in the place of one that is there */
+static int make_link(lua_State *L) {
+  const char *target = scl_lua_check_path(L, 1), *path = scl_lua_check_path(L, 2);
+  struct stat file;
+  if (lstat(path, &file) == 0 && S_ISLNK(file.st_mode)) (void)unlink(path);
+  if (symlink(target, path) != 0)
+    return luaL_error(L, "%s: the link cannot be made: %s", path, strerror(errno));
+  return 0;
+}
+
 void scl_lua_open_folder(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"real_path", real_path});
+  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"real_path", real_path}, {"file_about", file_about},
+                    {"set_mode", set_mode}, {"link", make_link});
 }

@@ -106,12 +106,22 @@ void scl_lua_open_labels(lua_State *L);
 void scl_lua_open_codes(lua_State *L);
 void scl_lua_open_json(lua_State *L);
 void scl_lua_open_saving(lua_State *L);
+void scl_lua_open_predictor(lua_State *L);
 void scl_lua_open_row_files(lua_State *L);
 void scl_lua_open_terminal(lua_State *L);
 void scl_lua_open_text(lua_State *L);
 void scl_lua_open_process(lua_State *L);
+void scl_lua_open_child(lua_State *L);
+void scl_lua_open_plugin_facts(lua_State *L);
 void scl_lua_open_folder(lua_State *L);
 void scl_lua_open_journal(lua_State *L);
 void scl_lua_open_worker(lua_State *L);
+void scl_lua_open_check(lua_State *L);
+void scl_lua_open_check_solver(lua_State *L);
+void scl_lua_open_guarded(lua_State *L);
+void scl_lua_open_define(lua_State *L);
+void scl_lua_open_check_sampler(lua_State *L);
+void scl_lua_open_check_kernel(lua_State *L);
+void scl_lua_open_check_nonlinearity(lua_State *L);
 
 #endif

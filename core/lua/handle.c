@@ -37,6 +37,7 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
   lua_setmetatable(L, -2);
   h->object = scl_lua_object_create(name, release);
   if (h->object == NULL) luaL_error(L, "not enough memory for a %s", name);
+  scl_lua_made(L, h->object);
   return &h->object->pointer;
 }
 
@@ -63,6 +64,8 @@ void scl_lua_tie(lua_State *L, int made, int place) {
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
   lua_pop(L, 1);
 }
+
+void scl_lua_mark_script(lua_State *L, int place) { object_at(L, place)->script = true; }
 
 /* What stands at `place`, for sentences: "nil", "a scullery.map"; left on the stack. */
 static const char *told(lua_State *L, int place) {

@@ -22,6 +22,9 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
  * `made`: for all that the object points to. */
 void scl_lua_tie(lua_State *L, int made, int place);
 
+/* Work with the object of the handle at `place` may call functions of the script. */
+void scl_lua_mark_script(lua_State *L, int place);
+
 /* The pointer at `place`, which the running call uses until it ends (lua/call.h): a sentence where
  * it is of another type, was released, or is being changed. */
 void *scl_lua_check_handle(lua_State *L, int place, const char *name);

@@ -91,7 +91,7 @@ static int layout(lua_State *L) {
   return 1;
 }
 
-/* core.law(sampler, dim) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree,
+/* core.law(sampler, dim[, state that it learnt]) -> {family, mean, scale, shape, bias, bias_a, bias_b, degree,
  * degree_scale}, or nil where it tells none */
 static int law(lua_State *L) {
   static const char *const families[] = {"other",   "gaussian", "uniform", "rademacher",
@@ -99,7 +99,8 @@ static int law(lua_State *L) {
   static const char *const biases[] = {"none", "uniform", "gaussian"};
   scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
   const size_t dim = scl_lua_check_size(L, 2, 1, 1 << 20, "d");
-  const scl_origin origin = scl_origin_of(sampler, dim, 0, 0, 0, NULL);
+  const scl_matrix *state = lua_isnoneornil(L, 3) ? NULL : scl_lua_hold_matrix(L, 3);
+  const scl_origin origin = scl_origin_of(sampler, dim, 0, 0, 0, state);
   scl_law_set set;
   scl_error error = {0};
   if (!scl_sampler_has_law(sampler)) return 0;
@@ -131,6 +132,6 @@ static int kernel_spaces(lua_State *L) {
 
 void scl_lua_open_inspect(lua_State *L) {
   SCL_LUA_CALLS(L, {"spaces", spaces, 0}, {"shape", shape, 1}, {"facts", facts, 1},
-                {"two_valued", two_valued, 1}, {"layout", layout, 3}, {"law", law, 2},
+                {"two_valued", two_valued, 1}, {"layout", layout, 3}, {"law", law, 3},
                 {"kernel_spaces", kernel_spaces, 1});
 }

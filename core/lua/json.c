@@ -156,37 +156,27 @@ static int json_encode(lua_State *L) {
 
 /* ------------------------------------------------------------ reading */
 
-typedef struct decoder {
-  const scl_json *json;
-  const char *what; /* for sentences */
-  size_t next;      /* number */
-} decoder;
-
 static void release_json(void *json) {
   scl_json_release(json);
   scl_release(json);
 }
 
-static void decode(lua_State *L, decoder *d, const cJSON *value);
+static void decode(lua_State *L, const scl_json *json, const cJSON *value);
 
-static void decode_number(lua_State *L, decoder *d, const cJSON *value) {
-  if (d->next >= d->json->count)
-    luaL_error(L, "%s: its JSON has more numbers than it should", d->what);
-  const scl_json_number *number = &d->json->numbers[d->next++];
-  if (fabs(number->value - value->valuedouble) > 1e-9 * fabs(number->value))
-    luaL_error(L, "%s: its JSON has a number that reads in two ways", d->what);
-  if (number->is_whole)
-    lua_pushinteger(L, (lua_Integer)number->whole);
+static void decode_number(lua_State *L, const scl_json *json, const cJSON *value) {
+  const scl_json_number number = scl_json_number_of(json, value);
+  if (number.is_whole)
+    lua_pushinteger(L, (lua_Integer)number.whole);
   else
-    lua_pushnumber(L, number->value);
+    lua_pushnumber(L, number.value);
 }
 
-static void decode_members(lua_State *L, decoder *d, const cJSON *value) {
+static void decode_members(lua_State *L, const scl_json *json, const cJSON *value) {
   lua_Integer place = 0;
   luaL_checkstack(L, 6, "JSON");
   lua_newtable(L);
   for (const cJSON *item = value->child; item != NULL; item = item->next) {
-    decode(L, d, item);
+    decode(L, json, item);
     if (cJSON_IsObject(value))
       lua_setfield(L, -2, item->string);
     else
@@ -194,17 +184,15 @@ static void decode_members(lua_State *L, decoder *d, const cJSON *value) {
   }
 }
 
-static void decode(lua_State *L, decoder *d, const cJSON *value) {
+static void decode(lua_State *L, const scl_json *json, const cJSON *value) {
   if (cJSON_IsBool(value))
     lua_pushboolean(L, cJSON_IsTrue(value));
   else if (cJSON_IsNumber(value))
-    decode_number(L, d, value);
+    decode_number(L, json, value);
   else if (cJSON_IsString(value))
     lua_pushstring(L, value->valuestring);
-  else if (cJSON_IsArray(value) || cJSON_IsObject(value))
-    decode_members(L, d, value);
   else
-    luaL_error(L, "%s: its JSON holds null, which no table can", d->what);
+    decode_members(L, json, value);
 }
 
 /* core.json_decode(text[, what it is of, for sentences]) -> value */
@@ -217,8 +205,7 @@ static int json_decode(lua_State *L) {
   if (json == NULL) return luaL_error(L, "not enough memory for a JSON text");
   *slot = json;
   scl_lua_check(L, scl_json_parse(text, length, what, json, &error), &error);
-  decoder d = {.json = json, .what = what};
-  decode(L, &d, json->root);
+  decode(L, json, json->root);
   return 1;
 }
 

@@ -1,7 +1,8 @@
 /* scullery.core: models that are not linear in the features. */
+#include "lua/model.h"
+
 #include "learn/score.h"
 #include "lua/arrays.h"
-#include "lua/handle.h"
 #include "lua/list.h"
 #include "plugin/solver.h"
 
@@ -85,8 +86,7 @@ static void read_arrays(lua_State *L, int place, scl_array_archive *archive) {
   lua_pop(L, 1);
 }
 
-/* core.model_load(solver, what core.model_save gave) -> model */
-static int model_load(lua_State *L) {
+int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
   scl_error error = {0};
   scl_model *model = NULL;
   scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
@@ -101,11 +101,13 @@ static int model_load(lua_State *L) {
                targets = scl_lua_check_size(L, last - 1, 1, INT32_MAX, "targets");
   const scl_dtype dtype = scl_lua_check_dtype(L, last);
   void **slot = scl_lua_new_model(L);
-  scl_lua_check(L, scl_model_load(solver, archive, features, targets, dtype, &model, &error),
-                &error);
+  scl_lua_check(L, loader(solver, archive, features, targets, dtype, &model, &error), &error);
   *slot = model;
   return 1;
 }
+
+/* core.model_load(solver, what core.model_save gave) -> model */
+static int model_load(lua_State *L) { return scl_lua_load_model(L, scl_model_load); }
 
 void scl_lua_open_model(lua_State *L) {
   SCL_LUA_CALLS(L, {"makes_models", makes_models, 1}, {"model_decisions", model_decisions, 6},

@@ -233,7 +233,42 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
   return settings;
 }
 
-/* ------------------------------------------------------------ declared rows, to Lua */
+/* ------------------------------------------------------------ values and declared rows, to Lua */
+
+static void push_list(lua_State *L, const scl_value *value) {
+  lua_newtable(L);
+  for (size_t i = 0; i < value->length; i++) {
+    lua_pushnumber(L, value->list[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+void scl_lua_push_value(lua_State *L, const scl_value *value) {
+  switch (value->form) {
+  case 0:
+    lua_pushnil(L);
+    break;
+  case SCL_FORM_PARTS:
+    lua_pushinteger(L, (lua_Integer)value->length); /* how many components */
+    break;
+  case SCL_FORM_BOOLEAN:
+    lua_pushboolean(L, value->number != 0);
+    break;
+  case SCL_FORM_WORD:
+    lua_pushstring(L, value->word);
+    break;
+  case SCL_FORM_LIST:
+    push_list(L, value);
+    break;
+  case SCL_FORM_NAMED:
+    lua_newtable(L);
+    push_list(L, value);
+    lua_setfield(L, -2, value->word);
+    break;
+  default:
+    lua_pushnumber(L, value->number);
+  }
+}
 
 static void push_words(lua_State *L, const char *words) {
   lua_newtable(L);
@@ -246,9 +281,23 @@ static void push_words(lua_State *L, const char *words) {
   }
 }
 
+/* The forms of numbers that it takes, and their range: what `takes` says in words. */
+static void set_range(lua_State *L, const scl_option *option) {
+  const bool any = option->low == 0 && option->high == 0;
+  scl_lua_set_boolean(L, "takes_number", option->forms & SCL_FORM_NUMBER);
+  scl_lua_set_boolean(L, "takes_integer", option->forms & SCL_FORM_INTEGER);
+  scl_lua_set_boolean(L, "takes_boolean", option->forms & SCL_FORM_BOOLEAN);
+  scl_lua_set_boolean(L, "takes_word", option->forms & SCL_FORM_WORD);
+  scl_lua_set_boolean(L, "low_open", any || option->range & SCL_RANGE_LOW_OPEN);
+  scl_lua_set_boolean(L, "high_open", any || option->range & SCL_RANGE_HIGH_OPEN);
+  SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},
+                  {"high", any ? INFINITY : option->high});
+}
+
 void scl_lua_push_option(lua_State *L, const scl_option *option) {
   static const char *const roles[] = {NULL,        "regularisation", "capacity",
                                       "intercept", "estimate",       "bias"};
+  static const char *const widths[] = {NULL, "gamma", "length", "frequency", "rate"};
   char takes[300];
   lua_newtable(L);
   scl_lua_set_text(L, "name", option->name);
@@ -257,6 +306,9 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
   scl_lua_set_text(L, "help", option->help);
   if ((unsigned)option->role < sizeof roles / sizeof *roles)
     scl_lua_set_text(L, "role", roles[option->role]);
+  if ((unsigned)option->width < sizeof widths / sizeof *widths)
+    scl_lua_set_text(L, "width", widths[option->width]);
+  set_range(L, option);
   push_words(L, option->words);
   lua_setfield(L, -2, "words");
 }

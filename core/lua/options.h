@@ -11,7 +11,9 @@
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
                                     const scl_option *options, size_t n_options);
 
-/* {name =, takes =, default =, help =, role =, words =} on the stack. */
+/* An option's value on the stack; of components how many there are. */
+void scl_lua_push_value(lua_State *L, const scl_value *value);
+/* {name =, takes =, default =, help =, role =, width =, words =} on the stack. */
 void scl_lua_push_option(lua_State *L, const scl_option *option);
 
 #endif

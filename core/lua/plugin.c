@@ -1,10 +1,13 @@
 /* scullery.core: plugins by kind and name, their declarations and instances. */
+#define _GNU_SOURCE
+#include "base/installation.h"
 #include "lua/handle.h"
 #include "lua/options.h"
-#include "plugin/probe.h"
+#include "plugin/folders.h"
 #include "plugin/registry.h"
 #include "plugin/solver.h"
 #include "plugin/tables.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,43 +65,9 @@ static int plugin_instance(lua_State *L) {
   scl_settings_set_widths(&settings, scale, median, dim);
   scl_lua_check(L, scl_instance_create(component, &settings, &instance, &error), &error);
   *slot = instance;
+  if (instance->script) scl_lua_mark_script(L, made);
   lua_pushvalue(L, made);
   return 1;
-}
-
-static void push_list(lua_State *L, const scl_value *value) {
-  lua_newtable(L);
-  for (size_t i = 0; i < value->length; i++) {
-    lua_pushnumber(L, value->list[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
-static void push_value(lua_State *L, const scl_value *value) {
-  switch (value->form) {
-  case 0:
-    lua_pushnil(L);
-    break;
-  case SCL_FORM_PARTS:
-    lua_pushinteger(L, (lua_Integer)value->length); /* how many components */
-    break;
-  case SCL_FORM_BOOLEAN:
-    lua_pushboolean(L, value->number != 0);
-    break;
-  case SCL_FORM_WORD:
-    lua_pushstring(L, value->word);
-    break;
-  case SCL_FORM_LIST:
-    push_list(L, value);
-    break;
-  case SCL_FORM_NAMED:
-    lua_newtable(L);
-    push_list(L, value);
-    lua_setfield(L, -2, value->word);
-    break;
-  default:
-    lua_pushnumber(L, value->number);
-  }
 }
 
 /* core.settings(instance) -> table of option -> value, defaults included, and the text as one would
@@ -109,7 +78,7 @@ static int plugin_settings(lua_State *L) {
   const size_t size = 400 * (settings->count + 1);
   lua_newtable(L);
   for (size_t i = 0; i < settings->count; i++) {
-    push_value(L, &settings->values[i]);
+    scl_lua_push_value(L, &settings->values[i]);
     lua_setfield(L, -2, settings->options[i].name);
   }
   char *text = lua_newuserdatauv(L, size, 0);
@@ -150,6 +119,8 @@ static void push_component(lua_State *L, const scl_component *component) {
   scl_lua_set_text(L, "summary", plugin->summary);
   scl_lua_set_text(L, "doc", plugin->doc);
   scl_lua_set_text(L, "path", component->path);
+  scl_lua_set_text(L, "origin", scl_plugin_origin_name(component->origin));
+  scl_lua_set_text(L, "digest", component->digest);
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
     scl_lua_push_option(L, &component->options[i]);
@@ -158,26 +129,10 @@ static void push_component(lua_State *L, const scl_component *component) {
   lua_setfield(L, -2, "options");
 }
 
-/* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, options */
+/* core.plugin_info(kind, name) -> kind, name, version, author, summary, doc, path, origin, digest
+ * (where a script defined it), options */
 static int plugin_info(lua_State *L) {
   push_component(L, check_component(L, 1));
-  return 1;
-}
-
-/* core.plugin_probe(kind, name) -> {version, summary}; or nil, a sentence. In a child process, so
- * that a file which ends the process when it is opened does not end this one. */
-static int plugin_probe(lua_State *L) {
-  const scl_kind kind = check_kind(L, 1);
-  scl_probe probe;
-  scl_error error = {0};
-  if (scl_probe_component(kind, luaL_checkstring(L, 2), &probe, &error) != SCL_STATUS_OK) {
-    lua_pushnil(L);
-    lua_pushstring(L, error.message);
-    return 2;
-  }
-  lua_newtable(L);
-  scl_lua_set_text(L, "version", probe.version[0] == 0 ? NULL : probe.version);
-  scl_lua_set_text(L, "summary", probe.summary);
   return 1;
 }
 
@@ -194,16 +149,18 @@ static int plugin_abilities(lua_State *L) {
   return 1;
 }
 
-static void list_one(void *context, scl_kind kind, const char *name, const char *path) {
+static void list_one(void *context, scl_kind kind, const char *name, const char *path,
+                     scl_plugin_origin origin) {
   lua_State *L = context;
   lua_newtable(L);
   scl_lua_set_text(L, "kind", scl_kind_name(kind));
   scl_lua_set_text(L, "name", name);
   scl_lua_set_text(L, "path", path);
+  scl_lua_set_text(L, "origin", scl_plugin_origin_name(origin));
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* core.plugin_list() -> list of {kind, name, path}, loaded or not */
+/* core.plugin_list() -> list of {kind, name, path, origin}, loaded or not */
 static int plugin_list(lua_State *L) {
   scl_error error = {0};
   lua_newtable(L);
@@ -211,8 +168,8 @@ static int plugin_list(lua_State *L) {
   return 1;
 }
 
-/* core.plugin_files() -> list of {kind = "component", name, path}: files NAME.so straight in a
- * folder of the search path, which hold that component of a kind not known before they are
+/* core.plugin_files() -> list of {kind = "component", name, path, origin}: files NAME.so straight
+ * in a folder of the search path, which hold that component of a kind not known before they are
  * opened */
 static int plugin_files(lua_State *L) {
   scl_error error = {0};
@@ -227,21 +184,45 @@ static void load_one(void *context, const scl_component *component) {
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* core.plugin_load(path) -> list of the components in the file, as plugin_info gives them */
+/* core.plugin_load(path[, compiled]) -> list of the components in the file, as plugin_info gives
+ * them. compiled = true: the file was compiled from a source, and its components take the place of
+ * those of an earlier one. */
 static int plugin_load(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
+  const bool compiled = lua_toboolean(L, 2);
   lua_newtable(L);
-  scl_lua_check(L, scl_registry_load(path, load_one, L, &error), &error);
+  scl_lua_check(L,
+                compiled ? scl_registry_load_compiled(path, load_one, L, &error)
+                         : scl_registry_load(path, load_one, L, &error),
+                &error);
   return 1;
 }
 
-/* Those without a version of their own are of ours. */
+/* core.plugin_reload(kind, name) -> list of the components that the file now holds, whether it was
+ * another file than the one that was loaded */
+static int plugin_reload(lua_State *L) {
+  scl_error error = {0};
+  bool changed = false;
+  const scl_kind kind = check_kind(L, 1);
+  const char *name = luaL_checkstring(L, 2);
+  lua_newtable(L);
+  scl_lua_check(L, scl_registry_reload(kind, name, &changed, load_one, L, &error), &error);
+  lua_pushboolean(L, changed);
+  return 2;
+}
+
+/* Those without a version of their own are of ours, or as their definition says. */
 static void add_version(void *context, const scl_component *component) {
   lua_State *L = context;
   const char *version = component->plugin.version;
   lua_pushfstring(L, "%s.%s", scl_kind_name(component->plugin.kind), component->plugin.name);
-  lua_pushstring(L, version == NULL || *version == 0 ? SCULLERY_VERSION : version);
+  if (version != NULL && *version != 0)
+    lua_pushstring(L, version);
+  else if (component->digest != NULL)
+    lua_pushfstring(L, "defined in Lua, %s", component->digest);
+  else
+    lua_pushstring(L, SCULLERY_VERSION);
   lua_rawset(L, -3);
 }
 
@@ -252,8 +233,42 @@ static int plugin_versions(lua_State *L) {
   return 1;
 }
 
+/* core.plugin_find(kind, name) -> the file that the search finds, loaded or not; nil where there is
+ * none */
+static int plugin_find(lua_State *L) {
+  char path[PATH_MAX];
+  scl_plugin_origin origin;
+  const scl_kind kind = check_kind(L, 1);
+  const bool found = scl_folders_find(kind, luaL_checkstring(L, 2), path, &origin);
+  lua_pushstring(L, found ? path : NULL);
+  return 1;
+}
+
+/* core.has_symbol(name) -> whether the process has a symbol of that name for all its libraries */
+static int has_symbol(lua_State *L) {
+  lua_pushboolean(L, dlsym(RTLD_DEFAULT, luaL_checkstring(L, 1)) != NULL);
+  return 1;
+}
+
+/* core.include_folder() -> the folder that <scullery/plugin.h> lies in */
+static int include_folder(lua_State *L) {
+  char folder[PATH_MAX];
+  scl_error error = {0};
+  scl_lua_check(L, scl_include_folder(folder, &error), &error);
+  lua_pushstring(L, folder);
+  return 1;
+}
+
+/* core.plugin_folder() -> the user's own folder of plugins, there or not; nil where it is not
+ * known */
+static int plugin_folder(lua_State *L) {
+  char folder[PATH_MAX];
+  lua_pushstring(L, scl_folders_user(folder) ? folder : NULL);
+  return 1;
+}
+
 static int plugin_path(lua_State *L) {
-  char *path = scl_registry_search_path();
+  char *path = scl_folders_path();
   lua_pushstring(L, path);
   scl_release(path);
   return 1;
@@ -264,8 +279,10 @@ void scl_lua_open_plugin(lua_State *L) {
                 {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
                 {"path_option", plugin_path_option, 1}, {"penalty", plugin_penalty, 1},
                 {"wants_intercept", plugin_wants_intercept, 1}, {"plugin_info", plugin_info, 2},
-                {"plugin_list", plugin_list, 0}, {"plugin_probe", plugin_probe, 2},
-                {"plugin_load", plugin_load, 1}, {"plugin_path", plugin_path, 0},
+                {"plugin_list", plugin_list, 0}, {"plugin_load", plugin_load, 2},
+                {"plugin_reload", plugin_reload, 2}, {"plugin_path", plugin_path, 0},
+                {"plugin_folder", plugin_folder, 0}, {"plugin_find", plugin_find, 2},
+                {"has_symbol", has_symbol, 1}, {"include_folder", include_folder, 0},
                 {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0});
   SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
 }

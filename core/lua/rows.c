@@ -99,8 +99,8 @@ static int learn(lua_State *L) {
   return 0;
 }
 
-/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed) -> state, T: what a
- * sampler learns from the staged rows; nothing where it learns nothing */
+/* core.learn_state(source, stages, sampler, kernel or nil, T or nil, seed[, block rows]) -> state, T:
+ * what a sampler learns from the staged rows; nothing where it learns nothing */
 static int learn_state(lua_State *L) {
   scl_lesson lesson = {.sampler = scl_lua_check_instance(L, 3, SCL_KIND_SAMPLER)};
   if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);
@@ -109,6 +109,7 @@ static int learn_state(lua_State *L) {
   if (!scl_sampler_learns(lesson.sampler)) return 0;
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning parameters";
+  flow.block_rows = check_block(L, 7);
   size_t count = 0;
   SCL_LUA_PUSH_MATRIX(L, scl_flow_learn_state(&flow, &lesson, out, &count, &error));
   lua_pushinteger(L, (lua_Integer)count);
@@ -201,7 +202,7 @@ static int find_nonfinite(lua_State *L) {
 void scl_lua_open_rows(lua_State *L) {
   SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 3}, {"pca", pca, 4},
                 {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
-                {"learn", learn, 3}, {"learn_state", learn_state, 6}, {"learns", learns, 1},
+                {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
                 {"widths", widths, 2}, {"sample", sample, 4}, {"transform", transform, 4},
                 {"walk", walk, 3}, {"block_rows", block_rows, 4}, {"decisions", decisions, 6},
                 {"find_nonfinite", find_nonfinite, 1});

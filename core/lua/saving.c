@@ -2,6 +2,7 @@
  * map, the fingerprint of rows. lua/scullery/saving.lua composes them. */
 #include "data/digest.h"
 #include "data/safetensors.h"
+#include "learn/map_probe.h"
 #include "lua/arrays.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -217,6 +218,29 @@ static int map_restore_cells(lua_State *L) {
   return 0;
 }
 
+/* ------------------------------------------------------------ maps made again */
+
+/* core.map_probe(map) -> rows, numbers, "features" or "parameters": see learn/map_probe.h */
+static int map_probe(lua_State *L) {
+  const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  scl_error error = {0};
+  scl_map_probe probe;
+  scl_matrix *rows = scl_lua_new_matrix(L), *numbers = scl_lua_new_matrix(L);
+  scl_lua_check(L, scl_map_probe_make(map, &probe, &error), &error);
+  *rows = probe.rows;
+  *numbers = probe.numbers;
+  scl_lua_account(L, scl_matrix_bytes(rows) + scl_matrix_bytes(numbers));
+  lua_pushstring(L, probe.parameters ? "parameters" : "features");
+  return 3;
+}
+
+/* core.probes_agree(a, b) -> whether two matrices are the same but for rounding */
+static int probes_agree(lua_State *L) {
+  const scl_matrix *a = scl_lua_hold_matrix(L, 1), *b = scl_lua_hold_matrix(L, 2);
+  lua_pushboolean(L, scl_probes_agree(a, b));
+  return 1;
+}
+
 /* ------------------------------------------------------------ fingerprint */
 
 /* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
@@ -261,6 +285,7 @@ void scl_lua_open_saving(lua_State *L) {
   SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"tensors_read", tensors_read, 1},
                 {"tensor_array", tensor_array, 2}, {"tensor_matrix", tensor_matrix, 2},
                 {"stage_save", stage_save, 1}, {"stage_load", stage_load, 1},
-                {"map_cells", map_cells, 1}, {"map_restore_cells", map_restore_cells, 3});
+                {"map_cells", map_cells, 1}, {"map_restore_cells", map_restore_cells, 3},
+                {"map_probe", map_probe, 1}, {"probes_agree", probes_agree, 2});
   SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"digest", digest});
 }

@@ -1,20 +1,14 @@
 /* scullery.core: problems and solvers. */
+#include "lua/training.h"
+
 #include "learn/score.h"
-#include "lua/handle.h"
 #include "lua/list.h"
 #include "plugin/solver.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A training with the arrays that its flow points to. */
-typedef struct training {
-  scl_training *engine;
-  scl_flow flow;
-  scl_stage **stages;
-  int32_t *group;
-  double *weights;
-} training;
+typedef scl_lua_training training;
 
 static void release_training(void *pointer) {
   training *t = pointer;
@@ -109,26 +103,20 @@ static int training_new(lua_State *L) {
   return 1;
 }
 
-/* One call at a time: a training keeps what its walks find. */
-static training *take_training(lua_State *L, int place) {
+training *scl_lua_take_training(lua_State *L, int place) {
   return scl_lua_take_handle(L, place, SCL_LUA_TRAINING);
 }
 
 /* core.training_take_sums(training, other): the sums over the rows from a training on the same rows
  * with more parameters, where they serve */
 static int training_take_sums(lua_State *L) {
-  training *few = take_training(L, 1), *many = take_training(L, 2);
+  training *few = scl_lua_take_training(L, 1), *many = scl_lua_take_training(L, 2);
   scl_error error = {0};
   scl_lua_check(L, scl_training_take_sums(few->engine, many->engine, &error), &error);
   return 0;
 }
 
-/* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
-typedef struct fits {
-  size_t count, groups;
-  scl_fit *list;
-  scl_model **models; /* groups of them, NULL where there is none */
-} fits;
+typedef scl_lua_fits fits;
 
 static void release_fits(void *pointer) {
   fits *f = pointer;
@@ -139,7 +127,21 @@ static void release_fits(void *pointer) {
   SCL_RELEASE(f->models, f->list, f);
 }
 
-static void push_fit(lua_State *L, scl_fit *fit) {
+fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
+  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
+  fits *f = scl_allocate_zero(sizeof *f);
+  if (f == NULL) {
+    luaL_error(L, "not enough memory for solutions");
+    return NULL;
+  }
+  *slot = f;
+  f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
+  f->models = scl_allocate_zero((groups + 1) * sizeof *f->models);
+  if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
+  return f;
+}
+
+void scl_lua_push_fit(lua_State *L, scl_fit *fit) {
   static const char *const outcomes[] = {"unknown", "converged", "stopped", "iterations exhausted"};
   const scl_solution *s = &fit->solution;
   lua_newtable(L);
@@ -184,9 +186,7 @@ static solving read_solving(lua_State *L, const training *t) {
   return s;
 }
 
-/* The model that the engine made becomes the field `model` of the fit on top, owned by a
- * userdata. */
-static void push_model(lua_State *L, scl_model **model, size_t bytes) {
+void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
   void **slot = scl_lua_new_model(L);
   const int place = lua_gettop(L);
   const size_t targets = scl_model_targets(*model);
@@ -204,7 +204,7 @@ static void push_model(lua_State *L, scl_model **model, size_t bytes) {
  * values: of the path option, or nil. Where the solver makes models a fit has `model` in place of
  * `weights` and `intercept`. */
 static int solve(lua_State *L) {
-  training *t = take_training(L, 1);
+  training *t = scl_lua_take_training(L, 1);
   scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   scl_error error = {0};
   const bool models = scl_solver_makes_models(solver);
@@ -213,13 +213,7 @@ static int solve(lua_State *L) {
     lua_replace(L, 4);
   }
   const solving s = read_solving(L, t);
-  void **slot = scl_lua_new_handle(L, "scullery.fits", release_fits);
-  fits *f = scl_allocate_zero(sizeof *f);
-  if (f == NULL) return luaL_error(L, "not enough memory for solutions");
-  *slot = f;
-  f->list = scl_allocate_zero((s.groups * s.each + 1) * sizeof *f->list);
-  f->models = scl_allocate_zero((s.groups + 1) * sizeof *f->models);
-  if (f->list == NULL || f->models == NULL) return luaL_error(L, "not enough memory for solutions");
+  fits *f = scl_lua_new_fits(L, s.groups, s.each);
   const size_t before = scl_allocated();
   scl_lua_check(L,
                 scl_training_solve_groups(t->engine, solver, s.without, s.groups, s.values, s.count,
@@ -234,8 +228,8 @@ static int solve(lua_State *L) {
   for (size_t i = 0; i < s.groups; i++) {
     lua_createtable(L, (int)s.each, 0);
     for (size_t k = 0; k < s.each; k++) {
-      push_fit(L, &f->list[i * s.each + k]);
-      if (models) push_model(L, &f->models[i], bytes);
+      scl_lua_push_fit(L, &f->list[i * s.each + k]);
+      if (models) scl_lua_push_fit_model(L, &f->models[i], bytes);
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     lua_rawseti(L, -2, (lua_Integer)i + 1);
@@ -303,7 +297,7 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
  * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
  * target_sum, target_square} */
 static int score(lua_State *L) {
-  training *t = take_training(L, 1);
+  training *t = scl_lua_take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
   size_t count;
   scl_error error = {0};
@@ -329,7 +323,7 @@ static int score(lua_State *L) {
 /* core.decisions_apart(training, candidates) -> decisions (n x (count c)), targets (n x c): every
  * row by the candidates of its fold, candidates[fold][1 .. count], side by side */
 static int decisions_apart(lua_State *L) {
-  training *t = take_training(L, 1);
+  training *t = scl_lua_take_training(L, 1);
   size_t count;
   scl_error error = {0};
   const scl_candidate *candidates = check_candidates(L, 2, t, &count);
@@ -342,7 +336,7 @@ static int decisions_apart(lua_State *L) {
 
 /* core.objective(training, solver, weights[, intercept]) -> what the solver minimises there */
 static int objective(lua_State *L) {
-  training *t = take_training(L, 1);
+  training *t = scl_lua_take_training(L, 1);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   const scl_matrix *weights = scl_lua_hold_matrix(L, 3),
                    *intercept = lua_isnoneornil(L, 4) ? NULL : scl_lua_hold_matrix(L, 4);

@@ -92,10 +92,12 @@ static void add_taker(takers *t, const char *kind, const char *name) {
 }
 
 /* Nonlinearities whose descriptor names the tag. What does not load is passed over. */
-static void find_taker(void *context, scl_kind kind, const char *name, const char *path) {
+static void find_taker(void *context, scl_kind kind, const char *name, const char *path,
+                       scl_plugin_origin origin) {
   takers *t = context;
   const scl_component *component;
   (void)path;
+  (void)origin;
   if (kind != SCL_KIND_NONLINEARITY) return;
   if (scl_registry_find(kind, name, &component, NULL) != SCL_STATUS_OK) return;
   const scl_nonlinearity *table = component->vtable;
@@ -104,11 +106,13 @@ static void find_taker(void *context, scl_kind kind, const char *name, const cha
 }
 
 /* Samplers whose layout, with default options, has one of the tags. */
-static void find_tagged(void *context, scl_kind kind, const char *name, const char *path) {
+static void find_tagged(void *context, scl_kind kind, const char *name, const char *path,
+                        scl_plugin_origin origin) {
   takers *t = context;
   scl_instance *sampler;
   scl_layout layout;
   (void)path;
+  (void)origin;
   if (kind != SCL_KIND_SAMPLER) return;
   if (scl_instance_from_text(scl_kind_name(kind), name, &sampler, NULL) != SCL_STATUS_OK) return;
   if (scl_sampler_layout(sampler, t->dim, 0, &layout, NULL) == SCL_STATUS_OK &&

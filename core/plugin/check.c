@@ -246,6 +246,11 @@ static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
   if ((uint32_t)plugin->kind >= SCL_KINDS)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'%s' is of the unknown kind %d", plugin->name,
                     (int)plugin->kind);
+  if (strcmp(plugin->name, "define") == 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it is named 'define': sc.%s.define{...} is there already, and defines a %s "
+                    "in Lua",
+                    scl_kind_name(plugin->kind), scl_kind_name(plugin->kind));
   return SCL_STATUS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,4 +143,28 @@ void scl_crash_report(void) {
   for (size_t i = 0; i < SIGNALS; i++)
     (void)sigaction(signals[i].number, &action, &before[i]);
   watch_exit();
+}
+
+/* ------------------------------------------------------------ a limit of time */
+
+static void on_alarm(int number) {
+  static const char what[] = "the time is up";
+  const scl_call *call = scl_call_current();
+  if (call != NULL)
+    report(call, what);
+  else
+    report_outside(what);
+  scl_unfinished_remove();
+  (void)signal(number, SIG_DFL);
+  (void)raise(number); /* comes when this handler has ended */
+}
+
+void scl_crash_limit(double seconds) {
+  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK};
+  const double whole = floor(seconds);
+  const struct itimerval limit = {
+      .it_value = {(time_t)whole, (suseconds_t)((seconds - whole) * 1e6)}};
+  (void)sigemptyset(&action.sa_mask);
+  (void)sigaction(SIGALRM, &action, NULL);
+  (void)setitimer(ITIMER_REAL, &limit, NULL);
 }

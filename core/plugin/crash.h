@@ -5,6 +5,8 @@
 /* Let a crash, an abort and an exit inside a slot end with a line that names plugin, slot and file,
  * and an exit with a failure. For programs; a library leaves the signals of its program alone. */
 void scl_crash_report(void);
+/* End the process by SIGALRM after so many seconds, with such a line. */
+void scl_crash_limit(double seconds);
 /* A file that is none of ours was loaded, and a crash outside of any slot (of a thread of its own,
  * or of memory that it has overwritten) names it as possible. The text stays. */
 void scl_crash_suspect(const char *path);

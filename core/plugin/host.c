@@ -2,6 +2,7 @@
 
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
+#include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -16,6 +17,11 @@
 static _Atomic(void (*)(const char *)) sink;
 
 void scl_host_set_log(void (*log)(const char *line)) { atomic_store(&sink, log); }
+
+void scl_host_set_first_log(void (*log)(const char *line)) {
+  void (*none)(const char *) = NULL;
+  (void)atomic_compare_exchange_strong(&sink, &none, log);
+}
 
 static void say(const scl_plugin *from, const char *text) {
   char line[1200];
@@ -46,6 +52,38 @@ SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...)
   say(self == NULL ? NULL : &scl_instance_of(self)->component->plugin, text);
 }
 
+/* ------------------------------------------------------------ watched calls, for checks */
+
+static struct {
+  _Atomic(const scl_component *) component;
+  atomic_int what;
+  atomic_long at, count;
+} watched;
+
+void scl_host_watch(const scl_component *component, int what, long at) {
+  atomic_store(&watched.component, NULL);
+  atomic_store(&watched.what, what);
+  atomic_store(&watched.at, at);
+  atomic_store(&watched.count, 0);
+  atomic_store(&watched.component, component);
+}
+
+size_t scl_host_watched(void) { return (size_t)atomic_load(&watched.count); }
+
+/* Whether the call that is made now is the one. */
+static bool is_due(int what) {
+  const scl_component *component = atomic_load_explicit(&watched.component, memory_order_relaxed);
+  const scl_call *call = component == NULL ? NULL : scl_call_current();
+  if (call == NULL || call->component != component || atomic_load(&watched.what) != what)
+    return false;
+  return atomic_fetch_add(&watched.count, 1) == atomic_load(&watched.at);
+}
+
+static void *host_allocate(size_t bytes) {
+  if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
+  return is_due(SCL_HOST_REFUSE) ? NULL : scl_allocate(bytes);
+}
+
 /* ------------------------------------------------------------ threads */
 
 typedef struct shared_call {
@@ -62,6 +100,7 @@ static scl_status run_task(void *context, size_t index, scl_error *error) {
 /* Tasks belong to the slot that asks for them, on whichever thread they run. */
 static scl_status host_parallel(size_t count, scl_job task, void *context, scl_error *error) {
   shared_call s = {scl_call_current(), task, context};
+  if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
   return scl_pool_try(count, run_task, &s, error);
 }
 
@@ -86,7 +125,7 @@ static const void *host_service(const char *id) {
 
 static scl_host table = {SCL_HEAD(scl_host),
                          .fail = host_fail,
-                         .allocate = scl_allocate,
+                         .allocate = host_allocate,
                          .release = scl_release,
                          .parallel = host_parallel,
                          .log = host_log,

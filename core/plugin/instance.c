@@ -28,11 +28,13 @@ scl_part scl_instance_part(const scl_instance *instance) {
 static scl_status count_parts(scl_instance *instance, scl_error *error) {
   const scl_settings *settings = &instance->settings;
   instance->nested = instance->within = 1;
+  instance->script = instance->component->digest != NULL;
   for (size_t i = 0; i < settings->count; i++)
     for (size_t k = 0; settings->parts[i] != NULL && k < settings->values[i].length; k++) {
       const scl_instance *part = settings->parts[i][k];
       instance->nested = scl_max(instance->nested, part->nested + 1);
       instance->within += part->within;
+      instance->script |= part->script;
     }
   if (instance->nested <= SCL_MOST_NESTED && instance->within <= SCL_MOST_WITHIN)
     return SCL_STATUS_OK;

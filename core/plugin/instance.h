@@ -18,6 +18,7 @@ typedef struct scl_instance {
   atomic_size_t references; /* models of several fits share a solver */
   bool created;             /* `create` has succeeded, so that `destroy` is due */
   bool bound;
+  bool script; /* a script defined it, or a component in it: its slots run in one thread */
   size_t nested, within;       /* levels of components, and how many there are, this one counted */
   struct scl_instance **owned; /* parts bound with this instance */
   size_t n_owned;

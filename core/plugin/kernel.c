@@ -32,31 +32,43 @@ typedef struct simple_form {
   scl_pair_kernel pairs;
 } simple_form;
 
-static void finish_simple(const void *self, const scl_pair_row *row, double *numbers) {
-  const scl_instance *kernel = self;
+void scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers) {
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "finish", NULL);
   table_of(kernel)->finish(kernel->self, row, numbers);
+  scl_call_end(&call);
 }
 
-static void move_simple(const void *self, size_t count, double *coordinates) {
-  const scl_instance *kernel = self;
+void scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates) {
   scl_call call;
   scl_call_enter(&call, kernel->component, "move", NULL);
   table_of(kernel)->move(kernel->self, count, coordinates);
   scl_call_end(&call);
 }
 
+double scl_kernel_scale(const scl_instance *kernel) {
+  if (table_of(kernel)->scale == NULL) return 1;
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "scale", NULL);
+  const double scale = table_of(kernel)->scale(kernel->self);
+  scl_call_end(&call);
+  return scale;
+}
+
+static void finish_simple(const void *self, const scl_pair_row *row, double *numbers) {
+  const scl_instance *kernel = self;
+  table_of(kernel)->finish(kernel->self, row, numbers);
+}
+
+static void move_simple(const void *self, size_t count, double *coordinates) {
+  scl_kernel_move(self, count, coordinates);
+}
+
 static void open_simple(const scl_instance *kernel, simple_form *out) {
-  double scale = 1;
   out->table = *table_of(kernel);
   if (out->table.finish != NULL) out->table.finish = finish_simple;
   if (out->table.move != NULL) out->table.move = move_simple;
-  if (out->table.scale != NULL) {
-    scl_call call;
-    scl_call_enter(&call, kernel->component, "scale", NULL);
-    scale = out->table.scale(kernel->self);
-    scl_call_end(&call);
-  }
-  out->pairs = (scl_pair_kernel){&out->table, kernel, scale};
+  out->pairs = (scl_pair_kernel){&out->table, kernel, scl_kernel_scale(kernel)};
 }
 
 static scl_status gram(const scl_instance *kernel, const scl_const_parameters *u,

@@ -14,6 +14,10 @@ scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameter
                            scl_error *error);
 scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,
                                double *out, scl_error *error);
+/* Slots of the simple form alone, for checks; the kernel has them. scale: 1 where it has none. */
+double scl_kernel_scale(const scl_instance *kernel);
+void scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers);
+void scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates);
 /* What a bound kernel chose ("width = 1.83"); an empty text for others. */
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size);
 bool scl_kernel_has_tilt(const scl_instance *kernel);

@@ -2,6 +2,7 @@
 #include "plugin/object.h"
 
 #include "plugin/elf.h"
+#include "plugin/surroundings.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -143,39 +144,66 @@ static scl_status find_plugins(void *handle, const char *real, const scl_plugin 
   return SCL_STATUS_OK;
 }
 
+/* A sentence where opening the object changed what belongs to the whole process. */
+static scl_status refuse_changes(const char *real, bool mode, const char *others,
+                                 scl_error *error) {
+  if (mode)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes the floating-point mode of the whole "
+                    "process, as objects linked with -ffast-math do: build it without",
+                    real);
+  if (others[0] != 0)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "plugin %s: loading it changes %s; these belong to the whole process, and were "
+                    "put back: a plugin leaves them as they are",
+                    real, others);
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_watched(const char *real, bool again, void **handle, scl_error *error) {
+  const unsigned mode = scl_float_mode();
+  scl_surroundings *noted = NULL;
+  char changed[400] = "";
+  SCL_TRY(scl_surroundings_note(&noted, error));
+  *handle = open_object(real, again);
+  const char *why = *handle == NULL ? dlerror() : NULL;
+  const bool other_mode = scl_float_mode() != mode;
+  if (other_mode) scl_float_mode_restore(mode);
+  scl_status status = SCL_STATUS_OK;
+  if (*handle == NULL)
+    status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
+                      real, why == NULL ? "it cannot be read" : why);
+  (void)scl_surroundings_restore(noted, changed, sizeof changed);
+  return status == SCL_STATUS_OK ? refuse_changes(real, other_mode, changed, error) : status;
+}
+
 scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
                            size_t *count, void **handle, scl_error *error) {
-  const unsigned mode = scl_float_mode();
-  *plugins = NULL;
-  SCL_TRY(scl_elf_check(real, error));
-  *handle = open_object(real, again);
-  const bool changed = scl_float_mode() != mode;
-  if (changed) scl_float_mode_restore(mode);
-  if (*handle == NULL) {
-    const char *why = dlerror();
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "plugin %s: not a loadable shared object: %s",
-                    real, why == NULL ? "it cannot be read" : why);
-  }
   scl_component unnamed;
   scl_call call;
-  scl_object_enter(&call, &unnamed, real, "the reading of its descriptor");
-  const scl_status status =
-      changed ? scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                         "plugin %s: loading it changes the floating-point mode of the whole "
-                         "process, as objects linked with -ffast-math do: build it without",
-                         real)
-              : find_plugins(*handle, real, plugins, count, error);
-  scl_call_drop(&call);
+  *plugins = NULL;
+  *handle = NULL;
+  SCL_TRY(scl_elf_check(real, error));
+  scl_status status = open_watched(real, again, handle, error);
+  if (status == SCL_STATUS_OK) {
+    scl_object_enter(&call, &unnamed, real, "the reading of its descriptor");
+    status = find_plugins(*handle, real, plugins, count, error);
+    scl_call_drop(&call);
+  }
   if (status != SCL_STATUS_OK) scl_object_close(*handle, real, NULL);
   return status;
 }
 
 void scl_object_close(void *handle, const char *real, const scl_plugin *const *plugins) {
+  char changed[400];
   scl_component unnamed;
   scl_call call;
+  scl_surroundings *noted = NULL;
   scl_release((void *)(uintptr_t)plugins);
   if (handle == NULL) return;
+  (void)scl_surroundings_note(&noted, NULL);
   scl_object_enter(&call, &unnamed, real, "what runs when the object is closed");
   (void)dlclose(handle);
   scl_call_drop(&call);
+  (void)scl_surroundings_restore(noted, changed, sizeof changed);
 }

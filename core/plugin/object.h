@@ -31,8 +31,8 @@ scl_status scl_object_check(const char *real, bool by_name, scl_error *error);
 
 /* Check that it is a whole shared object (elf.h), open it and find the components: `again` opens a
  * copy, so that a path that was opened before gives its present bytes. Opening runs the object's
- * constructors; one that changes the floating-point mode (as -ffast-math does) is refused. On
- * success the object stays open. */
+ * constructors; one that changes the floating-point mode (as -ffast-math does) or what
+ * surroundings.h names is refused, and the change undone. On success the object stays open. */
 scl_status scl_object_open(const char *real, bool again, const scl_plugin *const **plugins,
                            size_t *count, void **handle, scl_error *error);
 /* Ends the list, and closes the object where the handle is not NULL. */

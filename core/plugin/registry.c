@@ -4,15 +4,13 @@
 #include "base/text.h"
 #include "plugin/check.h"
 #include "plugin/crash.h"
+#include "plugin/folders.h"
 #include "plugin/object.h"
 #include "plugin/tables.h"
-#include <dirent.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel", "solver"};
 
@@ -20,8 +18,10 @@ static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "ke
  * point to them. */
 typedef struct entry {
   char *path;
+  char *digest; /* of what a script defined; NULL: from a file */
   scl_identity identity;
-  bool mapped; /* its code lies in the file itself, not in a copy */
+  scl_plugin_origin found; /* SCL_ORIGIN_FILE: its path was given; else where it was found */
+  bool mapped;             /* its code lies in the file itself, not in a copy */
   scl_component *components;
   size_t count;
   const struct entry *replaced; /* by the newest entry of this path; NULL: it is the newest */
@@ -37,6 +37,12 @@ static struct {
 
 const char *scl_kind_name(scl_kind kind) {
   return (unsigned)kind < SCL_KINDS ? kind_names[kind] : "component";
+}
+
+const char *scl_plugin_origin_name(scl_plugin_origin origin) {
+  static const char *const names[] = {"built in",       "user's folder", "SCULLERY_PLUGIN_PATH",
+                                      "loaded by path", "compiled",      "defined in Lua"};
+  return names[origin];
 }
 
 bool scl_kind_find(const char *name, scl_kind *out) {
@@ -75,11 +81,15 @@ static const scl_component *component_of(const entry *e, scl_kind kind, const ch
 }
 
 /* What a file held before it was replaced is for instances that were made by then. */
+static const entry *loaded_entry(scl_kind kind, const char *name) {
+  for (const entry *e = registry.last; e != NULL; e = e->before)
+    if (e->replaced == NULL && component_of(e, kind, name) != NULL) return e;
+  return NULL;
+}
+
 static const scl_component *loaded(scl_kind kind, const char *name) {
-  const scl_component *found = NULL;
-  for (const entry *e = registry.last; e != NULL && found == NULL; e = e->before)
-    if (e->replaced == NULL) found = component_of(e, kind, name);
-  return found;
+  const entry *e = loaded_entry(kind, name);
+  return e == NULL ? NULL : component_of(e, kind, name);
 }
 
 /* An entry that had it, and was replaced by one that has not; NULL: none. */
@@ -101,12 +111,12 @@ static scl_status copy_options(const scl_plugin *plugin, const scl_option **out,
   return SCL_STATUS_OK;
 }
 
-static scl_status describe(const scl_plugin *own, const char *path, bool builtin,
+static scl_status describe(const scl_plugin *own, const entry *e, scl_plugin_origin origin,
                            scl_component *out, scl_error *error) {
   const scl_table_rule *rule = scl_rule_of_kind(own->kind);
   void *room = scl_allocate_zero(rule->size);
   if (room == NULL) return scl_fail_memory(error, rule->size, "a plugin");
-  *out = (scl_component){.source = own, .path = path, .builtin = builtin};
+  *out = (scl_component){.source = own, .path = e->path, .origin = origin, .digest = e->digest};
   (void)scl_table_read(own, sizeof out->plugin, &out->plugin);
   if (own->head.size >= sizeof out->plugin) memcpy(&out->plugin, own, sizeof out->plugin);
   out->vtable = scl_table_read(own->vtable, rule->size, room);
@@ -121,207 +131,243 @@ static void forget(entry *e) {
       scl_release((void *)(uintptr_t)one->vtable);
     scl_release((void *)(uintptr_t)one->options);
   }
-  SCL_RELEASE(e->components, e->path, e);
-}
-
-/* ------------------------------------------------------------ where to look */
-
-/* The folder that libscullery itself lies in. */
-static bool own_folder(char folder[PATH_MAX]) {
-  Dl_info info;
-  if (dladdr((const void *)(uintptr_t)&scl_registry_search_path, &info) == 0 ||
-      realpath(info.dli_fname, folder) == NULL)
-    return false;
-  char *slash = strrchr(folder, '/');
-  if (slash == NULL) return false;
-  *slash = 0;
-  return true;
-}
-
-/* The folders of the built-in plugins, of an installation and of a build tree, separated by ':'. */
-static bool own_folders(char folders[2 * PATH_MAX + 32]) {
-  char folder[PATH_MAX];
-  if (!own_folder(folder)) return false;
-  (void)snprintf(folders, 2 * PATH_MAX + 32, "%s/scullery/plugins:%s/plugins", folder, folder);
-  return true;
-}
-
-char *scl_registry_search_path(void) {
-  char own[2 * PATH_MAX + 32] = "";
-  const char *asked = getenv("SCULLERY_PLUGIN_PATH");
-  const bool known = own_folders(own), some = asked != NULL && *asked != 0;
-  const size_t size = (some ? strlen(asked) : 0) + strlen(own) + 2;
-  char *path = scl_allocate(size);
-  if (path == NULL) return NULL;
-  (void)snprintf(path, size, "%s%s%s", some ? asked : "", some && known ? ":" : "", own);
-  return path;
-}
-
-/* Whether a real path lies in a folder of the built-in plugins. */
-static bool is_builtin(const char *real) {
-  char own[2 * PATH_MAX + 32], folder[PATH_MAX], *save = NULL;
-  if (!own_folders(own)) return false;
-  for (char *one = strtok_r(own, ":", &save); one != NULL; one = strtok_r(NULL, ":", &save)) {
-    if (realpath(one, folder) == NULL) continue;
-    const size_t length = strlen(folder);
-    if (strncmp(real, folder, length) == 0 && real[length] == '/') return true;
-  }
-  return false;
-}
-
-/* Call visit for each folder of a list; stops when it returns true. */
-static bool each_folder(char *folders, bool (*visit)(void *context, const char *folder),
-                        void *context) {
-  char *save = NULL;
-  bool found = false;
-  for (char *folder = folders == NULL ? NULL : strtok_r(folders, ":", &save);
-       folder != NULL && !found; folder = strtok_r(NULL, ":", &save))
-    found = visit(context, folder);
-  return found;
-}
-
-typedef struct search {
-  scl_kind kind;
-  const char *name;
-  char path[PATH_MAX];
-} search;
-
-/* A pipe or device is there too: loading it is refused with a sentence of its own. */
-static bool is_there(const char *path) {
-  struct stat file;
-  return stat(path, &file) == 0 && !S_ISDIR(file.st_mode);
-}
-
-static bool look_in(void *context, const char *folder) {
-  search *wanted = context;
-  int used = snprintf(wanted->path, sizeof wanted->path, "%s/%s/%s.so", folder,
-                      kind_names[wanted->kind], wanted->name);
-  if (used > 0 && (size_t)used < sizeof wanted->path && is_there(wanted->path)) return true;
-  used = snprintf(wanted->path, sizeof wanted->path, "%s/%s.so", folder, wanted->name);
-  return used > 0 && (size_t)used < sizeof wanted->path && is_there(wanted->path);
-}
-
-/* The file of the built-in component of that kind and name. */
-static bool find_builtin(scl_kind kind, const char *name, char real[PATH_MAX]) {
-  char own[2 * PATH_MAX + 32];
-  search wanted = {.kind = kind, .name = name};
-  return own_folders(own) && each_folder(own, look_in, &wanted) &&
-         realpath(wanted.path, real) != NULL;
+  SCL_RELEASE(e->components, e->path, e->digest, e);
 }
 
 /* ------------------------------------------------------------ loading; the lock is held */
 
-/* A name has one component: another file's, or a built-in that was not loaded yet, is not
- * replaced. */
-static scl_status check_name(const scl_plugin *plugin, const char *real, scl_error *error) {
-  char builtin[PATH_MAX];
-  const scl_component *other = loaded(plugin->kind, plugin->name);
-  const char *path = other == NULL ? NULL : other->path;
-  if (path == NULL && !is_builtin(real) && find_builtin(plugin->kind, plugin->name, builtin))
-    path = builtin;
-  if (path == NULL || strcmp(path, real) == 0) return SCL_STATUS_OK;
+static bool is_builtin(const char *real) { return scl_folders_origin(real) == SCL_ORIGIN_BUILTIN; }
+
+static bool has_component(const scl_plugin *const *plugins, size_t count, scl_kind kind,
+                          const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (plugins[i]->kind == kind && strcmp(plugins[i]->name, name) == 0) return true;
+  return false;
+}
+
+/* What a file or a script is about to bring. */
+typedef struct arrival {
+  const char *real;   /* of a script: the place of the definition */
+  const char *digest; /* NULL: of a file */
+  scl_identity identity;
+  scl_plugin_origin found;
+  const scl_plugin *const *plugins;
+  size_t count;
+} arrival;
+
+/* A compiled component takes the place of another one, if nothing else goes with that. */
+static scl_status check_replaced(const arrival *new, const entry *old, scl_error *error) {
+  for (size_t i = 0; i < old->count; i++) {
+    const scl_plugin *plugin = &old->components[i].plugin;
+    if (!has_component(new->plugins, new->count, plugin->kind, plugin->name))
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "the compiled source that it replaces also has the %s '%s', and this one has "
+                      "not",
+                      scl_kind_name(plugin->kind), plugin->name);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status refuse_name(const scl_plugin *plugin, const char *path, scl_error *error) {
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "there is a %s '%s' already, %sfrom %s: give this one another name",
                   scl_kind_name(plugin->kind), plugin->name, is_builtin(path) ? "built in, " : "",
                   path);
 }
 
-/* Two components of one list may not have one name. */
-static scl_status check_twice(const scl_plugin *const *plugins, size_t i, scl_error *error) {
-  for (size_t k = 0; k < i; k++)
-    if (plugins[k]->kind == plugins[i]->kind && strcmp(plugins[k]->name, plugins[i]->name) == 0)
-      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "it holds the %s '%s' twice",
-                      scl_kind_name(plugins[i]->kind), plugins[i]->name);
-  return SCL_STATUS_OK;
+/* A name has one component: another file's, or a built-in that was not loaded yet, is not
+ * replaced. What a script defined is. */
+static scl_status check_name(const arrival *new, const scl_plugin *plugin, scl_error *error) {
+  char builtin[PATH_MAX];
+  const entry *other = loaded_entry(plugin->kind, plugin->name);
+  const char *path = other == NULL || other->digest != NULL ? NULL : other->path;
+  if (path != NULL && other->found == SCL_ORIGIN_COMPILED && new->found == SCL_ORIGIN_COMPILED)
+    return check_replaced(new, other, error);
+  if (path == NULL && !is_builtin(new->real) &&
+      scl_folders_find_builtin(plugin->kind, plugin->name, builtin))
+    path = builtin;
+  if (path == NULL || strcmp(path, new->real) == 0) return SCL_STATUS_OK;
+  return refuse_name(plugin, path, error);
 }
 
-static scl_status check_all(const scl_plugin *const *plugins, size_t count, const char *real,
-                            scl_error *error) {
-  for (size_t i = 0; i < count; i++) {
-    scl_status status = scl_check_plugin(plugins[i], error);
-    if (status == SCL_STATUS_OK) status = check_twice(plugins, i, error);
-    if (status == SCL_STATUS_OK) status = check_name(plugins[i], real, error);
+static scl_status check_all(const arrival *new, scl_error *error) {
+  for (size_t i = 0; i < new->count; i++) {
+    const scl_plugin *plugin = new->plugins[i];
+    scl_status status = scl_check_plugin(plugin, error);
+    if (status == SCL_STATUS_OK && has_component(new->plugins, i, plugin->kind, plugin->name))
+      status = scl_fail(error, SCL_STATUS_UNSUPPORTED, "it holds the %s '%s' twice",
+                        scl_kind_name(plugin->kind), plugin->name);
+    if (status == SCL_STATUS_OK) status = check_name(new, plugin, error);
     if (status != SCL_STATUS_OK) {
-      (void)scl_prefix(error, "plugin %s", real);
+      (void)scl_prefix(error, "plugin %s", new->real);
       return status;
     }
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status enter(const scl_plugin *const *plugins, size_t count, const char *real,
-                        const scl_identity *identity, entry **out, scl_error *error) {
+/* Whether an entry takes the place of another: of the same file, or of a component that a script
+ * defined or the compiler made. */
+static bool replaces(const entry *e, const entry *old) {
+  const bool compiled = e->found == SCL_ORIGIN_COMPILED && old->found == SCL_ORIGIN_COMPILED;
+  if (old->digest == NULL && strcmp(old->path, e->path) == 0) return true;
+  for (size_t i = 0; (compiled || old->digest != NULL) && i < old->count; i++)
+    if (component_of(e, old->components[i].plugin.kind, old->components[i].plugin.name) != NULL)
+      return true;
+  return false;
+}
+
+static void supersede(entry *e) {
+  e->replaced = NULL;
+  for (entry *old = registry.last; old != NULL; old = old->before)
+    if (old != e && replaces(e, old)) old->replaced = e;
+}
+
+static scl_plugin_origin origin_of(const arrival *new) {
+  if (new->digest != NULL) return SCL_ORIGIN_SCRIPT;
+  if (is_builtin(new->real)) return SCL_ORIGIN_BUILTIN;
+  return new->found == SCL_ORIGIN_FILE ? scl_folders_origin(new->real) : new->found;
+}
+
+static scl_status enter(const arrival *new, entry **out, scl_error *error) {
   entry *e = scl_allocate_zero(sizeof *e);
   if (e == NULL) return scl_fail_memory(error, sizeof *e, "a plugin");
-  e->identity = *identity;
-  e->path = scl_copy_text(real);
-  e->components = scl_allocate_zero((count + 1) * sizeof *e->components);
-  scl_status status = e->path == NULL || e->components == NULL
-                          ? scl_fail_memory(error, count * sizeof *e->components, "a plugin")
+  e->identity = new->identity;
+  e->found = new->found;
+  e->path = scl_copy_text(new->real);
+  e->digest = new->digest == NULL ? NULL : scl_copy_text(new->digest);
+  e->components = scl_allocate_zero((new->count + 1) * sizeof *e->components);
+  const bool lacking =
+      e->path == NULL || e->components == NULL || (new->digest != NULL && e->digest == NULL);
+  scl_status status = lacking
+                          ? scl_fail_memory(error, new->count * sizeof *e->components, "a plugin")
                           : SCL_STATUS_OK;
-  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+  for (size_t i = 0; status == SCL_STATUS_OK && i < new->count; i++) {
     e->count = i + 1; /* forget() releases what a failure left behind */
-    status = describe(plugins[i], e->path, is_builtin(real), &e->components[i], error);
+    status = describe(new->plugins[i], e, origin_of(new), &e->components[i], error);
   }
   if (status != SCL_STATUS_OK) {
     forget(e);
     return status;
   }
-  for (entry *old = registry.last; old != NULL; old = old->before)
-    if (strcmp(old->path, e->path) == 0) old->replaced = e;
+  supersede(e);
   e->before = registry.last;
   registry.last = *out = e;
   return SCL_STATUS_OK;
 }
 
-/* by_name: the path was given, where otherwise the search found it. The built-in plugins lie beside
- * the library, whose code runs already: they are as safe as it is. */
-static scl_status load_locked(const char *path, bool by_name, entry **out, scl_error *error) {
-  char real[PATH_MAX];
-  scl_identity identity;
-  bool again = false;
-  SCL_TRY(scl_object_find(path, real, &identity, error));
-  if (!is_builtin(real)) SCL_TRY(scl_object_check(real, by_name, error));
+static scl_status refuse_overwritten(const char *real, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "plugin %s: it was overwritten while it is loaded, which changes code that "
+                  "may be running: start Scullery again (a file that is moved or linked to "
+                  "this place, as compilers do, can be loaded at once)",
+                  real);
+}
+
+/* *again: an object was opened from this path before. *out: the entry, where it was this one. */
+static scl_status find_opened(const arrival *new, bool *again, entry **out, scl_error *error) {
+  *again = false;
+  *out = NULL;
   for (entry *e = registry.last; e != NULL; e = e->before) {
-    if (strcmp(e->path, real) != 0) continue;
-    if (!again && scl_identity_same(&e->identity, &identity)) {
+    if (e->digest != NULL || strcmp(e->path, new->real) != 0) continue;
+    if (!*again && scl_identity_same(&e->identity, &new->identity)) {
       *out = e;
       return SCL_STATUS_OK;
     }
-    again = true;
-    if (e->mapped && e->identity.device == identity.device && e->identity.inode == identity.inode)
-      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                      "plugin %s: it was overwritten while it is loaded, which changes code that "
-                      "may be running: start Scullery again (a file that is moved or linked to "
-                      "this place, as compilers do, can be loaded at once)",
-                      real);
+    *again = true;
+    if (e->mapped && e->identity.device == new->identity.device &&
+        e->identity.inode == new->identity.inode)
+      return refuse_overwritten(new->real, error);
   }
-  const scl_plugin *const *plugins = NULL;
+  return SCL_STATUS_OK;
+}
+
+static scl_status open_new(arrival *new, bool again, entry **out, scl_error *error) {
   void *handle = NULL;
-  size_t count = 0;
-  SCL_TRY(scl_object_open(real, again, &plugins, &count, &handle, error));
   scl_component unnamed;
   scl_call call;
-  scl_object_enter(&call, &unnamed, real, "the check of its tables");
-  scl_status status = check_all(plugins, count, real, error);
-  if (status == SCL_STATUS_OK) status = enter(plugins, count, real, &identity, out, error);
+  SCL_TRY(scl_object_open(new->real, again, &new->plugins, &new->count, &handle, error));
+  scl_object_enter(&call, &unnamed, new->real, "the check of its tables");
+  scl_status status = check_all(new, error);
+  if (status == SCL_STATUS_OK) status = enter(new, out, error);
   scl_call_drop(&call);
   if (status == SCL_STATUS_OK) {
     (*out)->mapped = !again;
-    if (!is_builtin(real)) scl_crash_suspect((*out)->path);
+    if (!is_builtin(new->real)) scl_crash_suspect((*out)->path);
   }
-  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, real, plugins);
+  scl_object_close(status == SCL_STATUS_OK ? NULL : handle, new->real, new->plugins);
+  return status;
+}
+
+/* A compiled source that was compiled before, and is wanted again. */
+static scl_status take_again(arrival *new, entry *e, scl_error *error) {
+  const scl_plugin *plugins[1000];
+  for (size_t i = 0; i < e->count; i++)
+    plugins[i] = e->components[i].source;
+  new->plugins = plugins;
+  new->count = e->count;
+  SCL_TRY(check_all(new, error));
+  supersede(e);
+  return SCL_STATUS_OK;
+}
+
+/* found: SCL_ORIGIN_FILE where the path was given, else where it was found. The built-in plugins lie
+ * beside the library, whose code runs already: they are as safe as it is. */
+static scl_status load_locked(const char *path, scl_plugin_origin found, entry **out,
+                              scl_error *error) {
+  char real[PATH_MAX];
+  bool again = false;
+  arrival new = {.real = real, .found = found};
+  SCL_TRY(scl_object_find(path, real, &new.identity, error));
+  if (!is_builtin(real)) SCL_TRY(scl_object_check(real, found == SCL_ORIGIN_FILE, error));
+  SCL_TRY(find_opened(&new, &again, out, error));
+  if (*out == NULL) return open_new(&new, again, out, error);
+  return (*out)->replaced == NULL ? SCL_STATUS_OK : take_again(&new, *out, error);
+}
+
+static scl_status load(const char *path, scl_plugin_origin found, scl_component_visit visit,
+                       void *context, scl_error *error) {
+  entry *e = NULL;
+  pthread_mutex_lock(&registry.lock);
+  const scl_status status = load_locked(path, found, &e, error);
+  pthread_mutex_unlock(&registry.lock);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < e->count; i++)
+    visit(context, &e->components[i]);
   return status;
 }
 
 scl_status scl_registry_load(const char *path, scl_component_visit visit, void *context,
                              scl_error *error) {
-  entry *e = NULL;
+  return load(path, SCL_ORIGIN_FILE, visit, context, error);
+}
+
+scl_status scl_registry_load_compiled(const char *path, scl_component_visit visit, void *context,
+                                      scl_error *error) {
+  return load(path, SCL_ORIGIN_COMPILED, visit, context, error);
+}
+
+/* ------------------------------------------------------------ what scripts define */
+
+/* A file of that kind and name, loaded or not, is not replaced. */
+static scl_status check_file_of(const scl_plugin *plugin, scl_error *error) {
+  char found[PATH_MAX];
+  scl_plugin_origin origin;
+  const entry *other = loaded_entry(plugin->kind, plugin->name);
+  const char *path = other == NULL || other->digest != NULL ? NULL : other->path;
+  if (path == NULL && scl_folders_find(plugin->kind, plugin->name, found, &origin)) path = found;
+  return path == NULL ? SCL_STATUS_OK : refuse_name(plugin, path, error);
+}
+
+scl_status scl_registry_define(const scl_plugin *plugin, const char *place, const char *digest,
+                               scl_error *error) {
+  entry *e;
+  const arrival new = {
+      .real = place, .digest = digest, .found = SCL_ORIGIN_SCRIPT, .plugins = &plugin, .count = 1};
+  SCL_TRY(scl_check_plugin(plugin, error));
   pthread_mutex_lock(&registry.lock);
-  const scl_status status = load_locked(path, true, &e, error);
+  scl_status status = check_file_of(plugin, error);
+  if (status == SCL_STATUS_OK) status = enter(&new, &e, error);
   pthread_mutex_unlock(&registry.lock);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < e->count; i++)
-    visit(context, &e->components[i]);
   return status;
 }
 
@@ -329,6 +375,7 @@ scl_status scl_registry_load(const char *path, scl_component_visit visit, void *
 
 typedef struct known {
   scl_kind kind;
+  scl_plugin_origin origin;
   char name[48];
   char path[PATH_MAX];
 } known;
@@ -339,7 +386,9 @@ typedef struct listing {
   bool failed;
 } listing;
 
-static void note(listing *list, scl_kind kind, const char *name, const char *path) {
+static void note(void *context, scl_kind kind, const char *name, const char *path,
+                 scl_plugin_origin origin) {
+  listing *list = context;
   if (strlen(name) >= sizeof list->entries->name || strlen(path) >= PATH_MAX) return;
   for (size_t i = 0; i < list->count; i++)
     if (list->entries[i].kind == kind && strcmp(list->entries[i].name, name) == 0) return;
@@ -351,37 +400,9 @@ static void note(listing *list, scl_kind kind, const char *name, const char *pat
   list->entries = entries;
   known *last = &list->entries[list->count++];
   last->kind = kind;
+  last->origin = origin;
   (void)snprintf(last->name, sizeof last->name, "%s", name);
   (void)snprintf(last->path, sizeof last->path, "%s", path);
-}
-
-/* Each NAME.so of a folder. */
-static void list_files(listing *list, scl_kind kind, const char *folder) {
-  char path[PATH_MAX], name[64];
-  DIR *files = opendir(folder);
-  for (struct dirent *file = files == NULL ? NULL : readdir(files); file != NULL;
-       file = readdir(files)) {
-    const size_t length = strlen(file->d_name);
-    if (length < 4 || length > 60 || strcmp(file->d_name + length - 3, ".so") != 0) continue;
-    (void)snprintf(name, sizeof name, "%.*s", (int)(length - 3), file->d_name);
-    const size_t used = (size_t)snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
-    if (used < sizeof path && scl_is_name(name, false)) note(list, kind, name, path);
-  }
-  if (files != NULL) closedir(files);
-}
-
-static bool list_folder(void *context, const char *folder) {
-  char path[PATH_MAX];
-  for (int kind = 0; kind < SCL_KINDS; kind++)
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, kind_names[kind]) < sizeof path)
-      list_files(context, (scl_kind)kind, path);
-  return false;
-}
-
-/* Files whose kind is not known before they are opened. */
-static bool list_loose(void *context, const char *folder) {
-  list_files(context, SCL_KINDS, folder);
-  return false;
 }
 
 static int by_kind_and_name(const void *a, const void *b) {
@@ -390,22 +411,22 @@ static int by_kind_and_name(const void *a, const void *b) {
                                    : strcmp(left->name, right->name);
 }
 
-static scl_status no_path(scl_error *error) {
-  return scl_fail_memory(error, PATH_MAX, "the folders of plugins");
-}
-
 static scl_status list_all(listing *list, scl_error *error) {
-  char *path = scl_registry_search_path();
-  if (path == NULL) return no_path(error);
   for (const entry *e = registry.last; e != NULL; e = e->before)
     for (size_t i = 0; e->replaced == NULL && i < e->count; i++)
-      note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path);
-  (void)each_folder(path, list_folder, list);
-  scl_release(path);
+      note(list, e->components[i].plugin.kind, e->components[i].plugin.name, e->path,
+           e->components[i].origin);
+  scl_folders_each(note, list);
   if (list->failed)
     return scl_fail_memory(error, list->room * sizeof *list->entries, "the list of plugins");
   if (list->count > 0) qsort(list->entries, list->count, sizeof *list->entries, by_kind_and_name);
   return SCL_STATUS_OK;
+}
+
+static void visit_all(const listing *list, scl_registry_visit visit, void *context) {
+  for (size_t i = 0; i < list->count; i++)
+    visit(context, list->entries[i].kind, list->entries[i].name, list->entries[i].path,
+          list->entries[i].origin);
 }
 
 scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error *error) {
@@ -413,8 +434,7 @@ scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error 
   pthread_mutex_lock(&registry.lock);
   const scl_status status = list_all(&list, error);
   pthread_mutex_unlock(&registry.lock);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < list.count; i++)
-    visit(context, list.entries[i].kind, list.entries[i].name, list.entries[i].path);
+  if (status == SCL_STATUS_OK) visit_all(&list, visit, context);
   scl_release(list.entries);
   return status;
 }
@@ -430,12 +450,8 @@ void scl_registry_each_loaded(scl_component_visit visit, void *context) {
 
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error) {
   listing list = {0};
-  char *path = scl_registry_search_path();
-  if (path == NULL) return no_path(error);
-  (void)each_folder(path, list_loose, &list);
-  scl_release(path);
-  for (size_t i = 0; !list.failed && i < list.count; i++)
-    visit(context, list.entries[i].kind, list.entries[i].name, list.entries[i].path);
+  scl_folders_each_loose(note, &list);
+  if (!list.failed) visit_all(&list, visit, context);
   scl_release(list.entries);
   return list.failed ? scl_fail_memory(error, sizeof *list.entries, "the list of plugins")
                      : SCL_STATUS_OK;
@@ -478,12 +494,10 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
                               scl_error *error) {
   *out = loaded(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
-  search wanted = {.kind = kind, .name = name};
+  char path[PATH_MAX];
+  scl_plugin_origin origin = SCL_ORIGIN_FILE;
   entry *found = NULL;
-  char *path = scl_registry_search_path();
-  if (path == NULL) return no_path(error);
-  const bool there = scl_is_name(name, false) && each_folder(path, look_in, &wanted);
-  scl_release(path);
+  const bool there = scl_is_name(name, false) && scl_folders_find(kind, name, path, &origin);
   const entry *had = there ? NULL : former(kind, name);
   if (had != NULL) {
     const scl_plugin *now = &had->replaced->components[0].plugin;
@@ -492,12 +506,12 @@ static scl_status find_locked(scl_kind kind, const char *name, const scl_compone
                     scl_kind_name(kind), name, had->path, scl_kind_name(now->kind), now->name);
   }
   if (!there) return refuse_unknown(kind, name, error);
-  SCL_TRY(load_locked(wanted.path, false, &found, error));
+  SCL_TRY(load_locked(path, origin, &found, error));
   *out = loaded(kind, name);
   if (*out != NULL) return SCL_STATUS_OK;
   const scl_plugin *first = &found->components[0].plugin;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "plugin %s: it holds the %s '%s' where the %s '%s' was looked for", wanted.path,
+                  "plugin %s: it holds the %s '%s' where the %s '%s' was looked for", path,
                   scl_kind_name(first->kind), first->name, scl_kind_name(kind), name);
 }
 
@@ -506,5 +520,59 @@ scl_status scl_registry_find(scl_kind kind, const char *name, const scl_componen
   pthread_mutex_lock(&registry.lock);
   const scl_status status = find_locked(kind, name, out, error);
   pthread_mutex_unlock(&registry.lock);
+  return status;
+}
+
+/* The lock is held; *found: the entry before it is loaded again, NULL: the search loads it now. */
+static scl_status find_file(scl_kind kind, const char *name, const entry **found,
+                            scl_error *error) {
+  const scl_component *component;
+  *found = loaded_entry(kind, name);
+  if (*found == NULL) {
+    const entry *had = former(kind, name);
+    if (had != NULL && had->replaced->found != SCL_ORIGIN_COMPILED) *found = had->replaced;
+  }
+  return *found != NULL ? SCL_STATUS_OK : find_locked(kind, name, &component, error);
+}
+
+static scl_status check_reloaded(const entry *e, scl_kind kind, const char *name,
+                                 scl_error *error) {
+  if (e->components[0].origin == SCL_ORIGIN_BUILTIN)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s.%s is built in, from %s, and changes with Scullery alone: start Scullery "
+                    "again",
+                    scl_kind_name(kind), name, e->path);
+  if (e->digest != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s.%s was defined in Lua, at %s: sc.%s.define{...} with the new definition "
+                    "takes its place",
+                    scl_kind_name(kind), name, e->path, scl_kind_name(kind));
+  if (e->found == SCL_ORIGIN_COMPILED)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s.%s was compiled from a source: sc.plugin.compile{...} with the new source "
+                    "takes its place",
+                    scl_kind_name(kind), name);
+  return SCL_STATUS_OK;
+}
+
+static scl_status reload_locked(scl_kind kind, const char *name, entry **out, bool *changed,
+                                scl_error *error) {
+  const entry *before = NULL;
+  SCL_TRY(find_file(kind, name, &before, error));
+  const entry *e = before != NULL ? before : loaded_entry(kind, name);
+  SCL_TRY(check_reloaded(e, kind, name, error));
+  SCL_TRY(load_locked(e->path, e->found, out, error));
+  *changed = before != NULL && *out != before;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_registry_reload(scl_kind kind, const char *name, bool *changed,
+                               scl_component_visit visit, void *context, scl_error *error) {
+  entry *e = NULL;
+  pthread_mutex_lock(&registry.lock);
+  const scl_status status = reload_locked(kind, name, &e, changed, error);
+  pthread_mutex_unlock(&registry.lock);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < e->count; i++)
+    visit(context, &e->components[i]);
   return status;
 }

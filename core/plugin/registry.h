@@ -8,6 +8,17 @@
 /* Kinds that this host knows. */
 enum { SCL_KINDS = 4 };
 
+/* Where a component comes from: the folders of the search (folders.h), a path that was given, the
+ * cache of compiled sources, or a script that defined it. */
+typedef enum scl_plugin_origin {
+  SCL_ORIGIN_BUILTIN,
+  SCL_ORIGIN_USER,
+  SCL_ORIGIN_VARIABLE,
+  SCL_ORIGIN_FILE,
+  SCL_ORIGIN_COMPILED,
+  SCL_ORIGIN_SCRIPT
+} scl_plugin_origin;
+
 /* A loaded component, as this host knows it: tables that are shorter than the host's are copies
  * with zeros for what they do not have. Texts are the plugin's own. It stays until the process
  * ends. */
@@ -16,10 +27,16 @@ typedef struct scl_component {
   const scl_plugin *source;  /* the plugin's own descriptor */
   const scl_option *options; /* plugin.n_options of them */
   const void *vtable;        /* scl_sampler, scl_nonlinearity, scl_kernel or scl_solver */
-  const char *path;
-  bool builtin;
+  const char *path;          /* of a component that a script defined: its place, "script.lua:12" */
+  scl_plugin_origin origin;
+  /* NULL: from a file. Else a script defined it, its slots run in the thread that runs the script
+   * alone, and this tells its definition from others of the name. */
+  const char *digest;
 } scl_component;
 
+/* "built in", "user's folder", "SCULLERY_PLUGIN_PATH", "loaded by path", "compiled",
+ * "defined in Lua". */
+const char *scl_plugin_origin_name(scl_plugin_origin origin);
 /* "sampler", "nonlinearity", "kernel", "solver". */
 const char *scl_kind_name(scl_kind kind);
 /* The kind by its name; false when there is none. */
@@ -40,21 +57,33 @@ scl_status scl_registry_find(scl_kind kind, const char *name, const scl_componen
 typedef void (*scl_component_visit)(void *context, const scl_component *component);
 scl_status scl_registry_load(const char *path, scl_component_visit visit, void *context,
                              scl_error *error);
+/* The same for an object that the compiler made of a source: its components take the place of
+ * compiled ones of their names, for new instances. Refused where such an object holds others. */
+scl_status scl_registry_load_compiled(const char *path, scl_component_visit visit, void *context,
+                                      scl_error *error);
+/* Load the file of a component again, as it was loaded (a first time, where it was not yet).
+ * *changed: the file was replaced since. Refused: a built-in plugin, a compiled one and one that
+ * a script defined. */
+scl_status scl_registry_reload(scl_kind kind, const char *name, bool *changed,
+                               scl_component_visit visit, void *context, scl_error *error);
 
-/* Visit kind, name and path of everything that could be asked for (loaded or not), sorted by kind
- * and name, the first found of each name. */
-typedef void (*scl_registry_visit)(void *context, scl_kind kind, const char *name,
-                                   const char *path);
+/* Enter a component that a script defines at `place`, which holds until one of the same kind and
+ * name is defined, or loaded from a file: new instances are then of that one. The descriptor and
+ * all that it points to stay until the process ends; texts are copied. Refused, with a sentence:
+ * what check.h refuses; a kind and name that a file has. */
+scl_status scl_registry_define(const scl_plugin *plugin, const char *place, const char *digest,
+                               scl_error *error);
+
+/* Visit kind, name, path and origin of everything that could be asked for (loaded or not), sorted
+ * by kind and name, the first found of each name. */
+typedef void (*scl_registry_visit)(void *context, scl_kind kind, const char *name, const char *path,
+                                   scl_plugin_origin origin);
 scl_status scl_registry_each(scl_registry_visit visit, void *context, scl_error *error);
-/* Call visit(context, SCL_KINDS, name, path) for each file NAME.so that lies straight in a folder
+/* Call visit(context, SCL_KINDS, name, path, origin) for each file NAME.so that lies straight in a folder
  * of the search path: its kind is not known before it is opened. */
 scl_status scl_registry_each_file(scl_registry_visit visit, void *context, scl_error *error);
 
 /* Visit the components that have been loaded so far. */
 void scl_registry_each_loaded(scl_component_visit visit, void *context);
-
-/* The folders searched, in order, separated by ':' (SCULLERY_PLUGIN_PATH, the installation, the
- * build tree). The caller releases it. */
-char *scl_registry_search_path(void);
 
 #endif

@@ -164,6 +164,17 @@ scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
+size_t scl_sampler_makes(const scl_instance *sampler) {
+  return table_of(sampler)->draw == NULL ? table_of(sampler)->normals : SIZE_MAX;
+}
+
+void scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers, double *e) {
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "make", NULL);
+  table_of(sampler)->make(sampler->self, count, numbers, e);
+  scl_call_end(&call);
+}
+
 /* ------------------------------------------------------------ law and characteristic function */
 
 static bool offers(const scl_instance *sampler, const char *id) {

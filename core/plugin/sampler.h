@@ -20,6 +20,11 @@ scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t co
 scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error);
 
+/* The slot of the simple form alone, for checks: the numbers N(0, 1) that one e takes, 0 for a
+ * uniform one, SIZE_MAX where the sampler has the general form; e from so many numbers each. */
+size_t scl_sampler_makes(const scl_instance *sampler);
+void scl_sampler_make(const scl_instance *sampler, size_t count, const double *numbers, double *e);
+
 /* Abilities. SCL_STATUS_UNSUPPORTED where the sampler does not offer them; the `has` functions
  * ask. */
 bool scl_sampler_has_law(const scl_instance *sampler);

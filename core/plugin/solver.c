@@ -250,6 +250,18 @@ double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, co
   return value;
 }
 
+void scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f, const double *y,
+                           double *out) {
+  const scl_ability_loss *loss = loss_of(solver);
+  scl_call call;
+  for (size_t j = 0; loss == NULL && j < c; j++)
+    out[j] = 2 * (f[j] - y[j]);
+  if (loss == NULL) return;
+  scl_call_enter(&call, solver->component, "slope", NULL);
+  loss->slope(solver->self, c, f, y, out);
+  scl_call_end(&call);
+}
+
 double scl_solver_loss_bound(const scl_instance *solver, double reach) {
   const scl_ability_loss *loss = loss_of(solver);
   if (loss == NULL) return (reach + 1) * (reach + 1);

@@ -39,6 +39,9 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model);
 /* SCL_ABILITY_LOSS; without it the squared error sum_j (f_j - y_j)^2, and no probabilities. */
 bool scl_solver_has_loss(const scl_instance *solver);
 double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y);
+/* out (c numbers) = a (sub)gradient in f. */
+void scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f, const double *y,
+                           double *out);
 double scl_solver_loss_bound(const scl_instance *solver, double reach);
 double scl_solver_loss_lipschitz(const scl_instance *solver, double reach);
 /* False where it says none. */

@@ -262,7 +262,7 @@ local function quoted_candidates(code, last, quote, typed, environment)
     return place == 1 and data_sets() or { { name = "train" }, { name = "test" } }
   end
   if name == "sc.data.path" then return data_sets() end
-  if name == "sc.plugin.info" then return plugin_names() end
+  if name == "sc.plugin.info" or name == "sc.plugin.reload" then return plugin_names() end
   if place == 1 and is_method(path, "pipeline:plot", environment) then return pictures() end
   if is_path_argument(path, place, environment) then
     return files.matching(typed, quote)

@@ -283,10 +283,11 @@ end
 function component.find(kind, test)
   local group = component.group(kind)
   for _, entry in ipairs(core.plugin_list()) do
-    local loads = entry.kind == kind and options.attempt(core.plugin_info, kind,
-      entry.name)
-    local one = loads and group[entry.name]()
-    if one and test(one) then return one end
+    local made, one = false, nil
+    if entry.kind == kind then
+      made, one = options.attempt(function() return group[entry.name]() end)
+    end
+    if made and test(one) then return one end
   end
 end
 

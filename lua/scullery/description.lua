@@ -6,6 +6,7 @@ local component = require "scullery.component"
 local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
 local stages = require "scullery.stages"
+local warn = require "scullery.warn"
 local ask = require("scullery.objects").ask
 
 local description = {}
@@ -79,10 +80,16 @@ local function settings_of(self)
   return (core.settings(ask(self, "instance")))
 end
 
+-- Where a script defined a component, and what tells that definition from others; nil: of a file.
+local function definition_of(info)
+  return info.digest and { place = info.path, digest = info.digest } or nil
+end
+
 local function encode_component(self, arrays, path)
   local settings = settings_of(self)
+  local info = core.plugin_info(self.kind, self.name)
   return { [MARK] = "component", name = self.kind .. "." .. self.name,
-    version = core.plugin_info(self.kind, self.name).version,
+    version = info.version, defined = definition_of(info),
     options = encode_table(self.given, arrays, path),
     settings = settings and encode_table(settings, arrays, path) }
 end
@@ -164,33 +171,43 @@ local function decode_fields(value, matrix, what)
   return result
 end
 
--- Version texts: "1.10.2" after "1.9".
-local function is_newer(a, b)
-  local function numbers(text)
-    local list = {}
-    for number in tostring(text):gmatch("%d+") do list[#list + 1] = tonumber(number) end
-    return list
+-- The place and digest that a file has of a component which a script defined; nil: it is of a
+-- plugin's file.
+local function saved_definition(value)
+  local saved = value.defined
+  if saved == nil then return nil end
+  expect(saved, "table", "the definition of a component")
+  return { place = expect(saved.place, "string", "the place of a definition"),
+    digest = expect(saved.digest, "string", "the digest of a definition") }
+end
+
+-- A definition without a version of its own is known by its digest. What it computes is checked
+-- with the features.
+local function compare_definitions(title, saved, info)
+  if saved and info.digest and not info.version and saved.digest ~= info.digest then
+    warn(("%s is defined otherwise here (%s) than where this was saved (%s)"):format(title,
+      info.path, saved.place))
   end
-  local x, y = numbers(a), numbers(b)
-  for i = 1, math.max(#x, #y) do
-    if (x[i] or 0) ~= (y[i] or 0) then return (x[i] or 0) > (y[i] or 0) end
-  end
-  return false
 end
 
 local function find_plugin(value)
   local title = expect(value.name, "string", "the name of a component")
   local kind, name = title:match("^(%a+)%.([%w_]+)$")
   if not kind then fail("%s is no component", options.show(title)) end
+  local saved = saved_definition(value)
   local ok, info = pcall(core.plugin_info, kind, name)
-  if not ok then
+  if not ok and saved then
+    fail("it needs %s, which was defined in Lua (%s): define it before loading, with \z
+      sc.%s.define", title, saved.place, kind)
+  elseif not ok then
     fail("it needs %s, and there is none here (%s); a plugin of another folder is loaded first, \z
       with sc.plugin.load(path)", title, options.plain(info))
   end
-  if value.version and is_newer(value.version, info.version) then
+  if value.version and core.is_newer(tostring(value.version), tostring(info.version)) then
     fail("it was saved with %s %s, and the one here is %s, which is older", title, value.version,
       tostring(info.version))
   end
+  compare_definitions(title, saved, info)
   return kind, name
 end
 

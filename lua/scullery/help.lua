@@ -95,8 +95,9 @@ function help.plugin(kind, name)
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
   parts[#parts + 1] = option_lines(info.options)
   local by = info.author and info.author ~= "" and " by " .. info.author or ""
-  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, info.path)
-    or info.path
+  local where = info.digest and "Defined in Lua, " .. info.path or info.path
+  parts[#parts + 1] = info.version and ("Version %s%s, %s"):format(info.version, by, where)
+    or where
   return table.concat(parts, "\n\n")
 end
 
@@ -112,8 +113,8 @@ local function group_text(kind)
       rows[#rows + 1] = { entry.name, plugin_summary(kind, entry.name) }
     end
   end
-  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more."):format(kind, kind),
-    rows)
+  return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more. sc.%s.define makes \z
+    one of Lua functions."):format(kind, kind, kind), rows)
 end
 
 -- ---------------------------------------------------------------- modules and objects
@@ -295,7 +296,9 @@ local function all_topics()
         end
       end
     end
-    if not plugins then
+    if plugins then
+      list[name .. ".define"] = function() return function_text(rawget(value, "define")) end
+    else
       local own = type(value) == "table" or type(value) == "function"
       list[name] = function()
         local text = own and value_text(value) or name .. ": " .. tostring(value)

@@ -1,6 +1,7 @@
 --- Scullery: learning with random features. local sc = require "scullery"; help(sc) at the prompt.
 local core = require "scullery.core"
 local component = require "scullery.component"
+local define = require "scullery.define"
 local instantiation = require "scullery.instantiation"
 local objects = require "scullery.objects"
 local stages = require "scullery.stages"
@@ -36,6 +37,10 @@ local sc = {
 sc.plot.learning_curve = require "scullery.pictures.learning_curve".plot
 sc.plot.embedding = require "scullery.pictures.embedding".plot
 
+for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+  define.groups[kind] = sc[kind]
+  rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
+end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
   "add_bias", "pca", "pipeline", "dataset", "kernel_error", "profile", "arguments", "publish",
   "range" } do

@@ -133,50 +133,13 @@ end
 
 -- ------------------------------------------------------------ features
 
-local PROBE_ROWS, MOST_PARAMETERS = 4, 8
-
--- Some rows of the map's parameters; for features that take no row of the probe's numbers.
-local function probe_parameters(map)
-  local all = core.map_parameters(map)
-  return all:slice(1, math.min(all:rows(), MOST_PARAMETERS), 1, all:cols()):copy()
-end
-
---- restoring.probe(map): rows of numbers between 0 and 1, and their features: other programs can
---- check their own against them, and a later version that its draws are the same. Of one-hot
---- features, whose cells such rows need not meet, and where a part refuses the rows: the first
---- parameters in place of the features. Third result: "features" or "parameters".
-function restoring.probe(map)
-  local info = core.map_info(map)
-  local rows = core.rand{ PROBE_ROWS, info.dim, seed = 0 }
-  if info.entries == 0 then
-    local ok, features = options.attempt(core.transform, core.source(rows), {}, map)
-    if ok and not core.find_nonfinite(features) then return rows, features, "features" end
-  end
-  return rows, probe_parameters(map), "parameters"
-end
-
--- Rounding elsewhere may be different, and a step may then fall to the other side: few numbers may
--- differ, and none of the rest by more than this share of the largest.
-local TOLERANCE, MOST_APART = 1e-3, 0.05
-
-local function is_near(a, b)
-  if a:rows() ~= b:rows() or a:cols() ~= b:cols() then return false end
-  if a == b or a:rows() * a:cols() == 0 then return true end
-  local gap = (a - b):abs()
-  local limit = TOLERANCE * math.max(a:abs():max(), b:abs():max())
-  if gap:max() <= limit then return true end
-  local apart = 0
-  for i = 1, gap:rows() do
-    for j = 1, gap:cols() do if gap:get(i, j) > limit then apart = apart + 1 end end
-  end
-  return apart <= MOST_APART * gap:rows() * gap:cols()
-end
+local PROBE_ROWS = 4
 
 local function check_draws(map, saved, file)
-  local rows, numbers, check = restoring.probe(map)
+  local rows, numbers, check = core.map_probe(map)
   expect(check, saved.check, "what the features are checked by")
-  if is_near(rows, file:matrix("features.rows"))
-    and is_near(numbers, file:matrix("features.check")) then return end
+  if core.probes_agree(rows, file:matrix("features.rows"))
+    and core.probes_agree(numbers, file:matrix("features.check")) then return end
   fail("the features that its parts give here are not those that it was saved with: a sampler, \z
     nonlinearity or kernel of it has changed since")
 end

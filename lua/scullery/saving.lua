@@ -75,7 +75,7 @@ local function encode_map(map, origin, arrays, o)
   end
   if info.entries > 0 then arrays["cells.counts"], arrays["cells.words"] = core.map_cells(map) end
   if o.parameters then arrays["features.parameters"] = core.map_parameters(map) end
-  local rows, numbers, check = restoring.probe(map)
+  local rows, numbers, check = core.map_probe(map)
   arrays["features.rows"], arrays["features.check"] = rows, numbers
   return { origin = how, check = check, features = info.features, method = info.method,
     stream = restoring.STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }

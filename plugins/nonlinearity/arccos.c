@@ -44,7 +44,7 @@ static size_t chunk_at(size_t count, size_t from) {
       const size_t some = chunk_at(count, from);                                                   \
       real *to = out + from;                                                                       \
       for (size_t j = 0; j < some; j++)                                                            \
-        base[j] = z[from + j] > 0 ? z[from + j] : 0;                                               \
+        base[j] = z[from + j] <= 0 ? 0 : z[from + j];                                              \
       for (size_t j = 0; j < some; j++)                                                            \
         to[j] = order > 0 ? root * base[j] : base[j] > 0 ? root : 0;                               \
       for (int n = 1; n < order; n++)                                                              \

@@ -6,7 +6,7 @@
  *                 and Saul 2009, Kernel methods for deep learning) */
 #include "shared/rectified.h"
 
-SCL_LOOPS(z > 0 ? z : 0)
+SCL_LOOPS(z <= 0 ? 0 : z)
 
 static void smooth(const void *self, size_t count, const double *m, const double *v, double *out) {
   rectified_smooth(((const scl_base *)self)->host->math, count, m, v, 0.5, 0.5, out);

@@ -86,7 +86,7 @@ static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
 /* E cos(t v_1) for v uniform on the sphere of R^d. */
 static double cosine_on_sphere(size_t d, double t) {
   const double reach = fmin(SCL_PI / 2, 13 / sqrt((double)d)), power = (double)d - 2;
-  if (d == 1) return cos(t);
+  if (d == 1 || isnan(t)) return cos(t);
   if (t > 1e5) return 0; /* below 1e-5 in size from d = 3 on, and of any sign */
   const size_t panels = 8 + (size_t)(t * reach / 2) + (size_t)(reach * sqrt((double)d));
   double sum = 0, mass = 0;

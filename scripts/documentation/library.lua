@@ -8,8 +8,8 @@ local loaded = false
 function library.classes(source)
   if not loaded then
     require "scullery"
-    local pipe = assert(io.popen(("cd '%s/lua' && find scullery -name '*.lua' | sort")
-      :format(source)))
+    local pipe = assert(io.popen(("cd '%s/lua' && find scullery -name '*.lua' \z
+      ! -path 'scullery/templates/*' | sort"):format(source)))
     for path in pipe:lines() do
       local module = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
       require(module)

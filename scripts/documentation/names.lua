@@ -15,8 +15,10 @@ local function luas(name)
   return string[name] ~= nil or io.stdout[name] ~= nil
 end
 
--- Methods of objects of other making: levels of progress (in C), sessions.
-local others = { step = true, status = true, run = true }
+-- Methods of objects of other making: levels of progress and what functions of components are
+-- given (both in C), sessions.
+local others = { step = true, status = true, run = true, normal = true, solve = true,
+  progress = true }
 
 -- class name -> { method -> true }, and under "any" the methods of all.
 local function all_methods(source)
@@ -30,9 +32,21 @@ local function all_methods(source)
   return set
 end
 
--- Whether sc.a.b is there. A part in capitals stands for any name.
-local function resolves(path)
+-- The names of the plugins that a page's own code makes: a set.
+local function made_by(one)
+  local set = {}
+  for _, block in ipairs(one.blocks) do
+    local text = table.concat(block.lines, "\n")
+    for name in text:gmatch('%f[%w]name = "([%l%d_]+)"') do set[name] = true end
+    for name in text:gmatch("scullery plugin new ([%l%d_]+)") do set[name] = true end
+  end
+  return set
+end
+
+-- Whether sc.a.b is there, or sc.KIND.NAME is made. A part in capitals stands for any name.
+local function resolves(path, made)
   local value = require "scullery"
+  if made[path:match("^%l+%.([%l%d_]+)$")] then return true end
   for part in path:gmatch("[^.]+") do
     if part:find("^%u+$") then return true end
     if type(value) == "function" then return false end
@@ -43,9 +57,9 @@ local function resolves(path)
   return true
 end
 
-local function check_line(line, methods, wrong)
+local function check_line(line, methods, made, wrong)
   for before, path in (" " .. line):gmatch("([^%w_./])sc%.([%w_.]*[%w_])") do
-    if before and not resolves(path) then wrong("there is no sc." .. path) end
+    if before and not resolves(path, made) then wrong("there is no sc." .. path) end
   end
   for variable, method in line:gmatch("([%a_][%w_]*):([%a_][%w_]*)%f[({`]") do
     local class = class_of[variable]
@@ -101,6 +115,7 @@ end
 --- names.check(path, source): a list of sentences about names on a page that are nowhere.
 function names.check(path, source)
   local one, list, methods = page.read(path), {}, all_methods(source)
+  local made = made_by(one)
   local shown = {} -- in backquotes, and in code of Lua
   for _, entry in ipairs(page.prose(one)) do shown[#shown + 1] = entry end
   for _, block in ipairs(one.blocks) do
@@ -110,7 +125,7 @@ function names.check(path, source)
   end
   for _, entry in ipairs(shown) do
     local function wrong(what) list[#list + 1] = ("%s:%d: %s"):format(path, entry[1], what) end
-    check_line(entry[2], methods, wrong)
+    check_line(entry[2], methods, made, wrong)
     check_files(source, entry[2], wrong)
     for name in entry[2]:gmatch("SCULLERY_[%u_]*%u") do
       if not known_variables(source)[name] then wrong("nothing reads " .. name) end

@@ -1,6 +1,6 @@
 --- The pages that are made: docs/reference/ from the texts that help() shows (comments above
 --- functions, declarations of plugins and readers, what the command prints about itself), and
---- docs/gallery.md.
+--- docs/gallery.md; docs/scullery.1.
 ---
 --- LDoc is not used: most of these texts are in the declarations of plugins, which only the running
 --- host can ask for.
@@ -80,6 +80,9 @@ local function functions_page()
       if type(value) == "table" then
         for _, part in ipairs(members(name, value)) do parts[#parts + 1] = part end
       end
+    elseif meta and meta.kind then
+      parts[#parts + 1] = ("## sc.%s.define\n\n%s\n"):format(name,
+        entry(help.text(rawget(value, "define"))))
     end
   end
   return table.concat(parts, "\n")
@@ -213,6 +216,7 @@ function reference.pages(source, binary)
     ["kernels.md"] = plugins_page("kernel", "Kernels"),
     ["solvers.md"] = plugins_page("solver", "Solvers"),
     ["command.md"] = command_page(binary),
+    ["../scullery.1"] = require("documentation.manual").page(binary, sc.version),
     ["../gallery.md"] = require("documentation.gallery").page(source, MADE),
   }
 end

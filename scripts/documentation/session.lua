@@ -71,6 +71,14 @@ local function scripts(page, folder)
   return list
 end
 
+-- A cache of its own, with the data sets that are in the user's.
+local function make_cache(folder)
+  local cache = require("scullery.data").cache()
+  local line = "mkdir -p %s/cache/scullery && for f in %s*; do [ -f \"$f\" ] || continue; \z
+    ln -s \"$f\" %s/cache/scullery/; done"
+  assert(os.execute(line:format(folder, quote(cache), folder)))
+end
+
 -- A folder as a page's commands expect it: scullery and build/scullery, and the scripts.
 local function make_folder(options)
   local folder = os.tmpname()
@@ -80,6 +88,7 @@ local function make_folder(options)
   write(folder .. "/build/scullery", ("#!/bin/sh\nexec %s \"$@\"\n"):format(
     quote(absolute(options.binary))))
   assert(os.execute(("chmod +x %s/build/scullery"):format(folder)))
+  make_cache(folder)
   return folder
 end
 
@@ -103,7 +112,8 @@ function session.run(page, options)
   local name = page.path:match("([^/]+)%.md$")
   for _, text in ipairs(all) do
     write(("%s/%s.lua"):format(folder, name), "io.stdout:setvbuf('no') " .. text)
-    local command = ("cd %s && PATH=$PWD/build:$PATH NO_COLOR=1 timeout %d build/scullery %s.lua \z
+    local command = ("cd %s && PATH=$PWD/build:$PATH NO_COLOR=1 XDG_CACHE_HOME=$PWD/cache \z
+      XDG_DATA_HOME=$PWD/data timeout %d build/scullery %s.lua \z
       >printed 2>&1 </dev/null"):format(folder, options.limit or 300, name)
     local ok, _, status = os.execute(command)
     local printed = read(folder .. "/printed")

@@ -82,7 +82,8 @@ end
 -- workers, which would run the attack again.
 local function environment(folder)
   return ("cd %s && HOME=%s XDG_CACHE_HOME=%s SCULLERY_DATA=%s SCULLERY_PLUGIN_PATH= \z
-SCULLERY_DATA_URL=http://127.0.0.1:9/ SCULLERY_WORKER=none SCULLERY_SOURCE=%s"):format(
+XDG_DATA_HOME= SCULLERY_DATA_URL=http://127.0.0.1:9/ SCULLERY_WORKER=none \z
+SCULLERY_SOURCE=%s"):format(
     support.quote(folder), support.quote(folder), support.quote(folder), support.quote(folder),
     support.quote(attack.source))
 end

@@ -171,14 +171,21 @@ local bounded = {
   ["core.ceiling_features"] = { { '"float32"', '"x"' }, { "1", "0", "2^40" }, { "3", "-1" },
     { "2", "0/0" }, { "5", "nil" }, { '"cos"', '"none"', '"x"', "3" } },
   ["core.fetch"] = { url },
+  ["core.in_child"] = { { "1", "0", "nil" }, { "function() return 'x' end",
+    "function() error('x') end", "function() os.exit(3) end", "nil" } },
+  ["core.run_program"] = { { '{ "true" }', '{ "nosuchprogram" }', "{}", "3" },
+    { "1", "0/0", "nil" }, { "nil", '"x"', "3" } },
+  ["core.set_mode"] = { { '"x"', "3", "nil" }, { "0", "420", "-1", "nil" } },
+  ["core.link"] = { { '"x"', "nil" }, { '"nowhere/x"', "3" } },
   ["core.interrupt"] = {},
+  ["core.report_begin"] = { { "1e6", "nil", '"x"' } }, -- it ends the process after so many seconds
   ["core.worker_start"] = { { "nil", "3", "{}" }, { "nil", "0", "{}" } },
   ["core.worker_wait"] = { { "{}", "3", "{ 1 }", "nil" }, { "0", "0.1", "-1", "0/0", "nil" } },
   ["core.fail_allocation_after"] = { { "1", "3", "7", "20", "60", "200" } },
 }
 
 -- Costly by themselves: called more rarely.
-local rare = { ["core.plugin_probe"] = true, ["core.plugin_files"] = true, ["sc.data.list"] = true,
+local rare = { ["core.plugin_files"] = true, ["sc.data.list"] = true,
   ["core.plugin_list"] = true, ["sc.plugin.list"] = true, ["sc.kernel_error"] = true }
 
 local function add(list, title, call, f, from_c)

@@ -59,7 +59,7 @@ heads_of() {
   read_npy) heads "$2" .npy .npy.gz ;;
   read_idx) heads "$2" ubyte ubyte.gz ;;
   read_gzip) heads "$2" .gz ;;
-  read_model) mkdir -p "$2" && "$build/scullery" "$here/make_models.lua" "$2" ;;
+  read_model | read_predictor) mkdir -p "$2" && "$build/scullery" "$here/make_models.lua" "$2" ;;
   *) mkdir -p "$2" ;;
   esac
 }

@@ -4,6 +4,9 @@
  *   at SLOT quick N                        quick_exit(N)
  *   at SLOT round                          leaves the rounding mode changed
  *   at SLOT flush                          leaves denormal numbers to be flushed to zero
+ *   at SLOT meddle locale|text|handler|block|folder|mask|set|unset
+ *                                          changes that of the whole process (text: the thread's
+ *                                          locale; set, unset: a variable)
  *   at SLOT status N                       returns N, without a sentence
  *   at SLOT fail N TEXT                    host->fail(error, N, TEXT)
  *   at SLOT set MEMBER VALUE               of the table that it has filled in
@@ -11,11 +14,15 @@
  *   at SLOT give X, at SLOT say TEXT       in place of its own number or text
  *   at SLOT ask VERB                       of the problem or learning, from inside the slot's visit
  *   at SLOT size N                         bytes of a table that it makes for the host */
+#define _GNU_SOURCE
 #include "specimen.h"
 
 #include <fenv.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -45,6 +52,22 @@ REAL_CRASH static void crash(const char *how) {
   abort();
 }
 
+static void ignore(int number) { (void)number; }
+
+static void meddle(const char *with) {
+  sigset_t signals;
+  (void)sigemptyset(&signals);
+  (void)sigaddset(&signals, SIGUSR2);
+  if (strncmp(with, "locale", 6) == 0) (void)setlocale(LC_ALL, "C.UTF-8");
+  if (strncmp(with, "text", 4) == 0) (void)uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", NULL));
+  if (strncmp(with, "handler", 7) == 0) (void)signal(SIGUSR1, ignore);
+  if (strncmp(with, "block", 5) == 0) (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+  if (strncmp(with, "folder", 6) == 0 && chdir("/") != 0) abort();
+  if (strncmp(with, "mask", 4) == 0) (void)umask(0);
+  if (strncmp(with, "set", 3) == 0) (void)setenv("SCULLERY_THREADS", "1", 1);
+  if (strncmp(with, "unset", 5) == 0) (void)unsetenv("PATH");
+}
+
 scl_status upset(const scl_host *host, const char *slot, scl_error *error) {
   const char *rest;
   size_t from = 0;
@@ -62,6 +85,9 @@ scl_status upset(const scl_host *host, const char *slot, scl_error *error) {
   from = 0;
   if (script_line(slot, "flush", &from) != NULL) _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
+  from = 0;
+  while ((rest = script_line(slot, "meddle", &from)) != NULL)
+    meddle(rest);
   from = 0;
   if ((rest = script_line(slot, "status", &from)) != NULL) return (scl_status)atoi(rest);
   from = 0;

@@ -52,7 +52,7 @@ typedef struct scl_nonlinearity {
  * options, from phi of the number z; the expression is evaluated for a double z and a float z.
  * SCL_LOOPS_OF takes the host's vector functions. SCL_NONLINEARITY(SCL_RIDGE_LOOPS) declares both
  * loops, on all spaces where z = <w, x> + b:
- *   SCL_LOOPS(z > 0 ? z : 0)
+ *   SCL_LOOPS(z <= 0 ? 0 : z)
  *   SCL_LOOPS_OF(exp) */
 #define SCL_LOOPS(phi)                                                                             \
   SCL_LOOP(loop, double, phi)                                                                      \

@@ -1,0 +1,83 @@
+#include "learn/map_probe.h"
+
+#include "base/random.h"
+#include "learn/score.h"
+#include <math.h>
+
+static const double TOLERANCE = 1e-3, MOST_APART = 0.05;
+
+static scl_status draw_rows(const scl_map *map, scl_matrix *out, scl_error *error) {
+  SCL_TRY(scl_matrix_create_raw(SCL_PROBE_ROWS, scl_map_dim(map), SCL_DTYPE_FLOAT64, out, error));
+  for (size_t i = 0; i < SCL_PROBE_ROWS; i++)
+    scl_random_uniform(0, SCL_STREAM_MATRIX, i, 0, out->cols, scl_matrix_row(out, i));
+  return SCL_STATUS_OK;
+}
+
+static scl_status make_features(const scl_map *map, const scl_matrix *rows, scl_matrix *out,
+                                scl_error *error) {
+  scl_source *source;
+  SCL_TRY(scl_source_matrix(rows, NULL, &source, error));
+  const scl_flow flow = {.source = source, .map = map, .groups = 1, .dtype = scl_map_dtype(map)};
+  const scl_status status = scl_features(&flow, out, error);
+  scl_source_destroy(source);
+  return status;
+}
+
+static scl_status first_parameters(const scl_map *map, scl_matrix *out, scl_error *error) {
+  scl_matrix all;
+  SCL_TRY(scl_map_parameters(map, &all, error));
+  scl_matrix first =
+      scl_matrix_slice(&all, 0, scl_min(all.rows, SCL_PROBE_PARAMETERS), 0, all.cols);
+  const scl_status status = scl_matrix_copy(&first, all.dtype, out, error);
+  scl_matrix_release(&first);
+  scl_matrix_release(&all);
+  return status;
+}
+
+/* Whether a failure says that the map does not take the rows. */
+static bool is_refusal(scl_status status) {
+  return status != SCL_STATUS_OK && status != SCL_STATUS_NO_MEMORY &&
+         status != SCL_STATUS_CANCELLED;
+}
+
+scl_status scl_map_probe_make(const scl_map *map, scl_map_probe *out, scl_error *error) {
+  size_t row, col;
+  *out = (scl_map_probe){0};
+  SCL_TRY(draw_rows(map, &out->rows, error));
+  out->parameters = scl_map_entries(map) > 0;
+  scl_status status = SCL_STATUS_OK;
+  if (!out->parameters) {
+    status = make_features(map, &out->rows, &out->numbers, error);
+    out->parameters = is_refusal(status) || (status == SCL_STATUS_OK &&
+                                             scl_matrix_find_nonfinite(&out->numbers, &row, &col));
+  }
+  if (out->parameters) {
+    scl_matrix_release(&out->numbers);
+    status = first_parameters(map, &out->numbers, error);
+  }
+  if (status != SCL_STATUS_OK) scl_map_probe_release(out);
+  return status;
+}
+
+void scl_map_probe_release(scl_map_probe *probe) {
+  scl_matrix_release(&probe->rows);
+  scl_matrix_release(&probe->numbers);
+}
+
+static double largest(const scl_matrix *a) {
+  double most = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++)
+      most = fmax(most, fabs(scl_matrix_get(a, i, j)));
+  return most;
+}
+
+bool scl_probes_agree(const scl_matrix *a, const scl_matrix *b) {
+  if (a->rows != b->rows || a->cols != b->cols) return false;
+  const double limit = TOLERANCE * fmax(largest(a), largest(b));
+  size_t apart = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++)
+      apart += !(fabs(scl_matrix_get(a, i, j) - scl_matrix_get(b, i, j)) <= limit);
+  return (double)apart <= MOST_APART * (double)a->rows * (double)a->cols;
+}

@@ -1,0 +1,133 @@
+/* Components whose slots are functions of a script (sc.KIND.define): a descriptor, tables and
+ * options made at run time, and slots that call into Lua.
+ *
+ * Lua runs in one thread. Work with such a component therefore stays in the thread of its call
+ * (lua/call.h); a slot that is reached elsewhere fails with a sentence. */
+#ifndef SCULLERY_LUA_DEFINE_H
+#define SCULLERY_LUA_DEFINE_H
+
+#include "lua/glue.h"
+#include "plugin/instance.h"
+
+typedef struct scl_definition scl_definition;
+
+/* What one kind adds: core/lua/define_KIND.c. */
+typedef struct scl_define_kind {
+  size_t instance_size; /* of a struct that begins with an scl_defined */
+  /* Fill in table and abilities, from the fields of the definition at place `fields`. */
+  void (*describe)(lua_State *L, int fields, scl_definition *definition);
+  lua_CFunction complete;  /* NULL, or a body that completes an instance, its context */
+  void (*end)(void *self); /* NULL, or what ends that */
+} scl_define_kind;
+
+/* It stays until the process ends; so do all texts and tables that it points to. */
+struct scl_definition {
+  scl_plugin plugin; /* first: the descriptor that instances point to */
+  union {
+    scl_sampler sampler;
+    scl_nonlinearity nonlinearity;
+    scl_kernel kernel;
+    scl_solver solver;
+  } table;
+  scl_ability abilities[SCL_MOST_ABILITIES + 1];
+  size_t n_abilities;
+  const scl_define_kind *kind;
+  const char *place;         /* of the script, "script.lua:12" */
+  struct scl_kept *kept;     /* texts and tables of its own */
+  struct scl_script *script; /* the Lua state that defined it */
+  int fields;                /* a reference there: the table of the definition's fields */
+  size_t instances;          /* alive; under the script's lock */
+  bool replaced;             /* the fields go with the last instance */
+};
+
+/* The first member of every instance. */
+typedef struct scl_defined {
+  scl_base base;
+  scl_definition *definition;
+  struct scl_held *options; /* the table of its options in Lua */
+} scl_defined;
+
+extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_define_kernel,
+    scl_define_solver;
+
+/* A slot offers an ability. */
+void scl_define_offer(scl_definition *definition, const char *id, const void *table);
+
+/* ------------------------------------------------------------ for `describe`: fields */
+
+/* Whether the definition has a field. */
+bool scl_define_has(lua_State *L, int fields, const char *name);
+/* The place of the field's text in a list that ends with NULL; `absent` where it is not there. */
+int scl_define_word(lua_State *L, int fields, const char *name, const char *const *words,
+                    int absent);
+bool scl_define_flag(lua_State *L, int fields, const char *name);
+double scl_define_number(lua_State *L, int fields, const char *name, double absent);
+/* The bits of the parameter spaces in the field "spaces", a list of names. */
+uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
+/* Zeros that live as long as the definition; raises. */
+void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes);
+/* A text of the field, kept; NULL where it is not there. */
+const char *scl_define_text(lua_State *L, int fields, const char *name, scl_definition *definition);
+
+/* ------------------------------------------------------------ calls of a slot's function */
+
+/* What a body finds on its stack. */
+enum {
+  SCL_DEFINED_CONTEXT = 1, /* light userdata */
+  SCL_DEFINED_FIELDS,
+  SCL_DEFINED_OPTIONS,
+  SCL_DEFINED_FUNCTION, /* the field that the call is for */
+  SCL_DEFINED_TOP = SCL_DEFINED_FUNCTION
+};
+
+/* Run body in the Lua state of the running call, for the field of that name; an error of Lua is the
+ * status's sentence, "eval: script.lua:3: ...". Nothing jumps out of it. */
+scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
+                            scl_error *error);
+/* The same for slots without a status: the running call raises the sentence when it ends. False:
+ * it failed. */
+bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context);
+
+/* For bodies: call the function with the `arguments` values above it, `results` expected. */
+void scl_defined_invoke(lua_State *L, int arguments, int results);
+/* The number at `place` that the function returned; `what` says which, "its first result". */
+double scl_defined_result(lua_State *L, int place, const char *what);
+/* Raise: "eval (script.lua:3) returned nil, where a number belongs". */
+int scl_defined_refuse(lua_State *L, int place, const char *belongs);
+/* The field on the stack: itself, or what it returns of the options where it is a function. */
+int scl_defined_field(lua_State *L, const char *name, int results);
+/* The same as a number. */
+double scl_defined_number(lua_State *L, const char *name, double absent);
+
+/* Numbers as a float64 matrix on the stack. */
+void scl_defined_push_matrix(lua_State *L, const double *numbers, ptrdiff_t stride, size_t rows,
+                             size_t cols);
+/* The rows x cols numbers at `place`, a matrix or (where one side is 1) a list, written packed;
+ * `what` names them in sentences. */
+void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols, const char *what,
+                              double *out);
+
+/* Random numbers by place for a script's function, on the stack: draws:uniform([n]),
+ * draws:normal([n]). close() before the slot returns. */
+typedef struct scl_defined_draws {
+  scl_address address;
+  uint64_t index, offset;
+} scl_defined_draws;
+scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *address);
+
+/* A view of the host's on the stack, an object with fields and methods that stands for `pointer`
+ * until it is closed. */
+void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *methods,
+                             lua_CFunction index);
+/* The view at `place`; a sentence where it was closed. */
+void *scl_defined_check_view(lua_State *L, int place, const char *name);
+/* Call visit(rows) with the function at `place` for a block of rows: for visits of a walk, which
+ * nothing jumps out of. context: the Lua state and the place. */
+typedef struct scl_defined_visit {
+  lua_State *L;
+  int place;
+  size_t targets;
+} scl_defined_visit;
+scl_status scl_defined_visit_rows(void *context, const scl_rows *rows, scl_error *error);
+
+#endif

@@ -1,0 +1,261 @@
+/* Calls of the functions that a script gave for slots (lua/define.h). */
+#include "lua/call.h"
+#include "lua/define_internal.h"
+#include "lua/options.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Of `ended` lists, and of how many instances are alive. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ------------------------------------------------------------ Lua states */
+
+static const char script_key;
+
+static int close_script(lua_State *L) {
+  scl_script *script = *(scl_script **)lua_touserdata(L, 1);
+  if (script == NULL) return 0;
+  pthread_mutex_lock(&lock);
+  script->open = false;
+  scl_held *ended = script->ended;
+  script->ended = NULL;
+  pthread_mutex_unlock(&lock);
+  while (ended != NULL) {
+    scl_held *next = ended->next;
+    scl_release(ended);
+    ended = next;
+  }
+  return 0;
+}
+
+scl_script *scl_script_find(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &script_key);
+  scl_script *const *place = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return place == NULL ? NULL : *place;
+}
+
+scl_script *scl_script_of(lua_State *L) {
+  scl_script *script = scl_script_find(L);
+  if (script != NULL) return script;
+  scl_script **place = scl_lua_new_guarded(L, sizeof(scl_script *), close_script);
+  script = scl_allocate_zero(sizeof *script);
+  if (script == NULL) luaL_error(L, "not enough memory for a definition");
+  script->open = true;
+  *place = script;
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &script_key);
+  return script;
+}
+
+void scl_script_tidy(lua_State *L, scl_script *script) {
+  pthread_mutex_lock(&lock);
+  scl_held *ended = script->ended;
+  script->ended = NULL;
+  pthread_mutex_unlock(&lock);
+  while (ended != NULL) {
+    scl_held *next = ended->next;
+    luaL_unref(L, LUA_REGISTRYINDEX, ended->reference);
+    scl_release(ended);
+    ended = next;
+  }
+}
+
+/* The lock is held. Of a state that is closed nothing is left to let go. */
+static void end_held(scl_script *script, scl_held *held) {
+  if (!script->open) {
+    scl_release(held);
+    return;
+  }
+  held->next = script->ended;
+  script->ended = held;
+}
+
+/* The lock is held. Without memory for it the table of fields stays as long as the Lua state. */
+static void let_fields_go(scl_definition *definition) {
+  scl_held *held = scl_allocate_zero(sizeof *held);
+  if (held == NULL) return;
+  held->reference = definition->fields;
+  end_held(definition->script, held);
+}
+
+void scl_definition_replace(scl_definition *definition) {
+  pthread_mutex_lock(&lock);
+  if (!definition->replaced && definition->instances == 0) let_fields_go(definition);
+  definition->replaced = true;
+  pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------ running a function */
+
+/* Functions that ask for work that calls the same functions again: Lua and the machine's stack end
+ * somewhere. */
+enum { MOST_NESTED = 5 };
+
+typedef struct running_slot {
+  const scl_defined *self;
+  const char *field;
+  lua_CFunction body;
+  void *context;
+} running_slot;
+
+/* slot -> what the body leaves */
+static int run_slot(lua_State *L) {
+  const running_slot *slot = lua_touserdata(L, 1);
+  const scl_definition *definition = slot->self->definition;
+  scl_script_tidy(L, definition->script);
+  lua_pushlightuserdata(L, slot->context);
+  lua_replace(L, SCL_DEFINED_CONTEXT);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, definition->fields);
+  if (slot->self->options == NULL)
+    lua_pushnil(L);
+  else
+    lua_rawgeti(L, LUA_REGISTRYINDEX, slot->self->options->reference);
+  lua_getfield(L, SCL_DEFINED_FIELDS, slot->field);
+  return slot->body(L);
+}
+
+/* An error's value as a text. */
+static int as_text(lua_State *L) {
+  luaL_tolstring(L, 1, NULL);
+  return 1;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), more = strlen(end);
+  return length >= more && strcmp(text + length - more, end) == 0;
+}
+
+/* The text on top of the stack, as a status. */
+static scl_status told(lua_State *L, const char *field, int status, scl_error *error) {
+  const char *text = lua_tostring(L, -1);
+  if (text == NULL) text = "an error that is no text";
+  if (ends_with(text, "interrupted!")) return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
+  return scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL,
+                  "%s%s%s", field, *field == 0 ? "" : ": ", text);
+}
+
+static _Thread_local size_t nested;
+
+/* The Lua state that may run the function now; NULL with a sentence. */
+static lua_State *enter(const scl_definition *definition, const char *field, scl_error *error) {
+  lua_State *L = scl_lua_running_here();
+  const char *place = definition->place;
+  if (!definition->script->open)
+    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                   "%s cannot be called: it was defined in Lua by %s, in a Lua state that was "
+                   "closed",
+                   field, place);
+  else if (L == NULL)
+    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                   "%s cannot be called: it was defined in Lua by %s, and this thread does not run "
+                   "that script",
+                   field, place);
+  else if (nested >= MOST_NESTED)
+    (void)scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                   "%s: its function asks for work that calls it again, %d deep: that is the limit",
+                   field, MOST_NESTED);
+  else if (!lua_checkstack(L, LUA_MINSTACK))
+    (void)scl_fail_memory(error, LUA_MINSTACK * 16, "Lua's stack");
+  else if (scl_script_find(L) != definition->script)
+    (void)scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "%s cannot be called: it was defined in Lua by %s, in another Lua state than the "
+        "one that runs",
+        field, place);
+  else
+    return L;
+  return NULL;
+}
+
+scl_status scl_defined_call(const void *self, const char *field, lua_CFunction body, void *context,
+                            scl_error *error) {
+  scl_error kept = {0};
+  if (error == NULL) error = &kept;
+  const scl_defined *defined = self;
+  running_slot slot = {defined, field, body, context};
+  const scl_error *noted = scl_lua_noted();
+  if (noted != NULL) return scl_fail(error, noted->status, "%s", noted->message);
+  lua_State *L = enter(defined->definition, field, error);
+  if (L == NULL) return error->status;
+  const int top = lua_gettop(L);
+  lua_pushcfunction(L, as_text);
+  lua_pushcfunction(L, run_slot);
+  lua_pushlightuserdata(L, &slot);
+  nested++;
+  const int status = lua_pcall(L, 1, 0, top + 1);
+  nested--;
+  const scl_status result = status == LUA_OK ? SCL_STATUS_OK : told(L, field, status, error);
+  lua_settop(L, top);
+  return result;
+}
+
+bool scl_defined_try(const void *self, const char *field, lua_CFunction body, void *context) {
+  scl_error error = {0};
+  const scl_plugin *plugin = &((const scl_defined *)self)->definition->plugin;
+  if (scl_defined_call(self, field, body, context, &error) == SCL_STATUS_OK) return true;
+  if (scl_lua_noted() != NULL) return false;
+  if (error.status != SCL_STATUS_CANCELLED)
+    (void)scl_prefix(&error, "%s.%s", scl_kind_name(plugin->kind), plugin->name);
+  scl_lua_note_failure(&error);
+  return false;
+}
+
+/* ------------------------------------------------------------ create and destroy */
+
+/* The table of options is kept by the instance. */
+static int take_options(lua_State *L) {
+  scl_defined *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const scl_settings *settings = &scl_instance_of(self)->settings;
+  lua_createtable(L, 0, (int)settings->count);
+  for (size_t i = 0; i < settings->count; i++) {
+    scl_lua_push_value(L, &settings->values[i]);
+    lua_setfield(L, -2, settings->options[i].name);
+  }
+  scl_held *held = scl_allocate_zero(sizeof *held);
+  if (held == NULL) return luaL_error(L, "not enough memory for options");
+  self->options = held;
+  held->reference = LUA_NOREF;
+  held->reference = luaL_ref(L, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+/* The function `check` may refuse options that contradict each other. */
+static int check_options(lua_State *L) {
+  if (lua_isnil(L, SCL_DEFINED_FUNCTION)) return 0;
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+static scl_status complete(scl_defined *self, scl_error *error) {
+  const scl_define_kind *kind = self->definition->kind;
+  SCL_TRY(scl_defined_call(self, "", take_options, self, error));
+  SCL_TRY(scl_defined_call(self, "check", check_options, self, error));
+  return kind->complete == NULL ? SCL_STATUS_OK
+                                : scl_defined_call(self, "", kind->complete, self, error);
+}
+
+scl_status scl_defined_create(void *instance, scl_error *error) {
+  scl_defined *self = instance;
+  const scl_plugin *plugin = scl_instance_of(self)->component->source;
+  scl_definition *definition = (scl_definition *)(uintptr_t)plugin;
+  self->definition = definition;
+  pthread_mutex_lock(&lock);
+  definition->instances++;
+  pthread_mutex_unlock(&lock);
+  const scl_status status = complete(self, error);
+  if (status != SCL_STATUS_OK) scl_defined_destroy(self);
+  return status;
+}
+
+void scl_defined_destroy(void *instance) {
+  scl_defined *self = instance;
+  scl_definition *definition = self->definition;
+  if (definition->kind->end != NULL) definition->kind->end(self);
+  pthread_mutex_lock(&lock);
+  if (self->options != NULL) end_held(definition->script, self->options);
+  self->options = NULL;
+  if (--definition->instances == 0 && definition->replaced) let_fields_go(definition);
+  pthread_mutex_unlock(&lock);
+}

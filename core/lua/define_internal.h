@@ -1,0 +1,36 @@
+/* What the two halves of core/lua/define.h share: define.c makes components, define_call.c runs
+ * their functions. */
+#ifndef SCULLERY_LUA_DEFINE_INTERNAL_H
+#define SCULLERY_LUA_DEFINE_INTERNAL_H
+
+#include "lua/define.h"
+#include <stdatomic.h>
+
+/* A value of the Lua registry that an instance keeps. Instances end on any thread, and while Lua is
+ * closed: what they kept is let go by whoever runs Lua next. */
+typedef struct scl_held {
+  int reference;
+  struct scl_held *next;
+} scl_held;
+
+/* A Lua state in which components were defined. It stays until the process ends. */
+typedef struct scl_script {
+  atomic_bool open; /* until the Lua state is closed */
+  scl_held *ended;
+} scl_script;
+
+/* The script of this Lua state, made at first use; raises. */
+scl_script *scl_script_of(lua_State *L);
+/* The same, NULL where nothing was defined in it. */
+scl_script *scl_script_find(lua_State *L);
+/* Let go what ended instances kept. */
+void scl_script_tidy(lua_State *L, scl_script *script);
+
+/* The slots `create` and `destroy` of every definition. */
+scl_status scl_defined_create(void *self, scl_error *error);
+void scl_defined_destroy(void *self);
+
+/* The definition's fields are of no use to new instances any more. */
+void scl_definition_replace(scl_definition *definition);
+
+#endif

@@ -1,0 +1,250 @@
+/* Nonlinearities of a script's functions: eval, smooth, dual, threshold_dual, and facts. */
+#include "lua/define.h"
+#include "lua/list.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FAN = 200, MOST_BREAKS = 1000 };
+
+typedef struct defined_phi {
+  scl_defined base;
+  uint32_t fan_in, fan_out;
+  double *breaks;
+  scl_ability_facts facts;
+  scl_ability_harmonic harmonic;
+  scl_ability_two_valued two_valued;
+  bool has_facts, has_harmonic, has_values;
+} defined_phi;
+
+/* ------------------------------------------------------------ eval and smooth */
+
+typedef struct block_call {
+  const defined_phi *self;
+  const scl_const_block *z;
+  const scl_spread *v; /* NULL: eval */
+  const scl_block *out;
+} block_call;
+
+static void push_arguments(lua_State *L, const block_call *c, size_t i, size_t j) {
+  const ptrdiff_t row = (ptrdiff_t)i, col = (ptrdiff_t)j;
+  const double *z = (const double *)c->z->data + row * c->z->row_stride + col;
+  for (size_t k = 0; k < c->z->planes; k++)
+    lua_pushnumber(L, z[(ptrdiff_t)k * c->z->plane_stride]);
+  if (c->v == NULL) return;
+  const double *v = (const double *)c->v->data + row * c->v->row_stride + col * c->v->col_stride;
+  for (size_t k = 0; k < c->z->planes; k++)
+    lua_pushnumber(L, v[(ptrdiff_t)k * c->v->plane_stride]);
+}
+
+/* One (row, parameter): fan_in numbers to fan_out features. */
+static void call_one(lua_State *L, const block_call *c, size_t i, size_t j) {
+  const int arguments = (int)c->z->planes * (c->v == NULL ? 1 : 2) + 1,
+            results = (int)c->out->planes, top = lua_gettop(L);
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  push_arguments(L, c, i, j);
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  scl_defined_invoke(L, arguments, results);
+  double *out = (double *)c->out->data + (ptrdiff_t)i * c->out->row_stride + (ptrdiff_t)j;
+  for (int k = 0; k < results; k++)
+    out[k * c->out->plane_stride] = scl_defined_result(L, top + 1 + k, "a number");
+  lua_settop(L, top);
+}
+
+static int run_block(lua_State *L) {
+  const block_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  luaL_checkstack(L, 3 * MOST_FAN + LUA_MINSTACK, "too many numbers");
+  for (size_t i = 0; i < c->z->rows; i++)
+    for (size_t j = 0; j < c->z->cols; j++)
+      call_one(L, c, i, j);
+  return 0;
+}
+
+static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
+                        scl_error *error) {
+  block_call c = {self, z, NULL, out};
+  return scl_defined_call(self, "eval", run_block, &c, error);
+}
+
+/* Whether no plane of (i, j) has a spread: S(m, 0) = phi(m). */
+static bool is_still(const scl_const_block *m, const scl_spread *v, size_t i, size_t j) {
+  const double *at =
+      (const double *)v->data + (ptrdiff_t)i * v->row_stride + (ptrdiff_t)j * v->col_stride;
+  for (size_t k = 0; k < m->planes; k++)
+    if (at[(ptrdiff_t)k * v->plane_stride] > 0) return false;
+  return true;
+}
+
+/* The function `smooth` is called; where nothing spreads, `eval`. */
+static int run_smooth(lua_State *L) {
+  const block_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  block_call still = *c;
+  still.v = NULL;
+  luaL_checkstack(L, 3 * MOST_FAN + LUA_MINSTACK, "too many numbers");
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_getfield(L, SCL_DEFINED_FIELDS, "eval");
+  const int smooth = lua_gettop(L) - 1, eval = smooth + 1;
+  for (size_t i = 0; i < c->z->rows; i++)
+    for (size_t j = 0; j < c->z->cols; j++) {
+      const bool at_rest = is_still(c->z, c->v, i, j);
+      lua_copy(L, at_rest ? eval : smooth, SCL_DEFINED_FUNCTION);
+      call_one(L, at_rest ? &still : c, i, j);
+    }
+  return 0;
+}
+
+static scl_status smooth(const void *self, const scl_const_block *m, const scl_spread *v,
+                         const scl_block *out, scl_error *error) {
+  block_call c = {self, m, v, out};
+  return scl_defined_call(self, "smooth", run_smooth, &c, error);
+}
+
+static const scl_ability_smoothing smoothing = {SCL_HEAD(scl_ability_smoothing), .smooth = smooth};
+
+/* ------------------------------------------------------------ duals */
+
+typedef struct dual_call {
+  double numbers[5], result;
+} dual_call;
+
+/* nil: no closed form for these moments. */
+static int take_dual(lua_State *L, dual_call *c) {
+  if (!lua_isnil(L, -1)) c->result = scl_defined_result(L, lua_gettop(L), "a number or nil");
+  return 0;
+}
+
+static int run_dual(lua_State *L) {
+  dual_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const double *m = c->numbers;
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_createtable(L, 0, 5);
+  SCL_LUA_NUMBERS(L, {"mean_a", m[0]}, {"mean_b", m[1]}, {"var_a", m[2]}, {"var_b", m[3]},
+                  {"covariance", m[4]});
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  scl_defined_invoke(L, 2, 1);
+  return take_dual(L, c);
+}
+
+static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,
+                   double covariance) {
+  dual_call c = {{mean_a, mean_b, var_a, var_b, covariance}, NAN};
+  return scl_defined_try(self, "dual", run_dual, &c) ? c.result : NAN;
+}
+
+static int run_threshold_dual(lua_State *L) {
+  dual_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_pushnumber(L, c->numbers[0]);
+  lua_pushnumber(L, c->numbers[1]);
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  scl_defined_invoke(L, 3, 1);
+  return take_dual(L, c);
+}
+
+static double threshold_dual(const void *self, double distribution_a, double distribution_b) {
+  dual_call c = {{distribution_a, distribution_b}, NAN};
+  return scl_defined_try(self, "threshold_dual", run_threshold_dual, &c) ? c.result : NAN;
+}
+
+static const scl_ability_gaussian_dual gaussian = {SCL_HEAD(scl_ability_gaussian_dual),
+                                                   .dual = dual};
+static const scl_ability_threshold_dual threshold = {SCL_HEAD(scl_ability_threshold_dual),
+                                                     .dual = threshold_dual};
+
+/* ------------------------------------------------------------ what depends on options */
+
+static uint32_t read_fan(lua_State *L, const char *name) {
+  const double fan = scl_defined_number(L, name, 1);
+  if (!(fan >= 1 && fan <= MOST_FAN) || fan != floor(fan))
+    luaL_error(L, "'%s' is %f, where a whole number from 1 to %d belongs", name, fan, MOST_FAN);
+  return (uint32_t)fan;
+}
+
+/* A list of numbers, ascending. */
+static void read_breaks(lua_State *L, defined_phi *self) {
+  const int top = lua_gettop(L), place = scl_defined_field(L, "breaks", 1);
+  if (!lua_isnil(L, place)) {
+    if (!lua_istable(L, place)) scl_defined_refuse(L, place, "a list of numbers ('breaks')");
+    const size_t count = scl_lua_list_length(L, place, "'breaks'");
+    if (count > MOST_BREAKS) luaL_error(L, "'breaks' lists more than %d numbers", MOST_BREAKS);
+    self->breaks = scl_allocate_array(count + 1, sizeof *self->breaks);
+    if (self->breaks == NULL) luaL_error(L, "not enough memory for 'breaks'");
+    scl_defined_read_numbers(L, place, count, 1, "'breaks'", self->breaks);
+    for (size_t i = 1; i < count; i++)
+      if (!(self->breaks[i - 1] < self->breaks[i])) luaL_error(L, "'breaks' are not ascending");
+    self->facts.breaks = self->breaks;
+    self->facts.n_breaks = (uint32_t)count;
+  }
+  lua_settop(L, top);
+}
+
+static void read_facts(lua_State *L, defined_phi *self) {
+  static const char *const names[] = {"bound", "lipschitz", "breaks", "scale_free"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    self->has_facts |= scl_define_has(L, SCL_DEFINED_FIELDS, names[i]);
+  self->facts = (scl_ability_facts){SCL_HEAD(scl_ability_facts),
+                                    scl_defined_number(L, "bound", INFINITY),
+                                    scl_defined_number(L, "lipschitz", INFINITY),
+                                    NULL,
+                                    0,
+                                    scl_define_flag(L, SCL_DEFINED_FIELDS, "scale_free")};
+  read_breaks(L, self);
+}
+
+static void read_two_values(lua_State *L, defined_phi *self) {
+  if (lua_getfield(L, SCL_DEFINED_FIELDS, "two_valued") == LUA_TTABLE) {
+    const int values = lua_gettop(L);
+    self->has_values = true;
+    self->two_valued = (scl_ability_two_valued){
+        SCL_HEAD(scl_ability_two_valued), scl_define_number(L, values, "low", 0),
+        scl_define_number(L, values, "high", 1), scl_define_flag(L, values, "zero_is_high"), 0};
+  }
+  lua_pop(L, 1);
+}
+
+static int complete(lua_State *L) {
+  defined_phi *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  self->fan_in = read_fan(L, "fan_in");
+  self->fan_out = read_fan(L, "fan_out");
+  read_facts(L, self);
+  read_two_values(L, self);
+  self->has_harmonic = scl_define_has(L, SCL_DEFINED_FIELDS, "harmonic");
+  self->harmonic =
+      (scl_ability_harmonic){SCL_HEAD(scl_ability_harmonic), scl_defined_number(L, "harmonic", 0)};
+  return 0;
+}
+
+static void end(void *self) { scl_release(((defined_phi *)self)->breaks); }
+
+static scl_status shape(const void *instance, scl_shape *out, scl_error *error) {
+  const defined_phi *self = instance;
+  (void)error;
+  out->fan_in = self->fan_in;
+  out->fan_out = self->fan_out;
+  return SCL_STATUS_OK;
+}
+
+static const void *ability(const void *instance, const char *id) {
+  const defined_phi *self = instance;
+  if (self->has_facts && strcmp(id, SCL_ABILITY_FACTS) == 0) return &self->facts;
+  if (self->has_harmonic && strcmp(id, SCL_ABILITY_HARMONIC) == 0) return &self->harmonic;
+  if (self->has_values && strcmp(id, SCL_ABILITY_TWO_VALUED) == 0) return &self->two_valued;
+  return NULL;
+}
+
+static void describe(lua_State *L, int fields, scl_definition *d) {
+  d->table.nonlinearity =
+      (scl_nonlinearity){SCL_TABLE(scl_nonlinearity, SCL_KIND_NONLINEARITY),
+                         .spaces = scl_define_spaces(L, fields, SCL_SPACES_RIDGE),
+                         .flags = scl_define_flag(L, fields, "phase") ? SCL_SHAPE_PHASE : 0,
+                         .tags = scl_define_text(L, fields, "tags", d),
+                         .apply = apply,
+                         .shape = shape};
+  d->plugin.ability = ability;
+  if (scl_define_has(L, fields, "smooth")) scl_define_offer(d, SCL_ABILITY_SMOOTHING, &smoothing);
+  if (scl_define_has(L, fields, "dual")) scl_define_offer(d, SCL_ABILITY_GAUSSIAN_DUAL, &gaussian);
+  if (scl_define_has(L, fields, "threshold_dual"))
+    scl_define_offer(d, SCL_ABILITY_THRESHOLD_DUAL, &threshold);
+}
+
+const scl_define_kind scl_define_nonlinearity = {sizeof(defined_phi), describe, complete, end};

@@ -1,0 +1,245 @@
+/* Solvers of a script's functions: solve, the loss that it minimises, its objective. */
+#include "lua/define.h"
+#include "lua/define_problem.h"
+#include "lua/matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct defined_solver {
+  scl_defined base;
+  scl_penalty penalty;
+} defined_solver;
+
+/* ------------------------------------------------------------ what solve returns */
+
+/* A number of the table on top of the stack; the preset one where it is absent. */
+static double result_number(lua_State *L, const char *name, double preset) {
+  double number = preset;
+  if (lua_getfield(L, -1, name) == LUA_TNUMBER)
+    number = lua_tonumber(L, -1);
+  else if (!lua_isnil(L, -1))
+    luaL_error(L, "solve returned '%s' = %s, where a number belongs", name, scl_lua_shown(L, -1));
+  lua_pop(L, 1);
+  return number;
+}
+
+static scl_outcome result_outcome(lua_State *L) {
+  static const char *const words[] = {"", "converged", "stopped", "limit"};
+  const char *word = lua_getfield(L, -1, "outcome") == LUA_TSTRING ? lua_tostring(L, -1) : "?";
+  scl_outcome outcome = SCL_OUTCOME_NONE;
+  for (scl_outcome one = SCL_OUTCOME_CONVERGED; one <= SCL_OUTCOME_LIMIT; one++)
+    if (strcmp(word, words[one]) == 0) outcome = one;
+  if (outcome == SCL_OUTCOME_NONE)
+    luaL_error(L, "solve returned outcome = %s; it is \"converged\", \"stopped\" or \"limit\"",
+               scl_lua_shown(L, -1));
+  lua_pop(L, 1);
+  return outcome;
+}
+
+/* The table on top of the stack. */
+static void read_solution(lua_State *L, const scl_problem *p, scl_solution *out) {
+  const int result = lua_gettop(L);
+  out->outcome = result_outcome(L);
+  const double iterations = result_number(L, "iterations", 0);
+  if (!(iterations >= 0 && iterations <= 0x1p53) || iterations != floor(iterations))
+    luaL_error(L, "solve returned iterations = %f, where a whole number belongs", iterations);
+  out->iterations = (size_t)iterations;
+  out->gap = result_number(L, "gap", out->gap);
+  out->residual = result_number(L, "residual", out->residual);
+  out->tolerance = result_number(L, "tolerance", out->tolerance);
+  out->jitter = result_number(L, "jitter", out->jitter);
+  out->score = result_number(L, "score", out->score);
+  if (lua_getfield(L, result, "note") == LUA_TSTRING)
+    (void)snprintf(out->note, sizeof out->note, "%s", lua_tostring(L, -1));
+  lua_getfield(L, result, "coefficients");
+  scl_defined_read_numbers(L, lua_gettop(L), p->features, p->targets, "'coefficients' of solve",
+                           out->coefficients);
+  lua_getfield(L, result, "intercept");
+  if (out->intercept != NULL && lua_type(L, -1) == LUA_TNUMBER && p->targets == 1)
+    out->intercept[0] = lua_tonumber(L, -1);
+  else if (out->intercept != NULL && !lua_isnil(L, -1))
+    scl_defined_read_numbers(L, lua_gettop(L), 1, p->targets, "'intercept' of solve",
+                             out->intercept);
+  lua_settop(L, result);
+}
+
+/* ------------------------------------------------------------ solve */
+
+typedef struct solve_call {
+  const scl_problem *problem;
+  scl_solution *out;
+} solve_call;
+
+static int run_solve(lua_State *L) {
+  const solve_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const scl_defined_problem problem = {c->problem, c->problem->warm ? c->out->coefficients : NULL};
+  void **view = scl_defined_push_problem(L, &problem);
+  const int top = lua_gettop(L);
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_pushvalue(L, top);
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  const int status = lua_pcall(L, 2, 1, 0);
+  *view = NULL;
+  if (status != LUA_OK) return lua_error(L);
+  if (!lua_istable(L, -1))
+    return scl_defined_refuse(L, lua_gettop(L), "a table { coefficients =, outcome = }");
+  read_solution(L, c->problem, c->out);
+  return 0;
+}
+
+static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  solve_call c = {problem, out};
+  return scl_defined_call(self, "solve", run_solve, &c, error);
+}
+
+/* ------------------------------------------------------------ objective */
+
+typedef struct objective_call {
+  const scl_problem *problem;
+  const double *coefficients, *intercept;
+  double *value;
+} objective_call;
+
+/* objective(problem, coefficients, intercept or nil, o) */
+static int run_objective(lua_State *L) {
+  const objective_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const size_t targets = c->problem->targets;
+  const scl_defined_problem problem = {c->problem, NULL};
+  void **view = scl_defined_push_problem(L, &problem);
+  const int top = lua_gettop(L);
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  lua_pushvalue(L, top);
+  scl_defined_push_matrix(L, c->coefficients, (ptrdiff_t)targets, c->problem->features, targets);
+  if (c->intercept == NULL)
+    lua_pushnil(L);
+  else
+    scl_defined_push_matrix(L, c->intercept, (ptrdiff_t)targets, 1, targets);
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  const int status = lua_pcall(L, 4, 1, 0);
+  *view = NULL;
+  if (status != LUA_OK) return lua_error(L);
+  *c->value = scl_defined_result(L, lua_gettop(L), "a number");
+  return 0;
+}
+
+static scl_status objective(const void *self, const scl_problem *problem,
+                            const double *coefficients, const double *intercept, double *value,
+                            scl_error *error) {
+  objective_call c = {problem, coefficients, intercept, value};
+  return scl_defined_call(self, "objective", run_objective, &c, error);
+}
+
+static const scl_ability_objective objective_ability = {SCL_HEAD(scl_ability_objective),
+                                                        .objective = objective};
+
+/* ------------------------------------------------------------ loss */
+
+/* Of one row: scores f and targets y as lists, one number each where there is one target. */
+typedef struct loss_call {
+  size_t c;
+  const double *f, *y; /* NULL: a function of `reach` */
+  double reach;
+  double *out; /* c numbers of `slope`, else one */
+  size_t results;
+} loss_call;
+
+static void push_list(lua_State *L, const double *numbers, size_t count) {
+  if (count == 1) {
+    lua_pushnumber(L, numbers[0]);
+    return;
+  }
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_pushnumber(L, numbers[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+static int run_loss(lua_State *L) {
+  const loss_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const int arguments = c->f == NULL ? 2 : 3;
+  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
+  if (c->f == NULL) {
+    lua_pushnumber(L, c->reach);
+  } else {
+    push_list(L, c->f, c->c);
+    push_list(L, c->y, c->c);
+  }
+  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
+  scl_defined_invoke(L, arguments, 1);
+  if (c->results == 1)
+    c->out[0] = scl_defined_result(L, lua_gettop(L), "a number");
+  else
+    scl_defined_read_numbers(L, lua_gettop(L), 1, c->results, "the slope", c->out);
+  return 0;
+}
+
+static double one_number(const void *self, const char *field, loss_call *c) {
+  double value = NAN;
+  c->out = &value;
+  c->results = 1;
+  return scl_defined_try(self, field, run_loss, c) ? value : NAN;
+}
+
+static double loss_value(const void *self, size_t c, const double *f, const double *y) {
+  loss_call call = {.c = c, .f = f, .y = y};
+  return one_number(self, "loss.value", &call);
+}
+
+static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
+  loss_call call = {.c = c, .f = f, .y = y, .out = out, .results = c};
+  if (scl_defined_try(self, "loss.slope", run_loss, &call)) return;
+  for (size_t j = 0; j < c; j++)
+    out[j] = NAN;
+}
+
+static double loss_bound(const void *self, double reach) {
+  loss_call call = {.reach = reach};
+  return one_number(self, "loss.bound", &call);
+}
+
+static double loss_lipschitz(const void *self, double reach) {
+  loss_call call = {.reach = reach};
+  return one_number(self, "loss.lipschitz", &call);
+}
+
+static const scl_ability_loss loss_ability = {SCL_HEAD(scl_ability_loss), .value = loss_value,
+                                              .slope = loss_slope, .bound = loss_bound,
+                                              .lipschitz = loss_lipschitz};
+
+/* ------------------------------------------------------------ the kind */
+
+static scl_penalty penalty(const void *self) { return ((const defined_solver *)self)->penalty; }
+
+static const scl_ability_penalty penalty_ability = {SCL_HEAD(scl_ability_penalty),
+                                                    .penalty = penalty};
+
+/* penalty: a word, or a function of the options that returns one */
+static int complete(lua_State *L) {
+  static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", NULL};
+  defined_solver *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
+  const int place = scl_defined_field(L, "penalty", 1);
+  self->penalty = SCL_PENALTY_L2;
+  if (lua_isnil(L, place)) return 0;
+  const char *word = lua_type(L, place) == LUA_TSTRING ? lua_tostring(L, place) : "";
+  for (scl_penalty one = SCL_PENALTY_NONE; words[one] != NULL; one++)
+    if (strcmp(words[one], word) == 0) {
+      self->penalty = one;
+      return 0;
+    }
+  return luaL_error(L, "'penalty' is %s; it is \"none\", \"l2\", \"l1\", \"box\" or \"rkhs\"",
+                    scl_lua_shown(L, place));
+}
+
+static void describe(lua_State *L, int fields, scl_definition *d) {
+  d->table.solver = (scl_solver){SCL_TABLE(scl_solver, SCL_KIND_SOLVER), .solve = solve};
+  scl_define_offer(d, SCL_ABILITY_PENALTY, &penalty_ability);
+  if (scl_define_has(L, fields, "loss.value")) scl_define_offer(d, SCL_ABILITY_LOSS, &loss_ability);
+  if (scl_define_has(L, fields, "objective"))
+    scl_define_offer(d, SCL_ABILITY_OBJECTIVE, &objective_ability);
+}
+
+const scl_define_kind scl_define_solver = {sizeof(defined_solver), describe, complete, NULL};

@@ -1,0 +1,138 @@
+/* scullery.core: what a plugin's descriptor and tables say in data. */
+#include "lua/handle.h"
+#include "plugin/registry.h"
+#include <string.h>
+
+/* The names of the bits that are set, as a list in the field `key`. */
+static void set_bits(lua_State *L, const char *key, uint32_t bits, const char *const *names,
+                     uint32_t count) {
+  lua_Integer found = 0;
+  lua_newtable(L);
+  for (uint32_t i = 0; i < count; i++) {
+    if ((bits & SCL_BIT(i)) == 0) continue;
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, ++found);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void set_spaces(lua_State *L, uint32_t spaces) {
+  const char *names[5];
+  for (int i = 0; i < 5; i++)
+    names[i] = scl_space_name(i);
+  set_bits(L, "spaces", spaces, names, 5);
+}
+
+static void set_dtypes(lua_State *L, uint32_t dtypes) {
+  static const char *const names[] = {"float64", "float32"};
+  const uint32_t usual = SCL_BIT(SCL_DTYPE_FLOAT64);
+  set_bits(L, "dtypes", dtypes == 0 ? usual : dtypes, names, 2);
+}
+
+static void set_form(lua_State *L, bool simple) {
+  scl_lua_set_text(L, "form", simple ? "simple" : "general");
+}
+
+static void set_sampler(lua_State *L, const scl_sampler *table) {
+  static const char *const families[] = {"other",   "gaussian", "uniform", "Rademacher",
+                                         "Laplace", "Cauchy",   "Student", "spherical"};
+  set_form(L, table->make != NULL);
+  set_spaces(L, SCL_BIT(table->space));
+  if ((size_t)table->family < sizeof families / sizeof *families)
+    scl_lua_set_text(L, "family", families[table->family]);
+  if (table->make != NULL) scl_lua_set_integer(L, "normals", table->normals);
+}
+
+static void set_nonlinearity(lua_State *L, const scl_nonlinearity *table) {
+  static const char *const flags[] = {"one-hot", "phase"};
+  set_form(L, table->loop != NULL);
+  set_spaces(L, table->spaces);
+  set_dtypes(L, table->loop != NULL ? SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32)
+                                    : table->dtypes);
+  set_bits(L, "flags", table->flags, flags, 2);
+  if (table->fan_in == SCL_FAN_IN_ALL)
+    scl_lua_set_text(L, "fan_in", "all planes");
+  else
+    scl_lua_set_integer(L, "fan_in", table->fan_in == 0 ? 1 : table->fan_in);
+  scl_lua_set_integer(L, "fan_out", table->fan_out == 0 ? 1 : table->fan_out);
+  scl_lua_set_text(L, "tags", table->tags);
+  scl_lua_set_boolean(L, "amended", table->shape != NULL);
+}
+
+static void set_kernel(lua_State *L, const scl_kernel *table) {
+  static const char *const pairs[] = {
+      "none", "inner product", "squared distance", "absolute distance", "cosine", "angle"};
+  set_form(L, table->gram == NULL);
+  set_spaces(L, table->spaces);
+  if (table->gram == NULL) scl_lua_set_text(L, "pair", pairs[table->pair]);
+}
+
+static void set_solver(lua_State *L, const scl_solver *table) {
+  set_dtypes(L, table->dtypes);
+  scl_lua_set_boolean(L, "solves", table->solve != NULL);
+}
+
+static const void *listed(const scl_plugin *plugin, const char *id) {
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++)
+    if (strcmp(one->id, id) == 0) return one->table;
+  return NULL;
+}
+
+/* facts = {bound =, lipschitz =, breaks = {}, scale_free =} of a nonlinearity that tells them. */
+static void set_facts(lua_State *L, const scl_plugin *plugin) {
+  const scl_ability_facts *facts = listed(plugin, SCL_ABILITY_FACTS);
+  if (facts == NULL) return;
+  lua_newtable(L);
+  scl_lua_set_number(L, "bound", facts->bound);
+  scl_lua_set_number(L, "lipschitz", facts->lipschitz);
+  scl_lua_set_boolean(L, "scale_free", facts->scale_free != 0);
+  scl_lua_set_list(L, "breaks", facts->breaks, facts->n_breaks);
+  lua_setfield(L, -2, "facts");
+}
+
+static void set_abilities(lua_State *L, const scl_plugin *plugin) {
+  lua_Integer count = 0;
+  lua_newtable(L);
+  for (const scl_ability *one = plugin->abilities; one != NULL && one->id != NULL; one++) {
+    lua_pushstring(L, one->id);
+    lua_rawseti(L, -2, ++count);
+  }
+  lua_setfield(L, -2, "abilities");
+}
+
+/* core.plugin_facts(kind, name) -> {interface, descriptor = its bytes, instance = bytes, depends =
+ * whether abilities depend on options, abilities = ids of the others, form, spaces, dtypes, ...} */
+static int plugin_facts(lua_State *L) {
+  scl_kind kind;
+  scl_error error = {0};
+  const scl_component *component;
+  const char *word = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+  if (!scl_kind_find(word, &kind)) return luaL_error(L, "unknown kind of plugin '%s'", word);
+  scl_lua_check(L, scl_registry_find(kind, name, &component, &error), &error);
+  const scl_plugin *plugin = &component->plugin;
+  lua_newtable(L);
+  scl_lua_set_integer(L, "interface", plugin->head.abi);
+  scl_lua_set_integer(L, "descriptor", plugin->head.size);
+  scl_lua_set_integer(L, "instance", plugin->instance_size);
+  scl_lua_set_boolean(L, "depends", plugin->ability != NULL);
+  set_abilities(L, plugin);
+  set_facts(L, plugin);
+  switch (kind) {
+  case SCL_KIND_SAMPLER:
+    set_sampler(L, component->vtable);
+    break;
+  case SCL_KIND_NONLINEARITY:
+    set_nonlinearity(L, component->vtable);
+    break;
+  case SCL_KIND_KERNEL:
+    set_kernel(L, component->vtable);
+    break;
+  default:
+    set_solver(L, component->vtable);
+  }
+  return 1;
+}
+
+void scl_lua_open_plugin_facts(lua_State *L) {
+  SCL_LUA_CALLS(L, {"plugin_facts", plugin_facts, 2});
+}

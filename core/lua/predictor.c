@@ -1,0 +1,109 @@
+/* scullery.core: saved models as other programs load them (scullery/scullery.h), for tests that
+ * compare them with those of sc.load. */
+#include "lua/handle.h"
+#include "lua/matrix.h"
+#include <math.h>
+#include <scullery/scullery.h>
+
+#define SCL_LUA_PREDICTOR "scullery.predictor"
+
+static void release_predictor(void *predictor) { scl_predictor_close(predictor); }
+
+/* core.predictor(path) -> predictor */
+static int predictor_new(lua_State *L) {
+  scl_error error = {0};
+  scl_predictor *predictor;
+  const char *path = scl_lua_check_path(L, 1);
+  void **slot = scl_lua_new_handle(L, SCL_LUA_PREDICTOR, release_predictor);
+  scl_lua_check(L, scl_predictor_load(path, &predictor, &error), &error);
+  *slot = predictor;
+  return 1;
+}
+
+static void set_labels(lua_State *L, const scl_predictor *p) {
+  lua_newtable(L);
+  for (size_t k = 0; k < scl_predictor_classes(p); k++) {
+    const double number = scl_predictor_class_number(p, k);
+    if (isnan(number))
+      lua_pushstring(L, scl_predictor_class_label(p, k));
+    else
+      lua_pushnumber(L, number);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+  lua_setfield(L, -2, "labels");
+}
+
+static void set_names(lua_State *L, const scl_predictor *p) {
+  if (scl_predictor_column_name(p, 0) == NULL) return;
+  lua_newtable(L);
+  for (size_t j = 0; j < scl_predictor_columns(p); j++) {
+    lua_pushstring(L, scl_predictor_column_name(p, j));
+    lua_rawseti(L, -2, (lua_Integer)j + 1);
+  }
+  lua_setfield(L, -2, "names");
+}
+
+static void set_fields(lua_State *L, const scl_predictor *p) {
+  static const char *const kinds[] = {"number", "category", "date", "skipped"};
+  lua_newtable(L);
+  for (size_t i = 0; i < scl_predictor_fields(p); i++) {
+    lua_newtable(L);
+    scl_lua_set_text(L, "name", scl_predictor_field_name(p, i));
+    scl_lua_set_text(L, "kind", kinds[scl_predictor_field_kind(p, i)]);
+    SCL_LUA_INTEGERS(L, {"column", scl_predictor_field_column(p, i) + 1},
+                     {"width", scl_predictor_field_width(p, i)});
+    scl_lua_set_number(L, "fill", scl_predictor_field_fill(p, i));
+    lua_newtable(L);
+    for (size_t k = 0; scl_predictor_field_level(p, i, k) != NULL; k++) {
+      lua_pushstring(L, scl_predictor_field_level(p, i, k));
+      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    lua_setfield(L, -2, "levels");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "fields");
+}
+
+/* core.predictor_info(predictor) -> {columns, outputs, probabilities, labels, names (nil where there
+ * are none), fields = list of {name, kind, column, width, fill, levels}} */
+static int predictor_info(lua_State *L) {
+  const scl_predictor *p = scl_lua_check_handle(L, 1, SCL_LUA_PREDICTOR);
+  lua_newtable(L);
+  SCL_LUA_INTEGERS(L, {"columns", scl_predictor_columns(p)}, {"outputs", scl_predictor_outputs(p)});
+  scl_lua_set_boolean(L, "probabilities", scl_predictor_has_probabilities(p));
+  set_labels(L, p);
+  set_names(L, p);
+  set_fields(L, p);
+  return 1;
+}
+
+typedef scl_status (*predicting)(const scl_predictor *p, scl_dtype dtype, const void *rows,
+                                 size_t count, size_t stride, void *out, size_t out_stride,
+                                 scl_error *error);
+
+/* core.predictor_run(predictor, "predict" | "scores" | "probabilities", X) -> matrix of X's dtype */
+static int predictor_run(lua_State *L) {
+  static const char *const names[] = {"predict", "scores", "probabilities", NULL};
+  static const predicting calls[] = {scl_predictor_predict, scl_predictor_scores,
+                                     scl_predictor_probabilities};
+  const scl_predictor *p = scl_lua_check_handle(L, 1, SCL_LUA_PREDICTOR);
+  const int what = luaL_checkoption(L, 2, NULL, names);
+  const scl_matrix *x = scl_lua_hold_matrix(L, 3);
+  const size_t classes = scl_predictor_classes(p), outputs = scl_predictor_outputs(p),
+               cols = what == 1 || classes == 0 ? outputs
+                      : what == 2               ? classes
+                                                : 1;
+  scl_error error = {0};
+  if (!scl_matrix_is_rowwise(x) || x->row_stride < 0 || x->cols != scl_predictor_columns(p))
+    return luaL_error(L, "the rows are not as the predictor takes them");
+  scl_matrix *out = scl_lua_make_matrix(L, x->rows, cols, x->dtype);
+  scl_lua_check(
+      L, calls[what](p, x->dtype, x->data, x->rows, (size_t)x->row_stride, out->data, 0, &error),
+      &error);
+  return 1;
+}
+
+void scl_lua_open_predictor(lua_State *L) {
+  SCL_LUA_CALLS(L, {"predictor", predictor_new, 1}, {"predictor_info", predictor_info, 1},
+                {"predictor_run", predictor_run, 3});
+}

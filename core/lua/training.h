@@ -1,0 +1,35 @@
+/* Trainings and fits as Lua values. */
+#ifndef SCULLERY_LUA_TRAINING_H
+#define SCULLERY_LUA_TRAINING_H
+
+#include "learn/model.h"
+#include "lua/handle.h"
+
+/* A training with the arrays that its flow points to. */
+typedef struct scl_lua_training {
+  scl_training *engine;
+  scl_flow flow;
+  scl_stage **stages;
+  int32_t *group;
+  double *weights;
+} scl_lua_training;
+
+/* One call at a time: a training keeps what its walks find. */
+scl_lua_training *scl_lua_take_training(lua_State *L, int place);
+
+/* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
+typedef struct scl_lua_fits {
+  size_t count, groups; /* count: of fits that are to be released */
+  scl_fit *list;
+  scl_model **models; /* groups of them, NULL where there is none */
+} scl_lua_fits;
+
+/* Room for groups x each fits, in a userdata on the stack. */
+scl_lua_fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each);
+/* A table with what a fit tells; its matrices become Lua's. */
+void scl_lua_push_fit(lua_State *L, scl_fit *fit);
+/* The model that the engine made, of so many bytes, becomes the field `model` of the table on top,
+ * owned by a userdata. */
+void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes);
+
+#endif

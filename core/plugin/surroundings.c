@@ -1,0 +1,175 @@
+#define _GNU_SOURCE
+#include "plugin/surroundings.h"
+
+#include "base/text.h"
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SIGNALS = 65 }; /* 1 .. 64 */
+
+struct scl_surroundings {
+  char *locale; /* of the process, as setlocale takes it */
+  locale_t of_thread;
+  struct sigaction actions[SIGNALS];
+  bool has_action[SIGNALS];
+  sigset_t blocked;
+  int folder; /* a descriptor; -1: it cannot be opened */
+  unsigned mask;
+  char **environment; /* copies, NULL, and room for a pointer */
+};
+
+/* What is said of the changes. */
+typedef struct report {
+  char *text;
+  size_t size, used;
+} report;
+
+static void say(report *r, const char *what) {
+  if (r->used > 0) r->used = scl_append(r->text, r->size, r->used, ", ");
+  r->used = scl_append(r->text, r->size, r->used, what);
+}
+
+/* ------------------------------------------------------------ notes */
+
+/* Without setting it, which other threads that make files would see; 0 where it cannot be read. */
+static unsigned read_mask(void) {
+  char line[200];
+  unsigned mask = 0;
+  FILE *file = fopen("/proc/self/status", "re");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    if (strncmp(line, "Umask:", 6) == 0) {
+      mask = (unsigned)strtoul(line + 6, NULL, 8);
+      break;
+    }
+  if (file != NULL) (void)fclose(file);
+  return mask;
+}
+
+static size_t count_variables(char **list) {
+  size_t count = 0;
+  while (list != NULL && list[count] != NULL)
+    count++;
+  return count;
+}
+
+static bool copy_environment(char ***out) {
+  const size_t count = count_variables(environ);
+  char **copy = scl_allocate_zero((count + 2) * sizeof *copy);
+  *out = copy;
+  for (size_t i = 0; copy != NULL && i < count; i++)
+    if ((copy[i] = scl_copy_text(environ[i])) == NULL) return false;
+  return copy != NULL;
+}
+
+static void release(scl_surroundings *noted) {
+  for (char **one = noted->environment; one != NULL && *one != NULL; one++)
+    scl_release(*one);
+  if (noted->folder >= 0) (void)close(noted->folder);
+  SCL_RELEASE(noted->environment, noted->locale, noted);
+}
+
+scl_status scl_surroundings_note(scl_surroundings **out, scl_error *error) {
+  scl_surroundings *noted = scl_allocate_zero(sizeof *noted);
+  if (noted == NULL) return scl_fail_memory(error, sizeof *noted, "a plugin");
+  const char *locale = setlocale(LC_ALL, NULL);
+  noted->locale = scl_copy_text(locale == NULL ? "C" : locale);
+  noted->of_thread = uselocale((locale_t)0);
+  for (int i = 1; i < SIGNALS; i++)
+    noted->has_action[i] = sigaction(i, NULL, &noted->actions[i]) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, NULL, &noted->blocked);
+  noted->folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  noted->mask = read_mask();
+  if (!copy_environment(&noted->environment) || noted->locale == NULL) {
+    release(noted);
+    return scl_fail_memory(error, sizeof *noted, "a plugin");
+  }
+  *out = noted;
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ putting back */
+
+static void restore_locale(const scl_surroundings *noted, report *r) {
+  const char *locale = setlocale(LC_ALL, NULL);
+  const bool other = locale != NULL && strcmp(locale, noted->locale) != 0;
+  if (!other && uselocale((locale_t)0) == noted->of_thread) return;
+  (void)setlocale(LC_ALL, noted->locale);
+  (void)uselocale(noted->of_thread);
+  say(r, "the locale");
+}
+
+static void restore_signals(const scl_surroundings *noted, report *r) {
+  char what[80];
+  sigset_t blocked;
+  for (int i = 1; i < SIGNALS; i++) {
+    struct sigaction now = {0};
+    const struct sigaction *before = &noted->actions[i];
+    if (!noted->has_action[i] || sigaction(i, NULL, &now) != 0 ||
+        (now.sa_flags == before->sa_flags && now.sa_handler == before->sa_handler))
+      continue;
+    (void)sigaction(i, before, NULL);
+    (void)snprintf(what, sizeof what, "the handler of signal %d (%s)", i, strsignal(i));
+    say(r, what);
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &noted->blocked, &blocked);
+  for (int i = 1; i < SIGNALS; i++)
+    if (sigismember(&blocked, i) != sigismember(&noted->blocked, i)) {
+      say(r, "which signals are blocked");
+      return;
+    }
+}
+
+static void restore_folder(const scl_surroundings *noted, report *r) {
+  struct stat now, before;
+  if (noted->folder < 0 || fstat(noted->folder, &before) != 0) return;
+  if (stat(".", &now) == 0 && now.st_dev == before.st_dev && now.st_ino == before.st_ino) return;
+  if (fchdir(noted->folder) == 0) say(r, "the current folder");
+}
+
+static void restore_mask(const scl_surroundings *noted, report *r) {
+  if (read_mask() == noted->mask) return;
+  (void)umask((mode_t)noted->mask);
+  say(r, "the mask of new files");
+}
+
+static bool same_environment(const scl_surroundings *noted) {
+  const size_t count = count_variables(noted->environment);
+  if (count_variables(environ) != count) return false;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(environ[i], noted->environment[i]) != 0) return false;
+  return true;
+}
+
+/* The copies that became the environment. Behind its end each points to the one before, as any part
+ * of the process may still hold a text of it. */
+static char **in_use;
+
+static void restore_environment(scl_surroundings *noted, report *r) {
+  if (same_environment(noted)) return;
+  (void)clearenv();
+  for (char **one = noted->environment; *one != NULL; one++)
+    (void)putenv(*one);
+  noted->environment[count_variables(noted->environment) + 1] = (char *)(void *)in_use;
+  in_use = noted->environment;
+  noted->environment = NULL;
+  say(r, "the environment");
+}
+
+bool scl_surroundings_restore(scl_surroundings *noted, char *text, size_t size) {
+  report r = {.text = text, .size = size};
+  if (noted == NULL) return false;
+  text[0] = 0;
+  restore_locale(noted, &r);
+  restore_signals(noted, &r);
+  restore_folder(noted, &r);
+  restore_mask(noted, &r);
+  restore_environment(noted, &r);
+  release(noted);
+  return r.used > 0;
+}

@@ -1,0 +1,175 @@
+--- Tests of numbers against a law, for the checker. Each is passed by what has the law but for once
+--- in ten million runs: `looks` says how often a test looks, which widens its limit.
+local statistics = {}
+
+local FALSE_ALARMS = 1e-7
+
+--- statistics.limit([looks]): standard errors that a normal number passes with probability
+--- 1e-7/looks (Mills' ratio).
+function statistics.limit(looks)
+  local tail, z = FALSE_ALARMS / (looks or 1) / 2, 5
+  for _ = 1, 20 do z = math.sqrt(-2 * math.log(tail * z * math.sqrt(2 * math.pi))) end
+  return z
+end
+
+--- statistics.mean(values): their mean and its standard error.
+function statistics.mean(values)
+  local sum, square, n = 0, 0, #values
+  for i = 1, n do sum = sum + values[i] end
+  local mean = sum / n
+  for i = 1, n do square = square + (values[i] - mean) ^ 2 end
+  return mean, math.sqrt(square / n / math.max(n - 1, 1))
+end
+
+--- statistics.distance(values, cdf): the largest gap between the share of values up to x and
+--- cdf(x), and x.
+function statistics.distance(values, cdf)
+  local gap, at, n = 0, 0, #values
+  local sorted = table.move(values, 1, n, 1, {})
+  table.sort(sorted)
+  for i = 1, n do
+    local here = math.abs(cdf(sorted[i]) - (i - 0.5) / n)
+    if here > gap or here ~= here then gap, at = here, sorted[i] end
+  end
+  return gap, at
+end
+
+--- statistics.distance_limit(n[, looks]): the gap that n independent values pass with probability
+--- 1e-7/looks (Kolmogorov; Massart's bound).
+function statistics.distance_limit(n, looks)
+  return math.sqrt(math.log(2 * (looks or 1) / FALSE_ALARMS) / (2 * n)) + 0.5 / n
+end
+
+-- ---------------------------------------------------------------- distribution functions
+
+--- statistics.normal_cdf(x): good to 1e-7 (Abramowitz and Stegun 26.2.17).
+function statistics.normal_cdf(x)
+  local t = 1 / (1 + 0.2316419 * math.abs(x))
+  local tail = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) *
+    t * (0.319381530 + t * (
+      -0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+  return x < 0 and tail or 1 - tail
+end
+
+-- Student's, by the midpoint rule: t = sqrt(f) tan(a) has the density cos(a)^(f-1), f degrees of
+-- freedom.
+local function student_cdf(freedom)
+  local nodes, sums, total = 4000, { [0] = 0 }, 0
+  for i = 1, nodes do
+    total = total + math.cos(((i - 0.5) / nodes - 0.5) * math.pi) ^ (freedom - 1)
+    sums[i] = total
+  end
+  return function(x)
+    local place = (math.atan(x / math.sqrt(freedom)) / math.pi + 0.5) * nodes
+    local i = math.max(0, math.min(nodes - 1, math.floor(place)))
+    return (sums[i] + (place - i) * (sums[i + 1] - sums[i])) / total
+  end
+end
+
+local cdfs = {
+  gaussian = statistics.normal_cdf,
+  uniform = function(x) return math.min(1, math.max(0, (x + 1) / 2)) end,
+  laplace = function(x) return x < 0 and math.exp(x) / 2 or 1 - math.exp(-x) / 2 end,
+  cauchy = function(x) return 0.5 + math.atan(x) / math.pi end,
+}
+
+--- statistics.cdf(law): the distribution function of (w_j - mean_j)/scale_j; nil where the family
+--- has none.
+function statistics.cdf(law)
+  return law.family == "student" and student_cdf(law.shape) or cdfs[law.family]
+end
+
+--- statistics.spreads: standard deviations over the scale, where fourth moments are finite.
+statistics.spreads = { gaussian = 1, uniform = 1 / math.sqrt(3), rademacher = 1,
+  laplace = math.sqrt(2), spherical = 1 }
+
+-- ---------------------------------------------------------------- tests that fail by themselves
+
+--- statistics.check_moments(t, what, values, spread, looks[, slack]): mean 0 and E e^2 = spread^2,
+--- but for `slack` over the spread.
+function statistics.check_moments(t, what, values, spread, looks, slack)
+  local limit, squares = statistics.limit(2 * looks), {}
+  for i, e in ipairs(values) do squares[i] = e * e end
+  local allowed, mean = (slack or 0) * spread, statistics.mean(values)
+  local stderr = spread / math.sqrt(#values)
+  t:expect(math.abs(mean) <= limit * stderr + allowed,
+    "%s: the mean of %d numbers (w - mean)/scale is %.4g, %.1f standard errors from 0", what,
+    #values, mean, math.abs(mean) / stderr)
+  local second
+  second, stderr = statistics.mean(squares)
+  t:expect(math.abs(second - spread ^ 2) <= limit * stderr + 3 * allowed * spread + 1e-9,
+    "%s: the mean of ((w - mean)/scale)^2 over %d numbers is %.6g, where the law has %.6g: %.1f \z
+    standard errors", what, #values, second, spread ^ 2,
+    math.abs(second - spread ^ 2) / (stderr + 1e-12))
+end
+
+--- statistics.check_distribution(t, what, values, cdf, looks[, slack])
+function statistics.check_distribution(t, what, values, cdf, looks, slack)
+  local n = #values
+  local gap, at = statistics.distance(values, cdf)
+  local limit = statistics.distance_limit(n, looks) + (slack or 0)
+  t:expect(gap <= limit, "%s: the share of %d numbers up to %.4g is off its distribution function \z
+    %.4g by %.4f; %.4f is allowed", what, n, at, cdf(at), gap, limit)
+end
+
+--- statistics.check_frequencies(t, what, seen, probabilities, n, looks): how often each of several
+--- things came in n.
+function statistics.check_frequencies(t, what, seen, probabilities, n, looks)
+  local count = 0
+  for _ in pairs(probabilities) do count = count + 1 end
+  local limit = statistics.limit(looks * count)
+  for one, p in pairs(probabilities) do
+    local came = seen[one] or 0
+    -- the Poisson tail of rare things is heavier than the normal one
+    local allowed = limit * math.sqrt(n * p * (1 - p)) + (p > 0 and limit ^ 2 / 3 or 0)
+    t:expect(math.abs(came - n * p) <= allowed + 1e-9,
+      "%s %s came %d times in %d, where its probability %.4g gives %.1f +- %.1f", what,
+      tostring(one), came, n, p, n * p, math.sqrt(n * p * (1 - p)))
+  end
+  for one, came in pairs(seen) do
+    t:expect(probabilities[one], "%s %s came %d times in %d, and has probability 0", what,
+      tostring(one), came, n)
+  end
+end
+
+--- statistics.check_signs(t, what, first, second, looks[, slack]): products of two lists of numbers
+--- that are independent and symmetric are as often above 0 as below.
+function statistics.check_signs(t, what, first, second, looks, slack)
+  local sum, n = 0, #first
+  for i = 1, n do
+    local product = first[i] * second[i]
+    sum = sum + (product > 0 and 1 or product < 0 and -1 or 0)
+  end
+  t:expect(math.abs(sum) <= statistics.limit(looks) * math.sqrt(n) + (slack or 0) * n,
+    "%s: the signs of %d pairs have the mean product %.4f, %.1f standard errors from 0: they are \z
+    not independent", what, n, sum / n, math.abs(sum) / math.sqrt(n))
+end
+
+--- statistics.over_runs(runs, f): mean and standard error of the matrices f(1), .., f(runs).
+function statistics.over_runs(runs, f)
+  local sum, square
+  for run = 1, runs do
+    local value = f(run)
+    sum = sum and sum + value or value
+    square = square and square + value:mul(value) or value:mul(value)
+  end
+  local mean = sum * (1 / runs)
+  local variance = (square * (1 / runs) - mean:mul(mean)):map(function(v) return math.max(v, 0) end)
+  return mean, (variance * (1 / (runs - 1))):map(math.sqrt)
+end
+
+--- statistics.farthest(mean, stderr, exact, slack): the largest |mean - exact| beyond slack, in
+--- standard errors, and where: { row, column }.
+function statistics.farthest(mean, stderr, exact, slack)
+  local worst, at = 0, { 1, 1 }
+  for i = 1, exact:rows() do
+    for j = 1, exact:cols() do
+      local off = math.max(math.abs(mean:get(i, j) - exact:get(i, j)) - slack, 0)
+        / (stderr:get(i, j) + 1e-300)
+      if off > worst or off ~= off then worst, at = off, { i, j } end
+    end
+  end
+  return worst, at
+end
+
+return statistics

@@ -1,0 +1,52 @@
+--- What the subcommands share: their parsers, and errors without a traceback.
+local parsing = {}
+
+--- parsing.parser(name, description): the argparse parser of `scullery NAME`.
+-- argparse comes from the distribution; a sentence where it does not.
+function parsing.parser(name, description)
+  local ok, argparse = pcall(require, "argparse")
+  if not ok then
+    error("the subcommands need lua-argparse (Debian: apt-get install lua-argparse)", 0)
+  end
+  return argparse("scullery " .. name, description):help_max_width(80)
+end
+
+--- parsing.parse(parser, arguments, verbs): what was given; nil after a message and the usage where
+--- it does not fit. verbs: the parsers of its verbs, if any, by name.
+function parsing.parse(parser, arguments, verbs)
+  local ok, result = parser:pparse(arguments)
+  if ok then return result end
+  local used = (verbs or {})[arguments[1]] or parser
+  io.stderr:write("scullery: ", tostring(result), "\n", used:get_usage(), "\n")
+  return nil
+end
+
+--- parsing.plainly(f, ...): run f; the exit status, which is f's own where it returns one. An error
+--- is the message of the command, without a traceback that leads into the library.
+function parsing.plainly(f, ...)
+  local ok, result = pcall(f, ...)
+  if ok then return math.type(result) == "integer" and result or 0 end
+  local message = tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")
+  if require("scullery.options").is_interrupt(message) then message = "interrupted!" end
+  io.stderr:write("scullery: ", message, "\n")
+  return 1
+end
+
+--- parsing.run(name, about, verbs, arguments): `scullery NAME VERB ...`. A verb is a table with
+--- name, help, arguments (nil, or a function that adds them to a parser) and action (a function of
+--- what was given; it returns an exit status or nothing).
+function parsing.run(name, about, verbs, arguments)
+  local parser, actions, parsers = parsing.parser(name, about), {}, {}
+  parser:require_command(true)
+  parser:command_target("verb")
+  for _, verb in ipairs(verbs) do
+    local sub = parser:command(verb.name, verb.help)
+    if verb.arguments then verb.arguments(sub) end
+    actions[verb.name], parsers[verb.name] = verb.action, sub
+  end
+  local given = parsing.parse(parser, arguments, parsers)
+  if not given then return 1 end
+  return parsing.plainly(actions[given.verb], given)
+end
+
+return parsing

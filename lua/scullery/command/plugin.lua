@@ -1,0 +1,68 @@
+--- scullery plugin VERB: a row of `verbs` each. What a verb does stands in a module of its own
+--- where it is more than a few lines.
+local parsing = require "scullery.command.parsing"
+
+local function list()
+  local about = require "scullery.plugin.about"
+  local rows = { { "kind", "name", "version", "summary", "from", "path" } }
+  for _, entry in ipairs(require("scullery.plugin").list()) do
+    local info, refusal = nil, entry.refusal
+    if entry.kind then info, refusal = about.probe(entry.kind, entry.name) end
+    rows[#rows + 1] = { entry.kind or "-", entry.name, info and info.version or "-",
+      info and info.summary or "refused: " .. refusal, entry.origin, entry.path }
+  end
+  local sides = { "left", "left", "left", "left", "left", "left" }
+  print(require("scullery.text_table").text(rows, { sides = sides }))
+end
+
+-- A path has a slash, or is that of a file which is there and ends in .so.
+local function is_file(target)
+  return target:find("/", 1, true) or target:find("%.so$") and require("scullery.core").file_about(
+    target) ~= nil
+end
+
+local function info(given)
+  local about = require "scullery.plugin.about"
+  if is_file(given.target) then
+    local found, message = about.file(given.target)
+    if not found then error(message, 0) end
+    print(about.text(found))
+    return
+  end
+  local known = require("scullery.plugin.names").find(given.target)
+  for i, entry in ipairs(known) do
+    local one, message = about.component(entry.kind, entry.name)
+    if not one then error(message, 0) end
+    print((i > 1 and "\n" or "") .. about.text{ one })
+  end
+end
+
+local verbs = {
+  { name = "list", help = "every plugin that can be asked for", action = list },
+  { name = "info", help = "everything about a plugin", action = info,
+    arguments = function(parser)
+      parser:argument("target", "NAME or KIND.NAME; FILE.so is opened in a process of its own")
+        :argname("NAME|FILE.so")
+    end },
+  { name = "new", help = "a folder with a new plugin that works: source, test, build",
+    action = function(given) require("scullery.plugin.new").run(given) end,
+    arguments = function(parser) require("scullery.plugin.new").arguments(parser) end },
+  { name = "check", help = "whether a plugin does what every plugin must",
+    action = function(given) return require("scullery.check.command").run(given) end,
+    arguments = function(parser) require("scullery.check.command").arguments(parser) end },
+  { name = "install", help = "check a plugin, and copy it to the user's folder",
+    action = function(given) require("scullery.plugin.place").install(given) end,
+    arguments = function(parser)
+      parser:argument("file", "the shared object"):argname("FILE.so")
+      parser:flag("--force", "in spite of failed checks, and in the place of another file")
+      parser:flag("--no-check", "without the checks")
+    end },
+  { name = "uninstall", help = "remove a plugin from the user's folder",
+    action = function(given) require("scullery.plugin.place").uninstall(given.name) end,
+    arguments = function(parser) parser:argument("name", "NAME or KIND.NAME") end },
+}
+
+return function(arguments)
+  return parsing.run("plugin", "Plugins: samplers, nonlinearities, kernels and solvers.", verbs,
+    arguments)
+end

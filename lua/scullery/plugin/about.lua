@@ -1,0 +1,199 @@
+--- Everything about a plugin: what its file says, and what its descriptor says. The file is opened
+--- in a process of its own, so that one that crashes is a sentence.
+local core = require "scullery.core"
+local object = require "scullery.plugin.object"
+local options = require "scullery.options"
+local text_table = require "scullery.text_table"
+
+local about = {}
+
+local PATIENCE = 20 -- seconds that opening a file may take
+
+-- ---------------------------------------------------------------- in the child
+
+-- As JSON takes it: numbers that are no numbers, and texts of other encodings, as texts.
+local function plain(value)
+  if type(value) == "string" then
+    return utf8.len(value) and value:gsub("%z", "") or value:gsub("[^\n\32-\126]", "?")
+  elseif type(value) == "number" and (value ~= value or math.abs(value) == math.huge) then
+    return ("%g"):format(value)
+  elseif type(value) ~= "table" then
+    return value
+  end
+  local copy = {}
+  for key, one in pairs(value) do copy[key] = plain(one) end
+  return copy
+end
+
+-- The descriptor, and what an instance with default options offers.
+local function describe(info)
+  local one = core.plugin_facts(info.kind, info.name)
+  for key, value in pairs(info) do one[key] = value end
+  local ok, made = pcall(core.instance, info.kind, info.name, {})
+  if ok then one.abilities = core.abilities(made) else one.no_instance = options.plain(made) end
+  one.text = require("scullery.help").plugin(info.kind, info.name)
+  return one
+end
+
+-- f(), a list of components as plugin_info gives them, called and described in a process of its
+-- own.
+local function in_child(what, f)
+  local text, message, how = core.in_child(PATIENCE, function()
+    local list = {}
+    for i, info in ipairs(f()) do list[i] = describe(info) end
+    return core.json_encode(plain{ list = list })
+  end)
+  if text then return core.json_decode(text, what).list end
+  if how == "error" then return nil, options.plain(message) end
+  return nil, ("opening the file of '%s' %s"):format(what, message)
+end
+
+-- ---------------------------------------------------------------- what can be asked
+
+--- about.file(path): a list of the components in a file, each with kind, name, ..., facts, text;
+--- nil and a sentence where it is none that can be loaded.
+function about.file(path)
+  return in_child(path, function() return core.plugin_load(path) end)
+end
+
+--- about.component(kind, name): the one component, or nil and a sentence.
+function about.component(kind, name)
+  local list, message = in_child(name, function() return { core.plugin_info(kind, name) } end)
+  return list and list[1], message
+end
+
+--- about.probe(kind, name): { version, summary }, or nil and a sentence.
+function about.probe(kind, name)
+  local text, message, how = core.in_child(PATIENCE, function()
+    local info = core.plugin_info(kind, name)
+    return core.json_encode(plain{ version = info.version, summary = info.summary })
+  end)
+  if text then return core.json_decode(text, name) end
+  return nil, how == "error" and options.plain(message)
+    or ("opening the file of '%s' %s"):format(name, message)
+end
+
+-- ---------------------------------------------------------------- as a text
+
+-- Abilities by their ids without "scullery." and "/1".
+local words = {
+  law = "the law of its parameters: closed forms, tilts",
+  characteristic = "the characteristic function: the kernel of Fourier features",
+  distribution = "the distribution function of thresholds: the kernel of stumps",
+  collision = "the probability that two points share a cell: the kernel of bins",
+  pool = "shared rows that several features read",
+  structured = "z from x without forming the rows",
+  learn = "learns a state from the training rows",
+  scales = "a factor for each parameter, in place of 1/sqrt(T)",
+  ["pair-kernel"] = "names the kernel that it estimates with a partner",
+  smoothing = "E phi(N(m, v^2)): exact expectations under Gaussian weightings",
+  facts = "bound, Lipschitz constant and breaks",
+  ["two-valued"] = "two values: features that are bits, hash codes",
+  ["gaussian-dual"] = "E phi(a) phi(b) of normal pairs: the kernel on Gaussian rows",
+  harmonic = "its kernel is the characteristic function of the rows",
+  ["threshold-dual"] = "the kernel with thresholds or with a random bias",
+  categories = "categories: one-hot cells, hash codes",
+  ["code-dual"] = "the probability that codes agree",
+  bind = "a width that is given through the law of a sampler",
+  tilt = "K(u, .) p is Gaussian: exact expectations under K",
+  path = "many values of one option on one problem",
+  ["sparse-rows"] = "reads sparse rows",
+  penalty = "says what is penalised",
+  loss = "says which loss is minimised: bounds, probabilities",
+  objective = "the value of its objective at any coefficients",
+  model = "makes a model that is not Phi a: fit, decide, save, load",
+}
+
+local function joined(list) return #list > 0 and table.concat(list, ", ") or "none" end
+
+local function ability_rows(one)
+  local rows = {}
+  for _, id in ipairs(one.abilities) do
+    local short = id:match("^scullery%.(.-)/1$") or id
+    rows[#rows + 1] = { "  " .. short, words[short] or "" }
+  end
+  return rows
+end
+
+local function number(value) return type(value) == "number" and ("%.6g"):format(value) or value end
+
+local function facts_text(facts)
+  local parts = { "|phi| <= " .. number(facts.bound), "Lipschitz constant " ..
+    number(facts.lipschitz) }
+  local breaks = {}
+  for i, at in ipairs(facts.breaks) do breaks[i] = number(at) end
+  if #breaks > 0 then parts[#parts + 1] = "breaks at " .. table.concat(breaks, ", ") end
+  if facts.scale_free then parts[#parts + 1] = "phi(s z) = phi(z)" end
+  return table.concat(parts, "; ")
+end
+
+local function roles_text(list)
+  local parts = {}
+  for _, option in ipairs(list) do
+    if option.role then parts[#parts + 1] = option.name .. ": " .. option.role end
+    if option.width then
+      parts[#parts + 1] = ("%s: a width (%s)"):format(option.name, option.width)
+    end
+  end
+  return #parts > 0 and table.concat(parts, "; ") or nil
+end
+
+-- What the descriptor says in data, { heading, text } each, those without a text left out.
+local function data_rows(one)
+  local rows = {}
+  local function add(heading, text)
+    if text then rows[#rows + 1] = { heading, tostring(text) } end
+  end
+  add("Form", one.form)
+  add(one.kind == "sampler" and "Space" or "Spaces", one.spaces and joined(one.spaces))
+  add("Law", one.family)
+  add("Number of a pair", one.pair)
+  add("Types", one.dtypes and joined(one.dtypes))
+  add("Numbers taken", one.fan_in)
+  add("Features made", one.fan_out)
+  add("Flags", one.flags and #one.flags > 0 and joined(one.flags) or nil)
+  add("Tags", one.tags)
+  if one.amended then add("Shape", "depends on the options") end
+  add("Facts", one.facts and facts_text(one.facts))
+  add("Roles", roles_text(one.options))
+  add("Interface", ("%d (descriptor of %d bytes, instance of %d)"):format(one.interface,
+    one.descriptor, one.instance))
+  add("Author", one.author)
+  return rows
+end
+
+local function file_rows(path, origin)
+  local file = object.read(path)
+  return {
+    { "File", path },
+    { "From", origin },
+    { "Size", ("%d bytes"):format(file.size) },
+    { "SHA-256", file.sha256 },
+    { "Exports", joined(file.exported) },
+    { "Compiler", #file.compilers > 0 and joined(file.compilers) or "not said" },
+  }
+end
+
+local left = { sides = { "left", "left" }, least = { 16 } }
+
+local function component_text(one)
+  local parts = { one.text, text_table.text(data_rows(one), left) }
+  local rows = ability_rows(one)
+  local depend = one.depends and ", with default options" or ""
+  parts[#parts + 1] = #rows == 0 and "Abilities" .. depend .. ": none."
+    or "Abilities" .. depend .. ":\n" .. text_table.text(rows, left)
+  if one.no_instance then
+    parts[#parts + 1] = "It cannot be made with default options: " .. one.no_instance
+  end
+  return table.concat(parts, "\n\n")
+end
+
+--- about.text(list): what `scullery plugin info` prints of components of one file.
+function about.text(list)
+  local parts = {}
+  for i, one in ipairs(list) do parts[i] = component_text(one) end
+  parts[#parts + 1] = text_table.text(file_rows(list[1].path, list[1].origin), left)
+  return table.concat(parts, "\n\n")
+end
+
+return about

@@ -1,0 +1,198 @@
+--- A new plugin: a folder with a component that works, its test and its build, made of the files
+--- in templates/. Those are a plugin named my_plugin and compile as they stand; in the ones for all
+--- kinds, @WORD@ stands for what depends on kind and language.
+local core = require "scullery.core"
+local options = require "scullery.options"
+
+local new = {}
+
+local function fail(...) error("plugin.new: " .. string.format(...), 0) end
+
+local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
+
+-- What the templates are.
+local abouts = {
+  sampler = "rows of products of two normal numbers",
+  nonlinearity = "the leaky rectifier",
+  kernel = "the rational quadratic kernel",
+  solver = "ridge regression by conjugate gradients",
+}
+
+local languages = {
+  c = { called = "C", language = "C", ending = "c", compiler = "cc -std=c11" },
+  cpp = { called = "C++", language = "CXX", ending = "cpp", compiler = "c++ -std=c++20" },
+}
+
+-- ---------------------------------------------------------------- names
+
+-- As the host takes them.
+local function is_name(text)
+  return type(text) == "string" and #text <= 40 and text:find "^[a-z][a-z0-9_]*$" ~= nil
+    and load("local " .. text) ~= nil
+end
+
+local rules = options.declare("plugin.new", {
+  name = { type = "string", required = true, test = is_name,
+    takes = "1 to 40 of a-z, 0-9 and _, a letter first, and no keyword of Lua" },
+  kind = { type = "string", required = true, choices = kinds },
+  cpp = { type = "boolean", default = false },
+  folder = { type = "string", takes = "a path",
+    test = function(text) return type(text) == "string" and text ~= "" end },
+})
+
+-- Targets that CMake has in every project, in the way of a target of that name.
+local targets = {}
+for name in ("all clean edit_cache help install package package_source preinstall \z
+  rebuild_cache test"):gmatch "%S+" do targets[name] = true end
+
+local function check_free(kind, name)
+  for _, entry in ipairs(core.plugin_list()) do
+    if entry.kind == kind and entry.name == name and entry.origin == "built in" then
+      fail("there is a built-in %s '%s'; give another name", kind, name)
+    end
+  end
+  if name == "define" then
+    fail("sc.%s.define is there already, and defines a %s in Lua; give another name", kind, kind)
+  end
+  if targets[name] then
+    fail("'%s' is a target of CMake itself; give another name", name)
+  end
+end
+
+-- ---------------------------------------------------------------- files
+
+local templates = (debug.getinfo(1, "S").source:match "^@(.*)plugin/new%.lua$" or "./")
+  .. "templates/"
+
+local function read(name)
+  local file, message = io.open(templates .. name, "rb")
+  if not file then fail("a template is missing: %s", message) end
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+-- A list of { name, text, what it is }.
+local function files_of(o)
+  local language = languages[o.cpp and "cpp" or "c"]
+  local words = { kind = o.kind, about = abouts[o.kind], version = core.version:match "^%d+%.%d+" }
+  for word, value in pairs(language) do words[word] = value end
+  local function made(name)
+    words.use = words.use or read("use_" .. o.kind .. ".lua")
+    return (read(name):gsub("@(%l+)@", words):gsub("my_plugin", o.name))
+  end
+  local source = o.kind .. "." .. language.ending
+  return {
+    { o.name .. "." .. language.ending, made(source), "the " .. o.kind .. ": " .. abouts[o.kind] },
+    { "test_" .. o.name .. ".lua", made("test_" .. o.kind .. ".lua"), "checks its formulas" },
+    { "CMakeLists.txt", made "CMakeLists.txt", "builds and tests it" },
+    { "README.md", made "README.md", "how to build, check, install and use it" },
+  }
+end
+
+local function remove(folder, files)
+  for _, file in ipairs(files) do os.remove(folder .. "/" .. file[1]) end
+  os.remove(folder)
+end
+
+-- The whole folder under another name, which it loses at the end.
+local function write(folder, files)
+  local process = assert(io.open "/proc/self/stat"):read "n"
+  local unfinished = ("%s.unfinished-%d"):format(folder, process)
+  local ok, message = pcall(function()
+    core.make_folder(unfinished)
+    for _, file in ipairs(files) do core.write_text(unfinished .. "/" .. file[1], file[2]) end
+    assert(os.rename(unfinished, folder))
+  end)
+  if ok then return end
+  remove(unfinished, files)
+  local first, last = tostring(message):find(unfinished, 1, true)
+  error(first and message:sub(1, first - 1) .. folder .. message:sub(last + 1) or message, 0)
+end
+
+local function check_place(folder)
+  if core.real_path(folder) then fail("'%s' is there already", folder) end
+  local parent = folder:match "^(.*)/[^/]*$"
+  if parent and parent ~= "" and not core.real_path(parent) then
+    fail("there is no folder '%s'", parent)
+  end
+end
+
+--- new.make(given): given as sc.plugin.new takes it. Returns the folder and a list of what was
+--- written, each { name, text, what it is }.
+function new.make(given)
+  local o = options.check("plugin.new", given, rules, 0)
+  check_free(o.kind, o.name)
+  local folder = (o.folder or o.name):gsub("(.)/+$", "%1")
+  check_place(folder)
+  local files = files_of(o)
+  write(folder, files)
+  return folder, files
+end
+
+-- ---------------------------------------------------------------- the command
+
+--- new.arguments(parser): what `scullery plugin new` takes, for argparse.
+function new.arguments(parser)
+  parser:argument("name", "what is typed after sc.KIND.")
+  parser:option("--kind", table.concat(kinds, ", ")):choices(kinds):count(1):argname "KIND"
+  parser:flag("--cpp", "in C++ in place of C")
+  parser:option("--out", "the folder that is made; NAME without"):argname "DIR"
+end
+
+-- A word of a shell line.
+local function quoted(text)
+  return text:find "[^%w_./+=:,@-]" and "'" .. text:gsub("'", "'\\''") .. "'" or text
+end
+
+local function line_of(command)
+  local pipe = assert(io.popen(command .. " 2>/dev/null"))
+  local line = pipe:read "l"
+  pipe:close()
+  return line
+end
+
+-- How this command is called: by its name where the shell finds it, else by its path.
+local function own_word(command)
+  local found = line_of "command -v scullery"
+  return found and core.real_path(found) == core.real_path(command) and "scullery"
+    or quoted(command)
+end
+
+-- The option with which CMake finds this Scullery, " -D...", or nothing where it looks anyway.
+local function hint_for(command)
+  local folder = command:match "^(.*)/[^/]*$"
+  local prefix = folder:match "^(.*)/bin$"
+  if prefix == "/usr" or prefix == "/usr/local" then return "" end
+  return prefix and " -DCMAKE_PREFIX_PATH=" .. quoted(prefix) or " -DScullery_DIR="
+    .. quoted(folder)
+end
+
+local function show_next(folder, name, language)
+  local command = core.command()
+  local word, flags = own_word(command), line_of(quoted(command) .. " --cflags")
+  print(("\nto build and to test it:\n  cd %s\n  cmake -B build%s\n  cmake --build build\n  \z
+    ctest --test-dir build --output-on-failure"):format(quoted(folder), hint_for(command)))
+  if flags then
+    print(("or to build it in one line, to %s.so:\n  %s -O2 -fPIC -shared %s -o %s.so %s.%s -lm")
+      :format(name, language.compiler, flags, name, name, language.ending))
+  end
+  print(("to check it, and to install it for yourself (%s.so without build/ after the one \z
+    line):\n  %s plugin check build/%s.so\n  %s plugin install build/%s.so"):format(name, word,
+    name, word, name))
+end
+
+--- new.run(given): `scullery plugin new`, of what argparse gave.
+function new.run(given)
+  local folder, files = new.make{ name = given.name, kind = given.kind, cpp = given.cpp or false,
+    folder = given.out }
+  local width = 0
+  for _, file in ipairs(files) do width = math.max(width, #file[1]) end
+  print("made " .. folder .. ":")
+  for _, file in ipairs(files) do
+    print(("  %s%s  %s"):format(file[1], (" "):rep(width - #file[1]), file[3]))
+  end
+  show_next(folder, given.name, languages[given.cpp and "cpp" or "c"])
+end
+
+return new

@@ -1,0 +1,177 @@
+--- The user's own folder of plugins: files are checked, copied there, and removed again.
+local core = require "scullery.core"
+local about = require "scullery.plugin.about"
+local folders = require "scullery.folders"
+local options = require "scullery.options"
+
+local place = {}
+
+local FOLDER, FILE = tonumber("755", 8), tonumber("644", 8)
+local WRITABLE = tonumber("022", 8)
+
+local function fail(...) error(string.format(...), 0) end
+
+--- place.folder(): the folder of the user's plugins, there or not.
+function place.folder()
+  return core.plugin_folder()
+    or fail("there is no folder for plugins: neither XDG_DATA_HOME nor HOME is a full path")
+end
+
+local function read(path)
+  local file, message = io.open(path, "rb")
+  if not file then fail("%s", message) end
+  local bytes = file:read("a")
+  file:close()
+  return bytes
+end
+
+local function is_there(path) return core.file_about(path) ~= nil end
+
+-- Another folder's link, or a link to nothing, is not written through.
+local function is_link(path)
+  local folder = path:match("^(.*)/")
+  local real = core.real_path(folder)
+  return real and core.real_path(path) ~= real .. path:sub(#folder + 1)
+end
+
+-- ---------------------------------------------------------------- install
+
+-- Raises, or says what is not known, where the file was not found right.
+local function check(path, given)
+  if given.no_check then
+    print(("%s was not checked (--no-check)"):format(path))
+    return
+  end
+  local all = require("scullery.check").run(path)
+  if all.failed == 0 then
+    print(("checked: %d passed, %d warned, %d skipped"):format(all.passed, all.warned, all.skipped))
+    return
+  end
+  for _, result in ipairs(all.results) do
+    if result.outcome == "fail" or result.outcome == "crash" or result.outcome == "timeout" then
+      print(("%s  %s: %s"):format(result.outcome, result.name, result.text))
+    end
+  end
+  if not given.force then
+    fail("%s failed %d of its checks and was not installed: scullery plugin check %s tells more, \z
+      --force installs it all the same", path, all.failed, path)
+  end
+  print(("%s failed %d of its checks (--force)"):format(path, all.failed))
+end
+
+-- A folder that no other user may write to; it is made where it is not there.
+local function make_folder(path)
+  folders.make(path, FOLDER)
+  local file = core.file_about(path)
+  if not file.own then fail("%s belongs to another user (uid %d)", path, file.user) end
+  if file.mode & WRITABLE ~= 0 then
+    fail("others may write to %s, where the search then takes nothing: chmod go-w %s", path, path)
+  end
+end
+
+-- Where the components lie: the first as a file, the others as links to it.
+local function targets_of(list)
+  local folder, targets = place.folder(), {}
+  for i, one in ipairs(list) do
+    targets[i] = ("%s/%s/%s.so"):format(folder, one.kind, one.name)
+  end
+  return targets
+end
+
+local function check_targets(targets, bytes, given)
+  for _, target in ipairs(targets) do
+    if is_there(target) and read(target) ~= bytes and not given.force then
+      fail("%s is there already, and is another file: --force replaces it", target)
+    end
+  end
+end
+
+local function put(targets, list, bytes)
+  for i, one in ipairs(list) do
+    make_folder(targets[i]:match("^(.*)/"))
+    if is_link(targets[i]) then os.remove(targets[i]) end
+    if i == 1 then
+      core.write_text(targets[1], bytes, FILE)
+    else
+      os.remove(targets[i])
+      core.link(("../%s/%s.so"):format(list[1].kind, list[1].name), targets[i])
+    end
+    print(("installed: %s"):format(targets[i]))
+    local found = core.plugin_find(one.kind, one.name)
+    if found ~= targets[i] then
+      print(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
+        found))
+    else
+      print(("  use it as sc.%s.%s{}; help(sc.%s.%s) tells what it is"):format(one.kind, one.name,
+        one.kind, one.name))
+    end
+  end
+end
+
+--- place.install{ file =, force =, no_check = }: check a file, and copy it to the user's folder.
+--- Raises where it fails a check, or another file is there, unless force is true.
+function place.install(given)
+  local path = given.file
+  local list, message = about.file(path)
+  if not list then fail("%s", message) end
+  if list[1].origin == "built in" then fail("%s is built in", list[1].path) end
+  local bytes, targets = read(path), targets_of(list)
+  check_targets(targets, bytes, given)
+  check(path, given)
+  if read(path) ~= bytes then
+    fail("%s changed while it was checked; it was not installed", path)
+  end
+  make_folder(place.folder())
+  put(targets, list, bytes)
+end
+
+-- ---------------------------------------------------------------- uninstall
+
+-- The user's plugins: a list of { kind, name, path }.
+local function installed()
+  local list, folder = {}, place.folder()
+  for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
+    for _, file in ipairs(core.folder(folder .. "/" .. kind) or {}) do
+      local name = not file.folder and file.name:match("^([%l][%l%d_]*)%.so$")
+      if name then
+        list[#list + 1] = { kind = kind, name = name,
+          path = ("%s/%s/%s"):format(folder, kind, file.name) }
+      end
+    end
+  end
+  return list
+end
+
+local function find(name)
+  local found, names = {}, {}
+  for _, one in ipairs(installed()) do
+    names[#names + 1] = one.name
+    if name == one.name or name == one.kind .. "." .. one.name then found[#found + 1] = one end
+  end
+  if #found == 1 then return found[1] end
+  if #found > 1 then
+    for i, one in ipairs(found) do found[i] = one.kind .. "." .. one.name end
+    fail("there are several: %s", table.concat(found, ", "))
+  end
+  local near = options.nearest(name, names)
+  fail("no plugin '%s' is installed in %s%s", name, place.folder(),
+    near and (" (did you mean '" .. near .. "'?)") or "")
+end
+
+--- place.uninstall(name): remove a plugin from the user's folder, and the links to its file.
+function place.uninstall(name)
+  local one, paths = find(name), {}
+  local real = core.real_path(one.path)
+  for _, other in ipairs(installed()) do
+    if other.path == one.path or real and core.real_path(other.path) == real then
+      paths[#paths + 1] = other.path
+    end
+  end
+  for _, path in ipairs(paths) do
+    local ok, message = os.remove(path)
+    if not ok then fail("%s", message) end
+    print("removed: " .. path)
+  end
+end
+
+return place

@@ -1,0 +1,75 @@
+/* The rational quadratic kernel of width g and shape alpha; on sparse rows and thresholds times
+ * 1[same support], the distance taken over the support:
+ *
+ *   K(x, y) = (1 + ||x - y||^2/(2 alpha g^2))^(-alpha)
+ *
+ * It is a mixture of Gaussian kernels exp(-||x - y||^2 t/(2 g^2)) over t from a Gamma law of mean 1
+ * and shape alpha, therefore positive definite, and tends to that of width g as alpha grows
+ * (Rasmussen and Williams 2006, Gaussian processes for machine learning, equation 4.19). */
+#include <scullery/plugin.h>
+
+#include <cmath>
+
+// Members that are left out of a table are zero, which means: none.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+namespace {
+
+struct quadratic {
+  scl_base base;       // what the host offers, and the options as they came
+  double alpha, width; // the host writes them before anything is called
+};
+
+const quadratic &of(const void *instance) { return *static_cast<const quadratic *>(instance); }
+
+// width is a length: "scale" and "median" are taken from the rows of data.
+const scl_option options[] = {
+    SCL_NUMBER(quadratic, alpha, "1", "the shape; infinity would be the Gaussian kernel",
+               SCL_POSITIVE),
+    SCL_NUMBER(quadratic, width, "1", "the length g by which distances are divided", SCL_POSITIVE,
+               .width = SCL_WIDTH_LENGTH)};
+
+// What an option's range cannot say is refused here, with a sentence. No exception may leave a
+// slot.
+scl_status create(void *instance, scl_error *error) {
+  const quadratic &self = of(instance);
+  if (std::isfinite(1 / self.width)) return SCL_STATUS_OK;
+  return self.base.host->fail(error, SCL_STATUS_BAD_OPTION, "'width' = %g is too small",
+                              self.width);
+}
+
+// Coordinates are multiplied by it before they meet.
+double scale(const void *instance) { return 1 / of(instance).width; }
+
+// From the squared distances of u_i and `count` of the v_j to K, in place. log1p: 1 + r/(2 alpha)
+// would lose r where alpha is large.
+void finish(const void *instance, const scl_pair_row *row, double *numbers) {
+  const double alpha = of(instance).alpha;
+  for (size_t j = 0; j < row->count; j++)
+    numbers[j] = std::exp(-alpha * std::log1p(numbers[j] / (2 * alpha)));
+}
+
+// ------------------------------------------------------------ what the host is told
+
+const scl_kernel table = {.head = SCL_HEAD(scl_kernel),
+                          .kind = SCL_KIND_KERNEL,
+                          .spaces = SCL_SPACES_KERNEL,
+                          .finish = finish,
+                          .scale = scale,
+                          .pair = SCL_PAIR_SQUARED_DISTANCE};
+
+} // namespace
+
+const scl_plugin scullery_plugin = {
+    .head = SCL_HEAD(scl_plugin),
+    .kind = SCL_KIND_KERNEL,
+    .name = "my_plugin",
+    .summary = "the rational quadratic kernel of width g and shape alpha",
+    .doc = "K(x, y) = (1 + ||x - y||^2/(2 alpha width^2))^(-alpha), positive definite; on sparse\n"
+           "rows and thresholds times 1[same support], the distance taken over the support.\n"
+           "A mixture of Gaussian kernels of many widths. As alpha grows it tends to\n"
+           "exp(-||x - y||^2/(2 width^2)) (Rasmussen and Williams 2006, equation 4.19).",
+    .vtable = &table,
+    SCL_INSTANCE(quadratic, options),
+    .create = create,
+    .version = "0.1"};

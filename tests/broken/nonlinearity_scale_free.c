@@ -1,0 +1,14 @@
+/* Says that it is scale free, and is not. */
+// caught by: scale-free fail
+#include "base.h"
+
+static void loop(const void *self, size_t count, const double *z, double *out) {
+  (void)self;
+  for (size_t j = 0; j < count; j++)
+    out[j] = z[j] / (1 + fabs(z[j]));
+}
+
+static const scl_ability_facts facts = {SCL_HEAD(scl_ability_facts), 1, 1, NULL, 0, 1};
+static const scl_ability abilities[] = {{SCL_ABILITY_FACTS, &facts}, {NULL, NULL}};
+
+BROKEN_NONLINEARITY(abilities, .spaces = SCL_SPACES_RIDGE, .loop = loop);

@@ -1,0 +1,18 @@
+/* All columns of a parameter get the same number. */
+// caught by: law fail
+// says: not independent
+#include "sampler.h"
+
+static const scl_ability abilities[] = {
+    SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law_right), {NULL, NULL}};
+
+static scl_status draw_wrong(const void *self, const scl_draw *draw, const scl_parameters *out,
+                             scl_error *error) {
+  (void)error;
+  for (size_t i = 0; i < out->count; i++)
+    for (size_t j = 0; j < out->dim; j++)
+      normals(self, draw, out->first + i, 1, weights_of(out, i) + j);
+  return SCL_STATUS_OK;
+}
+
+BROKEN_SAMPLER(abilities, .space = SCL_SPACE_DENSE, .draw = draw_wrong);

@@ -1,0 +1,15 @@
+/* Tells a gap below 0. */
+// caught by: solves fail
+// says: a gap of -1
+#include "solver.h"
+
+static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  const scl_status status = ridge_solve(self, problem, out, error);
+  out->gap = -1;
+  return status;
+}
+
+static const scl_option options[] = {RIDGE_OPTIONS};
+
+BROKEN_SOLVER(options, NO_ABILITIES, .solve = solve);

@@ -1,0 +1,14 @@
+/* Writes one number past its coefficients. */
+// caught by: solves crash
+// says: slot solve
+#include "solver.h"
+
+static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
+                        scl_error *error) {
+  out->coefficients[problem->features * problem->targets] = 0;
+  return ridge_solve(self, problem, out, error);
+}
+
+static const scl_option options[] = {RIDGE_OPTIONS};
+
+BROKEN_SOLVER(options, NO_ABILITIES, .solve = solve);

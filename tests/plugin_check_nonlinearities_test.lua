@@ -1,0 +1,60 @@
+-- Every built-in nonlinearity passes the checker, without a warning. What tests skip is listed, so
+-- that one which skips all of them by mistake shows.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+local names = {}
+for _, entry in ipairs(sc.plugin.list()) do
+  if entry.kind == "nonlinearity" then names[#names + 1] = entry.name end
+end
+table.sort(names)
+
+-- What the tests say nothing about, as these have no such ability, form or option.
+local skipped = {
+  abs = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
+    threshold-dual harmonic categories code-words code-dual effects",
+  arccos = "words no-memory ctrl-c threshold-dual harmonic categories code-words code-dual",
+  bins = "bounds words random-options no-memory ctrl-c guard-pages strides alignment \z
+    outputs-written in-place independence threads odd-numbers large-numbers float32 bound \z
+    lipschitz breaks scale-free two-valued smoothing smoothing-blocks gaussian-dual \z
+    threshold-dual harmonic code-dual effects",
+  chi_square = "words no-memory ctrl-c float32 bound lipschitz scale-free two-valued smoothing \z
+    smoothing-blocks gaussian-dual threshold-dual harmonic categories code-words code-dual",
+  erf = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
+    harmonic categories code-words code-dual effects",
+  exp = "bounds words random-options no-memory ctrl-c bound lipschitz scale-free two-valued \z
+    threshold-dual harmonic categories code-words code-dual effects",
+  fourier = "bounds random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
+    categories code-words code-dual effects",
+  identity = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
+    threshold-dual harmonic categories code-words code-dual effects",
+  logistic = "bounds words random-options no-memory ctrl-c scale-free two-valued smoothing \z
+    smoothing-blocks threshold-dual harmonic categories code-words code-dual effects",
+  maxout = "words no-memory ctrl-c bound scale-free two-valued threshold-dual harmonic",
+  relu = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
+    threshold-dual harmonic categories code-words code-dual effects",
+  sign = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories code-words \z
+    effects",
+  sin = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
+    harmonic categories code-words code-dual effects",
+  step = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories code-words \z
+    effects",
+  tanh = "bounds words random-options no-memory ctrl-c scale-free two-valued smoothing \z
+    smoothing-blocks threshold-dual harmonic categories code-words code-dual effects",
+}
+
+TestBuiltIn = {}
+
+for _, name in ipairs(names) do
+  TestBuiltIn["test_" .. name] = function()
+    local all, quiet = sc.plugin.check("nonlinearity." .. name, { seed = 1, in_process = true }), {}
+    for _, result in ipairs(all.results) do
+      lu.assertTrue(result.outcome == "pass" or result.outcome == "skip",
+        ("%s: %s: %s"):format(result.name, result.outcome, result.text))
+      if result.outcome == "skip" then quiet[#quiet + 1] = result.name end
+    end
+    lu.assertEquals(table.concat(quiet, " "), skipped[name])
+  end
+end
+
+os.exit(lu.LuaUnit.run())

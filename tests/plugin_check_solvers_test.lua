@@ -1,0 +1,59 @@
+-- Every built-in solver passes the checker. What it skips is listed, so that a test that never runs
+-- is seen.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+
+local all_models = " path penalty sparse start objective optimal stationary loss estimate \z
+  tolerance"
+local no_models = " save decide damaged"
+
+local skipped = {
+  adaboost = "intercept limit simpler targets" .. all_models,
+  box = "stationary estimate path sparse" .. no_models,
+  cg = "estimate loss objective optimal path" .. no_models,
+  hinge = "stationary estimate path sparse targets" .. no_models,
+  huber = "estimate objective optimal path sparse" .. no_models,
+  kernel_ridge = "limit" .. all_models,
+  knn = "intercept limit simpler" .. all_models,
+  lasso = "stationary estimate loss sparse" .. no_models,
+  logistic = "stationary estimate path targets" .. no_models,
+  optimal_stepsize = "estimate intercept limit objective optimal path penalty simpler sparse \z
+    start stationary tolerance" .. no_models,
+  ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
+  sfgd = "stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
+    tolerance" .. no_models,
+  svm = "intercept limit simpler" .. all_models,
+  trimmed = "stationary estimate loss objective optimal path sparse tolerance" .. no_models,
+}
+
+local of_solvers = {}
+for _, test in ipairs(require "scullery.check.solver") do of_solvers[test.name] = true end
+
+local function sorted(words)
+  local list = {}
+  for word in words:gmatch("%S+") do list[#list + 1] = word end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+TestSolvers = {}
+
+for _, entry in ipairs(core.plugin_list()) do
+  if entry.kind == "solver" then
+    TestSolvers["test_" .. entry.name] = function()
+      local all = sc.plugin.check("solver." .. entry.name, { in_process = true, seed = 1 })
+      local found = ""
+      for _, result in ipairs(all.results) do
+        if result.outcome ~= "skip" then
+          lu.assertEquals(result.outcome, "pass", result.name .. ": " .. result.text)
+        elseif of_solvers[result.name] then
+          found = found .. " " .. result.name
+        end
+      end
+      lu.assertEquals(sorted(found), sorted(skipped[entry.name] or ""))
+    end
+  end
+end
+
+os.exit(lu.LuaUnit.run())
