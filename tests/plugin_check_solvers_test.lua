@@ -23,7 +23,7 @@ local skipped = {
   ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
   sfgd = "stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
     tolerance" .. no_models,
-  svm = "intercept limit simpler" .. all_models,
+  svm = "estimate intercept limit loss objective optimal path penalty sparse start stationary",
   trimmed = "stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 

@@ -25,6 +25,17 @@ static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
 }
 
+/* The k-th tile in an order that starts with the last rows. */
+static inline void scl_tile_place(const scl_symmetric *a, size_t k, size_t *row, size_t *col) {
+  size_t left = k, i = a->across - 1;
+  while (left > i) {
+    left -= i + 1;
+    i--;
+  }
+  *row = i;
+  *col = left;
+}
+
 /* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */
 scl_status scl_symmetric_multiply(const scl_symmetric *a, const double *x, size_t k, double *out,
                                   scl_error *error);

@@ -25,7 +25,7 @@ static const char usage[] =
     "                       install FILE.so | uninstall NAME\n"
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
-    "       scullery bench [PART ...] [--quick]\n"
+    "       scullery bench [PART ...] [--quick] [--json]\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"

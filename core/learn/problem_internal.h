@@ -86,7 +86,7 @@ scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *
 /* problem_walk.c: the runs of rows of a block that belong to the problem, before and after the
  * group left out. Returns how many. */
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]);
-/* Visit every run, in the flow's dtype, sparse rows as they are. */
+/* Visit every run, in the flow's dtype, sparse rows and bits as they are. */
 typedef struct scl_run {
   const scl_flow_block *block;
   size_t start; /* of the run in the block */
@@ -95,6 +95,9 @@ typedef struct scl_run {
 typedef scl_status (*scl_run_visit)(void *context, const scl_run *run, scl_error *error);
 scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
                                  scl_error *error);
+/* The flow in the form that such walks make and keep: features that take two values are bits,
+ * whatever the allowance, so that no result depends on it. */
+scl_flow scl_problem_flow(const scl_training *training);
 /* Staged rows and targets, without features. */
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
                                  scl_error *error);

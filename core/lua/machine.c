@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "lua/call.h"
+#include "map/map.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
@@ -42,6 +43,20 @@ static int ceiling_features(lua_State *L) {
   return 1;
 }
 
+/* core.ceiling_gram(rows, features) -> seconds of float32 numbers, seconds of bits */
+static int ceiling_gram(lua_State *L) {
+  double numbers, counted;
+  scl_error error = {0};
+  scl_lua_check(L,
+                scl_ceiling_gram(scl_lua_check_size(L, 1, 1, 1 << 24, "rows"),
+                                 scl_lua_check_size(L, 2, 1, 1 << 16, "features"), &numbers,
+                                 &counted, &error),
+                &error);
+  lua_pushnumber(L, numbers);
+  lua_pushnumber(L, counted);
+  return 2;
+}
+
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -52,6 +67,17 @@ static int memory(lua_State *L) {
 static int instruction_set(lua_State *L) {
   lua_pushstring(L, scl_loops_get()->name);
   return 1;
+}
+
+/* core.bits([use]) -> whether features that take two values are kept as bits, how they are counted */
+static int bits(lua_State *L) {
+  if (!lua_isnoneornil(L, 1)) {
+    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    scl_map_use_bits(lua_toboolean(L, 1));
+  }
+  lua_pushboolean(L, scl_map_uses_bits());
+  lua_pushstring(L, scl_bits_way());
+  return 2;
 }
 
 /* core.fail_allocation_after(count): tests only; -1 turns it off */
@@ -72,8 +98,9 @@ static int interrupt(lua_State *L) {
 }
 
 void scl_lua_open_machine(lua_State *L) {
-  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6});
+  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6},
+                {"ceiling_gram", ceiling_gram, 2});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
-                    {"instruction_set", instruction_set}, {"clock", monotonic},
+                    {"instruction_set", instruction_set}, {"bits", bits}, {"clock", monotonic},
                     {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
 }

@@ -25,15 +25,27 @@ local function resident(field)
   return 0
 end
 
-local function row(what, seconds, note)
-  print(("%-58s %9.3f s   %s"):format(what, seconds, note or ""))
+-- What --json prints at the end, instead of lines.
+local document
+
+local function say(text)
+  if not document then print(text) end
+end
+
+-- facts: numbers that the note tells too, by name: floor_over_time, fits.
+local function row(what, seconds, note, facts)
+  say(("%-58s %9.3f s   %s"):format(what, seconds, note or ""))
+  if not document then return end
+  local one = { what = what, seconds = seconds, note = note }
+  for name, value in pairs(facts or {}) do one[name] = value end
+  document.rows[#document.rows + 1] = one
 end
 
 local function ceilings(n)
   local rates = {}
   for _, dtype in ipairs{ "float64", "float32" } do
     rates[dtype] = { gemm = core.ceiling("gemm", dtype, n), syrk = core.ceiling("syrk", dtype, n) }
-    print(("ceiling, %s, %d threads: gemm %d^3 %.0f GFLOP/s, syrk %.0f"):format(dtype,
+    say(("ceiling, %s, %d threads: gemm %d^3 %.0f GFLOP/s, syrk %.0f"):format(dtype,
       core.threads(), n, rates[dtype].gemm, rates[dtype].syrk))
   end
   return rates
@@ -48,30 +60,49 @@ end
 local function here(name)
   local ok, paths = pcall(sc.data.path, name)
   if ok and paths then return true end
-  print(("%-58s left out: the set '%s' is not here (SCULLERY_DATA)"):format(name, name))
+  say(("%-58s left out: the set '%s' is not here (SCULLERY_DATA)"):format(name, name))
   return false
+end
+
+-- Thresholds under K: on numbers every feature is made.
+local function weighting(dtype)
+  return sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 1 },
+    p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = 1000,
+    seed = 0, dtype = dtype }
+end
+
+local function dense_thresholds(rates, scale)
+  local n = 32768 // scale
+  local X = sc.randn{ n, 20, seed = 1 }
+  for _, dtype in ipairs{ "float64", "float32" } do
+    local one = best_of(5, function()
+      sc.pipeline{ weighting(dtype), sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }:fit(X,
+        X:column(1))
+    end)
+    local share = floor_seconds(rates, dtype, n, 0, 1000) / one
+    row(("%d x 20 numbers, RKHS weighting 2, T = 1000, %s, one fit"):format(n, dtype), one,
+      ("floor / time %.2f"):format(share), { floor_over_time = share })
+  end
 end
 
 local function adult(rates)
   if not here("adult") then return end
   local train = sc.data.load("adult"):parts()
-  local inst = sc.instantiation{ W = sc.space.threshold(), K = sc.kernel.gaussian{ width = 1 },
-    p = sc.sampler.threshold{ sigma = 1 },
-                                 phi = sc.nonlinearity.sign() }
   for _, dtype in ipairs{ "float64", "float32" } do
     local function stages(lambda)
-      return sc.pipeline{ sc.standardize(), sc.add_bias(), inst:features{ T = 1000, seed = 0,
-        dtype = dtype },
-                          sc.solver.ridge{ lambda = lambda, penalty = "rkhs" } }
+      return sc.pipeline{ sc.standardize(), sc.add_bias(), weighting(dtype),
+        sc.solver.ridge{ lambda = lambda, penalty = "rkhs" } }
     end
     local one = best_of(5, function() stages(1e-7):fit(train) end)
+    local share = floor_seconds(rates, dtype, #train, 0, 1000) / one
     row(("adult, RKHS weighting 2, T = 1000, %s, one fit"):format(dtype), one,
-      ("floor / time %.2f; the authors' code: 1.17 s on 2 cores"):format(floor_seconds(rates, dtype,
-        #train, 0, 1000) / one))
+      ("floor / time %.2f; the authors' code: 1.17 s on 2 cores"):format(share),
+      { floor_over_time = share })
     local search = best_of(2, function()
       stages(sc.choose{ 1e-7, 1e-6, 1e-5, 1e-4, 1e-3 }):search(train)
     end)
-    row("  5 lambdas x 5 folds and the refit", search, ("%.2f fits"):format(search / one))
+    row("  5 lambdas x 5 folds and the refit", search, ("%.2f fits"):format(search / one),
+      { fits = search / one })
   end
 end
 
@@ -87,11 +118,11 @@ local function mnist(rates)
                                           dtype = "float32" }, sc.solver.ridge{ lambda = 1e-6 } }
   local took = best_of(1, function() model:fit(train) end)
   local _, peak = core.memory()
+  local share = floor_seconds(rates, "float32", 60000, 784, 5000) / took
   row("MNIST 60,000 x 784, Fourier D = 5000, float32, 10 classes", took,
     ("floor / time %.2f; test error %.4f; engine's peak %.2f GB, data included; resident before \z
       %.2f GB"):format(
-      floor_seconds(rates, "float32", 60000, 784, 5000) / took, model:error(test), peak / 1e9,
-        before))
+      share, model:error(test), peak / 1e9, before), { floor_over_time = share })
 end
 
 local function reading()
@@ -254,16 +285,19 @@ local function predicting(scale)
 end
 
 --- bench.parts: what can be measured; without a choice all but solvers.
-bench.parts = { "maps", "data", "predict", "solvers" }
+bench.parts = { "maps", "bits", "data", "predict", "solvers" }
 
---- bench.run{ parts = { "maps" }, quick = false }: these parts (an empty list: all but solvers),
---- quick: at small sizes.
+--- bench.run{ parts = { "maps" }, quick = false, json = false }: these parts (an empty list: all
+--- but solvers), quick: at small sizes, json: as one JSON document at the end.
 function bench.run(given)
   local quick, wanted = given.quick, {}
   for _, part in ipairs(given.parts) do wanted[part] = true end
-  if not next(wanted) then wanted = { maps = true, data = true, predict = true } end
-  print(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
+  if not next(wanted) then wanted = { maps = true, bits = true, data = true, predict = true } end
+  document = given.json and { version = sc.version, instruction_set = core.instruction_set(),
+    threads = core.threads(), rows = {} } or nil
+  say(("Scullery %s, %s, %d threads"):format(sc.version, core.instruction_set(), core.threads()))
   local rates = ceilings(quick and 1024 or 4096)
+  if document then document.gflops = rates end
   local scale = quick and 4 or 1
   if wanted.maps then
     dense_maps(scale)
@@ -271,7 +305,9 @@ function bench.run(given)
     sparse(scale)
     bins(quick and 20000 or 500000)
   end
+  if wanted.bits then require("scullery.bench_bits").run(row, here, quick) end
   if wanted.data then
+    dense_thresholds(rates, scale)
     adult(rates)
     if not quick then mnist(rates) end
     reading()
@@ -279,6 +315,7 @@ function bench.run(given)
   end
   if wanted.predict then predicting(scale) end
   if wanted.solvers then require("scullery.bench_solvers").run(row, here) end
+  if document then print(core.json_encode(document)) end
 end
 
 return bench

@@ -56,6 +56,7 @@ local function bench_parser(parts)
   parser:argument("parts", "what is measured; all but solvers where none is named"):args("*")
     :choices(parts)
   parser:flag("--quick", "small sizes")
+  parser:flag("--json", "one JSON document instead of lines")
   return parser
 end
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The same work by the tools that people use now, for a run beside `scullery bench`: scikit-learn (python3-sklearn), pandas (python3-pandas), and the RKHS
 weighting written with NumPy and SciPy as its authors write it. SCULLERY_DATA names the folder of the data. Arguments choose among weighting, baselines,
-reading, sinks; without any all run."""
+reading, stumps, sinks; without any all run."""
 import gzip
 import os
 import resource
@@ -92,10 +92,30 @@ def mnist_sinks():
     print("MNIST 60,000 x 784, Fourier D = 5000, float32, scikit-learn: %.2f s, test error %.4f, peak %.2f GB" % (took, error, peak))
 
 
+def stumps(name, x, y, T):
+    """Features sign(x_i - t) in float32, made row by row into one matrix, and scikit-learn's ridge."""
+    rng = np.random.default_rng(0)
+    column, threshold = rng.integers(0, x.shape[1], T), rng.standard_normal(T).astype(np.float32)
+    began, busy = time.perf_counter(), time.process_time()
+    x = standardized(x, len(x)).astype(np.float32)
+    phi = np.empty((len(x), T), np.float32)
+    for start in range(0, len(x), 4096):
+        phi[start : start + 4096] = np.where(x[start : start + 4096, column] >= threshold, 1, -1) / np.float32(np.sqrt(T))
+    model = Ridge(alpha=len(x) * 1e-5, solver="cholesky", copy_X=False).fit(phi, y)
+    took, busy = time.perf_counter() - began, time.process_time() - busy
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print("%s, %d stumps, ridge, scikit-learn float32: %.2f s, %.2f s of processors, peak %.2f GB, %d coefficients" % (name, T, took, busy, peak, model.coef_.size))
+
+
+def adult_stumps():
+    x, y, n = adult()
+    stumps("adult", x[:n], y[:n], 1000)
+
+
 def reading():
     print("reading kddcup10, pandas.read_csv: %.3f s" % best_of(3, lambda: pd.read_csv(data + "kddcup10.csv.gz")))
 
 
-work = {"weighting": adult_weighting, "baselines": adult_baselines, "reading": reading, "sinks": mnist_sinks}
+work = {"weighting": adult_weighting, "baselines": adult_baselines, "reading": reading, "stumps": adult_stumps, "sinks": mnist_sinks}
 for name in sys.argv[1:] or work:
     work[name]()
