@@ -25,9 +25,16 @@ local value = {
     local m = y * f
     return m > 0 and math.log(1 + math.exp(-m)) or math.log(1 + math.exp(m)) - m
   end,
+  squared_hinge = function(f, y) return math.max(0, 1 - y * f) ^ 2 / 2 end,
+  huber = function(f, y)
+    local r = math.abs(f - y)
+    return r <= 1 and r * r / 2 or r - 0.5
+  end,
 }
 local slope = {
   square = function(f, y) return f - y end,
+  squared_hinge = function(f, y) return -y * math.max(0, 1 - y * f) end,
+  huber = function(f, y) return math.max(-1, math.min(1, f - y)) end,
   logistic = function(f, y) return -y / (1 + math.exp(y * f)) end,
 }
 
@@ -81,7 +88,7 @@ function TestSmoothLossesMeetTheOptimalityConditions()
   -- inside the gradient is 0, at a bound it pushes outwards: all of it in one sum, sum_j C/T |v_j|
   -- - v_j a_j
   local y = train:targets()
-  for _, loss in ipairs{ "square", "logistic" } do
+  for _, loss in ipairs{ "square", "logistic", "squared_hinge", "huber" } do
     for _, case in ipairs{ { 60, 30 }, { 300, 300 }, { 600, 100 } } do
       local T, C = case[1], case[2]
       for _, intercept in ipairs{ false, true } do
@@ -90,7 +97,8 @@ function TestSmoothLossesMeetTheOptimalityConditions()
         local a = m:weights()
         local v, free = descent(loss, m:transform(train.X), y, a, m:intercept():get(1, 1))
         local left, size = v:abs():sum() * C / T - v:dot(a), v:abs():max()
-        lu.assertTrue(left < 1e-8, ("%s, T %d, C %g: %g"):format(loss, T, C, left))
+        -- part of the gap, which is at most `tolerance` of about 1 a row
+        lu.assertTrue(left < 1e-10 * #train, ("%s, T %d, C %g: %g"):format(loss, T, C, left))
         if intercept then lu.assertTrue(math.abs(free) < 1e-5) end
         for j = 1, T do
           if math.abs(v:get(j, 1)) > 1e-3 * size then
@@ -135,17 +143,23 @@ local function hinge_corners(x, y, c, with_intercept)
 end
 
 function TestHingeAgainstEveryCorner()
+  -- and the same rows many times: other methods, the same mean
   local x, noise, y = sc.randn{ 25, 1, seed = 3 } + 0.5, sc.randn{ 25, 1, seed = 4 }, {}
   for i = 1, 25 do y[i] = x:get(i, 1) + noise:get(i, 1) > 0.8 and 1 or -1 end
-  y = sc.matrix(y)
+  local many, labels = {}, {}
+  for i = 0, 1499 do many[i + 1], labels[i + 1] = { x:get(i % 25 + 1, 1) }, y[i % 25 + 1] end
+  y, many, labels = sc.matrix(y), sc.matrix(many), sc.matrix(labels)
   for _, c in ipairs{ 0.1, 0.7, 50 } do
     for _, intercept in ipairs{ false, true } do
-      local m = sc.pipeline{ sc.solver.box{ C = c, loss = "hinge", tolerance = 1e-9,
-        intercept = intercept } }
-      m:fit(x, y, { task = "classification" })
-      lu.assertEquals(m:info().status, "converged")
-      local got = objective("hinge", x, y, m:weights(), m:intercept():get(1, 1))
-      lu.assertAlmostEquals(got, hinge_corners(x, y, c, intercept), 1e-8)
+      local least = hinge_corners(x, y, c, intercept)
+      for _, rows in ipairs{ { x, y }, { many, labels } } do
+        local m = sc.pipeline{ sc.solver.box{ C = c, loss = "hinge", tolerance = 1e-9,
+          intercept = intercept } }
+        m:fit(rows[1], rows[2], { task = "classification" })
+        lu.assertEquals(m:info().status, "converged")
+        lu.assertAlmostEquals(objective("hinge", x, y, m:weights(), m:intercept():get(1, 1)),
+          least, 1e-8)
+      end
     end
   end
 end
@@ -197,6 +211,38 @@ function TestGapIsHonest()
       local info = m:info()
       lu.assertTrue(info.gap <= info.tolerance and info.tolerance == tolerance)
       lu.assertTrue(objective(loss, x, y, m:weights(), 0) - optimum <= (info.gap + 1e-10) * least)
+    end
+  end
+end
+
+-- From where the box holds every weight to where it holds none, on columns that depend on each
+-- other. Weights of rows are repetitions.
+function TestEveryWidthOfTheBox()
+  local x, y, w, rows, labels = sc.randn{ 1100, 4, seed = 6 }, {}, {}, {}, {}
+  for i = 1, 1100 do
+    y[i] = x:get(i, 1) + x:get(i, 2) ^ 2 > 1.2 and 1 or 0
+    w[i] = i % 4
+    for _ = 1, w[i] do
+      rows[#rows + 1] = { x:get(i, 1), x:get(i, 2), x:get(i, 3), x:get(i, 4) }
+      labels[#labels + 1] = y[i]
+    end
+  end
+  local weighted = sc.dataset{ X = x, y = y, weights = w, task = "classification" }
+  local repeated = sc.dataset{ X = sc.matrix(rows), y = labels, task = "classification" }
+  local steps = sc.features{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+    T = 80, seed = 1 }
+  for _, loss in ipairs{ "hinge", "logistic", "squared_hinge", "huber" } do
+    for _, C in ipairs{ 0.1, 10, 1e3, 1e6 } do
+      for _, intercept in ipairs{ false, true } do
+        local function solve(data)
+          local m = sc.pipeline{ steps, sc.solver.box{ C = C, loss = loss, intercept = intercept,
+            tolerance = 1e-7 } }:fit(data)
+          lu.assertEquals(m:info().status, "converged")
+          return objective(loss, m:transform(repeated.X), repeated:targets(), m:weights(),
+            m:intercept():get(1, 1))
+        end
+        lu.assertAlmostEquals(solve(weighted), solve(repeated), 2e-7)
+      end
     end
   end
 end

@@ -329,7 +329,7 @@ TestSubcommands = {}
 
 function TestSubcommands:test_each_prints_its_help()
   for words, said in pairs{ plugin = "list", data = "fetch a set", predict = "--proba",
-    bench = "--quick", notebook = "uninstall", ["plugin list"] = "every plugin",
+    bench = "--json", notebook = "uninstall", ["plugin list"] = "every plugin",
     ["plugin info"] = "KIND.NAME", ["plugin new"] = "--kind KIND",
     ["data list"] = "every named set",
     ["data get"] = "the set's name", ["notebook install"] = "--python PATH",
@@ -367,7 +367,7 @@ function TestSubcommands:test_mistakes_are_sentences_without_a_traceback()
     ["plugin"] = "command is required", ["plugin frob"] = "unknown command 'frob'",
     ["plugin info"] = "missing argument 'target'", ["data get adlut"] = "did you mean 'adult'",
     ["data get"] = "missing argument 'name'", ["bench --nosuch"] = "unknown option '--nosuch'",
-    ["bench map"] = "must be one of 'maps', 'data', 'predict', 'solvers'",
+    ["bench map"] = "must be one of 'maps', 'bits', 'data', 'solvers', 'predict', 'large'",
     ["plugin list more"] = "too many arguments" } do
     local status, out, err = scullery(arguments)
     lu.assertEquals({ arguments, status, out }, { arguments, 1, "" })

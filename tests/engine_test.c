@@ -173,6 +173,56 @@ static void test_thin_products(void) {
     }
 }
 
+/* The host's products of either dtype, X a, X'r and X'X, against plain sums. */
+static void check_host_products(scl_dtype dtype, const void *x, const double *phi) {
+  enum { ROWS = 70, COLS = 90, STRIDE = 95, K = 3 };
+  static double dense[COLS * COLS], a[COLS * K], out[COLS * K];
+  const scl_dense_algebra *algebra = &scl_service_dense;
+  const double tolerance = dtype == SCL_DTYPE_FLOAT64 ? 1e-12 : 1e-4;
+  scl_symmetric *square = NULL;
+  scl_error error;
+  scl_random_normal(2, 0, 0, 0, COLS * K, a);
+  expect(algebra->thin_product(dtype, ROWS, COLS, x, STRIDE, a, K, out, &error) == SCL_STATUS_OK,
+         "X a", 0, 1);
+  for (size_t i = 0; i < ROWS * K; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < COLS; j++)
+      sum += phi[i / K * STRIDE + j] * a[j * K + i % K];
+    expect(fabs(out[i] - sum) < tolerance * (1 + fabs(sum)), "X a", out[i], sum);
+  }
+  expect(algebra->thin_adjoint(dtype, ROWS, COLS, x, STRIDE, a, K, out, &error) == SCL_STATUS_OK,
+         "X'r", 0, 1);
+  for (size_t j = 0; j < COLS * K; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < ROWS; i++)
+      sum += phi[i * STRIDE + j / K] * a[i * K + j % K];
+    expect(fabs(out[j] - sum) < tolerance * (1 + fabs(sum)), "X'r", out[j], sum);
+  }
+  expect(scl_symmetric_create(COLS, &square, &error) == SCL_STATUS_OK &&
+             scl_service_symmetric.accumulate(square, dtype, x, STRIDE, ROWS, &error) ==
+                 SCL_STATUS_OK,
+         "X'X", 0, 1);
+  scl_service_symmetric.dense(square, dense, COLS);
+  scl_symmetric_destroy(square);
+  for (size_t j = 0; j < COLS * COLS; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < ROWS; i++)
+      sum += phi[i * STRIDE + j / COLS] * phi[i * STRIDE + j % COLS];
+    expect(fabs(dense[j] - sum) < tolerance * (1 + fabs(sum)), "X'X", dense[j], sum);
+  }
+}
+
+static void test_host_products(void) {
+  enum { SIZE = 70 * 95 };
+  static double phi[SIZE];
+  static float narrow[SIZE];
+  scl_random_normal(1, 0, 0, 0, SIZE, phi);
+  for (size_t i = 0; i < SIZE; i++)
+    phi[i] = (double)(narrow[i] = (float)phi[i]);
+  check_host_products(SCL_DTYPE_FLOAT64, phi, phi);
+  check_host_products(SCL_DTYPE_FLOAT32, narrow, phi);
+}
+
 /* Every table against plain sums: shapes around the tiles' edges. Fused or not, and in whatever
  * order, a sum is right within its terms' roundings; what lies beside the result stays. */
 static void check_thin_loops(const scl_loops *l, size_t rows, size_t cols, size_t k) {
@@ -405,6 +455,79 @@ static void test_symmetric_matrices(void) {
   }
 }
 
+/* Packed products of every table against plain sums, around the edges of tiles and strips. */
+static void check_packed(const scl_loops *l, size_t terms, size_t rows, size_t cols, bool below) {
+  enum { MOST = 64 * 300, SIDE = 160, BESIDE = 3 };
+  static double a[2][MOST], from[2][2 * MOST], sums[SIDE * SIDE];
+  static float narrow[2][2 * MOST], narrow_sums[SIDE * SIDE];
+  scl_random_normal(1, 0, 0, 0, MOST, a[0]);
+  scl_random_normal(2, 0, 0, 0, MOST, a[1]);
+  for (int side = 0; side < 2; side++)
+    for (size_t i = 0; i < terms; i++)
+      for (size_t j = 0; j < (side ? cols : rows); j++) {
+        const size_t w64 = l->packed_bytes / sizeof(double), w32 = l->packed_bytes / sizeof(float);
+        const double v = a[side][i * SIDE + j] = (double)(float)a[side][i * SIDE + j];
+        from[side][j / w64 * w64 * terms + i * w64 + j % w64] = v;
+        narrow[side][j / w32 * w32 * terms + i * w32 + j % w32] = (float)v;
+      }
+  for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+    narrow_sums[i] = (float)(sums[i] = BESIDE);
+  l->packed_product_f64(terms, rows, cols, from[0], from[1], below, sums, SIDE);
+  l->packed_product_f32(terms, rows, cols, narrow[0], narrow[1], below, narrow_sums, SIDE);
+  for (size_t i = 0; i < SIDE; i++)
+    for (size_t j = 0; j < SIDE; j++) {
+      const bool inside = i < rows && j < cols;
+      double wanted = BESIDE, size = BESIDE;
+      for (size_t k = 0; inside && k < terms; k++) {
+        wanted += a[0][k * SIDE + i] * a[1][k * SIDE + j];
+        size += fabs(a[0][k * SIDE + i] * a[1][k * SIDE + j]);
+      }
+      if (inside && below && j > i) continue;
+      const double rounding = inside ? size * (double)terms : 0;
+      expect(fabs(sums[i * SIDE + j] - wanted) <= rounding * DBL_EPSILON, l->name,
+             sums[i * SIDE + j], wanted);
+      expect(fabs((double)narrow_sums[i * SIDE + j] - wanted) <= rounding * (double)FLT_EPSILON,
+             l->name, (double)narrow_sums[i * SIDE + j], wanted);
+    }
+}
+
+static void test_packed_products(void) {
+  static const size_t sides[] = {1, 4, 11, 12, 24, 47, 48, 50, 101, 150}, terms[] = {1, 7, 100};
+  for (const scl_loops *const *l = scl_loops_all(); *l != NULL; l++)
+    for (size_t i = 0; (*l)->packed_bytes > 0 && i < 10; i++)
+      for (size_t j = 0; j < 10; j++)
+        for (size_t k = 0; k < 3; k++) {
+          check_packed(*l, terms[k], sides[i], sides[j], false);
+          if (i == j) check_packed(*l, terms[k], sides[i], sides[j], true);
+        }
+}
+
+/* float32 blocks are summed in float32, and added in float64. */
+static void test_float32_blocks(void) {
+  enum { N = 700, ROWS_ = 90, STRIDE_ = 703 };
+  static float block[ROWS_ * STRIDE_];
+  static double numbers[ROWS_ * STRIDE_];
+  scl_symmetric *a = NULL;
+  scl_error error;
+  scl_random_normal(3, 0, 0, 0, ROWS_ * STRIDE_, numbers);
+  for (size_t i = 0; i < (size_t)ROWS_ * STRIDE_; i++)
+    block[i] = (float)numbers[i];
+  expect(scl_symmetric_create(N, &a, &error) == SCL_STATUS_OK, "create", 0, 1);
+  for (int k = 0; k < 2; k++)
+    expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT32, block, STRIDE_, ROWS_, &error) ==
+               SCL_STATUS_OK,
+           "accumulate", 0, 1);
+  for (size_t i = 0; i < N; i += 3)
+    for (size_t j = 0; j <= i; j += 7) {
+      double wanted = 0;
+      for (size_t k = 0; k < ROWS_; k++)
+        wanted += 2.0 * (double)block[k * STRIDE_ + i] * (double)block[k * STRIDE_ + j];
+      expect(fabs(scl_symmetric_get(a, i, j) - wanted) < 1e-3, "Phi'Phi of float32 rows",
+             scl_symmetric_get(a, i, j), wanted);
+    }
+  scl_symmetric_destroy(a);
+}
+
 /* The same bits on one thread and on four. */
 static void test_threads_change_nothing(void) {
   static double first[LARGEST * LARGEST];
@@ -473,9 +596,12 @@ int main(void) {
   test_inverse_normal();
   test_vector_functions();
   test_thin_products();
+  test_host_products();
   test_thin_loops();
   test_gauss_legendre();
   test_symmetric_matrices();
+  test_packed_products();
+  test_float32_blocks();
   test_threads_change_nothing();
   test_each_task_runs_once();
   test_failing_allocations();

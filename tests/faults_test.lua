@@ -33,6 +33,7 @@ local required = {
   loss = { "square", "value", "slope", "bound", "lipschitz" },
   objective = { "square", "objective" },
   model = { "mean", "fit", "decide", "save", "load", "destroy" },
+  ["model-path"] = { "mean", "option", "fit" },
 }
 -- Slots that may be NULL, and those of `bind`, which a table in C has (long.ability).
 local optional = { ["smoothing.loop"] = true, ["smoothing.smooth"] = true,
@@ -248,7 +249,7 @@ end
 
 -- What the host calls a slot where the specimens tell several apart.
 local host_slot = { loop_float32 = "loop", smooth_float32 = "smooth", threshold_dual = "dual",
-  path = "solve", task = "solve" }
+  path = "solve", task = "solve", models = "fit" }
 
 -- Ask a specimen with a script for everything; returns its error, or nil.
 local function ask(slot, line)
@@ -375,6 +376,7 @@ local broken = {
   { "square.solve", "set coefficients null", "replaced" },
   { "square.solve", "set intercept text x", "replaced" },
   { "mean.model", "give 0", "model unset (slot fit)" },
+  { "mean.gives", "give 0", "model of its path unset (slot fit)" },
   { "mean.loaded", "give 0", "model unset (slot load)" },
   { "mean.save", "say BAD NAME", "BAD NAME" }, { "mean.save", "give 2", "two arrays" },
   { "mean.save", "set rank int 9", "rank 9" }, { "mean.save", "set dtype int 99", "dtype 99" },

@@ -96,9 +96,8 @@ end
 
 -- Benchmarks measure plugins by name: that is what they are for. Templates are what users write.
 -- The checker tries a component together with built-in ones, and against them.
-local benchmarks = { ["lua/scullery/bench.lua"] = true, ["lua/scullery/bench_solvers.lua"] = true }
 local function may_name(path)
-  return benchmarks[path] or path:find "^lua/scullery/templates/" ~= nil
+  return path:find "^lua/scullery/bench/" ~= nil or path:find "^lua/scullery/templates/" ~= nil
     or path:find "^lua/scullery/check/" ~= nil
 end
 

@@ -472,4 +472,18 @@ function TestProductsThatOverflowAreSaid()
   lu.assertStrContains(message, "scale the data")
 end
 
+-- Targets whose squares overflow, or of which nothing is left.
+function TestConjugateGradientsRefuseNormsThatOverflow()
+  local x = sc.randn{ 50, 3, seed = 1 }
+  local y = x:column(1)
+  for _, scale in ipairs{ 1e-250, 1e250 } do
+    lu.assertErrorMsgContains("scale the data", function()
+      sc.pipeline{ sc.solver.cg{} }:fit(x, y * scale)
+    end)
+  end
+  for _, scale in ipairs{ 1e-130, 0, 1e130 } do
+    lu.assertEquals(sc.pipeline{ sc.solver.cg{} }:fit(x, y * scale):info().status, "converged")
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

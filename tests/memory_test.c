@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/memory.h"
 #include "base/memory_left.h"
+#include "base/pages.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,10 +103,52 @@ static void test_allocation(void) {
   expect("far too much", scl_allocate((size_t)1 << 50) == NULL, 1);
 }
 
+/* Pages that were released serve the next block of about their size: one that is to be zero is. */
+static void test_kept_pages(void) {
+  const size_t bytes = (size_t)6 << 20;
+  for (int run = 0; run < 3; run++) {
+    unsigned char *block = scl_allocate_zero(bytes - (size_t)run * 5000);
+    size_t sum = 0;
+    for (size_t i = 0; i < bytes - (size_t)run * 5000; i++)
+      sum += block[i];
+    expect("a block of zeros", sum, 0);
+    memset(block, 1, bytes - (size_t)run * 5000);
+    scl_release(block);
+  }
+  (void)scl_pages_give_back();
+  expect("nothing is left to give back", scl_pages_give_back(), 0);
+  for (int run = 0; run < 40; run++) { /* more than are kept */
+    void *blocks[40];
+    for (int i = 0; i < run; i++)
+      blocks[i] = scl_allocate(bytes);
+    for (int i = 0; i < run; i++)
+      scl_release(blocks[i]);
+  }
+  expect("what is held", scl_allocated(), 0);
+}
+
 static void clean(void) {
   char line[PATH_MAX];
   (void)snprintf(line, sizeof line, "rm -r '%s'", root);
   if (system(line) != 0) failures++;
+}
+
+/* Preparing pages changes nothing of what is in them, wherever the part begins. */
+static void test_prepared_pages(void) {
+  enum { BYTES = 40 << 20, STEP = 1234567 };
+  unsigned char *block = scl_allocate(BYTES);
+  size_t wrong = 0;
+  if (block == NULL) return;
+  for (size_t at = 0; at < BYTES; at += STEP) {
+    const size_t left = BYTES - at, part = left < STEP ? left : STEP;
+    scl_pages_prepare(block + at, part);
+    memset(block + at, (int)(at / STEP % 251), part);
+  }
+  scl_pages_prepare(block, BYTES);
+  for (size_t at = 0; at < BYTES; at++)
+    wrong += block[at] != at / STEP % 251;
+  expect("bytes that preparing changed", wrong, 0);
+  scl_release(block);
 }
 
 int main(void) {
@@ -116,5 +159,7 @@ int main(void) {
   test_process();
   clean();
   test_allocation();
+  test_kept_pages();
+  test_prepared_pages();
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

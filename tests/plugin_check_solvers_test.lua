@@ -14,7 +14,7 @@ local skipped = {
   cg = "estimate loss objective optimal path" .. no_models,
   hinge = "stationary estimate path sparse targets" .. no_models,
   huber = "estimate objective optimal path sparse" .. no_models,
-  kernel_ridge = "limit" .. all_models,
+  kernel_ridge = "limit" .. all_models:gsub(" path", ""),
   knn = "intercept limit simpler" .. all_models,
   lasso = "stationary estimate loss sparse" .. no_models,
   logistic = "stationary estimate path targets" .. no_models,
@@ -23,7 +23,7 @@ local skipped = {
   ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
   sfgd = "stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
     tolerance" .. no_models,
-  svm = "intercept limit simpler" .. all_models,
+  svm = "estimate intercept limit loss objective optimal path penalty sparse start stationary",
   trimmed = "stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 

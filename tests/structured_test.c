@@ -1,8 +1,8 @@
 /* Samplers through the plugin interface: parts of a batch, of every one; of those that draw in
  * blocks whole products against their rows, on every instruction set. */
-#include "../plugins/sampler/walsh.h"
 #include "plugin/registry.h"
 #include "plugin/sampler.h"
+#include "sampler/walsh.h"
 
 #include <float.h>
 #include <math.h>

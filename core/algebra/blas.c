@@ -82,9 +82,9 @@ static bool find(void *library, const char *name, void *function) {
 static bool find_all(void *library, scl_blas *b) {
   return find(library, "cblas_dgemm", &b->dgemm) && find(library, "cblas_sgemm", &b->sgemm) &&
          find(library, "cblas_dsyrk", &b->dsyrk) && find(library, "cblas_ssyrk", &b->ssyrk) &&
-         find(library, "cblas_dtrsm", &b->dtrsm) && find(library, "dpotrf_", &b->dpotrf) &&
-         find(library, "dsyev_", &b->dsyev) && find(library, "dsyevr_", &b->dsyevr) &&
-         find(library, "dgeev_", &b->dgeev);
+         find(library, "cblas_dtrsm", &b->dtrsm) && find(library, "cblas_strsm", &b->strsm) &&
+         find(library, "dpotrf_", &b->dpotrf) && find(library, "dsyev_", &b->dsyev) &&
+         find(library, "dsyevr_", &b->dsyevr) && find(library, "dgeev_", &b->dgeev);
 }
 
 /* OpenBLAS counts its threads as it is loaded, by this variable; other programs that this one

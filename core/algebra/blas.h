@@ -27,6 +27,7 @@ typedef struct scl_blas {
   __typeof__(cblas_dsyrk) *dsyrk;
   __typeof__(cblas_ssyrk) *ssyrk;
   __typeof__(cblas_dtrsm) *dtrsm;
+  __typeof__(cblas_strsm) *strsm;
   scl_dpotrf *dpotrf;
   scl_dsyev *dsyev;
   scl_dsyevr *dsyevr;

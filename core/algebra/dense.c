@@ -1,6 +1,7 @@
 #include "algebra/dense.h"
 
 #include "algebra/blas.h"
+#include "algebra/thin.h"
 #include "base/background.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
@@ -226,5 +227,6 @@ static void service_potrs(size_t n, size_t k, const double *l, ptrdiff_t ldl, do
   scl_trsm(true, n, k, l, ldl, b, ldb);
 }
 
-const scl_dense_algebra scl_service_dense = {SCL_HEAD(scl_dense_algebra), service_gemm,
-                                             service_syrk, service_potrf, service_potrs};
+const scl_dense_algebra scl_service_dense = {
+    SCL_HEAD(scl_dense_algebra), service_gemm,         service_syrk, service_potrf, service_potrs,
+    scl_thin_product_once,       scl_thin_adjoint_once};

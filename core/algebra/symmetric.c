@@ -1,35 +1,22 @@
 #include "algebra/symmetric_internal.h"
 
 #include "algebra/dense.h"
-#include "base/interrupt.h"
-#include "base/loops.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include <string.h>
 
 /* Large tiles keep gemm near its rate (packing costs 1/tile of the work), small ones leave work for
  * every thread. */
-static size_t tile_for(size_t n) {
+size_t scl_symmetric_tile(size_t n) {
   const size_t target = n <= 256 ? 128 : n <= 640 ? 256 : 512;
   const size_t across = (n + target - 1) / target;
   const size_t even = across == 0 ? 1 : (n + across - 1) / across;
   return (even + 7) / 8 * 8;
 }
 
-/* The k-th tile in an order that starts with the last rows. */
-static void tile_place(const scl_symmetric *a, size_t k, size_t *row, size_t *col) {
-  size_t left = k, i = a->across - 1;
-  while (left > i) {
-    left -= i + 1;
-    i--;
-  }
-  *row = i;
-  *col = left;
-}
-
 double scl_symmetric_bytes(double n) {
   const size_t whole = n > 1e9 ? (size_t)1e9 : (size_t)n;
-  const double tile = (double)tile_for(whole),
+  const double tile = (double)scl_symmetric_tile(whole),
                across = (double)((whole + (size_t)tile - 1) / (size_t)tile);
   return n > 1e9 ? 4 * n * n : across * (across + 1) / 2 * tile * tile * sizeof(double);
 }
@@ -40,7 +27,7 @@ scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error)
   scl_symmetric *a = bytes > 1e15 ? NULL : scl_allocate_zero(sizeof *a);
   if (a != NULL) {
     a->n = n;
-    a->tile = tile_for(n);
+    a->tile = scl_symmetric_tile(n);
     a->across = (n + a->tile - 1) / a->tile;
     a->data = scl_allocate_zero((size_t)bytes);
     if (a->data != NULL) {
@@ -85,60 +72,6 @@ void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, si
 }
 
 /* ---------------------------------------------------------------- filling */
-
-typedef struct accumulation {
-  scl_symmetric *a;
-  scl_dtype dtype;
-  const char *phi;
-  ptrdiff_t stride;
-  size_t count;
-  float *scratch; /* a tile a thread */
-} accumulation;
-
-static void add_tile_f32(const scl_symmetric *a, const float *from, double *to, size_t rows,
-                         size_t cols, bool diagonal) {
-  const scl_loops *loops = scl_loops_get();
-  for (size_t r = 0; r < rows; r++)
-    loops->add_f32(diagonal ? r + 1 : cols, from + r * a->tile, to + r * a->tile);
-}
-
-static void accumulate_tile(void *context, size_t index) {
-  const accumulation *job = context;
-  const scl_symmetric *a = job->a;
-  size_t i, j;
-  tile_place(a, index, &i, &j);
-  const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j),
-               size = job->dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
-  const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;
-  double *tile = scl_tile_at(a, i, j);
-  void *target = tile;
-  double beta = 1;
-  if (job->dtype == SCL_DTYPE_FLOAT32) {
-    target = job->scratch + scl_pool_worker() * a->tile * a->tile;
-    beta = 0;
-  }
-  if (i == j)
-    scl_syrk(job->dtype, rows, job->count, 1, left, job->stride, beta, target, (ptrdiff_t)a->tile);
-  else
-    scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right,
-             job->stride, beta, target, (ptrdiff_t)a->tile);
-  if (job->dtype == SCL_DTYPE_FLOAT32) add_tile_f32(a, target, tile, rows, cols, i == j);
-}
-
-scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
-                                    ptrdiff_t stride, size_t count, scl_error *error) {
-  if (count == 0) return SCL_STATUS_OK;
-  accumulation job = {a, dtype, phi, stride, count, NULL};
-  if (dtype == SCL_DTYPE_FLOAT32) {
-    const size_t bytes = scl_pool_threads() * a->tile * a->tile * sizeof(float);
-    job.scratch = scl_allocate(bytes);
-    if (job.scratch == NULL)
-      return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
-  }
-  scl_pool_run_interruptible(scl_tile_count(a), accumulate_tile, &job);
-  scl_release(job.scratch);
-  return scl_interrupt_check(error);
-}
 
 typedef struct scattering {
   scl_symmetric *a;
@@ -189,7 +122,7 @@ static void rank_tile(void *context, size_t index) {
   const rank_update *job = context;
   const scl_symmetric *a = job->a;
   size_t i, j;
-  tile_place(a, index, &i, &j);
+  scl_tile_place(a, index, &i, &j);
   const ptrdiff_t step = job->transposed ? 1 : job->stride;
   scl_gemm(SCL_DTYPE_FLOAT64, job->transposed, !job->transposed, scl_tile_rows(a, i),
            scl_tile_rows(a, j), job->k, job->factor, job->p + (ptrdiff_t)(i * a->tile) * step,
@@ -212,7 +145,7 @@ static scl_status fill_tile(void *context, size_t index, scl_error *error) {
   const filling *job = context;
   const size_t tile = job->a->tile;
   size_t i, j;
-  tile_place(job->a, index, &i, &j);
+  scl_tile_place(job->a, index, &i, &j);
   return job->rectangle(job->context, i * tile, scl_tile_rows(job->a, i), j * tile,
                         scl_tile_rows(job->a, j), scl_tile_at(job->a, i, j), (ptrdiff_t)tile,
                         error);
@@ -320,7 +253,7 @@ scl_status scl_symmetric_combine(size_t n, const scl_symmetric *const *parts, si
   scl_symmetric *a = scl_allocate_zero(sizeof *a);
   if (a == NULL) return scl_fail_memory(error, sizeof *a, "a sum of symmetric matrices");
   *a = (scl_symmetric){.n = n,
-                       .tile = tile_for(n),
+                       .tile = scl_symmetric_tile(n),
                        .parts = parts,
                        .n_parts = count,
                        .factor = factor,
@@ -347,4 +280,5 @@ const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_alge
                                                      scl_symmetric_factor,
                                                      scl_symmetric_solve,
                                                      scl_symmetric_triangular,
-                                                     scl_symmetric_eigen};
+                                                     scl_symmetric_eigen,
+                                                     scl_symmetric_accumulate};

@@ -15,6 +15,9 @@ struct scl_symmetric {
   const double *vector;
 };
 
+/* symmetric.c: the tile's side for a matrix of order n. */
+size_t scl_symmetric_tile(size_t n);
+
 static inline size_t scl_tile_count(const scl_symmetric *a) {
   return a->across * (a->across + 1) / 2;
 }
@@ -23,6 +26,17 @@ static inline double *scl_tile_at(const scl_symmetric *a, size_t i, size_t j) {
 }
 static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
+}
+
+/* The k-th tile in an order that starts with the last rows. */
+static inline void scl_tile_place(const scl_symmetric *a, size_t k, size_t *row, size_t *col) {
+  size_t left = k, i = a->across - 1;
+  while (left > i) {
+    left -= i + 1;
+    i--;
+  }
+  *row = i;
+  *col = left;
 }
 
 /* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Rows (product) or columns (adjoint) of a task. */
-enum { TASK_ROWS = 64, TASK_COLUMNS = 256 };
+enum { TASK_ROWS = 16, TASK_COLUMNS = 256 };
 
 /* count x k numbers in dtype, k x count where they are transposed. */
 static void *narrowed(const scl_thin *thin, const double *in, size_t count, bool transposed,
@@ -146,4 +146,26 @@ void scl_thin_collect(const scl_thin *thin, double *out) {
   for (size_t i = 0; i < cols; i++)
     for (size_t q = 0; q < k; q++)
       out[i * k + q] += thin->sums[thin->general ? i * k + q : q * cols + i];
+}
+
+scl_status scl_thin_product_once(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                                 ptrdiff_t stride, const double *a, size_t k, double *out,
+                                 scl_error *error) {
+  scl_thin thin;
+  SCL_TRY(scl_thin_open(dtype, cols, a, k, &thin, error));
+  const scl_status status = scl_thin_product(&thin, rows, x, stride, out, error);
+  scl_thin_close(&thin);
+  return status;
+}
+
+scl_status scl_thin_adjoint_once(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                                 ptrdiff_t stride, const double *r, size_t k, double *out,
+                                 scl_error *error) {
+  scl_thin thin;
+  SCL_TRY(scl_thin_open(dtype, cols, NULL, k, &thin, error));
+  const scl_status status = scl_thin_adjoint(&thin, rows, x, stride, r, error);
+  memset(out, 0, cols * k * sizeof *out);
+  if (status == SCL_STATUS_OK) scl_thin_collect(&thin, out);
+  scl_thin_close(&thin);
+  return status;
 }

@@ -28,4 +28,12 @@ scl_status scl_thin_adjoint(scl_thin *thin, size_t rows, const void *phi, ptrdif
 /* out (cols x k) += the sums. */
 void scl_thin_collect(const scl_thin *thin, double *out);
 
+/* A single product: slots of scl_dense_algebra. */
+scl_status scl_thin_product_once(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                                 ptrdiff_t stride, const double *a, size_t k, double *out,
+                                 scl_error *error);
+scl_status scl_thin_adjoint_once(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                                 ptrdiff_t stride, const double *r, size_t k, double *out,
+                                 scl_error *error);
+
 #endif

@@ -65,6 +65,30 @@ typedef struct scl_loops {
                            const double *r, double *out, ptrdiff_t apart);
   void (*thin_adjoint_f32)(size_t rows, size_t cols, size_t k, const float *phi, ptrdiff_t stride,
                            const float *r, double *out, ptrdiff_t apart);
+  /* out[j] = bit i where z_ij > 0 (zero: where not z_ij < 0), for rows <= 64 and eight adjacent
+   * columns. */
+  void (*signs_f64)(size_t rows, const double *z, ptrdiff_t stride, int zero, uint64_t *out);
+  void (*signs_f32)(size_t rows, const float *z, ptrdiff_t stride, int zero, uint64_t *out);
+  /* out[j] = bit l where x[column[j] SCL_LANES + l] > threshold[j] (equal: >=), l < SCL_LANES. */
+  void (*above_f64)(size_t count, const double *x, const int32_t *column, const double *threshold,
+                    int equal, uint64_t *out);
+  void (*above_f32)(size_t count, const float *x, const int32_t *column, const float *threshold,
+                    int equal, uint64_t *out);
+  /* out (rows x 8 groups, at stride) = high[j] where bit first + i of word j is 1, else low[j], for
+   * first + rows <= 64 and groups of eight words, `apart` times eight words from each other. */
+  void (*spread_f64)(size_t groups, size_t apart, const uint64_t *words, size_t first, size_t rows,
+                     const double *low, const double *high, double *out, ptrdiff_t stride);
+  void (*spread_f32)(size_t groups, size_t apart, const uint64_t *words, size_t first, size_t rows,
+                     const double *low, const double *high, float *out, ptrdiff_t stride);
+  /* Bytes of a row of a strip, below: `width` numbers; 0 where the set has no packed products. */
+  size_t packed_bytes;
+  /* out (rows x cols at stride) += A'B, A terms x rows and B terms x cols in strips of `width`
+   * columns: column j of row k at j / width * width * terms + k width + j % width, strips filled up
+   * with any numbers. below: at least the entries at and below the diagonal. */
+  void (*packed_product_f64)(size_t terms, size_t rows, size_t cols, const double *left,
+                             const double *right, bool below, double *out, ptrdiff_t stride);
+  void (*packed_product_f32)(size_t terms, size_t rows, size_t cols, const float *left,
+                             const float *right, bool below, float *out, ptrdiff_t stride);
 } scl_loops;
 
 /* The table for this machine; SCULLERY_ISA=plain|avx2|avx512 chooses a lesser one. */

@@ -2,13 +2,14 @@
 #include "base/memory.h"
 
 #include "base/memory_left.h"
+#include "base/pages.h"
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Each allocation carries its size in the 64 bytes before it, so that what is held can be told. */
-enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21, LARGE_FROM = 1 << 22 };
+enum { ALIGNMENT = 64, LARGE_FROM = 1 << 22 };
 static atomic_size_t held, peak;
 static atomic_long fail_after = -1;
 
@@ -28,28 +29,14 @@ static void note_held(size_t bytes) {
   }
 }
 
-/* Large blocks come straight from the system: zeroed already, on huge pages (fewer faults, fewer
- * misses of the address cache). The sanitizers watch malloc alone, so they keep to it. */
+/* Large blocks are pages of their own (pages.h). The sanitizers watch malloc alone, so they keep to
+ * it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool use_pages = false;
 #else
 static const bool use_pages = true;
 #endif
 static bool is_large(size_t bytes) { return use_pages && bytes >= LARGE_FROM; }
-
-/* `bytes` at a multiple of HUGE_PAGE. */
-static void *map_pages(size_t bytes) {
-  char *start =
-      mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) return NULL;
-  const size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE, page = 4096,
-               used = (bytes + page - 1) / page * page;
-  if (before > 0) (void)munmap(start, before);
-  if (HUGE_PAGE - before > used - bytes)
-    (void)munmap(start + before + used, HUGE_PAGE - before - (used - bytes));
-  (void)madvise(start + before, used, MADV_HUGEPAGE);
-  return start + before;
-}
 
 /* Whether there is memory for `bytes` more: the system would promise it, and end the process when
  * it is used. What is left is looked up again whenever a sixteenth of it was asked for. */
@@ -62,13 +49,30 @@ bool scl_memory_admits(size_t bytes) {
   return bytes <= left;
 }
 
+/* The same of a large block, which pages that are kept may serve: where there is none left, they go
+ * back to the system. */
+static void *map_large(size_t bytes, bool *zeroed) {
+  void *block = scl_pages_kept(bytes + ALIGNMENT);
+  *zeroed = block == NULL;
+  if (block != NULL) return block;
+  for (int tries = 0; tries < 2; tries++) {
+    if (scl_memory_admits(bytes) && (block = scl_pages_map(bytes + ALIGNMENT)) != NULL)
+      return block;
+    if (!scl_pages_give_back()) return NULL;
+  }
+  return NULL;
+}
+
 /* A block of 0 bytes has one behind its size: otherwise the pointer to it would point behind the
  * block, where the sanitizers do not find it held. */
-void *scl_allocate(size_t bytes) {
-  if (must_fail() || bytes > SIZE_MAX / 2 || !scl_memory_admits(bytes)) return NULL;
+static void *allocate(size_t bytes, bool *zeroed) {
+  *zeroed = false;
+  if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
   void *block = NULL;
   if (is_large(bytes))
-    block = map_pages(bytes + ALIGNMENT);
+    block = map_large(bytes, zeroed);
+  else if (!scl_memory_admits(bytes))
+    return NULL;
   else if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT + (bytes == 0)) != 0)
     block = NULL;
   if (block == NULL) return NULL;
@@ -77,9 +81,15 @@ void *scl_allocate(size_t bytes) {
   return (char *)block + ALIGNMENT;
 }
 
+void *scl_allocate(size_t bytes) {
+  bool zeroed;
+  return allocate(bytes, &zeroed);
+}
+
 void *scl_allocate_zero(size_t bytes) {
-  void *memory = scl_allocate(bytes);
-  if (memory != NULL && !is_large(bytes)) memset(memory, 0, bytes);
+  bool zeroed;
+  void *memory = allocate(bytes, &zeroed);
+  if (memory != NULL && !zeroed) memset(memory, 0, bytes);
   return memory;
 }
 
@@ -99,13 +109,22 @@ void *scl_grow(void *array, size_t count, size_t *room, size_t size) {
   return more;
 }
 
+void scl_memory_keep_released(void) {
+  enum { KEPT = 1 << 25 };
+  if (getenv("MALLOC_TRIM_THRESHOLD_") != NULL || getenv("MALLOC_MMAP_THRESHOLD_") != NULL ||
+      getenv("GLIBC_TUNABLES") != NULL)
+    return;
+  (void)mallopt(M_MMAP_THRESHOLD, LARGE_FROM);
+  (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
 void scl_release(void *memory) {
   if (memory == NULL) return;
   void *block = (char *)memory - ALIGNMENT;
   const size_t bytes = *(size_t *)block;
   atomic_fetch_sub(&held, bytes);
   if (is_large(bytes))
-    (void)munmap(block, bytes + ALIGNMENT);
+    scl_pages_release(block, bytes + ALIGNMENT);
   else
     free(block);
 }

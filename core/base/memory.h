@@ -28,6 +28,11 @@ size_t scl_allocated_for(const void *memory);
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 
+/* For the command, at its start: blocks of up to some megabytes that are released serve the next ones.
+ * The C library otherwise gives them back to the system, and solvers of many passes clear the same pages
+ * again and again. Where MALLOC_... or GLIBC_TUNABLES of the environment say otherwise, they hold. */
+void scl_memory_keep_released(void);
+
 /* Bytes held now, and the most held since the last reset. */
 size_t scl_allocated(void);
 size_t scl_allocated_peak(void);

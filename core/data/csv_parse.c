@@ -1,5 +1,6 @@
 /* The second pass over the text: lines to numbers, by a finished schema. */
 #include "base/interrupt.h"
+#include "base/pages.h"
 #include "base/pool.h"
 #include "data/csv_internal.h"
 #include "data/date.h"
@@ -20,11 +21,15 @@ typedef struct plan {
 } plan;
 
 enum { NO_LEVEL = -1 };
+/* Chunks ahead of the one that is parsed whose memory is prepared, so that no two threads wait for one
+ * page. */
+enum { AHEAD = 8 };
 
 typedef struct parsing {
   csv_schema *schema;
   const csv_chunk *chunks;
   const size_t *to;
+  size_t count; /* of chunks */
   scl_matrix *x, *y;
   plan *plans; /* threads x columns */
   scl_error *errors;
@@ -205,6 +210,18 @@ static scl_status take_line(const row_place *r, const char *at, const char *end,
   return SCL_STATUS_OK;
 }
 
+static void *row_of(const scl_matrix *x, size_t row) {
+  return x->dtype == SCL_DTYPE_FLOAT64 ? (void *)scl_matrix_row(x, row)
+                                       : (void *)scl_matrix_row_f32(x, row);
+}
+
+/* The memory of the rows of a chunk; none where there is no such chunk. */
+static void prepare_rows(const parsing *job, size_t index) {
+  if (index >= job->count || job->chunks[index].rows == 0) return;
+  scl_pages_prepare(row_of(job->x, job->to[index]),
+                    job->chunks[index].rows * job->x->cols * scl_dtype_size(job->x->dtype));
+}
+
 static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
   const csv_chunk *chunk = &job->chunks[index];
   const csv_schema *schema = job->schema;
@@ -223,7 +240,7 @@ static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl
     r.wide = job->x->dtype == SCL_DTYPE_FLOAT64 ? scl_matrix_row(job->x, to) : NULL;
     r.narrow = job->x->dtype == SCL_DTYPE_FLOAT64 ? NULL : scl_matrix_row_f32(job->x, to);
     r.y = schema->target >= 0 ? scl_matrix_row(job->y, to) : NULL;
-    memset(r.wide != NULL ? (void *)r.wide : (void *)r.narrow, 0, row_bytes);
+    memset(row_of(job->x, to), 0, row_bytes);
     SCL_TRY(take_line(&r, at, chunk->end, plans, &next, error));
     at = next < chunk->end ? next + 1 : next;
     r.row++;
@@ -235,6 +252,7 @@ static void parse_task(void *context, size_t index) {
   parsing *job = context;
   scl_error error = {0};
   plan *plans = job->plans + scl_pool_worker() * job->schema->columns;
+  prepare_rows(job, index + AHEAD);
   for (size_t j = 0; j < job->schema->columns; j++)
     plans[j].last = NULL; /* the text behind it may be gone */
   if (index > atomic_load(&job->failed) || parse_chunk(job, index, plans, &error) == SCL_STATUS_OK)
@@ -274,7 +292,7 @@ static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
 scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
                      scl_matrix *x, scl_matrix *y, scl_error *error) {
   const size_t threads = scl_pool_threads();
-  parsing job = {.schema = schema, .chunks = chunks, .to = to, .x = x, .y = y};
+  parsing job = {.schema = schema, .chunks = chunks, .to = to, .count = count, .x = x, .y = y};
   scl_status status = SCL_STATUS_OK;
   atomic_init(&job.failed, SIZE_MAX);
   job.plans = scl_allocate_array(threads * schema->columns, sizeof *job.plans);
@@ -284,6 +302,8 @@ scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *
   } else {
     for (size_t k = 0; k < threads * schema->columns; k++)
       job.plans[k] = plan_of(&schema->column[k % schema->columns]);
+    for (size_t k = 0; k < AHEAD; k++)
+      prepare_rows(&job, k);
     scl_pool_run(count, parse_task, &job);
     const size_t failed = atomic_load(&job.failed);
     add_unknown(schema, job.plans, threads);

@@ -1,6 +1,7 @@
 #include "data/input.h"
 #include "base/interrupt.h"
 #include "base/memory_left.h"
+#include "base/pages.h"
 #include "base/text.h"
 #include "data/file.h"
 
@@ -223,6 +224,7 @@ static scl_status read_text(scl_input *input, const char *advice, char **text, s
   for (size_t wanted = 0; got == wanted || wanted == 0; *length += got) {
     if (*length == room) SCL_TRY(enlarge(input, advice, text, *length, &room, error));
     wanted = scl_min(room - *length, PIECE);
+    scl_pages_prepare(*text + *length, wanted);
     SCL_TRY(scl_input_read(input, *text + *length, wanted, &got, error));
     const char *zero = memchr(*text + *length, 0, got);
     if (zero != NULL) return scl_input_refuse_zero(input->path, *text, zero, 1, error);

@@ -25,7 +25,7 @@ static const char usage[] =
     "                       install FILE.so | uninstall NAME\n"
     "       scullery data list | get NAME\n"
     "       scullery predict MODEL DATA [-o OUT] [--proba | --scores] [--id COLUMN]\n"
-    "       scullery bench [PART ...] [--quick]\n"
+    "       scullery bench [PART ...] [--row ID] [--list] [--quick] [--json]\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR]\n"
     "\n"
     "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
@@ -327,6 +327,7 @@ static void *allocate(void *unused, void *block, size_t before, size_t size) {
 
 int main(int argc, char **argv) {
   fill_standard_streams();
+  scl_memory_keep_released();
   lua_State *L = luaL_newstate();
   if (L == NULL) {
     (void)fputs("scullery: not enough memory\n", stderr);

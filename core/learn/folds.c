@@ -32,7 +32,8 @@ typedef struct folding {
 
 static scl_status solve_one(folding *f, size_t i, scl_error *error) {
   if (f->models != NULL)
-    return scl_model_fit(f->training, f->solver, f->without[i], &f->fits[i], &f->models[i], error);
+    return scl_model_fit(f->training, f->solver, f->without[i], f->values, f->count,
+                         &f->fits[i * f->each], &f->models[i * f->each], error);
   return scl_training_solve(f->training, f->solver, f->without[i], f->values, f->count,
                             &f->fits[i * f->each], error);
 }
@@ -86,7 +87,7 @@ static size_t count_drivers(const folding *f) {
 static void release_all(folding *f) {
   for (size_t i = 0; i < f->groups * f->each; i++)
     scl_fit_release(&f->fits[i]);
-  for (size_t i = 0; f->models != NULL && i < f->groups; i++) {
+  for (size_t i = 0; f->models != NULL && i < f->groups * f->each; i++) {
     scl_model_destroy(f->models[i]);
     f->models[i] = NULL;
   }

@@ -37,29 +37,46 @@ static scl_status create(scl_instance *solver, size_t features, size_t targets, 
   return SCL_STATUS_OK;
 }
 
-scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, scl_fit *fit,
-                                 scl_model **out, scl_error *error) {
-  scl_model *model = NULL;
-  scl_fit made = {.solution = scl_solution_blank(), .loss = NAN};
-  scl_status status = create(solver, s->problem.features, s->problem.targets,
-                             s->training->flow.dtype, &model, error);
-  if (status == SCL_STATUS_OK)
-    status = scl_solver_fit(solver, &s->problem, &model->self, &made.solution, error);
-  if (status != SCL_STATUS_OK) {
-    if (model != NULL) model->self = NULL; /* a failing slot leaves nothing */
-    scl_model_destroy(model);
-    return status;
+/* selves, list: room for what the solver makes. */
+static scl_status fit_all(const solve_context *s, scl_instance *solver, const double *values,
+                          size_t count, void **selves, scl_solution **list, scl_fit *fits,
+                          scl_model **out, scl_error *error) {
+  for (size_t k = 0; k < count; k++) {
+    fits[k] = (scl_fit){.solution = scl_solution_blank(), .loss = NAN};
+    list[k] = &fits[k].solution;
+    SCL_TRY(create(solver, s->problem.features, s->problem.targets, s->training->flow.dtype,
+                   &out[k], error));
   }
-  *fit = made;
-  *out = model;
+  SCL_TRY(scl_solver_fit(solver, &s->problem, values, count, selves, list, error));
+  for (size_t k = 0; k < count; k++)
+    out[k]->self = selves[k];
   return SCL_STATUS_OK;
 }
 
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without, scl_fit *fit,
-                         scl_model **out, scl_error *error) {
+scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
+                                 size_t count, scl_fit *fits, scl_model **out, scl_error *error) {
+  const size_t number = values == NULL ? 1 : count;
+  void **selves = scl_allocate_array(number + 1, sizeof *selves);
+  scl_solution **list = scl_allocate_array(number + 1, sizeof *list);
+  memset(out, 0, number * sizeof *out);
+  const scl_status status =
+      selves == NULL || list == NULL
+          ? scl_fail_memory(error, number * sizeof *list, "models")
+          : fit_all(s, solver, values, number, selves, list, fits, out, error);
+  SCL_RELEASE(selves, list);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++) {
+    scl_model_destroy(out[k]);
+    out[k] = NULL;
+  }
+  return status;
+}
+
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without,
+                         const double *values, size_t count, scl_fit *fits, scl_model **out,
+                         scl_error *error) {
   solve_context s;
   SCL_TRY(scl_problem_open(&s, training, solver, without, error));
-  const scl_status status = scl_model_fit_problem(&s, solver, fit, out, error);
+  const scl_status status = scl_model_fit_problem(&s, solver, values, count, fits, out, error);
   scl_problem_close(&s);
   return status;
 }

@@ -8,12 +8,14 @@
 
 typedef struct scl_model scl_model;
 
-/* Fit without the rows of group `without` (-1: all rows). fit->solution tells how it went; fit has
- * no coefficients. The model keeps a reference to the solver. */
-scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without, scl_fit *fit,
-                         scl_model **out, scl_error *error);
+/* Fit without the rows of group `without` (-1: all rows): one model (values NULL), or one for each
+ * of `count` values of the solver's path option. A fit's solution tells how it went; it has no
+ * coefficients. The models keep a reference to the solver. */
+scl_status scl_model_fit(scl_training *training, scl_instance *solver, long without,
+                         const double *values, size_t count, scl_fit *fits, scl_model **out,
+                         scl_error *error);
 /* Solves without each of `groups` groups (-1: all rows), side by side: fits[i max(count, 1) + k] as
- * scl_training_solve or scl_model_fit gives them, models[i] where the solver makes such. Where
+ * scl_training_solve or scl_model_fit gives them, and so models where the solver makes such. Where
  * several fail, the first in their order is told. */
 scl_status scl_training_solve_groups(scl_training *training, scl_instance *solver,
                                      const long *without, size_t groups, const double *values,

@@ -24,6 +24,8 @@ void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
+  scl_reduced_destroy(training->reduced[0]);
+  scl_reduced_destroy(training->reduced[1]);
   scl_map_destroy(training->plain);
   scl_keep_destroy(training->kept);
   (void)pthread_mutex_destroy(&training->lock);
@@ -80,7 +82,14 @@ scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *
 
 static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **out,
                               scl_error *error) {
+  const solve_context *s = context_of(problem);
   SCL_TRY(scl_problem_enter(problem, "gram", error));
+  if (s->reduced != NULL && s->penalty == SCL_PENALTY_RKHS) {
+    *out = s->reduced->gram;
+    return SCL_STATUS_OK;
+  }
+  if (s->reduced != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "these coordinates are for the penalty a'a");
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 
@@ -236,19 +245,71 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
   return SCL_STATUS_OK;
 }
 
-scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
-                              const double *values, size_t count, scl_fit *fits, scl_error *error) {
-  const size_t number = values == NULL ? 1 : count;
+/* From b, k x c, to the coefficients of the features. */
+static scl_status restore_fit(const scl_reduced *reduced, scl_fit *fit, scl_error *error) {
+  const size_t c = fit->coefficients.cols;
+  scl_matrix a;
+  SCL_TRY(scl_matrix_create(reduced->features, c, SCL_DTYPE_FLOAT64, &a, error));
+  scl_reduced_restore(reduced, fit->coefficients.data, c, a.data);
+  scl_matrix_release(&fit->coefficients);
+  fit->coefficients = a;
+  fit->solution.coefficients = a.data;
+  return SCL_STATUS_OK;
+}
+
+/* What several solves of one call have in common. */
+typedef struct solving {
+  scl_training *training;
+  const scl_instance *solver;
+  long without;
+  const double *values;
+  size_t count;
+  scl_fit *fits;
+} solving;
+
+static scl_status solve_open(const solving *job, solve_context *s, scl_error *error) {
+  SCL_TRY(scl_fits_start(&s->problem, job->count, job->fits, error));
+  SCL_TRY(scl_problem_call(&s->problem, job->solver, job->values, job->count, job->fits, error));
+  SCL_TRY(scl_fits_finish(s, job->count, job->fits, error));
+  for (size_t k = 0; s->reduced != NULL && k < job->count; k++)
+    SCL_TRY(restore_fit(s->reduced, &job->fits[k], error));
+  return SCL_STATUS_OK;
+}
+
+/* In these coordinates; NULL: those of the features. *offered: where `normal` had fewer in place of
+ * an answer; NULL: it is not asked. */
+static scl_status solve_in(const solving *job, const scl_reduced *reduced,
+                           const scl_reduced **offered, scl_error *error) {
   solve_context s;
-  SCL_TRY(scl_problem_open(&s, training, solver, without, error));
-  scl_status status = scl_fits_start(&s.problem, number, fits, error);
-  if (status == SCL_STATUS_OK)
-    status = scl_problem_call(&s.problem, solver, values, number, fits, error);
-  if (status == SCL_STATUS_OK) status = scl_fits_finish(&s, number, fits, error);
-  for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++)
-    scl_fit_release(&fits[k]);
+  SCL_TRY(scl_problem_open(&s, job->training, job->solver, job->without, error));
+  s.may_reduce = offered != NULL && scl_solver_shrinks(job->solver, &s.penalty) &&
+                 (s.penalty == SCL_PENALTY_L2 || s.problem.has_kernel);
+  if (reduced != NULL) {
+    (void)scl_solver_shrinks(job->solver, &s.penalty);
+    s.reduced = reduced;
+    s.problem.features = s.problem.parameters = reduced->order;
+    scl_problem_refuse_rows(&s.problem);
+  }
+  const scl_status status = solve_open(job, &s, error);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < job->count; k++)
+    scl_fit_release(&job->fits[k]);
+  if (offered != NULL) *offered = status == SCL_STATUS_UNSUPPORTED ? s.offered : NULL;
   scl_problem_close(&s);
   return status;
+}
+
+/* A solver that asks for the normal equations before anything else gets them in as few coordinates
+ * as there are; one that goes on to ask for rows begins anew with the features. */
+scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
+                              const double *values, size_t count, scl_fit *fits, scl_error *error) {
+  const solving job = {training, solver, without, values, values == NULL ? 1 : count, fits};
+  const scl_reduced *fewer = NULL;
+  scl_status status = solve_in(&job, NULL, &fewer, error);
+  if (fewer == NULL) return status;
+  status = solve_in(&job, fewer, NULL, error);
+  return status == SCL_STATUS_UNSUPPORTED || status == SCL_STATUS_NUMERIC
+             ? solve_in(&job, NULL, NULL, error)
+             : status;
 }
 
 /* a, then the intercept, float64 and packed. */

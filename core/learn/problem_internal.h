@@ -7,6 +7,7 @@
 #include "base/profile.h"
 #include "base/progress.h"
 #include "learn/model.h"
+#include "learn/reduced.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
 #include "rows/sums.h"
@@ -18,11 +19,13 @@ struct scl_training {
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
-  scl_sums *sums;      /* NULL until they are asked for */
-  scl_symmetric *gram; /* G */
-  scl_map *plain;      /* the map without K and scales, for minibatches */
-  scl_keep *kept;      /* blocks of features, where they fit the allowance and a solver walks */
-  bool keeps_no_more;  /* memory ran out once */
+  scl_sums *sums;          /* NULL until they are asked for */
+  scl_symmetric *gram;     /* G */
+  scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for, */
+  bool irreducible[2];     /* or where there are none */
+  scl_map *plain;          /* the map without K and scales, for minibatches */
+  scl_keep *kept;          /* blocks of features, where they fit the allowance and a solver walks */
+  bool keeps_no_more;      /* memory ran out once */
 };
 
 /* Staged rows of the minibatches ahead, of a source that streams. */
@@ -35,6 +38,10 @@ typedef struct solve_context {
   scl_problem problem; /* first: what the solver sees */
   scl_training *training;
   long without;
+  bool may_reduce;              /* `normal` may refuse, where there are fewer coordinates, */
+  const scl_reduced *offered;   /* and these are they */
+  const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
+  scl_penalty penalty;          /* of the solver, for coordinates */
   bool have_totals, reweighted; /* reweighted: they are of other row weights than the problem's */
   bool visiting;                /* the solver's visit or turn runs */
   scl_totals totals;
@@ -44,7 +51,7 @@ typedef struct solve_context {
   scl_symmetric *outer;        /* Phi Phi' */
   double *outer_targets;
   scl_window *window;
-  double picked;         /* rows of features that its minibatches asked for */
+  double picked;         /* rows of features that its minibatches and walks asked for */
   scl_held *held;        /* NULL: none */
   scl_progress progress; /* of the solver */
   size_t profiled;       /* its mark in a profile */
@@ -71,9 +78,9 @@ scl_status scl_fits_start(const scl_problem *problem, size_t count, scl_fit *fit
 scl_status scl_problem_call(const scl_problem *problem, const scl_instance *solver,
                             const double *values, size_t count, scl_fit *fits, scl_error *error);
 scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_error *error);
-/* model.c: the model that the solver fits to an open problem. */
-scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, scl_fit *fit,
-                                 scl_model **out, scl_error *error);
+/* model.c: the models that the solver fits to an open problem, as scl_model_fit. */
+scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
+                                 size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
 /* At the start of each verb that reads rows or fills caches. A visit runs while a walk holds the
  * rows, so that a verb asked from inside it would wait for itself: SCL_STATUS_INTERNAL, with the
@@ -86,7 +93,7 @@ scl_status scl_problem_visit(const scl_problem *problem, scl_visit visit, void *
 /* problem_walk.c: the runs of rows of a block that belong to the problem, before and after the
  * group left out. Returns how many. */
 size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, size_t run[2][2]);
-/* Visit every run, in the flow's dtype, sparse rows as they are. */
+/* Visit every run, in the flow's dtype, sparse rows and bits as they are. */
 typedef struct scl_run {
   const scl_flow_block *block;
   size_t start; /* of the run in the block */
@@ -95,6 +102,9 @@ typedef struct scl_run {
 typedef scl_status (*scl_run_visit)(void *context, const scl_run *run, scl_error *error);
 scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit, void *context,
                                  scl_error *error);
+/* The flow in the form that such walks make and keep: features that take two values are bits,
+ * whatever the allowance, so that no result depends on it. */
+scl_flow scl_problem_flow(const scl_training *training);
 /* Staged rows and targets, without features. */
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
                                  scl_error *error);
@@ -117,6 +127,10 @@ scl_status scl_problem_responses(const scl_problem *problem, double *targets, do
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error);
 scl_status scl_problem_reweighted(const scl_problem *problem, const double *weights,
                                   scl_normal *out, scl_error *error);
+/* Coordinates for the penalty a'a or a'Ga, made once; *out = NULL where there are none,
+ * as of float32 features, whose rounding would outweigh a small lambda. The sums are there. */
+scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
+                               scl_error *error);
 /* Means of features and targets in s->totals, by a walk where the sums were not made. */
 scl_status scl_problem_means(solve_context *s, scl_error *error);
 

@@ -225,7 +225,7 @@ static scl_status skip_block(void *context, const scl_flow_block *block, scl_err
 static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept,
                             scl_error *error) {
   scl_training *training = s->training;
-  const scl_flow *flow = &training->flow;
+  const scl_flow walked = scl_problem_flow(training), *flow = &walked;
   scl_status status = SCL_STATUS_OK;
   *kept = NULL;
   if (flow->map == NULL || scl_flow_entries(flow) > 0 || !flow->source->random_access)
@@ -255,8 +255,7 @@ static scl_status show_kept(const scl_problem *problem, const scl_keep *kept,
     status = scl_fail_memory(error, rows->count * (count * size + c * sizeof *y), "a minibatch");
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->count; i++) {
     const double *own;
-    const char *features = scl_keep_row(kept, rows->index[i], &own);
-    memcpy(phi + i * count * size, features + first * size, count * size);
+    scl_keep_row(kept, rows->index[i], first, count, phi + i * count * size, &own);
     if (own != NULL) memcpy(y + i * c, own, c * sizeof *y);
   }
   narrowing n = {.show = {.problem = problem, .flow = flow, .visit = visit, .context = context},

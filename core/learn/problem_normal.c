@@ -1,5 +1,5 @@
 /* Normal equations: the sums of all groups are made once, and a problem sees the sum over its
- * groups without another matrix being made; with row weights of the solver's own, sums of their
+ * groups, of large ones without another matrix being made; with row weights of the solver's own, sums of their
  * own. */
 #include "learn/problem_internal.h"
 #include "plugin/tables.h"
@@ -18,6 +18,21 @@ static scl_status reserve_totals(solve_context *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* A solver goes through its matrix several times a lambda: a sum of several small ones is made
+ * once, where there is room. */
+static const double SMALL_BYTES = 32e6;
+
+static void add_up(solve_context *s, size_t parts) {
+  scl_symmetric *sum;
+  const size_t order = scl_symmetric_order(s->moment);
+  if (parts < 2 || scl_symmetric_bytes((double)order) > SMALL_BYTES ||
+      scl_symmetric_create(order, &sum, NULL) != SCL_STATUS_OK)
+    return;
+  scl_service_symmetric.copy(s->moment, sum);
+  scl_symmetric_destroy(s->moment);
+  s->moment = sum;
+}
+
 /* s->moment and s->totals from sums, of all groups but `without`. */
 static scl_status combine(solve_context *s, const scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
@@ -34,6 +49,7 @@ static scl_status combine(solve_context *s, const scl_sums *sums, long without, 
   scl_sums_total(sums, without, centre, &s->totals);
   SCL_TRY(scl_symmetric_combine(sums->features, s->parts, count, centre ? -s->totals.total : 0,
                                 centre ? s->totals.mean_phi : NULL, &s->moment, error));
+  add_up(s, count);
   s->have_totals = true;
   return SCL_STATUS_OK;
 }
@@ -69,12 +85,44 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
                            ratio, &few->sums, error);
 }
 
+scl_status scl_training_reduce(scl_training *training, scl_penalty penalty, const scl_reduced **out,
+                               scl_error *error) {
+  const bool rkhs = penalty == SCL_PENALTY_RKHS;
+  const scl_symmetric *gram = NULL;
+  *out = NULL;
+  if (training->sums->codes == NULL || training->flow.dtype == SCL_DTYPE_FLOAT32)
+    return SCL_STATUS_OK;
+  if (rkhs) SCL_TRY(scl_training_gram(training, &gram, error));
+  pthread_mutex_lock(&training->lock);
+  scl_status status = SCL_STATUS_OK;
+  if (training->reduced[rkhs] == NULL && !training->irreducible[rkhs])
+    status = scl_reduced_create(training->sums, gram, &training->reduced[rkhs], error);
+  training->irreducible[rkhs] = status == SCL_STATUS_OK && training->reduced[rkhs] == NULL;
+  *out = training->reduced[rkhs];
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+static scl_status offer_fewer(solve_context *s, scl_error *error) {
+  if (!s->may_reduce) return SCL_STATUS_OK;
+  SCL_TRY(scl_training_reduce(s->training, s->penalty, &s->offered, error));
+  if (s->offered == NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "the normal equations of %zu features are handed out as those of %zu",
+                  s->problem.features, s->offered->order);
+}
+
+static const scl_sums *sums_of(const solve_context *s) {
+  return s->reduced != NULL ? s->reduced->sums : s->training->sums;
+}
+
 scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   solve_context *s = context_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(ensure_sums(s->training, error));
-  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, s->training->sums, s->without, error));
+  SCL_TRY(offer_fewer(s, error));
+  if (s->moment == NULL || s->reweighted) SCL_TRY(combine(s, sums_of(s), s->without, error));
   s->reweighted = false;
   s->progress.rows += (double)problem->rows;
   hand_out(s, out);
@@ -90,6 +138,25 @@ typedef struct reweighting {
   scl_reducer reducer;
 } reweighting;
 
+/* Rows of bits, as numbers. */
+static scl_status add_spread(scl_sums *part, const scl_flow *flow, const scl_flow_block *block,
+                             const scl_run *run, scl_error *error) {
+  const size_t rows = run->rows.count, d = scl_flow_features(flow),
+               size = scl_dtype_size(flow->dtype);
+  scl_flow_block spread = *block;
+  void *phi = scl_allocate_array(rows * d + 1, size);
+  if (phi == NULL) return scl_fail_memory(error, rows * d * size, "rows of features");
+  scl_flow_fill(flow, block, run->start, rows, phi);
+  spread.bits = NULL;
+  spread.phi = phi;
+  spread.phi_stride = (ptrdiff_t)d;
+  spread.y += run->start * part->targets;
+  spread.weights += run->start;
+  const scl_status status = scl_sums_add(part, flow, &spread, 0, 0, rows, error);
+  scl_release(phi);
+  return status;
+}
+
 static scl_status reweight_run(void *context, const scl_run *run, scl_error *error) {
   reweighting *r = context;
   scl_flow_block block = *run->block;
@@ -97,6 +164,7 @@ static scl_status reweight_run(void *context, const scl_run *run, scl_error *err
   SCL_TRY(scl_reducer_at(&r->reducer, block.first, &part, error));
   block.weights = r->room;
   memcpy(r->room + run->start, r->weights + run->rows.first, run->rows.count * sizeof *r->room);
+  if (block.bits != NULL) return add_spread(part, r->flow, &block, run, error);
   return scl_sums_add(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);
 }
 

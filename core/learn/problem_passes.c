@@ -4,6 +4,11 @@
 #include "learn/problem_internal.h"
 #include <string.h>
 
+/* Dense rows of a sweep that are multiplied at a time: about SWEEP_BYTES of them, a multiple of
+ * SWEEP_ROWS, after which thin adjoints add their sums in float64 anyway. */
+enum { SWEEP_ROWS = 256 };
+static const double SWEEP_BYTES = 4e6;
+
 typedef struct passing passing;
 struct passing {
   const scl_problem *problem;
@@ -11,6 +16,10 @@ struct passing {
   double *out;      /* products: n x k */
   size_t k;
   scl_thin product; /* a, packed */
+  /* Features that take two values: the higher less the lower, the lower (D each), and Phi a of
+   * bits. NULL: they are dense numbers or sparse. */
+  double *gap, *low;
+  scl_bits_product bits;
   scl_reducer reducer;
   scl_turn turn; /* sweeps */
   void *context;
@@ -45,14 +54,14 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
 typedef struct adjoint_part {
   scl_thin thin; /* dense rows */
   double *sum;   /* D x k: sparse rows, and merged parts */
+  double *ones;  /* bits: D x k sums of B' r, then k of 1'r; NULL: no bits */
 } adjoint_part;
 
 static void close_part(void *context, void *part) {
   adjoint_part *p = part;
   (void)context;
   scl_thin_close(&p->thin);
-  scl_release(p->sum);
-  scl_release(p);
+  SCL_RELEASE(p->sum, p->ones, p);
 }
 
 static scl_status open_part(void *context, void **part, scl_error *error) {
@@ -63,6 +72,9 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
   if ((p->sum = scl_allocate_zero(bytes)) == NULL)
     status = scl_fail_memory(error, bytes, "a sum over rows");
+  if (status == SCL_STATUS_OK && pass->gap != NULL &&
+      (p->ones = scl_allocate_zero(bytes + pass->k * sizeof(double))) == NULL)
+    status = scl_fail_memory(error, bytes, "a sum over rows");
   if (status == SCL_STATUS_OK && scl_flow_entries(flow_of(pass->problem)) == 0)
     status = scl_thin_open(flow_of(pass->problem)->dtype, d, NULL, pass->k, &p->thin, error);
   if (status == SCL_STATUS_OK)
@@ -72,8 +84,20 @@ static scl_status open_part(void *context, void **part, scl_error *error) {
   return status;
 }
 
-/* What the dense rows gave goes to the sum. */
+/* Phi' r = gap B' r + low 1' r goes to the sum. */
+static void collect_bits(const passing *pass, adjoint_part *p) {
+  const size_t d = pass->problem->features, k = pass->k;
+  const double *total = p->ones + d * k;
+  for (size_t j = 0; j < d; j++)
+    for (size_t q = 0; q < k; q++)
+      p->sum[j * k + q] += pass->gap[j] * p->ones[j * k + q] + pass->low[j] * total[q];
+  SCL_RELEASE(p->ones);
+  p->ones = NULL;
+}
+
+/* What the dense rows and the bits gave goes to the sum. */
 static void collect(const passing *pass, adjoint_part *p) {
+  if (p->ones != NULL) collect_bits(pass, p);
   if (scl_flow_entries(flow_of(pass->problem)) == 0) scl_thin_collect(&p->thin, p->sum);
   scl_thin_close(&p->thin);
 }
@@ -91,7 +115,10 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
 
 /* ------------------------------------------------------------ one run of rows */
 
-static scl_status multiply(const passing *p, const scl_rows *rows, double *out, scl_error *error) {
+static scl_status multiply(const passing *p, const scl_run *run, double *out, scl_error *error) {
+  const scl_rows *rows = &run->rows;
+  if (run->block->bits != NULL)
+    return scl_bits_multiply(&p->bits, run->block->bits, run->start, rows->count, out, error);
   if (rows->entries == 0)
     return scl_thin_product(&p->product, rows->count, rows->features.data,
                             rows->features.row_stride, out, error);
@@ -104,6 +131,13 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
   void *part;
   SCL_TRY(scl_reducer_at(&p->reducer, run->block->first, &part, error));
   adjoint_part *sum = part;
+  if (run->block->bits != NULL) {
+    double *total = sum->ones + p->problem->features * p->k;
+    for (size_t i = 0; i < rows->count * p->k; i++)
+      total[i % p->k] += r[i];
+    return scl_bits_adjoint(run->block->bits, run->start, rows->count, r, p->k, sum->ones, p->k,
+                            error);
+  }
   if (rows->entries == 0)
     return scl_thin_adjoint(&sum->thin, rows->count, rows->features.data, rows->features.row_stride,
                             r, error);
@@ -113,7 +147,7 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
 
 static scl_status product_run(void *context, const scl_run *run, scl_error *error) {
   const passing *p = context;
-  return multiply(p, &run->rows, p->out + run->rows.first * p->k, error);
+  return multiply(p, run, p->out + run->rows.first * p->k, error);
 }
 
 static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
@@ -123,7 +157,7 @@ static scl_status adjoint_run(void *context, const scl_run *run, scl_error *erro
 
 static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, scl_error *error) {
   solve_context *s = context_of(p->problem);
-  SCL_TRY(multiply(p, &run->rows, scores, error));
+  SCL_TRY(multiply(p, run, scores, error));
   s->visiting = true;
   const scl_status turned = p->turn(p->context, &run->rows, scores, error);
   s->visiting = false;
@@ -131,23 +165,86 @@ static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, s
   return add_adjoint(p, run, scores, error);
 }
 
+/* Rows at .. at+count-1 of a run. */
+static scl_run part_of(const passing *p, const scl_run *run, size_t at, size_t count) {
+  scl_run part = *run;
+  part.start += at;
+  part.rows.first += at;
+  part.rows.count = part.rows.features.rows = count;
+  part.rows.targets += at * p->problem->targets;
+  part.rows.index += at;
+  if (part.rows.weights != NULL) part.rows.weights += at;
+  part.rows.features.data = scl_flow_row(flow_of(p->problem), part.block, part.start);
+  return part;
+}
+
+/* Dense features of so many rows stay in the cache from the product to the adjoint. */
+static size_t sweep_rows(const passing *p, const scl_run *run) {
+  const double row =
+      (double)p->problem->features * (double)scl_dtype_size(flow_of(p->problem)->dtype);
+  const double fit = SWEEP_BYTES / row / SWEEP_ROWS;
+  if (run->block->bits != NULL || run->rows.entries > 0) return run->rows.count;
+  return fit < 1 ? SWEEP_ROWS : fit > 64 ? 64 * SWEEP_ROWS : (size_t)fit * SWEEP_ROWS;
+}
+
 static scl_status sweep_run(void *context, const scl_run *run, scl_error *error) {
   passing *p = context;
-  const size_t numbers = run->rows.count * p->k;
+  const size_t rows = run->rows.count, most = scl_min(sweep_rows(p, run), rows),
+               numbers = most * p->k;
   double *scores = scl_allocate_array(numbers + 1, sizeof *scores);
   if (scores == NULL) return scl_fail_memory(error, numbers * sizeof *scores, "scores of a block");
-  const scl_status status = sweep_scores(p, run, scores, error);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = 0; status == SCL_STATUS_OK && at < rows; at += most) {
+    const scl_run part = most == rows ? *run : part_of(p, run, at, scl_min(most, rows - at));
+    status = sweep_scores(p, &part, scores, error);
+  }
   scl_release(scores);
   return status;
 }
 
 /* ------------------------------------------------------------ one pass */
 
-/* p->product for rows of the flow. */
+/* The two values of each feature, where the rows may come as bits. */
+static scl_status open_bits(passing *p, scl_error *error) {
+  const scl_flow *flow = flow_of(p->problem);
+  const size_t d = p->problem->features;
+  if (!scl_flow_has_bits(flow)) return SCL_STATUS_OK;
+  p->gap = scl_allocate_array(2 * d + 1, sizeof *p->gap);
+  if (p->gap == NULL) return scl_fail_memory(error, 2 * d * sizeof *p->gap, "values of features");
+  p->low = p->gap + d;
+  scl_map_low_and_high(flow->map, p->low, p->gap);
+  for (size_t j = 0; j < d; j++)
+    p->gap[j] -= p->low[j];
+  return SCL_STATUS_OK;
+}
+
+/* Phi a = B (gap o a) + 1 low'a. */
+static scl_status open_bits_product(passing *p, scl_error *error) {
+  const size_t d = p->problem->features, k = p->k;
+  double *scaled = scl_allocate_zero((d + 1) * k * sizeof *scaled), *base = scaled + d * k;
+  if (scaled == NULL) return scl_fail_memory(error, d * k * sizeof *scaled, "coefficients of bits");
+  for (size_t j = 0; j < d; j++)
+    for (size_t q = 0; q < k; q++) {
+      scaled[j * k + q] = p->gap[j] * p->in[j * k + q];
+      base[q] += p->low[j] * p->in[j * k + q];
+    }
+  const scl_status status = scl_bits_product_open(d, scaled, base, k, &p->bits, error);
+  scl_release(scaled);
+  return status;
+}
+
+/* p->product for rows of the flow, and p->bits. */
 static scl_status open_product(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
   if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
+  if (p->gap != NULL) return open_bits_product(p, error);
   return scl_thin_open(flow->dtype, p->problem->features, p->in, p->k, &p->product, error);
+}
+
+static void close_pass(passing *p) {
+  scl_thin_close(&p->product);
+  scl_bits_product_close(&p->bits);
+  scl_release(p->gap);
 }
 
 /* out (D x k) = what the visits add up. */
@@ -168,9 +265,10 @@ scl_status scl_problem_product(const scl_problem *problem, const double *a, size
                                scl_error *error) {
   passing p = {.problem = problem, .in = a, .out = out, .k = k};
   SCL_TRY(scl_problem_enter(problem, "product", error));
-  SCL_TRY(open_product(&p, error));
-  const scl_status status = scl_problem_walk_runs(problem, product_run, &p, error);
-  scl_thin_close(&p.product);
+  scl_status status = open_bits(&p, error);
+  if (status == SCL_STATUS_OK) status = open_product(&p, error);
+  if (status == SCL_STATUS_OK) status = scl_problem_walk_runs(problem, product_run, &p, error);
+  close_pass(&p);
   return status;
 }
 
@@ -178,15 +276,19 @@ scl_status scl_problem_adjoint(const scl_problem *problem, const double *r, size
                                scl_error *error) {
   passing p = {.problem = problem, .in = r, .k = k};
   SCL_TRY(scl_problem_enter(problem, "adjoint", error));
-  return sum_pass(&p, adjoint_run, out, error);
+  scl_status status = open_bits(&p, error);
+  if (status == SCL_STATUS_OK) status = sum_pass(&p, adjoint_run, out, error);
+  close_pass(&p);
+  return status;
 }
 
 scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t k, scl_turn turn,
                              void *context, double *out, scl_error *error) {
   passing p = {.problem = problem, .in = a, .k = k, .turn = turn, .context = context};
   SCL_TRY(scl_problem_enter(problem, "sweep", error));
-  SCL_TRY(open_product(&p, error));
-  const scl_status status = sum_pass(&p, sweep_run, out, error);
-  scl_thin_close(&p.product);
+  scl_status status = open_bits(&p, error);
+  if (status == SCL_STATUS_OK) status = open_product(&p, error);
+  if (status == SCL_STATUS_OK) status = sum_pass(&p, sweep_run, out, error);
+  close_pass(&p);
   return status;
 }

@@ -14,17 +14,23 @@ size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, siz
 
 /* ------------------------------------------------------------ walks */
 
+scl_flow scl_problem_flow(const scl_training *training) {
+  scl_flow flow = training->flow;
+  flow.bits = scl_flow_has_bits(&flow);
+  return flow;
+}
+
 /* From memory where the blocks are kept; else from the rows, keeping them where they fit. */
 static scl_status walk_blocks(scl_training *training, scl_flow_visit visit, void *context,
                               scl_error *error) {
+  const scl_flow flow = scl_problem_flow(training);
   scl_status status = SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   const scl_keep *kept = training->kept;
-  if (kept == NULL &&
-      (training->keeps_no_more || !scl_keep_fits(&training->flow, training->allowance))) {
-    status = scl_flow_walk(&training->flow, true, visit, context, error);
+  if (kept == NULL && (training->keeps_no_more || !scl_keep_fits(&flow, training->allowance))) {
+    status = scl_flow_walk(&flow, true, visit, context, error);
   } else if (kept == NULL) {
-    status = scl_keep_create(&training->flow, visit, context, &training->kept, error);
+    status = scl_keep_create(&flow, visit, context, &training->kept, error);
     training->keeps_no_more = status == SCL_STATUS_OK && training->kept == NULL;
   }
   pthread_mutex_unlock(&training->lock);
@@ -62,6 +68,7 @@ static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t st
                    .targets = block->y + start * problem->targets,
                    .weights = block->weights == NULL ? NULL : block->weights + start,
                    .index = r->index + start};
+  if (block->bits != NULL) return rows;
   if (block->entries == 0) {
     rows.features.data = scl_flow_row(flow, block, start);
     return rows;
@@ -95,6 +102,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
   if (r.index == NULL) return scl_fail_memory(error, rows * sizeof *r.index, "row numbers");
   const scl_status status = walk_blocks(s->training, visit_runs, &r, error);
   s->progress.rows += (double)r.seen;
+  if (status == SCL_STATUS_OK) s->picked += (double)rows;
   scl_release(r.index);
   return status;
 }
@@ -106,7 +114,7 @@ scl_status scl_problem_walk_runs(const scl_problem *problem, scl_run_visit visit
 static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
   const scl_dtype dtype = show->problem->dtype;
   const size_t d = run->rows.features.cols;
-  if (run->block->entries > 0) {
+  if (run->block->entries > 0 || run->block->bits != NULL) {
     scl_flow shown = *show->flow;
     shown.dtype = dtype;
     scl_flow_fill(&shown, run->block, run->start + at, count, show->room);
@@ -145,7 +153,8 @@ static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *
 scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
   const bool sparse = run->block->entries > 0;
   const bool as_they_are =
-      sparse ? show->problem->entries > 0 : show->problem->dtype == show->flow->dtype;
+      sparse ? show->problem->entries > 0
+             : run->block->bits == NULL && show->problem->dtype == show->flow->dtype;
   return as_they_are
              ? scl_problem_visit(show->problem, show->visit, show->context, &run->rows, error)
              : show_converted(show, run, error);

@@ -60,6 +60,30 @@ static scl_status no_minibatch(const scl_problem *problem, uint64_t seed, uint64
   return refuse(error);
 }
 
+static scl_status no_hold_out(const scl_problem *problem, double share, uint64_t seed,
+                              size_t *count, scl_error *error) {
+  (void)problem, (void)share, (void)seed, (void)count;
+  return refuse(error);
+}
+static scl_status no_held(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
+                          void *context, scl_error *error) {
+  (void)problem, (void)first, (void)count, (void)visit, (void)context;
+  return refuse(error);
+}
+
+void scl_problem_refuse_rows(scl_problem *problem) {
+  problem->responses = no_responses;
+  problem->walk = no_walk;
+  problem->dual = no_dual;
+  problem->product = no_product;
+  problem->adjoint = no_product;
+  problem->sweep = no_sweep;
+  problem->reweighted = no_reweighted;
+  problem->minibatch = no_minibatch;
+  problem->hold_out = no_hold_out;
+  problem->held = no_held;
+}
+
 static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
   const scl_quadratic *form = form_of(problem);
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
@@ -99,25 +123,19 @@ double scl_squared_loss(const scl_symmetric *gram, const double *right, const do
 
 static scl_problem problem_of(const scl_quadratic *form) {
   const size_t d = scl_symmetric_order(form->gram);
-  return (scl_problem){.head = SCL_HEAD(scl_problem),
-                       .host = scl_host_get(),
-                       .rows = (size_t)form->total,
-                       .features = d,
-                       .targets = form->targets,
-                       .parameters = d,
-                       .has_kernel = 1,
-                       .warm = form->start != NULL,
-                       .responses = no_responses,
-                       .walk = no_walk,
-                       .normal = normal,
-                       .dual = no_dual,
-                       .gram = gram,
-                       .product = no_product,
-                       .adjoint = no_product,
-                       .sweep = no_sweep,
-                       .reweighted = no_reweighted,
-                       .minibatch = no_minibatch,
-                       .progress = progress};
+  scl_problem problem = {.head = SCL_HEAD(scl_problem),
+                         .host = scl_host_get(),
+                         .rows = (size_t)form->total,
+                         .features = d,
+                         .targets = form->targets,
+                         .parameters = d,
+                         .has_kernel = 1,
+                         .warm = form->start != NULL,
+                         .normal = normal,
+                         .gram = gram,
+                         .progress = progress};
+  scl_problem_refuse_rows(&problem);
+  return problem;
 }
 
 scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,

@@ -19,6 +19,9 @@ typedef struct scl_quadratic {
 scl_status scl_quadratic_solve(const scl_quadratic *form, const scl_instance *solver, scl_fit *fit,
                                scl_error *error);
 
+/* A problem whose verbs for rows answer SCL_STATUS_UNSUPPORTED. */
+void scl_problem_refuse_rows(scl_problem *problem);
+
 /* (square - 2 b'right + b'gram b)/total, summed over targets; NaN where there is no memory. */
 double scl_squared_loss(const scl_symmetric *gram, const double *right, const double *square,
                         double total, size_t targets, const double *b);

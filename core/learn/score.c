@@ -4,6 +4,7 @@
 #include "base/profile.h"
 #include "learn/labels.h"
 #include "plugin/solver.h"
+#include "rows/level_rows.h"
 #include "rows/reduce.h"
 #include <math.h>
 #include <string.h>
@@ -26,11 +27,13 @@ typedef struct multiplier {
   double *a;
   size_t k;
   scl_thin thin; /* dense features */
+  scl_level_tables tables;
 } multiplier;
 
 static void close_multiplier(multiplier *m) {
   scl_release(m->a);
   scl_thin_close(&m->thin);
+  scl_level_tables_close(&m->tables);
 }
 
 /* Takes `a` over. */
@@ -68,22 +71,45 @@ static double *stack(const scl_candidate *candidates, size_t count, size_t d, si
 
 typedef struct deciding {
   multiplier by;
+  scl_level_rows *levels; /* NULL: all features are made */
   const scl_matrix *intercept;
   scl_matrix *out;
 } deciding;
 
+static scl_status multiply_block(deciding *d, const scl_flow_block *block, double *scores,
+                                 scl_error *error) {
+  bool by_levels = false;
+  if (d->levels != NULL) {
+    SCL_TRY(scl_level_rows_find(d->levels, block, &by_levels, error));
+    if (by_levels)
+      return scl_level_rows_multiply(d->levels, &d->by.tables, d->by.a, d->by.k, 0, block->count,
+                                     scores, error);
+    SCL_TRY(scl_flow_make_features(block, error));
+  }
+  return multiply(&d->by, block, 0, block->count, scores, error);
+}
+
 static scl_status decide_block(void *context, const scl_flow_block *block, scl_error *error) {
-  const deciding *d = context;
+  deciding *d = context;
   const size_t c = d->by.k;
   double *scores = scl_allocate_array(block->count * c + 1, sizeof *scores);
   if (scores == NULL) return scl_fail_memory(error, block->count * c * sizeof *scores, "decisions");
-  const scl_status status = multiply(&d->by, block, 0, block->count, scores, error);
+  const scl_status status = multiply_block(d, block, scores, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < block->count; i++) {
     double *row = scl_matrix_row(d->out, block->first + block->place[i]);
     for (size_t j = 0; j < c; j++)
       row[j] = scores[i * c + j] + (d->intercept == NULL ? 0 : scl_matrix_get(d->intercept, 0, j));
   }
   scl_release(scores);
+  return status;
+}
+
+static scl_status decide_all(const scl_flow *rows, deciding *d, scl_error *error) {
+  scl_flow flow = *rows;
+  SCL_TRY(scl_level_rows_create(&flow, &d->levels, error));
+  flow.late = d->levels != NULL;
+  const scl_status status = scl_flow_walk(&flow, true, decide_block, d, error);
+  scl_level_rows_destroy(d->levels);
   return status;
 }
 
@@ -103,7 +129,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   deciding d = {.intercept = intercept, .out = out};
   scl_status status =
       open_multiplier(flow, stack(&candidate, 1, coefficients->rows, c), c, &d.by, error);
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(flow, true, decide_block, &d, error);
+  if (status == SCL_STATUS_OK) status = decide_all(flow, &d, error);
   close_multiplier(&d.by);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
@@ -210,7 +236,9 @@ struct judging {
   multiplier *by; /* a group: D x (count c); NULL where the candidates are models */
   const scl_candidate *candidates;
   judge row;
-  scl_reducer reducer; /* for tally_row */
+  scl_level_rows *levels; /* NULL: all features are made */
+  bool by_levels;         /* those of this block are not made */
+  scl_reducer reducer;    /* for tally_row */
   scl_tally *tallies;
   double *used;                    /* c */
   scl_matrix *decisions, *targets; /* for keep_row */
@@ -264,6 +292,9 @@ static void keep_row(const judging *job, size_t group, size_t row, const double 
 static scl_status decide_group(const judging *job, const scl_flow_block *block, size_t group,
                                size_t start, size_t rows, double *out, scl_error *error) {
   const ptrdiff_t stride = (ptrdiff_t)(job->count * job->c);
+  if (job->by_levels)
+    return scl_level_rows_multiply(job->levels, &job->by[group].tables, job->by[group].a,
+                                   job->count * job->c, start, rows, out, error);
   if (job->by != NULL) return multiply(&job->by[group], block, start, rows, out, error);
   for (size_t k = 0; k < job->count; k++)
     SCL_TRY(scl_model_decide(job->candidates[group * job->count + k].model, job->flow, block, start,
@@ -290,6 +321,10 @@ static scl_status judge_block(void *context, const scl_flow_block *block, scl_er
   void *part = NULL;
   if (job->row == tally_row) SCL_TRY(scl_reducer_at(&job->reducer, block->first, &part, error));
   job->tallies = part;
+  if (job->levels != NULL) {
+    SCL_TRY(scl_level_rows_find(job->levels, block, &job->by_levels, error));
+    if (!job->by_levels) SCL_TRY(scl_flow_make_features(block, error));
+  }
   double *decisions = scl_allocate_array(numbers + 1, sizeof *decisions);
   if (decisions == NULL)
     return scl_fail_memory(error, numbers * sizeof *decisions, "decisions of a block");
@@ -311,10 +346,15 @@ static scl_status open_multipliers(judging *job, scl_error *error) {
 }
 
 static scl_status judge_all(judging *job, scl_error *error) {
+  scl_flow flow = *job->flow;
   scl_status status = open_multipliers(job, error);
+  if (status == SCL_STATUS_OK && job->by != NULL)
+    status = scl_level_rows_create(&flow, &job->levels, error);
+  flow.late = job->levels != NULL;
   const size_t mark = scl_profile_enter("judging");
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(job->flow, true, judge_block, job, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&flow, true, judge_block, job, error);
   scl_profile_leave(mark, 0, 0);
+  scl_level_rows_destroy(job->levels);
   for (size_t g = 0; job->by != NULL && g < job->groups; g++)
     close_multiplier(&job->by[g]);
   scl_release(job->by);

@@ -89,12 +89,13 @@ scl_status scl_watched_solve(scl_training *training, const scl_instance *solver,
 
 /* ------------------------------------------------------------ models */
 
-scl_status scl_watched_fit(scl_training *training, scl_instance *solver, scl_watch *watch,
-                           scl_fit *fit, scl_model **out, scl_error *error) {
+scl_status scl_watched_fit(scl_training *training, scl_instance *solver, const double *values,
+                           size_t count, scl_watch *watch, scl_fit *fits, scl_model **out,
+                           scl_error *error) {
   watched w;
   SCL_TRY(open_watched(&w, training, solver, watch, error));
   const scl_problem shown = w.s.problem;
-  const scl_status status = scl_model_fit_problem(&w.s, solver, fit, out, error);
+  const scl_status status = scl_model_fit_problem(&w.s, solver, values, count, fits, out, error);
   leave_solver(&w, &shown);
   scl_problem_close(&w.s);
   return status;

@@ -30,8 +30,9 @@ scl_status scl_watched_solve(scl_training *training, const scl_instance *solver,
                              const double *values, size_t count, scl_watch *watch, scl_fit *fits,
                              scl_error *error);
 /* As scl_model_fit on all rows. */
-scl_status scl_watched_fit(scl_training *training, scl_instance *solver, scl_watch *watch,
-                           scl_fit *fit, scl_model **out, scl_error *error);
+scl_status scl_watched_fit(scl_training *training, scl_instance *solver, const double *values,
+                           size_t count, scl_watch *watch, scl_fit *fits, scl_model **out,
+                           scl_error *error);
 /* As scl_model_load, from arrays in guarded memory that ends with the call. */
 scl_status scl_watched_load(scl_instance *solver, const scl_array_archive *archive, size_t features,
                             size_t targets, scl_dtype dtype, scl_model **out, scl_error *error);

@@ -63,17 +63,16 @@ static void push_tale(lua_State *L, const scl_watch *watch) {
 static scl_status run(scl_lua_training *t, scl_instance *solver, const double *values, size_t count,
                       scl_watch *watch, scl_lua_fits *f, scl_error *error) {
   if (scl_solver_makes_models(solver))
-    return scl_watched_fit(t->engine, solver, watch, f->list, f->models, error);
+    return scl_watched_fit(t->engine, solver, values, count, watch, f->list, f->models, error);
   return scl_watched_solve(t->engine, solver, values, count, watch, f->list, error);
 }
 
 static void push_fits(lua_State *L, scl_lua_fits *f, size_t count) {
   f->count = count;
-  f->groups = 1;
   lua_createtable(L, (int)count, 0);
   for (size_t k = 0; k < count; k++) {
     scl_lua_push_fit(L, &f->list[k]);
-    if (f->models[0] != NULL) scl_lua_push_fit_model(L, &f->models[0], 0);
+    if (f->models[k] != NULL) scl_lua_push_fit_model(L, &f->models[k], 0);
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
 }

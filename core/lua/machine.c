@@ -4,7 +4,10 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "data/input.h"
 #include "lua/call.h"
+#include "map/map.h"
+#include "rows/level_sums.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))
@@ -42,6 +45,62 @@ static int ceiling_features(lua_State *L) {
   return 1;
 }
 
+/* core.ceiling_rates(n) -> potrf (operations), memory (bytes read), counts (products of bits), each
+ * a second */
+static int ceiling_rates(lua_State *L) {
+  scl_rates rates;
+  scl_error error = {0};
+  scl_lua_check(L, scl_ceiling_rates(scl_lua_check_size(L, 1, 1, 10000, "n"), &rates, &error),
+                &error);
+  lua_pushnumber(L, rates.potrf);
+  lua_pushnumber(L, rates.memory);
+  lua_pushnumber(L, rates.counts);
+  return 3;
+}
+
+/* core.ceiling_gram(rows, features) -> seconds of float32 numbers, of the same by OpenBLAS's ssyrk,
+ * seconds of bits */
+static int ceiling_gram(lua_State *L) {
+  scl_gram_seconds seconds;
+  scl_error error = {0};
+  scl_lua_check(L,
+                scl_ceiling_gram(scl_lua_check_size(L, 1, 1, 1 << 24, "rows"),
+                                 scl_lua_check_size(L, 2, 1, 1 << 16, "features"), &seconds,
+                                 &error),
+                &error);
+  lua_pushnumber(L, seconds.numbers);
+  lua_pushnumber(L, seconds.openblas);
+  lua_pushnumber(L, seconds.bits);
+  return 3;
+}
+
+static scl_status read_all(scl_input *input, double *bytes, scl_error *error) {
+  enum { SOME = 1 << 18 };
+  char *text = scl_allocate(SOME);
+  scl_status status = text == NULL ? scl_fail_memory(error, SOME, "text") : SCL_STATUS_OK;
+  size_t got = 1;
+  for (*bytes = 0; status == SCL_STATUS_OK && got > 0; *bytes += (double)got)
+    status = scl_input_read(input, text, SOME, &got, error);
+  scl_release(text);
+  return status;
+}
+
+/* core.ceiling_file(path) -> seconds to read and unpack a file, bytes */
+static int ceiling_file(lua_State *L) {
+  scl_input *input = NULL;
+  scl_error error = {0};
+  double bytes = 0;
+  const char *path = scl_lua_check_path(L, 1);
+  const double began = scl_progress_clock();
+  scl_status status = scl_input_open(path, &input, &error);
+  if (status == SCL_STATUS_OK) status = read_all(input, &bytes, &error);
+  scl_input_close(input);
+  scl_lua_check(L, status, &error);
+  lua_pushnumber(L, scl_progress_clock() - began);
+  lua_pushnumber(L, bytes);
+  return 2;
+}
+
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
   lua_pushinteger(L, (lua_Integer)scl_allocated());
@@ -51,6 +110,27 @@ static int memory(lua_State *L) {
 
 static int instruction_set(lua_State *L) {
   lua_pushstring(L, scl_loops_get()->name);
+  return 1;
+}
+
+/* core.bits([use]) -> whether features that take two values are kept as bits, how they are counted */
+static int bits(lua_State *L) {
+  if (!lua_isnoneornil(L, 1)) {
+    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    scl_map_use_bits(lua_toboolean(L, 1));
+  }
+  lua_pushboolean(L, scl_map_uses_bits());
+  lua_pushstring(L, scl_bits_way());
+  return 2;
+}
+
+/* core.levels([use]) -> whether columns of few values are summed by their values */
+static int levels(lua_State *L) {
+  if (!lua_isnoneornil(L, 1)) {
+    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    scl_level_sums_use(lua_toboolean(L, 1));
+  }
+  lua_pushboolean(L, scl_level_sums_used());
   return 1;
 }
 
@@ -72,8 +152,11 @@ static int interrupt(lua_State *L) {
 }
 
 void scl_lua_open_machine(lua_State *L) {
-  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6});
+  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6},
+                {"ceiling_rates", ceiling_rates, 1}, {"ceiling_gram", ceiling_gram, 2},
+                {"ceiling_file", ceiling_file, 1});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
-                    {"instruction_set", instruction_set}, {"clock", monotonic},
-                    {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
+                    {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
+                    {"clock", monotonic}, {"fail_allocation_after", fail_allocation_after},
+                    {"interrupt", interrupt});
 }

@@ -120,10 +120,10 @@ typedef scl_lua_fits fits;
 
 static void release_fits(void *pointer) {
   fits *f = pointer;
-  for (size_t k = 0; k < f->count; k++)
+  for (size_t k = 0; k < f->count; k++) {
     scl_fit_release(&f->list[k]);
-  for (size_t i = 0; i < f->groups; i++)
-    scl_model_destroy(f->models[i]);
+    scl_model_destroy(f->models[k]);
+  }
   SCL_RELEASE(f->models, f->list, f);
 }
 
@@ -136,7 +136,7 @@ fits *scl_lua_new_fits(lua_State *L, size_t groups, size_t each) {
   }
   *slot = f;
   f->list = scl_allocate_zero((groups * each + 1) * sizeof *f->list);
-  f->models = scl_allocate_zero((groups + 1) * sizeof *f->models);
+  f->models = scl_allocate_zero((groups * each + 1) * sizeof *f->models);
   if (f->list == NULL || f->models == NULL) luaL_error(L, "not enough memory for solutions");
   return f;
 }
@@ -208,10 +208,6 @@ static int solve(lua_State *L) {
   scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
   scl_error error = {0};
   const bool models = scl_solver_makes_models(solver);
-  if (models) {
-    lua_pushnil(L);
-    lua_replace(L, 4);
-  }
   const solving s = read_solving(L, t);
   fits *f = scl_lua_new_fits(L, s.groups, s.each);
   const size_t before = scl_allocated();
@@ -220,16 +216,15 @@ static int solve(lua_State *L) {
                                           f->list, f->models, &error),
                 &error);
   f->count = s.groups * s.each;
-  f->groups = s.groups;
   const size_t now = scl_allocated(), grown = now > before ? now - before : 0,
-               bytes = models ? grown / s.groups : 0;
+               bytes = models ? grown / f->count : 0;
   if (!models) scl_lua_account(L, grown); /* sums and blocks of features that the training keeps */
   lua_createtable(L, (int)s.groups, 0);
   for (size_t i = 0; i < s.groups; i++) {
     lua_createtable(L, (int)s.each, 0);
     for (size_t k = 0; k < s.each; k++) {
       scl_lua_push_fit(L, &f->list[i * s.each + k]);
-      if (models) scl_lua_push_fit_model(L, &f->models[i], bytes);
+      if (models) scl_lua_push_fit_model(L, &f->models[i * s.each + k], bytes);
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -19,9 +19,9 @@ scl_lua_training *scl_lua_take_training(lua_State *L, int place);
 
 /* The fits lie in a userdata of their own, so that a Lua error on the way loses nothing. */
 typedef struct scl_lua_fits {
-  size_t count, groups; /* count: of fits that are to be released */
+  size_t count; /* of fits that are to be released */
   scl_fit *list;
-  scl_model **models; /* groups of them, NULL where there is none */
+  scl_model **models; /* one a fit, NULL where there is none */
 } scl_lua_fits;
 
 /* Room for groups x each fits, in a userdata on the stack. */

@@ -1,5 +1,4 @@
-/* Applying a map, tile by tile: project, phi or its smoothing, scale; and the categories that some
- * nonlinearities give instead. */
+/* Applying a map, tile by tile: project, phi or its smoothing, scale. */
 #include "algebra/dense.h"
 #include "base/loops.h"
 #include "base/pool.h"
@@ -20,7 +19,8 @@ typedef struct application {
   const scl_map *map;
   const void *x;
   void *phi;
-  int32_t *codes; /* instead of phi: rows x T */
+  scl_take_tile take; /* instead of phi, with its context */
+  void *context;
   ptrdiff_t x_stride, phi_stride;
   size_t first, count;      /* the parameters wanted */
   size_t rows, tall, width; /* rows of a tile, parameters in it */
@@ -310,24 +310,6 @@ static scl_status scale_features(const application *job, const desk *d, const pl
 
 /* ------------------------------------------------------------ tiles */
 
-static scl_status categories_of(const application *job, const scl_block *z, size_t first_row,
-                                size_t first, scl_error *error) {
-  const scl_map *map = job->map;
-  const scl_const_block from = scl_block_view(z);
-  int32_t *to = job->codes + first_row * map->count + first;
-  const ptrdiff_t stride = (ptrdiff_t)map->count;
-  if (map->dtype == SCL_DTYPE_FLOAT64)
-    return scl_nonlinearity_categories(map->phi, &from, to, stride, error);
-  const size_t numbers = scl_block_numbers(&from);
-  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
-  if (memory == NULL)
-    return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of a tile");
-  const scl_const_block wide = scl_block_widen(&from, memory);
-  const scl_status status = scl_nonlinearity_categories(map->phi, &wide, to, stride, error);
-  scl_release(memory);
-  return status;
-}
-
 /* Everything happens in the thread's own packed tile (features' rows may lie apart by a power of
  * two, where few cache sets serve them); the last step writes the features. */
 static scl_status apply_tile(const application *job, const desk *d, const place *at,
@@ -336,7 +318,7 @@ static scl_status apply_tile(const application *job, const desk *d, const place 
   const scl_block z = tile_block(map, d->z, at, map->fan_in),
                   y = tile_block(map, d->y, at, map->fan_out);
   SCL_TRY(fill_planes(map, map->projection, d->pooled, at, &z, error));
-  if (job->codes != NULL) return categories_of(job, &z, first_row, at->first, error);
+  if (job->take != NULL) return job->take(job->context, &z, first_row, at->first, error);
   scl_spread v = {0};
   const bool smooth = map->method == SCL_METHOD_EXACT || map->method == SCL_METHOD_QUADRATURE;
   if (smooth) SCL_TRY(find_spreads(map, d, at, &z, &v, error));
@@ -391,7 +373,7 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* With x, the rows, phi or codes filled in: choose the tiles and run them. */
+/* With x, the rows, phi or take filled in: choose the tiles and run them. */
 static scl_status apply_tiles(application *job, scl_error *error) {
   const scl_map *map = job->map;
   const size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1), count = job->count,
@@ -490,7 +472,19 @@ scl_status scl_map_apply(const scl_map *map, const void *x, ptrdiff_t x_stride, 
   return scl_map_apply_part(map, 0, map->count, x, x_stride, rows, phi, phi_stride, error);
 }
 
-/* ------------------------------------------------------------ cells and codes */
+scl_status scl_map_project(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                           scl_take_tile take, void *context, scl_error *error) {
+  application job = {.map = map,
+                     .x = x,
+                     .x_stride = x_stride,
+                     .take = take,
+                     .context = context,
+                     .count = map->count,
+                     .rows = rows};
+  return rows == 0 ? SCL_STATUS_OK : apply_tiles(&job, error);
+}
+
+/* ------------------------------------------------------------ cells */
 
 scl_status scl_map_open_cells(const scl_map *map, scl_cells **out, scl_error *error) {
   return scl_cells_create_empty(map->cells, out, error);
@@ -517,52 +511,4 @@ scl_status scl_map_restore_cells(scl_map *map, const int64_t *counts, const int3
 scl_status scl_map_apply_cells(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                                int32_t *columns, scl_error *error) {
   return scl_cells_find(map->cells, map->dtype, x, x_stride, rows, columns, error);
-}
-
-scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) {
-  size_t words = 0;
-  *levels = 0;
-  if (!map->section && scl_nonlinearity_has_categories(map->phi))
-    SCL_TRY(scl_nonlinearity_key(map->phi, map->fan_in, &words, levels, error));
-  if (words == 1 && *levels > 0 && map->cells == NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "%s.%s has no codes: that takes a nonlinearity with finitely many categories",
-                  scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));
-}
-
-scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
-                         int32_t *codes, scl_error *error) {
-  size_t levels;
-  SCL_TRY(scl_map_levels(map, &levels, error));
-  if (map->kernel != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
-  if (rows == 0) return SCL_STATUS_OK;
-  application job = {
-      .map = map, .x = x, .codes = codes, .x_stride = x_stride, .count = map->count, .rows = rows};
-  SCL_TRY(apply_tiles(&job, error));
-  for (size_t i = 0; i < rows * map->count; i++)
-    if (codes[i] < 0 || (size_t)codes[i] >= levels)
-      return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
-                      scl_instance_name(map->phi), (long)codes[i], levels);
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
-                               scl_error *error) {
-  const size_t rows = x->rows, count = map->count;
-  scl_matrix copy;
-  SCL_TRY(scl_map_check_rows(map, "codes", x, error));
-  int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
-  if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
-  scl_status status = scl_matrix_copy(x, map->dtype, &copy, error);
-  if (status == SCL_STATUS_OK) {
-    status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
-    if (status == SCL_STATUS_OK)
-      status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < rows * count; i++)
-      ((double *)out->data)[i] = codes[i];
-    scl_matrix_release(&copy);
-  }
-  scl_release(codes);
-  return status;
 }

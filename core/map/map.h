@@ -8,6 +8,7 @@
 #ifndef SCULLERY_MAP_H
 #define SCULLERY_MAP_H
 
+#include "algebra/bits.h"
 #include "algebra/matrix.h"
 #include "algebra/symmetric.h"
 #include "map/cells.h"
@@ -120,6 +121,23 @@ scl_status scl_map_apply_part(const scl_map *map, size_t first, size_t count, co
                               ptrdiff_t x_stride, size_t rows, void *phi, ptrdiff_t phi_stride,
                               scl_error *error);
 size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are projected together */
+
+/* Features that take two values, s_t low and s_t high: whether this map's do, with what its plugins
+ * declare; and then s_t. */
+typedef struct scl_two_values {
+  double low, high;
+  bool zero_is_high;
+} scl_two_values;
+bool scl_map_two_values(const scl_map *map, scl_two_values *out);
+double scl_map_feature_scale(const scl_map *map, size_t t);
+/* The two values of each feature, D numbers each, as scl_map_apply rounds them. */
+void scl_map_low_and_high(const scl_map *map, double *low, double *high);
+/* Bits of the rows' features, from word 0 on: those that scl_map_apply would make high. */
+scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                              const scl_bits *bits, scl_error *error);
+/* false: no map says that it has two values, so that all features are numbers (tests). */
+void scl_map_use_bits(bool use);
+bool scl_map_uses_bits(void);
 
 /* The untilted parameters, as a matrix; structured ones as dense rows; with fan_in q, scalar k of
  * parameter t in row k T + t. */

@@ -103,6 +103,13 @@ typedef struct scl_kernel_values {
 } scl_kernel_values;
 scl_status scl_kernel_check_values(const scl_kernel_values *k, scl_error *error);
 
+/* apply.c: z of all rows and parameters, tile by tile, without phi: `take` is called on many
+ * threads, with the first row and the first parameter of a tile. First rows are multiples of 64. */
+typedef scl_status (*scl_take_tile)(void *context, const scl_block *z, size_t first_row,
+                                    size_t first, scl_error *error);
+scl_status scl_map_project(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                           scl_take_tile take, void *context, scl_error *error);
+
 /* section.c: kernel sections. */
 scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error);
 scl_status scl_section_apply(const scl_map *map, size_t first, size_t count, const void *x,

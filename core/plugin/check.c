@@ -184,17 +184,24 @@ static scl_status check_kernel(const scl_kernel *table, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+static scl_status check_path(const scl_plugin *plugin, const char *option, scl_error *error) {
+  for (size_t i = 0; i < plugin->n_options; i++)
+    if (strcmp(option_of(plugin, i).name, option) == 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "its path runs over the option '%s', which it does not have", option);
+}
+
 static scl_status check_solver(const scl_plugin *plugin, const scl_solver *table,
                                scl_error *error) {
   if (table->solve == NULL)
     SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "the slot 'solve' is NULL", error));
   SCL_TRY(check_dtypes(table->dtypes, error));
   const scl_ability_path *path = listed(plugin, SCL_ABILITY_PATH);
-  if (path == NULL) return SCL_STATUS_OK;
-  for (size_t i = 0; i < plugin->n_options; i++)
-    if (strcmp(option_of(plugin, i).name, path->option) == 0) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "its path runs over the option '%s', which it does not have", path->option);
+  const scl_ability_model_path *models = listed(plugin, SCL_ABILITY_MODEL_PATH);
+  if (path != NULL) SCL_TRY(check_path(plugin, path->option, error));
+  if (models == NULL) return SCL_STATUS_OK;
+  SCL_TRY(require(plugin, SCL_ABILITY_MODEL, "it makes models of a path", error));
+  return check_path(plugin, models->option, error);
 }
 
 /* Parts that this host does not see are as if they were zero. */

@@ -2,6 +2,7 @@
 
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
+#include "algebra/symmetric_float32.h"
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Atomic(void (*)(const char *)) sink;
 
@@ -119,8 +121,7 @@ static scl_status host_fail(scl_error *error, scl_status status, const char *for
 }
 
 static const void *host_service(const char *id) {
-  (void)id;
-  return NULL; /* all services of this version are members of the table */
+  return strcmp(id, SCL_SERVICE_SYMMETRIC_FLOAT32) == 0 ? &scl_service_symmetric_float32 : NULL;
 }
 
 static scl_host table = {SCL_HEAD(scl_host),

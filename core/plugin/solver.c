@@ -29,6 +29,12 @@ scl_penalty scl_solver_penalty(const scl_instance *solver) {
   return penalty;
 }
 
+bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty) {
+  if (scl_instance_ability(solver, SCL_ABILITY_PENALTY) == NULL) return false;
+  *penalty = scl_solver_penalty(solver);
+  return *penalty == SCL_PENALTY_L2 || *penalty == SCL_PENALTY_RKHS;
+}
+
 bool scl_solver_wants_intercept(const scl_instance *solver) {
   const scl_value *value = scl_settings_role(&solver->settings, SCL_ROLE_INTERCEPT);
   if (value == NULL) return false;
@@ -39,6 +45,8 @@ bool scl_solver_wants_intercept(const scl_instance *solver) {
 }
 
 const char *scl_solver_path_option(const scl_instance *solver) {
+  const scl_ability_model_path *models = scl_instance_ability(solver, SCL_ABILITY_MODEL_PATH);
+  if (scl_solver_makes_models(solver)) return models == NULL ? NULL : models->option;
   const scl_ability_path *ability = scl_instance_ability(solver, SCL_ABILITY_PATH);
   return ability == NULL ? NULL : ability->option;
 }
@@ -159,17 +167,47 @@ static scl_status take_model(const scl_instance *solver, scl_call *call, scl_sta
   return status;
 }
 
-scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem, void **model,
+static scl_status fit_one(const scl_instance *solver, const scl_problem *problem, void **model,
                           scl_solution *out, scl_error *error) {
   scl_call call;
-  *model = NULL;
   scl_call_enter(&call, solver->component, "fit", error);
   const scl_status made = model_of(solver)->fit(solver->self, problem, model, out, error);
-  SCL_TRY(take_model(solver, &call, made, model, error));
-  const scl_status status = check_solution(solver, out, 0, error);
-  if (status == SCL_STATUS_OK) return SCL_STATUS_OK;
-  scl_solver_destroy_model(solver, *model);
-  *model = NULL;
+  return take_model(solver, &call, made, model, error);
+}
+
+static scl_status fit_path(const scl_instance *solver, const scl_problem *problem,
+                           const double *values, size_t count, void **models,
+                           scl_solution *const *out, scl_error *error) {
+  const scl_ability_model_path *path = scl_instance_ability(solver, SCL_ABILITY_MODEL_PATH);
+  scl_call call;
+  if (path == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "solver.%s has no path of many values",
+                    scl_instance_name(solver));
+  scl_call_enter(&call, solver->component, "fit", error);
+  const scl_status made = path->fit(solver->self, problem, values, count, models, out, error);
+  const scl_status status = scl_call_leave(&call, made);
+  for (size_t k = 0; made == SCL_STATUS_OK && k < count; k++)
+    if (models[k] == NULL)
+      return scl_fail(error, SCL_STATUS_INTERNAL,
+                      "solver.%s left a model of its path unset (slot %s)",
+                      scl_instance_name(solver), call.slot);
+  if (made != SCL_STATUS_OK) memset(models, 0, count * sizeof *models);
+  return status;
+}
+
+scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem,
+                          const double *values, size_t count, void **models,
+                          scl_solution *const *out, scl_error *error) {
+  const size_t number = values == NULL ? 1 : count;
+  memset(models, 0, number * sizeof *models);
+  scl_status status = values == NULL ? fit_one(solver, problem, models, out[0], error)
+                                     : fit_path(solver, problem, values, count, models, out, error);
+  for (size_t k = 0; status == SCL_STATUS_OK && k < number; k++)
+    status = check_solution(solver, out[k], 0, error);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < number; k++) {
+    scl_solver_destroy_model(solver, models[k]);
+    models[k] = NULL;
+  }
   return status;
 }
 

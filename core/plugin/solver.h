@@ -9,6 +9,9 @@ bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
 bool scl_solver_reads_sparse(const scl_instance *solver);
 /* What it penalises. */
 scl_penalty scl_solver_penalty(const scl_instance *solver);
+/* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
+ * function in other coordinates with the same penalty. */
+bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty);
 /* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT; "auto" goes by its
  * penalty). */
 bool scl_solver_wants_intercept(const scl_instance *solver);
@@ -22,10 +25,12 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
                             const double *values, size_t count, scl_solution *const *out,
                             scl_error *error);
 
-/* SCL_ABILITY_MODEL. */
+/* SCL_ABILITY_MODEL; models: one, values NULL, or one for each of `count` values of the path
+ * option. A failure leaves none. */
 bool scl_solver_makes_models(const scl_instance *solver);
-scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem, void **model,
-                          scl_solution *out, scl_error *error);
+scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem,
+                          const double *values, size_t count, void **models,
+                          scl_solution *const *out, scl_error *error);
 /* rows of either dtype. */
 scl_status scl_solver_decide(const scl_instance *solver, const void *model,
                              const scl_const_block *rows, size_t targets, double *scores,

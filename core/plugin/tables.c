@@ -80,6 +80,8 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_model, fit), SLOT(scl_ability_model, decide),
                   SLOT(scl_ability_model, save), SLOT(scl_ability_model, load),
                   SLOT(scl_ability_model, destroy)}},
+    {SCL_ABILITY_MODEL_PATH, SOLVER, TABLE(scl_ability_model_path, SCL_LEAST_ABILITY_MODEL_PATH),
+     .required = {SLOT(scl_ability_model_path, option), SLOT(scl_ability_model_path, fit)}},
     {.id = NULL},
 };
 

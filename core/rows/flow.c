@@ -31,6 +31,11 @@ size_t scl_flow_entries(const scl_flow *flow) {
 
 static size_t groups_of(const scl_flow *flow) { return flow->group == NULL ? 1 : flow->groups; }
 
+bool scl_flow_has_bits(const scl_flow *flow) {
+  scl_two_values values;
+  return flow->map != NULL && flow->count == 0 && scl_map_two_values(flow->map, &values);
+}
+
 /* Bytes of a row of features. */
 static double row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow);
@@ -67,13 +72,15 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
 
 /* ------------------------------------------------------------ the buffers of one walk */
 
-typedef struct walk {
+typedef struct scl_flow_pass {
   const scl_flow *flow;
   size_t rows, cols_in, cols_most, cols, targets;
   size_t first, count;
   double *raw;      /* rows x cols_most, as read */
   void *x, *phi;    /* rows x cols, rows x D */
   int32_t *columns; /* rows x entries, instead of phi */
+  scl_bits bits;    /* instead of phi, */
+  double *low;      /* with the two values of D features */
   size_t entries;
   double *raw_y, *y, *weights;
   size_t *place, *position, *group_start; /* block row -> source row, and back */
@@ -89,8 +96,9 @@ static size_t widest(const scl_flow *flow) {
 }
 
 static void close_walk(walk *w) {
+  scl_bits_release(&w->bits);
   SCL_RELEASE(w->raw, w->x, w->phi, w->columns, w->raw_y, w->y, w->weights, w->place, w->position,
-              w->group_start, w->spent);
+              w->group_start, w->spent, w->low);
 }
 
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
@@ -104,7 +112,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
   w->x = scl_allocate_array(w->rows * w->cols + 1, size);
   w->entries = features ? scl_flow_entries(flow) : 0;
-  const bool dense = features && flow->map != NULL && w->entries == 0;
+  const bool dense = features && flow->map != NULL && w->entries == 0 && !flow->bits;
   w->phi = dense ? scl_allocate_array(w->rows * width + 1, size) : NULL;
   w->columns =
       w->entries > 0 ? scl_allocate_array(w->rows * w->entries + 1, sizeof *w->columns) : NULL;
@@ -115,9 +123,13 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
   if (scl_profile_runs()) w->spent = scl_allocate_zero((flow->n_stages + 1) * sizeof *w->spent);
-  const bool enough = w->raw && w->x && (w->phi || !dense) && (w->columns || w->entries == 0) &&
-                      (w->weights || flow->weights == NULL) && w->raw_y && w->y && w->place &&
-                      w->position && w->group_start;
+  const bool bits = features && flow->bits;
+  if (bits) w->low = scl_allocate_array(2 * width + 1, sizeof *w->low);
+  if (w->low != NULL && scl_bits_create(width, w->rows, &w->bits, NULL) == SCL_STATUS_OK)
+    scl_map_low_and_high(flow->map, w->low, w->low + width);
+  const bool enough = (w->bits.words || !bits) && w->raw && w->x && (w->phi || !dense) &&
+                      (w->columns || w->entries == 0) && (w->weights || flow->weights == NULL) &&
+                      w->raw_y && w->y && w->place && w->position && w->group_start;
   if (enough) return SCL_STATUS_OK;
   close_walk(w);
   return scl_fail_memory(error,
@@ -274,6 +286,7 @@ static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) 
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
   const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
+  if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);
   if (w->entries > 0) return scl_map_apply_cells(flow->map, x, cols, count, w->columns, error);
   return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, w->phi, width, error)
                           : scl_map_apply_part(flow->map, flow->first, flow->count, x, cols, count,
@@ -290,21 +303,30 @@ static scl_status map_block(walk *w, scl_error *error) {
   return status;
 }
 
+static scl_status make_features(walk *w, scl_error *error) {
+  const size_t mark = scl_profile_enter("features");
+  const scl_status status = map_block(w, error);
+  scl_profile_leave(mark, (double)w->count, w->first == 0);
+  return status;
+}
+
+scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error) {
+  return make_features(block->pass, error);
+}
+
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
                               scl_error *error) {
   const scl_flow *flow = w->flow;
   const bool mapped = features && flow->map != NULL;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (mapped) {
-    const size_t mark = scl_profile_enter("features");
-    const scl_status status = map_block(w, error);
-    scl_profile_leave(mark, (double)w->count, w->first == 0);
-    if (status != SCL_STATUS_OK) return status;
-  }
+  if (mapped && !flow->late) SCL_TRY(make_features(w, error));
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
                                 .x = w->x,
-                                .phi = mapped ? w->phi : w->x,
+                                .phi = mapped ? w->phi : w->x, /* NULL of bits */
+                                .bits = mapped && flow->bits ? &w->bits : NULL,
+                                .low = w->low,
+                                .high = w->low == NULL ? NULL : w->low + width,
                                 .x_stride = cols,
                                 .phi_stride = mapped ? width : cols,
                                 .columns = w->columns,
@@ -313,7 +335,8 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
                                 .y = w->targets > 0 ? w->y : NULL,
                                 .weights = w->weights,
                                 .place = w->place,
-                                .group_start = w->group_start};
+                                .group_start = w->group_start,
+                                .pass = w};
   return visit(context, &block, error);
 }
 
@@ -356,11 +379,16 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   return status;
 }
 
-/* ------------------------------------------------------------ sparse features */
+/* ------------------------------------------------------------ sparse features and bits */
 
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out) {
   const size_t d = scl_flow_features(flow);
+  if (block->bits != NULL) {
+    scl_bits_spread(block->bits, start, count, block->low, block->high, flow->dtype, out,
+                    (ptrdiff_t)d);
+    return;
+  }
   memset(out, 0, count * d * scl_dtype_size(flow->dtype));
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < block->entries; k++) {

@@ -16,8 +16,10 @@ typedef struct scl_flow {
   size_t first, count;  /* parameters first .. first+count-1 of the map alone, dense features only
                            (scl_map_apply_part); count 0: all */
   scl_dtype dtype;      /* of the blocks; the map's where there is one */
+  bool bits;            /* dense features as bits, of a map that has two values */
   size_t block_rows;    /* 0: chosen */
   bool whole;           /* one block of all rows */
+  bool late;            /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */
@@ -29,16 +31,19 @@ typedef struct scl_flow {
 typedef struct scl_flow_block {
   size_t first, count;
   const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x
-                          without a map, NULL where they are sparse */
+                          without a map, NULL where they are sparse or bits */
   ptrdiff_t x_stride, phi_stride;
   const int32_t *columns; /* sparse features: count x entries places, ascending in a row, -1: none;
                              each entry is `value` */
   size_t entries;         /* 0: dense */
   double value;
-  const double *y;           /* count x targets, or NULL */
-  const double *weights;     /* count, or NULL: all 1 */
-  const size_t *place;       /* row i of the block is row first + place[i] of the source */
-  const size_t *group_start; /* groups + 1 positions */
+  const double *low, *high;   /* of bits: D numbers each, the values of a feature's bit 0 and 1 */
+  const scl_bits *bits;       /* instead of phi, which is NULL: row i of the block is their row i */
+  const double *y;            /* count x targets, or NULL */
+  const double *weights;      /* count, or NULL: all 1 */
+  const size_t *place;        /* row i of the block is row first + place[i] of the source */
+  const size_t *group_start;  /* groups + 1 positions */
+  struct scl_flow_pass *pass; /* the walk that it belongs to */
 } scl_flow_block;
 
 typedef scl_status (*scl_flow_visit)(void *context, const scl_flow_block *block, scl_error *error);
@@ -48,13 +53,17 @@ size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
+/* Whether the flow's features can be bits. */
+bool scl_flow_has_bits(const scl_flow *flow);
 /* Visit all rows. features: also compute phi. NaN and infinity in X or y: SCL_STATUS_BAD_DATA
  * naming row and column (from 1). */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,
                          scl_error *error);
+/* Fill in the features of a block, where the flow has left them out. */
+scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error);
 
-/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in: out is count
- * x D in the flow's dtype. */
+/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in, or of bits as
+ * numbers: out is count x D in the flow's dtype. */
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out);
 /* Rows of D features that fit a buffer of moderate size. */

@@ -7,7 +7,8 @@
 
 typedef struct kept_block {
   scl_flow_block block; /* x is not kept */
-  void *features;       /* phi or columns */
+  void *features;       /* phi or columns, or else: */
+  scl_bits bits;
   double *y, *weights;
   size_t *place, *group_start;
   struct kept_block *next;
@@ -21,14 +22,17 @@ typedef struct kept_row {
 
 struct scl_keep {
   kept_block *first, **last;
-  size_t rows, targets, row_bytes; /* row_bytes: of dense features */
-  kept_row *index;                 /* by the place in the source; NULL until it is asked for */
+  size_t rows, targets, features;
+  scl_dtype dtype;
+  double *low;     /* of bits: the two values of each feature */
+  kept_row *index; /* by the place in the source; NULL until it is asked for */
 };
 
 static size_t row_bytes(const scl_flow *flow) {
-  const size_t entries = scl_flow_entries(flow);
-  const size_t features = entries > 0 ? entries * sizeof(int32_t)
-                                      : scl_flow_features(flow) * scl_dtype_size(flow->dtype);
+  const size_t entries = scl_flow_entries(flow), d = scl_flow_features(flow);
+  const size_t features = entries > 0  ? entries * sizeof(int32_t)
+                          : flow->bits ? scl_bits_groups(d)
+                                       : d * scl_dtype_size(flow->dtype);
   return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) +
          sizeof(size_t);
 }
@@ -38,6 +42,7 @@ bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
 }
 
 static void release_block(kept_block *b) {
+  scl_bits_release(&b->bits);
   SCL_RELEASE(b->features, b->y, b->weights, b->place, b->group_start, b);
 }
 
@@ -47,8 +52,7 @@ void scl_keep_destroy(scl_keep *keep) {
     next = b->next;
     release_block(b);
   }
-  scl_release(keep->index);
-  scl_release(keep);
+  SCL_RELEASE(keep->index, keep->low, keep);
 }
 
 /* ------------------------------------------------------------ copying, rows on the pool's
@@ -75,15 +79,34 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
   return c.to;
 }
 
-static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) {
-  const size_t size = scl_dtype_size(flow->dtype), groups = flow->group == NULL ? 1 : flow->groups,
-               c = flow->source->targets;
-  kept_block *b = scl_allocate_zero(sizeof *b);
-  if (b == NULL) return NULL;
+/* phi, columns or bits. */
+static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
+  const size_t size = scl_dtype_size(keep->dtype);
   const bool sparse = from->entries > 0;
-  const size_t row = sparse ? from->entries * sizeof(int32_t) : scl_flow_features(flow) * size;
+  const size_t row = sparse ? from->entries * sizeof(int32_t) : keep->features * size;
+  if (from->bits != NULL) {
+    if (scl_bits_create(keep->features, from->count, &b->bits, NULL) != SCL_STATUS_OK) return false;
+    scl_bits_copy(from->bits, 0, from->count, &b->bits, 0);
+    b->block.bits = &b->bits;
+    b->block.low = keep->low;
+    b->block.high = keep->low + keep->features;
+    return true;
+  }
   b->features = copied(sparse ? (const void *)from->columns : from->phi, from->count, row,
                        sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
+  b->block.phi = sparse ? NULL : b->features;
+  b->block.phi_stride = (ptrdiff_t)keep->features;
+  b->block.columns = sparse ? b->features : NULL;
+  return b->features != NULL;
+}
+
+static kept_block *copy_block(const scl_keep *keep, const scl_flow *flow,
+                              const scl_flow_block *from) {
+  const size_t groups = flow->group == NULL ? 1 : flow->groups, c = flow->source->targets;
+  kept_block *b = scl_allocate_zero(sizeof *b);
+  if (b == NULL) return NULL;
+  b->block = *from;
+  const bool made = copy_features(keep, from, b);
   b->y = from->y == NULL
              ? NULL
              : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
@@ -92,16 +115,12 @@ static kept_block *copy_block(const scl_flow *flow, const scl_flow_block *from) 
                    : copied(from->weights, from->count, sizeof(double), sizeof(double));
   b->place = copied(from->place, from->count, sizeof(size_t), sizeof(size_t));
   b->group_start = copied(from->group_start, groups + 1, sizeof(size_t), sizeof(size_t));
-  if (b->features == NULL || (from->y != NULL && b->y == NULL) ||
-      (from->weights != NULL && b->weights == NULL) || b->place == NULL || b->group_start == NULL) {
+  if (!made || (from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) ||
+      b->place == NULL || b->group_start == NULL) {
     release_block(b);
     return NULL;
   }
-  b->block = *from;
   b->block.x = NULL;
-  b->block.phi = sparse ? NULL : b->features;
-  b->block.phi_stride = (ptrdiff_t)scl_flow_features(flow);
-  b->block.columns = sparse ? b->features : NULL;
   b->block.y = b->y;
   b->block.weights = b->weights;
   b->block.place = b->place;
@@ -118,7 +137,7 @@ typedef struct keeping {
 
 static scl_status keep_block(void *context, const scl_flow_block *block, scl_error *error) {
   keeping *k = context;
-  kept_block *b = k->keep == NULL ? NULL : copy_block(k->flow, block);
+  kept_block *b = k->keep == NULL ? NULL : copy_block(k->keep, k->flow, block);
   if (b == NULL) {
     scl_keep_destroy(k->keep);
     k->keep = NULL;
@@ -130,15 +149,28 @@ static scl_status keep_block(void *context, const scl_flow_block *block, scl_err
   return k->visit(k->context, &b->block, error);
 }
 
+static scl_keep *open_keep(const scl_flow *flow) {
+  const size_t d = scl_flow_features(flow);
+  scl_keep *keep = scl_allocate_zero(sizeof *keep);
+  if (keep == NULL) return NULL;
+  keep->last = &keep->first;
+  keep->targets = flow->source->targets;
+  keep->features = d;
+  keep->dtype = flow->dtype;
+  if (!flow->bits) return keep;
+  keep->low = scl_allocate_array(2 * d + 1, sizeof *keep->low);
+  if (keep->low != NULL) {
+    scl_map_low_and_high(flow->map, keep->low, keep->low + d);
+    return keep;
+  }
+  scl_keep_destroy(keep);
+  return NULL;
+}
+
 scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *context,
                            scl_keep **out, scl_error *error) {
-  keeping k = {flow, scl_allocate_zero(sizeof *k.keep), visit, context};
+  keeping k = {flow, open_keep(flow), visit, context};
   *out = NULL;
-  if (k.keep != NULL) {
-    k.keep->last = &k.keep->first;
-    k.keep->targets = flow->source->targets;
-    k.keep->row_bytes = scl_flow_features(flow) * scl_dtype_size(flow->dtype);
-  }
   const scl_status status = scl_flow_walk(flow, true, keep_block, &k, error);
   if (status == SCL_STATUS_OK)
     *out = k.keep;
@@ -169,9 +201,16 @@ bool scl_keep_index(scl_keep *keep) {
   return true;
 }
 
-const void *scl_keep_row(const scl_keep *keep, size_t place, const double **y) {
+void scl_keep_row(const scl_keep *keep, size_t place, size_t first, size_t count, void *out,
+                  const double **y) {
   const kept_row row = keep->index[place];
-  *y = row.block->y == NULL ? NULL : row.block->y + row.at * keep->targets;
-  if (row.block->block.entries > 0) return NULL;
-  return (const char *)row.block->features + row.at * keep->row_bytes;
+  const kept_block *b = row.block;
+  const size_t size = scl_dtype_size(keep->dtype);
+  *y = b->y == NULL ? NULL : b->y + row.at * keep->targets;
+  if (b->features != NULL) {
+    memcpy(out, (const char *)b->features + (row.at * keep->features + first) * size, count * size);
+    return;
+  }
+  scl_bits_spread_row(&b->bits, row.at, first, count, b->block.low, b->block.high, keep->dtype,
+                      out);
 }

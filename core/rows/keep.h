@@ -1,4 +1,4 @@
-/* Feature blocks kept between passes, for solvers that pass over the rows many times: the same
+/* Feature blocks, as numbers or as bits, kept between passes, for solvers that pass over the rows many times: the same
  * blocks in the same order as a walk, from memory instead of from the rows. */
 #ifndef SCULLERY_KEEP_H
 #define SCULLERY_KEEP_H
@@ -16,9 +16,10 @@ scl_status scl_keep_create(const scl_flow *flow, scl_flow_visit visit, void *con
 /* The same visits from memory. */
 scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *context,
                          scl_error *error);
-/* Features and targets of row `place` of the source, dense; NULL where they are sparse. Call
- * scl_keep_index before. */
-const void *scl_keep_row(const scl_keep *keep, size_t place, const double **y);
+/* Features first .. first+count-1 of row `place` of the source go to `out`, in the flow's dtype, and
+ * its targets to *y: no sparse ones. Call scl_keep_index before. */
+void scl_keep_row(const scl_keep *keep, size_t place, size_t first, size_t count, void *out,
+                  const double **y);
 /* Find rows by their place from now on. False: not enough memory. */
 bool scl_keep_index(scl_keep *keep);
 void scl_keep_destroy(scl_keep *keep);

@@ -3,6 +3,8 @@
 #include "algebra/dense.h"
 #include "base/pool.h"
 #include "base/profile.h"
+#include "rows/level_sums.h"
+#include "rows/sums_bits.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +16,7 @@ static scl_status create(const scl_sums *like, scl_sums **out, scl_error *error)
   scl_sums *sums = scl_allocate_zero(sizeof *sums);
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
   *out = sums;
-  *sums = (scl_sums){.features = d, .targets = c, .groups = groups};
+  *sums = (scl_sums){.features = d, .targets = c, .groups = groups, .counted = like->counted};
   sums->right = scl_allocate_zero((groups * d * (c + 1) + 1) * sizeof(double));
   sums->sum = scl_allocate_zero((groups * c + 1) * sizeof(double));
   sums->square = scl_allocate_zero((groups * c + 1) * sizeof(double));
@@ -22,7 +24,7 @@ static scl_status create(const scl_sums *like, scl_sums **out, scl_error *error)
   sums->moment = scl_allocate_zero((groups + 1) * sizeof *sums->moment);
   if (!sums->right || !sums->sum || !sums->square || !sums->count || !sums->moment)
     return scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
-  for (size_t g = 0; g < groups; g++)
+  for (size_t g = 0; !like->counted && g < groups; g++)
     SCL_TRY(scl_symmetric_create(d, &sums->moment[g], error));
   return SCL_STATUS_OK;
 }
@@ -31,17 +33,25 @@ void scl_sums_destroy(scl_sums *sums) {
   if (sums == NULL) return;
   for (size_t g = 0; sums->moment != NULL && g < sums->groups; g++)
     scl_symmetric_destroy(sums->moment[g]);
-  SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums);
+  scl_sums_destroy(sums->codes);
+  SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table, sums);
 }
 
-static scl_status open_part(void *context, void **part, scl_error *error) {
+scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
   scl_sums *sums = NULL;
-  const scl_status status = create(context, &sums, error);
+  const scl_status status = create(like, &sums, error);
   if (status == SCL_STATUS_OK)
-    *part = sums;
+    *out = sums;
   else
     scl_sums_destroy(sums);
   return status;
+}
+
+static scl_status open_part(void *context, void **part, scl_error *error) {
+  scl_sums *sums;
+  SCL_TRY(scl_sums_create(context, &sums, error));
+  *part = sums;
+  return SCL_STATUS_OK;
 }
 
 static void add_numbers(size_t count, const double *from, double *into) {
@@ -54,7 +64,7 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
   const scl_sums *other = from;
   const size_t groups = to->groups, c = to->targets;
   (void)context, (void)error;
-  for (size_t g = 0; g < groups; g++)
+  for (size_t g = 0; !to->counted && g < groups; g++)
     scl_service_symmetric.add(1, other->moment[g], to->moment[g]);
   add_numbers(groups * to->features * (c + 1), other->right, to->right);
   add_numbers(groups * c, other->sum, to->sum);
@@ -69,7 +79,8 @@ static void close_part(void *context, void *part) {
 }
 
 scl_reduction scl_sums_reduction(scl_sums *like) {
-  const size_t d = like->features, bytes = like->groups * d * (d / 2 + like->targets + 1) * 8;
+  const size_t d = like->features, squares = like->counted ? 0 : d / 2,
+               bytes = like->groups * d * (squares + like->targets + 1) * 8;
   return (scl_reduction){like, bytes, open_part, merge_parts, close_part};
 }
 
@@ -108,9 +119,8 @@ static void correlate_strip(void *context, size_t index) {
 
 /* ------------------------------------------------------------ adding rows */
 
-/* Sums of the targets. */
-static void add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
-                        size_t end) {
+void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
+                          size_t end) {
   const size_t c = sums->targets;
   for (size_t i = start; i < end; i++) {
     const double weight = scl_flow_weight(block, i), *y = block->y + i * c;
@@ -209,7 +219,7 @@ static scl_status add_right(scl_sums *sums, const scl_flow *flow, const scl_flow
 scl_status scl_sums_add(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,
                         size_t group, size_t start, size_t end, scl_error *error) {
   if (end == start) return SCL_STATUS_OK;
-  add_targets(sums, block, group, start, end);
+  scl_sums_add_targets(sums, block, group, start, end);
   if (block->entries > 0) {
     add_sparse(sums, block, group, start, end);
     return SCL_STATUS_OK;
@@ -231,37 +241,56 @@ scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *erro
 /* ------------------------------------------------------------ one walk */
 
 typedef struct accumulator {
-  const scl_flow *flow;
+  scl_flow flow;
   scl_reducer reducer;
+  scl_level_sums *levels; /* NULL: features are made */
 } accumulator;
 
 static scl_status add_block(void *context, const scl_flow_block *block, scl_error *error) {
   accumulator *a = context;
+  bool taken = false;
   void *part;
   SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
-  for (size_t g = 0; g < ((const scl_sums *)part)->groups; g++)
-    SCL_TRY(scl_sums_add(part, a->flow, block, g, block->group_start[g], block->group_start[g + 1],
+  if (a->levels != NULL) {
+    SCL_TRY(scl_level_sums_add(a->levels, block, part, &taken, error));
+    if (!taken) SCL_TRY(scl_flow_make_features(block, error));
+  }
+  for (size_t g = 0; !taken && g < ((const scl_sums *)part)->groups; g++)
+    SCL_TRY(scl_sums_add(part, &a->flow, block, g, block->group_start[g], block->group_start[g + 1],
                          error));
   return SCL_STATUS_OK;
 }
 
+/* What the values of columns took in is the last part's; of no rows there is none. */
+static scl_status finish(accumulator *a, scl_status walked, scl_sums **out, scl_error *error) {
+  void *part;
+  if (walked == SCL_STATUS_OK && a->levels != NULL && a->reducer.part != NULL)
+    walked = scl_level_sums_flush(a->levels, a->reducer.part, error);
+  SCL_TRY(scl_reducer_finish(&a->reducer, walked, &part, error));
+  *out = part;
+  return a->levels == NULL ? SCL_STATUS_OK : scl_level_sums_give(a->levels, part, error);
+}
+
 scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error) {
+  if (scl_sums_are_bits(flow)) return scl_sums_count(flow, out, error);
   scl_sums like = {.features = scl_flow_features(flow),
                    .targets = flow->source->targets,
                    .groups = flow->group == NULL ? 1 : flow->groups};
   const scl_reduction sum = scl_sums_reduction(&like);
-  accumulator a = {flow, scl_reducer_of(&sum, flow->source->rows)};
-  void *part;
+  accumulator a = {*flow, scl_reducer_of(&sum, flow->source->rows), NULL};
+  scl_sums *sums = NULL;
+  SCL_TRY(scl_level_sums_create(&a.flow, &a.levels, error));
+  a.flow.late = a.levels != NULL;
   const size_t mark = scl_profile_enter("normal equations");
-  const scl_status walked =
-      scl_reducer_finish(&a.reducer, scl_flow_walk(flow, true, add_block, &a, error), &part, error);
+  scl_status status = scl_flow_walk(&a.flow, true, add_block, &a, error);
+  status = finish(&a, status, &sums, error);
   scl_profile_leave(mark, 0, 0);
-  if (walked != SCL_STATUS_OK) return walked;
-  const scl_status status = scl_sums_check(part, flow->dtype, error);
+  scl_level_sums_destroy(a.levels);
+  if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);
   if (status == SCL_STATUS_OK)
-    *out = part;
+    *out = sums;
   else
-    scl_sums_destroy(part);
+    scl_sums_destroy(sums);
   return status;
 }
 

@@ -52,10 +52,13 @@ end
 -- ---------------------------------------------------------------- bench
 
 local function bench_parser(parts)
-  local parser = parsing.parser("bench", "This machine's ceilings, and how close the engine comes.")
-  parser:argument("parts", "what is measured; all but solvers where none is named"):args("*")
-    :choices(parts)
+  local parser = parsing.parser("bench", "This machine's rates, and how close the engine comes.")
+  parser:argument("parts", "what is measured; all but predict and large where none is named")
+    :args("*"):choices(parts)
+  parser:option("--row", "only this row; may be given again"):argname("ID"):count("*")
+  parser:flag("--list", "names of the rows, measuring nothing")
   parser:flag("--quick", "small sizes")
+  parser:flag("--json", "one JSON document instead of lines")
   return parser
 end
 

@@ -17,7 +17,7 @@
 #ifndef SCULLERY_SAMPLER_CONVOLUTION_H
 #define SCULLERY_SAMPLER_CONVOLUTION_H
 
-#include "isa.h"
+#include "shared/isa.h"
 #include <scullery/plugin.h>
 
 /* The parts of a node never overlap. */

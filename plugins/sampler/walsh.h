@@ -10,7 +10,7 @@
 #ifndef SCULLERY_SAMPLER_WALSH_H
 #define SCULLERY_SAMPLER_WALSH_H
 
-#include "isa.h"
+#include "shared/isa.h"
 #include <scullery/plugin.h>
 
 /* The plain transform, in place: what the fast one is checked against, and good enough where speed

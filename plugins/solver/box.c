@@ -4,14 +4,16 @@
  *         f = Phi a (+ b), a column of y at a time
  *
  * Phi n x D, T parameters (T = D where the features come from no map); l any loss of
- * shared/losses.h. By the primal-dual interior point method of box_interior.h: the square loss on
- * the accumulated normal equations, the others (box_rows.h) on normal equations whose rows have new
- * weights each step, so that the features are walked three times a step. It ends on the duality gap
+ * shared/losses.h. The square loss on the accumulated normal equations, by the primal-dual interior
+ * point method of box_interior.h. The others by Newton's method (box_newton.h), where each step
+ * adds to the Hessian only the rows whose curvature is another, and walks the features three times.
+ * Where it makes no progress (some degenerate problems), and for the hinge of few rows, the interior
+ * point method takes over, on normal equations whose rows have new weights each step (box_rows.h). Both end on the duality gap
  * between a and the loss's own dual point v, as a share of the objective at a = 0:
  *
  *   square   sum_j ( C/T |v_j| - v_j a_j ),   v = Phi'(y - Phi a)
  *   others   sum_i p_i (l(f_i) + l*(-v_i/p_i)) + C/T ||Phi'v||_1,   l* the conjugate of l */
-#include "box_rows.h"
+#include "box_newton.h"
 #include "shared/mean_loss.h"
 #include "shared/separable.h"
 #include "shared/solver_options.h"
@@ -57,96 +59,27 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
 
 /* ------------------------------------------------------------ square: on sums over rows */
 
-/* One target on the normal equations. */
-typedef struct squares {
-  interior_box *box;
-  scl_normal normal;
-  const double *right; /* D numbers at `stride` */
-  size_t stride;
-} squares;
-
-/* descent = right - moment a; *gap at a. */
-static scl_status square_gap(const squares *s, const double *a, double *gap, scl_error *error) {
-  const interior_box *b = s->box;
-  const separable r = {.bound = b->bound};
-  const scl_status status = b->host->symmetric->multiply(s->normal.moment, a, 1, b->descent, error);
-  if (status != SCL_STATUS_OK) return status;
-  for (size_t j = 0; j < b->order; j++)
-    b->descent[j] = s->right[j * s->stride] - b->descent[j];
-  *gap = separable_gap(&r, b->order, a, b->descent, 0, NULL);
-  return SCL_STATUS_OK;
-}
-
-/* Coefficients that end within rounding of a bound are put on it, where that does not widen the
- * gap. */
-static scl_status square_settle(const squares *s, scl_error *error) {
-  interior_box *b = s->box;
-  double *snapped = b->step, settled = 0;
-  for (size_t j = 0; j < b->order; j++)
-    snapped[j] =
-        1 - fabs(b->best[j]) / b->bound < 1e-6 ? copysign(b->bound, b->best[j]) : b->best[j];
-  const scl_status status = square_gap(s, snapped, &settled, error);
-  if (status != SCL_STATUS_OK || !(settled <= b->best_gap)) return status;
-  b->best_gap = settled;
-  memcpy(b->best, snapped, b->order * sizeof *b->best);
-  return SCL_STATUS_OK;
-}
-
-static scl_status square_step(const squares *s, scl_error *error) {
-  interior_box *b = s->box;
-  double primal = 1, dual = 1;
-  scl_status status = interior_box_factor(b, s->normal.moment, error);
-  interior_box_aim(b, 0);
-  if (status == SCL_STATUS_OK) status = interior_box_direct(b, error);
-  if (status != SCL_STATUS_OK) return status;
-  interior_box_limit(b, &primal, &dual);
-  interior_box_correct(b,
-                       interior_goal(interior_box_products(b, 0, 0),
-                                     interior_box_products(b, primal, dual), 2 * (double)b->order));
-  status = interior_box_direct(b, error);
-  if (status != SCL_STATUS_OK) return status;
-  primal = dual = 1;
-  interior_box_limit(b, &primal, &dual);
-  interior_box_move(b, primal, dual);
-  return SCL_STATUS_OK;
-}
-
-/* Steps until the gap is at most `goal`. Where the system does not factor, the point is as good as
- * rounding lets it be, and the gap tells. */
-static scl_status square_follow(const box *self, const scl_problem *problem, const squares *s,
-                                double goal, size_t *steps, scl_error *error) {
-  interior_box *b = s->box;
-  double gap = 0;
-  interior_box_start(b, 0);
-  scl_status status = square_gap(s, b->a, &gap, error);
-  if (status != SCL_STATUS_OK) return status;
-  interior_box_start(b, gap / (2 * (double)b->order));
-  while (interior_box_note(b, gap) && gap > goal && *steps < self->max_iterations) {
-    status = problem->progress(problem, "solving", (double)*steps / (double)self->max_iterations,
-                               NAN, error);
-    if (status == SCL_STATUS_OK) status = square_step(s, error);
-    if (status == SCL_STATUS_NUMERIC) break;
-    if (status == SCL_STATUS_OK) status = square_gap(s, b->a, &gap, error);
-    if (status != SCL_STATUS_OK) return status;
-    ++*steps;
-  }
-  return square_settle(s, error);
-}
-
 /* Targets that are their mean: all weights 0. */
 static scl_status solve_square(const box *self, const scl_problem *problem, size_t target,
                                interior_box *b, scl_solution *out, scl_error *error) {
-  squares s = {.box = b, .normal = {.head = SCL_HEAD(scl_normal)}, .stride = problem->targets};
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
   size_t steps = 0;
-  scl_status status = problem->normal(problem, &s.normal, error);
+  scl_status status = problem->normal(problem, &normal, error);
   if (status != SCL_STATUS_OK) return status;
-  s.right = s.normal.right + target;
-  const double unit = s.normal.square[target] / 2;
+  const interior_quadratic q = {.box = b,
+                                .problem = problem,
+                                .matrix = normal.moment,
+                                .right = normal.right + target,
+                                .stride = problem->targets,
+                                .most = self->max_iterations};
+  const double unit = normal.square[target] / 2;
+  b->best_gap = INFINITY;
   if (unit <= 0) {
     interior_box_start(b, 0);
     (void)interior_box_note(b, 0);
   } else {
-    status = square_follow(self, problem, &s, self->tolerance * unit, &steps, error);
+    status = interior_quadratic_follow(&q, self->tolerance * unit, &steps, error);
+    if (status == SCL_STATUS_OK) status = interior_quadratic_settle(&q, error);
   }
   if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
   return status;
@@ -160,18 +93,6 @@ typedef struct weighted {
   double *pulled; /* D x ROWS_COLUMNS: Phi' columns */
   double length;  /* of the last step */
 } weighted;
-
-static double weighted_gap(const weighted *m, bool intercept) {
-  double positive = 1, negative = 1, norm = 0;
-  if (intercept) box_rows_balance(&m->rows, &positive, &negative);
-  for (size_t j = 0; j < m->box->order; j++) {
-    const double *v = m->pulled + j * ROWS_COLUMNS;
-    norm += fabs(positive * v[ROWS_POSITIVE] + negative * v[ROWS_NEGATIVE]);
-  }
-  const double gap = box_rows_loss(&m->rows, 0) - box_rows_dual(&m->rows, positive, negative) +
-                     m->box->bound * norm;
-  return gap < 0 ? 0 : gap; /* by rounding */
-}
 
 /* The factor for the weights in `columns`. */
 static scl_status weighted_factor(const scl_problem *problem, weighted *m, scl_error *error) {
@@ -316,20 +237,44 @@ static scl_status read_rows(const scl_problem *problem, size_t target, weighted 
  * rounding lets it be, and the gap tells. */
 static scl_status weighted_follow(const box *self, const scl_problem *problem, weighted *m,
                                   double goal, size_t *steps, scl_error *error) {
-  for (*steps = 0;; ++*steps) {
+  box_rows_start(&m->rows);
+  interior_box_start(m->box, goal / self->tolerance /
+                                 (double)(m->rows.smooth ? 2 * m->box->order : m->rows.count));
+  for (;; ++*steps) {
     scl_status status =
         problem->progress(problem, "solving", (double)*steps / (double)self->max_iterations,
                           box_rows_loss(&m->rows, 0), error);
     weighted_aim(m, 0);
     if (status == SCL_STATUS_OK) status = weighted_pull(problem, m, error);
     if (status != SCL_STATUS_OK) return status;
-    const double gap = weighted_gap(m, problem->intercept != 0);
+    const double gap =
+        box_rows_gap(&m->rows, m->pulled, m->box->order, m->box->bound, problem->intercept != 0);
     if (!interior_box_note(m->box, gap) || gap <= goal || *steps >= self->max_iterations)
       return SCL_STATUS_OK;
     status = weighted_step(problem, m, error);
     if (status == SCL_STATUS_NUMERIC) return SCL_STATUS_OK;
     if (status != SCL_STATUS_OK) return status;
   }
+}
+
+/* The solutions of a hinge are often a face. The interior point method ends in the middle of it, and
+ * is cheap for so few rows. */
+enum { HINGE_ROWS = 1024 };
+
+static bool wants_newton(const box_rows *r) {
+  return r->smooth || r->bend > 0 || r->count > HINGE_ROWS;
+}
+
+static scl_status solve_newton(const box *self, const scl_problem *problem, weighted *m,
+                               double goal, size_t *steps, scl_error *error) {
+  box_newton newton;
+  scl_status status = box_newton_open(&newton, problem, m->box, &m->rows, m->pulled, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = box_newton_follow(&newton, goal, self->max_iterations, steps, error);
+  if (status == SCL_STATUS_OK && newton.delta > 0 && problem->intercept)
+    status = box_newton_centre(&newton, error);
+  box_newton_close(&newton);
+  return status;
 }
 
 static scl_status solve_weighted(const box *self, const scl_problem *problem, size_t target,
@@ -347,11 +292,16 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
   size_t steps = 0;
   scl_status status = read_rows(problem, target, &m, error);
   if (status == SCL_STATUS_OK) {
-    box_rows_start(&m.rows);
+    for (size_t i = 0; i < n; i++)
+      m.rows.f[i] = m.rows.df[i] = 0;
     unit = box_rows_loss(&m.rows, 0);
-    interior_box_start(b, unit / (double)(m.rows.smooth ? 2 * d : n));
-    status = weighted_follow(self, problem, &m, self->tolerance * unit, &steps, error);
+    b->best_gap = INFINITY;
+    if (wants_newton(&m.rows))
+      status = solve_newton(self, problem, &m, self->tolerance * unit, &steps, error);
   }
+  if (status == SCL_STATUS_OK && b->best_gap > self->tolerance * unit &&
+      steps < self->max_iterations)
+    status = weighted_follow(self, problem, &m, self->tolerance * unit, &steps, error);
   if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
   if (status == SCL_STATUS_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
   host->release(memory);
@@ -406,14 +356,17 @@ const scl_plugin scullery_plugin = {
         "Recht\n"
         "2008, equation 4); T parameters, or columns where there are no features. Features of\n"
         "sc.features are phi/sqrt(T), so that a_t is sqrt(T) times the weight of phi: the C of\n"
-        "the paper, and of p:bound{}, is this one over sqrt(T). An interior point method: on the\n"
-        "sums over rows for the square; for the other losses on sums that are made again each\n"
-        "step, some twenty or thirty times three passes over the features.\n"
+        "the paper, and of p:bound{}, is this one over sqrt(T). The square loss: an interior "
+        "point\n"
+        "method on the sums over rows. The other losses: Newton's method in the box, ten to forty\n"
+        "times three passes over the features, and together a few sums over rows; where that\n"
+        "makes no progress, and for the hinge of at most 1024 rows, the interior point method on\n"
+        "sums that are made again each step.\n"
         "Losses of y f tell classes apart. Converged means that the duality gap is at most\n"
         "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge: 1; logistic:\n"
         "log 2); info().gap says what it is. Bounds are for the squared loss (f - y)^2, or the\n"
         "loss named.",
-    SCL_SOLVER(.solve = solve),
+    SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64), .solve = solve),
     SCL_INSTANCE(box, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),
                   SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective)),

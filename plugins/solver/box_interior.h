@@ -27,9 +27,10 @@ typedef struct interior_box {
   double *a, *upper, *lower, *upper_goal, *lower_goal; /* order numbers each, as the next three */
   double *descent;                                     /* -grad loss(a), the caller's to set */
   double *step, *work;
-  double constant;                                  /* an intercept */
-  double *best, best_constant, best_gap, first_gap; /* the point whose gap was the least */
-  int idle; /* steps since it last fell by half, once it is small */
+  double constant;                       /* an intercept */
+  double *best, best_constant, best_gap; /* the point whose gap was the least; INFINITY: none */
+  double least_gap, first_gap;           /* since the start */
+  int idle;                              /* steps since it last fell by half, once it is small */
 } interior_box;
 
 static inline void interior_box_close(interior_box *b) {
@@ -59,7 +60,7 @@ static inline scl_status interior_box_open(interior_box *b, const scl_host *host
 /* The middle of the box, all products mu. */
 static inline void interior_box_start(interior_box *b, double mu) {
   b->constant = 0;
-  b->best_gap = INFINITY;
+  b->least_gap = INFINITY;
   b->idle = 0;
   for (size_t j = 0; j < b->order; j++) {
     b->a[j] = 0;
@@ -70,8 +71,9 @@ static inline void interior_box_start(interior_box *b, double mu) {
 /* Remember the point where no gap was less. Returns whether to go on: rounding ends the progress
  * some time before a gap of 0. */
 static inline bool interior_box_note(interior_box *b, double gap) {
-  if (b->best_gap == INFINITY) b->first_gap = gap;
-  b->idle = gap < b->best_gap / 2 || b->best_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
+  if (b->least_gap == INFINITY) b->first_gap = gap;
+  b->idle = gap < b->least_gap / 2 || b->least_gap > 1e-6 * b->first_gap ? 0 : b->idle + 1;
+  b->least_gap = fmin(b->least_gap, gap);
   if (gap < b->best_gap) {
     b->best_gap = gap;
     b->best_constant = b->constant;

@@ -241,4 +241,17 @@ static inline double box_rows_dual(const box_rows *r, double positive, double ne
   return sum;
 }
 
+/* The duality gap; pulled: D x ROWS_COLUMNS, Phi' columns. */
+static inline double box_rows_gap(const box_rows *r, const double *pulled, size_t order,
+                                  double bound, bool intercept) {
+  double positive = 1, negative = 1, norm = 0;
+  if (intercept) box_rows_balance(r, &positive, &negative);
+  for (size_t j = 0; j < order; j++) {
+    const double *v = pulled + j * ROWS_COLUMNS;
+    norm += fabs(positive * v[ROWS_POSITIVE] + negative * v[ROWS_NEGATIVE]);
+  }
+  const double gap = box_rows_loss(r, 0) - box_rows_dual(r, positive, negative) + bound * norm;
+  return gap < 0 ? 0 : gap; /* by rounding */
+}
+
 #endif

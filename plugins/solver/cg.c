@@ -6,7 +6,7 @@
  *
  * Phi n x D, a D x c, W the row weights, N their sum, G_ij = K(w_i, w_j); rows are centred where
  * there is an intercept. Phi'Phi is never formed: an iteration is one sweep over the rows for all
- * targets together. Each target has a step of its own, as if solved alone. The preconditioner P
+ * targets together, which share their directions (cg_directions.h). The preconditioner P
  * (cg_preconditioner.h) is made from a sample of the rows or from G; for sparse rows it is the
  * diagonal.
  *
@@ -14,6 +14,7 @@
  * and computed anew from a. Its norm is |r|; for rkhs it is that of the preconditioned system,
  * (r'P^-1 r)^1/2, which is about the energy norm of the error: |r| alone says little about
  * directions where G is small. */
+#include "cg_directions.h"
 #include "cg_preconditioner.h"
 #include "shared/solver_options.h"
 #include <stdio.h>
@@ -60,33 +61,38 @@ static scl_status create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* PATIENCE: iterations without a smaller residual, after which only rounding is left. TRIAL: with
+/* PATIENCE: iterations without a smaller residual, after which only rounding is left; after
+ * SHORT_PATIENCE with a float32 preconditioner, a float64 one takes its place. TRIAL: with
  * preconditioner = "auto" the speed of gram is judged after so many iterations, and again. */
-enum { PATIENCE = 100, TRIAL = 20 };
+enum { PATIENCE = 100, SHORT_PATIENCE = 25, TRIAL = 20 };
 
-/* One solve. D x c numbers each: right, residual, z (preconditioned), p (direction), image (A p),
+/* One solve. D x c numbers each: right, residual, z (preconditioned), p (directions), image (A p),
  * best (the a of the least residual). */
 typedef struct descent {
   const cg *self;
   const scl_problem *problem;
   cg_system system;
   preconditioner preconditioner;
+  directions directions;
   double *right, *residual, *z, *p, *image, *best;
   double *sums;            /* D x (c + 2): Phi'W [y 1 Phi v] */
   double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
   double *response;        /* c: mean target */
-  double *along, *before;  /* c: residual . z, now and an iteration ago */
   double *size, *score;    /* c: norm of right; relative residual */
+  size_t columns;          /* of the product that is made */
   double value, kappa;
-  double mark; /* the least residual when gram was last judged */
-  bool energy; /* norms are those of the preconditioned system */
-  bool trial;  /* gram is in use and may be given up */
-  bool slow;   /* it has been */
+  double goal;  /* of the running residual */
+  double mark;  /* the least residual when gram was last judged */
+  bool energy;  /* norms are those of the preconditioned system */
+  bool trial;   /* gram is in use and may be given up */
+  bool slow;    /* it has been */
+  bool precise; /* the preconditioner is made in float64 */
 } descent;
 
 static void close_descent(descent *d) {
   d->problem->host->release(d->right);
   preconditioner_close(&d->preconditioner);
+  directions_close(&d->directions);
 }
 
 static scl_status open_descent(descent *d, const cg *self, const scl_problem *problem,
@@ -97,7 +103,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
                  .problem = problem,
                  .system = {.problem = problem, .lambda = self->lambda},
                  .preconditioner = {.problem = problem}};
-  d->right = host->allocate((7 * count + 4 * features + 5 * c + 1) * sizeof *d->right);
+  d->right = host->allocate((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
   d->residual = d->right + count;
@@ -109,11 +115,10 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   d->mean = d->sums + count + 2 * features;
   d->diagonal = d->mean + features;
   d->response = d->diagonal + features;
-  d->along = d->response + c;
-  d->before = d->along + c;
-  d->size = d->before + c;
+  d->size = d->response + c;
   d->score = d->size + c;
-  if (self->penalty == PENALTY_L2) return SCL_STATUS_OK;
+  const scl_status status = directions_open(&d->directions, problem, d->p, d->image, error);
+  if (status != SCL_STATUS_OK || self->penalty == PENALTY_L2) return status;
   return problem->gram(problem, &d->system.gram, error);
 }
 
@@ -193,19 +198,20 @@ static scl_status assemble(descent *d, scl_error *error) {
 
 static scl_status turn_to_weighted(void *context, const scl_rows *rows, double *scores,
                                    scl_error *error) {
-  const size_t c = ((const descent *)context)->problem->targets;
+  const size_t c = ((const descent *)context)->columns;
   (void)error;
   for (size_t i = 0; rows->weights != NULL && i < rows->count * c; i++)
     scores[i] *= rows->weights[i / c];
   return SCL_STATUS_OK;
 }
 
-/* out = A a; z is scratch */
-static scl_status multiply(descent *d, const double *a, double *out, scl_error *error) {
+/* out = A a, D x c each; z is scratch */
+static scl_status multiply(descent *d, const double *a, size_t c, double *out, scl_error *error) {
   const scl_problem *problem = d->problem;
-  const size_t features = problem->features, c = problem->targets;
+  const size_t features = problem->features;
   const double ridge = d->system.total * d->self->lambda;
   const double *penalised = a;
+  d->columns = c;
   scl_status status = problem->sweep(problem, a, c, turn_to_weighted, d, out, error);
   if (status == SCL_STATUS_OK && d->system.gram != NULL) {
     status = problem->host->symmetric->multiply(d->system.gram, a, c, d->z, error);
@@ -234,14 +240,11 @@ static double column_dot(const descent *d, const double *x, const double *y, siz
   return sum;
 }
 
-/* z = P^-1 residual, residual . z, and the norms of the residual in d->score. */
+/* z = P^-1 residual, and the norms of the residual in d->score. */
 static scl_status measure(descent *d, scl_error *error) {
   const scl_status status = precondition(&d->preconditioner, d->residual, d->z, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
-    d->before[j] = d->along[j];
-    d->along[j] = column_dot(d, d->residual, d->z, j);
-    d->score[j] =
-        sqrt(d->energy ? fmax(d->along[j], 0) : column_dot(d, d->residual, d->residual, j));
+    d->score[j] = sqrt(fmax(column_dot(d, d->residual, d->energy ? d->z : d->residual, j), 0));
   }
   return status;
 }
@@ -260,7 +263,7 @@ static scl_status judge(descent *d, double *worst, scl_error *error) {
 /* residual = right - A a, from a itself */
 static scl_status true_residual(descent *d, const double *a, double *worst, scl_error *error) {
   const size_t count = d->problem->features * d->problem->targets;
-  const scl_status status = multiply(d, a, d->image, error);
+  const scl_status status = multiply(d, a, d->problem->targets, d->image, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < count; i++)
     d->residual[i] = d->right[i] - d->image[i];
@@ -290,11 +293,29 @@ static scl_status prepare_rows(descent *d, scl_error *error) {
   }
   if (rows == 0) return SCL_STATUS_OK;
   return precondition_by_rows(&d->preconditioner, &d->system, rows, d->self->seed,
-                              damping->form == SCL_FORM_WORD ? 0 : damping->number, error);
+                              damping->form == SCL_FORM_WORD ? 0 : damping->number, d->precise,
+                              error);
 }
 
-/* The preconditioner, and the norms of the right-hand side. residual ends as that, and z, along and
- * score with it. */
+/* A norm that overflows, or of which nothing is left, would pass for that of a solution. */
+static scl_status check_sizes(const descent *d, scl_error *error) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  for (size_t j = 0; j < c; j++) {
+    double largest = 0;
+    for (size_t t = 0; t < features; t++)
+      largest = fmax(largest, fabs(d->right[t * c + j]));
+    const bool lost = !d->energy && largest > 0 && !(d->size[j] >= largest);
+    if (lost || !isfinite(d->size[j]))
+      return d->problem->host->fail(error, SCL_STATUS_BAD_DATA,
+                                    "the norm of Phi'W y is not a number of double precision (its "
+                                    "largest entry is %.3g): scale the data, or its weights",
+                                    largest);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* The preconditioner, and the norms of the right-hand side. residual ends as that, and z and score
+ * with it. */
 static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
   const size_t c = d->problem->targets;
   scl_status status = SCL_STATUS_OK;
@@ -308,36 +329,24 @@ static scl_status prepare(descent *d, bool by_gram, scl_error *error) {
   d->energy = d->system.gram != NULL && d->preconditioner.factor != NULL;
   memcpy(d->residual, d->right, d->problem->features * c * sizeof *d->residual);
   status = measure(d, error);
-  if (status == SCL_STATUS_OK) memcpy(d->size, d->score, c * sizeof *d->size);
-  return status;
+  if (status != SCL_STATUS_OK) return status;
+  memcpy(d->size, d->score, c * sizeof *d->size);
+  return check_sizes(d, error);
 }
 
 /* ------------------------------------------------------------ the iteration */
 
-/* p = z + beta p, beta of each target; fresh: p = z */
-static void turn_direction(descent *d, bool fresh) {
-  const size_t features = d->problem->features, c = d->problem->targets;
-  for (size_t j = 0; j < c; j++) {
-    const double beta = fresh || d->before[j] == 0 ? 0 : d->along[j] / d->before[j];
-    for (size_t t = 0; t < features; t++)
-      d->p[t * c + j] = d->z[t * c + j] + (fresh ? 0 : beta * d->p[t * c + j]);
-  }
-}
-
-/* a += step p, residual -= step A p; targets that are solved stay. */
-static scl_status advance(descent *d, double *a, scl_error *error) {
-  const size_t features = d->problem->features, c = d->problem->targets;
-  const scl_status status = multiply(d, d->p, d->image, error);
-  if (status != SCL_STATUS_OK) return status;
-  for (size_t j = 0; j < c; j++) {
-    const double bend = column_dot(d, d->p, d->image, j), step = bend > 0 ? d->along[j] / bend : 0;
-    if (d->score[j] <= d->self->tolerance / 10) continue;
-    for (size_t t = 0; t < features; t++) {
-      a[t * c + j] += step * d->p[t * c + j];
-      d->residual[t * c + j] -= step * d->image[t * c + j];
-    }
-  }
-  return SCL_STATUS_OK;
+/* A step along new directions, the first of them z itself. */
+static scl_status advance(descent *d, double *a, bool fresh, scl_error *error) {
+  directions *p = &d->directions;
+  if (fresh)
+    directions_span(p, d->z);
+  else
+    directions_turn(p, d->z);
+  const scl_status status =
+      p->count == 0 ? SCL_STATUS_OK : multiply(d, p->p, p->count, p->image, error);
+  if (status == SCL_STATUS_OK && p->count > 0) directions_step(p, a, d->residual);
+  return status;
 }
 
 /* Whether the iterations that gram still needs, at the speed of the last TRIAL, take more work than
@@ -350,7 +359,12 @@ static bool too_slow(const descent *d, double least) {
   return left * 4 * n * targets > rows * features + features * features / 3;
 }
 
-/* From a to the tolerance by the running residual, or out of iterations or patience; ends on the
+static bool is_narrow(const descent *d) {
+  const preconditioner *p = &d->preconditioner;
+  return p->factor != NULL && p->dtype == SCL_DTYPE_FLOAT32;
+}
+
+/* From a to the goal by the running residual, or out of iterations or patience; ends on the
  * best a of its way. */
 static scl_status descend(descent *d, double *a, double worst, scl_solution *out,
                           scl_error *error) {
@@ -358,13 +372,14 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
                bytes = d->problem->features * d->problem->targets * sizeof *a;
   double least = worst;
   memcpy(d->best, a, bytes);
-  for (int tries = 0; least > d->self->tolerance && out->iterations < most && tries < PATIENCE;
-       tries++) {
+  const int patience = is_narrow(d) ? SHORT_PATIENCE : PATIENCE;
+  bool fresh = true;
+  for (int tries = 0; least > d->goal && out->iterations < most && tries < patience; tries++) {
     scl_status status = d->problem->progress(d->problem, "conjugate gradients",
                                              (double)out->iterations / (double)most, NAN, error);
     if (status != SCL_STATUS_OK) return status;
-    turn_direction(d, tries == 0);
-    status = advance(d, a, error);
+    status = advance(d, a, fresh, error);
+    fresh = false;
     if (status == SCL_STATUS_OK) status = judge(d, &worst, error);
     if (status != SCL_STATUS_OK) return status;
     out->iterations++;
@@ -373,7 +388,7 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
       tries = 0;
       memcpy(d->best, a, bytes);
     }
-    if (!d->trial || out->iterations % TRIAL != 0 || least <= d->self->tolerance) continue;
+    if (!d->trial || out->iterations % TRIAL != 0 || least <= d->goal) continue;
     d->slow = too_slow(d, least);
     d->mark = least;
     if (d->slow) break;
@@ -382,8 +397,14 @@ static scl_status descend(descent *d, double *a, double worst, scl_solution *out
   return SCL_STATUS_OK;
 }
 
+/* What a round must make of the residual for another one: half, or less than before where it is
+ * nearly there. */
+static double worth(const descent *d, double before) {
+  return before > 8 * d->self->tolerance ? before / 2 : 0.9 * before;
+}
+
 /* Rounds of descent, each begun from the true residual: rounding (float32 above all) makes the
- * running one drift away from it. */
+ * running one drift away from it, so that rounds after the first aim lower. */
 static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *error) {
   double *a = out->coefficients, worst = INFINITY, before = INFINITY;
   scl_status status;
@@ -394,7 +415,8 @@ static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *e
     status = judge(d, &worst, error);
   }
   while (status == SCL_STATUS_OK && worst > d->self->tolerance &&
-         out->iterations < d->self->max_iterations && worst < before / 2 && !d->slow) {
+         out->iterations < d->self->max_iterations && worst < worth(d, before) && !d->slow) {
+    d->goal = d->self->tolerance / (before < INFINITY ? 4 : 1);
     before = worst;
     status = descend(d, a, worst, out, error);
     if (status == SCL_STATUS_OK && !d->slow) status = true_residual(d, a, &worst, error);
@@ -403,7 +425,14 @@ static scl_status iterate(descent *d, bool warm, scl_solution *out, scl_error *e
   return status;
 }
 
-/* gram where it may serve; rows from where gram turned out slow. */
+/* Onwards from a with rows. */
+static scl_status iterate_again(descent *d, scl_solution *out, scl_error *error) {
+  const scl_status status = prepare(d, false, error);
+  return status == SCL_STATUS_OK ? iterate(d, true, out, error) : status;
+}
+
+/* gram where it may serve; rows from where gram turned out slow; in float64 from where float32 got
+ * no further. */
 static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   const int32_t choice = d->self->preconditioner;
   const bool automatic = choice == PRECONDITIONER_AUTO && d->system.gram != NULL;
@@ -412,10 +441,13 @@ static scl_status iterate_all(descent *d, scl_solution *out, scl_error *error) {
   out->iterations = 0;
   scl_status status = prepare(d, automatic || choice == PRECONDITIONER_GRAM, error);
   if (status == SCL_STATUS_OK) status = iterate(d, d->problem->warm != 0, out, error);
-  if (status != SCL_STATUS_OK || !d->slow) return status;
-  d->slow = d->trial = false;
-  status = prepare(d, false, error);
-  return status == SCL_STATUS_OK ? iterate(d, true, out, error) : status;
+  if (status == SCL_STATUS_OK && d->slow) {
+    d->slow = d->trial = false;
+    status = iterate_again(d, out, error);
+  }
+  d->precise = status == SCL_STATUS_OK && is_narrow(d) && out->residual > d->self->tolerance &&
+               out->iterations < d->self->max_iterations;
+  return d->precise ? iterate_again(d, out, error) : status;
 }
 
 static scl_status account(const descent *d, scl_solution *out, scl_error *error) {
@@ -428,7 +460,7 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
   out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
-                   "the residual is %.1e of the right-hand side, %.1e was wanted: give %s",
+                   "the residual is %.3g of the right-hand side, %.3g was wanted: give %s",
                    out->residual, out->tolerance,
                    out->iterations < d->self->max_iterations
                        ? "a larger lambda or tolerance, rounding leaves no smaller one"

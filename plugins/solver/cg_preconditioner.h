@@ -32,7 +32,12 @@
 #include "shared/minibatch.h"
 #include <float.h>
 
-enum { SAMPLE_PIECE = 256, SAMPLE_STRIPES = 8 };
+/* Rows of a tall sample that are added at a time; features of a wide one whose products are float32
+ * at a stretch. */
+enum { SAMPLE_PIECE = 256, SAMPLE_STRETCH = 1024 };
+/* A wide sample is float32 where mu is at least this share of mean ||phi||^2: P^-1 shrinks the
+ * largest directions to about that, and the rounding of float32 stays far below. */
+static const double LEAST_NARROW = 1e-5;
 
 typedef struct preconditioner {
   const scl_problem *problem;
@@ -41,9 +46,10 @@ typedef struct preconditioner {
    * order D (tall); two of them (gram). */
   const double *diagonal;
   scl_symmetric *factor, *second;
-  double *s;       /* D x m: the sample, transposed; tall: a piece of it, SAMPLE_PIECE x D */
-  double *partial; /* wide: SAMPLE_STRIPES x m x c */
+  void *s;         /* D x m of dtype: the sample, transposed; tall: a piece, SAMPLE_PIECE x D */
+  double *partial; /* wide: m x c */
   size_t rows;     /* m */
+  scl_dtype dtype;
   bool tall;
 } preconditioner;
 
@@ -76,6 +82,11 @@ static inline scl_status factor_shifted(const scl_host *host, const scl_symmetri
 
 /* ------------------------------------------------------------ from a sample of rows */
 
+/* More rows than features, or rkhs: a system of order D. */
+static inline bool sample_is_tall(const cg_system *system, size_t rows) {
+  return rows >= system->problem->features || system->gram != NULL;
+}
+
 typedef struct sampling {
   preconditioner *into;
   const cg_system *system;
@@ -93,10 +104,13 @@ static inline scl_status sample_put(sampling *sample, const scl_rows *rows, size
       (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
   const double *centre = sample->system->centre;
   const double root = sqrt(rows_weight(rows, i) / sample->mean_weight);
-  double *to = p->s + (p->tall ? at * d : at);
+  const size_t begin = p->tall ? at * d : at;
   for (size_t j = 0; j < d; j++) {
     const double x = root * (phi[j] - (centre == NULL ? 0 : centre[j]));
-    to[j * step] = x;
+    if (p->dtype == SCL_DTYPE_FLOAT64)
+      ((double *)p->s)[begin + j * step] = x;
+    else
+      ((float *)p->s)[begin + j * step] = (float)x;
     sample->square += x * x;
   }
   sample->filled++;
@@ -147,15 +161,35 @@ static inline double sample_damping(const sampling *sample) {
   return sample->into->tall ? rounding * mean : mean / (2 * rows);
 }
 
-/* l2: factor the sample's matrix. */
+/* SS' into the factor. */
+static inline scl_status sample_multiply(const preconditioner *p, scl_error *error) {
+  const size_t d = p->problem->features, m = p->rows,
+               size = p->dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < d; j += SAMPLE_STRETCH)
+    status = p->host->symmetric->accumulate(p->factor, p->dtype, (char *)p->s + j * m * size,
+                                            (ptrdiff_t)m,
+                                            d - j < SAMPLE_STRETCH ? d - j : SAMPLE_STRETCH, error);
+  return status;
+}
+
+/* Whether float32 suffices: for mu, and for squares of the features. */
+static inline bool sample_fits_float32(const sampling *sample, double mu) {
+  const double rows = (double)sample->into->rows,
+               square = sample->square / (rows * (double)sample->into->problem->features);
+  return mu * rows >= LEAST_NARROW * sample->square && square > 1e-20 && square < 1e20;
+}
+
+/* l2: factor the sample's matrix. SCL_STATUS_NUMERIC where it takes float64. */
 static inline scl_status sample_factor(const sampling *sample, double mu, scl_error *error) {
   preconditioner *p = sample->into;
   const scl_symmetric_algebra *algebra = p->host->symmetric;
   size_t pivot = 0;
   scl_status status = SCL_STATUS_OK;
   if (mu == 0) mu = fmax(fmax(sample->system->lambda, sample_damping(sample)), 1e-300);
-  if (!p->tall)
-    status = algebra->rank(p->factor, 1, p->s, p->problem->features, (ptrdiff_t)p->rows, error);
+  if (p->dtype == SCL_DTYPE_FLOAT32 && !sample_fits_float32(sample, mu))
+    return p->host->fail(error, SCL_STATUS_NUMERIC, "the sample takes float64");
+  if (!p->tall) status = sample_multiply(p, error);
   algebra->shift((double)p->rows * mu, p->factor);
   return status == SCL_STATUS_OK ? algebra->factor(p->factor, &pivot, error) : status;
 }
@@ -182,19 +216,23 @@ static inline scl_status sample_factor_with_gram(const sampling *sample, double 
   return status;
 }
 
-/* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen. */
-static inline scl_status precondition_by_rows(preconditioner *p, const cg_system *system,
-                                              size_t rows, uint64_t seed, double mu,
-                                              scl_error *error) {
+/* The sample in that dtype. */
+static inline scl_status precondition_in(preconditioner *p, const cg_system *system,
+                                         scl_dtype dtype, size_t rows, uint64_t seed, double mu,
+                                         scl_error *error) {
   const scl_problem *problem = system->problem;
   const scl_host *host = problem->host;
-  const size_t d = problem->features, c = problem->targets;
-  *p = (preconditioner){
-      .problem = problem, .host = host, .rows = rows, .tall = rows >= d || system->gram != NULL};
+  const size_t d = problem->features, c = problem->targets,
+               size = dtype == SCL_DTYPE_FLOAT64 ? sizeof(double) : sizeof(float);
+  *p = (preconditioner){.problem = problem,
+                        .host = host,
+                        .rows = rows,
+                        .dtype = dtype,
+                        .tall = sample_is_tall(system, rows)};
   sampling sample = {
       .into = p, .system = system, .mean_weight = system->total / (double)problem->rows};
-  p->s = host->allocate(d * (p->tall ? SAMPLE_PIECE : rows) * sizeof *p->s);
-  p->partial = p->tall ? NULL : host->allocate(SAMPLE_STRIPES * rows * c * sizeof *p->partial);
+  p->s = host->allocate(d * (p->tall ? SAMPLE_PIECE : rows) * size);
+  p->partial = p->tall ? NULL : host->allocate(rows * c * sizeof *p->partial);
   scl_status status = SCL_STATUS_OK;
   if (p->s == NULL || (p->partial == NULL && !p->tall))
     status = host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -207,6 +245,18 @@ static inline scl_status precondition_by_rows(preconditioner *p, const cg_system
                                   : sample_factor_with_gram(&sample, mu, error);
   if (status != SCL_STATUS_OK) preconditioner_close(p);
   return status;
+}
+
+/* m rows of a problem with dense ones, drawn by seed; mu as above, 0: chosen. A wide sample is
+ * float32 unless `precise` is asked for or it does not suffice. */
+static inline scl_status precondition_by_rows(preconditioner *p, const cg_system *system,
+                                              size_t rows, uint64_t seed, double mu, bool precise,
+                                              scl_error *error) {
+  if (!precise && !sample_is_tall(system, rows)) {
+    const scl_status status = precondition_in(p, system, SCL_DTYPE_FLOAT32, rows, seed, mu, error);
+    if (status != SCL_STATUS_NUMERIC) return status;
+  }
+  return precondition_in(p, system, SCL_DTYPE_FLOAT64, rows, seed, mu, error);
 }
 
 /* ------------------------------------------------------------ from G */
@@ -235,59 +285,19 @@ static inline scl_status precondition_by_gram(preconditioner *p, const cg_system
 
 /* ------------------------------------------------------------ using it */
 
-typedef struct sample_use {
-  const preconditioner *p;
-  const double *in;
-  double *out; /* D x c, both */
-} sample_use;
-
-static inline void sample_stripe(const preconditioner *p, size_t index, size_t *from,
-                                 size_t *count) {
-  const size_t d = p->problem->features;
-  *from = d * index / SAMPLE_STRIPES;
-  *count = d * (index + 1) / SAMPLE_STRIPES - *from;
-}
-
-/* A task: partial = S v, over a stripe of the features. */
-static inline scl_status sample_down(void *context, size_t index, scl_error *error) {
-  const sample_use *use = context;
-  const preconditioner *p = use->p;
-  const size_t m = p->rows, c = p->problem->targets;
-  size_t from, count;
-  (void)error;
-  sample_stripe(p, index, &from, &count);
-  p->host->dense->gemm(1, 0, m, c, count, 1, p->s + from * m, (ptrdiff_t)m, use->in + from * c,
-                       (ptrdiff_t)c, 0, p->partial + index * m * c, (ptrdiff_t)c);
-  return SCL_STATUS_OK;
-}
-
-/* A task: out = v - S' u, over a stripe of the features. */
-static inline scl_status sample_up(void *context, size_t index, scl_error *error) {
-  const sample_use *use = context;
-  const preconditioner *p = use->p;
-  const size_t m = p->rows, c = p->problem->targets;
-  size_t from, count;
-  (void)error;
-  sample_stripe(p, index, &from, &count);
-  memcpy(use->out + from * c, use->in + from * c, count * c * sizeof *use->out);
-  p->host->dense->gemm(0, 0, count, c, m, -1, p->s + from * m, (ptrdiff_t)m, p->partial,
-                       (ptrdiff_t)c, 1, use->out + from * c, (ptrdiff_t)c);
-  return SCL_STATUS_OK;
-}
-
-/* Woodbury's form, for fewer rows than features. */
+/* Woodbury's form, for fewer rows than features: out = v - S' (SS' + m mu I)^-1 S v. */
 static inline scl_status sample_apply(const preconditioner *p, const double *in, double *out,
                                       scl_error *error) {
-  const size_t size = p->rows * p->problem->targets;
-  sample_use use = {.p = p, .in = in, .out = out};
-  scl_status status = p->host->parallel(SAMPLE_STRIPES, sample_down, &use, error);
-  if (status != SCL_STATUS_OK) return status;
-  for (size_t k = 1; k < SAMPLE_STRIPES; k++)
-    for (size_t i = 0; i < size; i++)
-      p->partial[i] += p->partial[k * size + i];
-  status = p->host->symmetric->solve(p->factor, p->partial, p->problem->targets, error);
-  return status == SCL_STATUS_OK ? p->host->parallel(SAMPLE_STRIPES, sample_up, &use, error)
-                                 : status;
+  const scl_dense_algebra *dense = p->host->dense;
+  const size_t d = p->problem->features, m = p->rows, c = p->problem->targets;
+  scl_status status =
+      dense->thin_adjoint(p->dtype, d, m, p->s, (ptrdiff_t)m, in, c, p->partial, error);
+  if (status == SCL_STATUS_OK) status = p->host->symmetric->solve(p->factor, p->partial, c, error);
+  if (status == SCL_STATUS_OK)
+    status = dense->thin_product(p->dtype, d, m, p->s, (ptrdiff_t)m, p->partial, c, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < d * c; i++)
+    out[i] = in[i] - out[i];
+  return status;
 }
 
 /* out = P^-1 in, D x c each, up to a factor; P = I where none was made */

@@ -1,29 +1,20 @@
 /* The constant b of the linear support vector machine, which is not penalised: its dual has the
- * constraint sum_i b_i y_i = 0, which no move of a single dual keeps. By the method of multipliers
- * (proximal steps in b; Rockafellar 1976), a class at a time:
+ * constraint sum_i b_i y_i = 0, which no move of a single dual keeps. Coordinate descent takes a
+ * proximal step in b instead, from the b0 where it begins,
  *
- *   min_{a,b} P(a, b) + (lambda/(2 r)) (b - b0)^2,   then b0 <- b, or further
+ *   min_{a,b} P(a, b) + (lambda/(2 r)) (b - b0)^2,
  *
- * The inner problem is one more feature of value sqrt(r): K + r in place of K, and
+ * which is one more feature of value sqrt(r): ||phi_i||^2 + r in place of ||phi_i||^2, and
  *
- *   b = b0 + r s,   s = sum_i b_i y_i
+ *   b = b0 + r s,   s = what sum_i b_i y_i has grown by
  *
- * r is a quarter of the mean diagonal of K: a larger one ties the chunks to each other, a smaller
- * one takes more proximal steps. */
+ * r is a quarter of the mean ||phi_i||^2: a larger one ties the rows to each other. Newton's method on
+ * working sets (hinge_newton.h) keeps the constraint. */
 #ifndef SCULLERY_HINGE_CONSTANT_H
 #define SCULLERY_HINGE_CONSTANT_H
 
 #include "shared/risk.h"
 #include <stdlib.h>
-
-/* How far b0 moves: r s is the proximal step, to b. s falls as b0 rises, and is 0 at the solution:
- * the secant, from how far b0 moved last and by how much s fell, goes further where it is longer,
- * up to 20 proximal steps or 4 times the last move. */
-static inline double hinge_step(double r, double s, double moved, double fell) {
-  const double least = fabs(r * s), most = fmax(20 * least, 4 * fabs(moved));
-  const double secant = moved == 0 ? least : fell == 0 ? most : s * moved / fell;
-  return copysign(fmin(fmax(fabs(secant), least), most), s);
-}
 
 /* One class: scores without the constant, targets and duals, each at `stride`; row weights. */
 typedef struct hinge_column {
@@ -91,14 +82,16 @@ static inline hinge_sides hinge_sides_of(const hinge_column *col) {
 
 /* sum_i b_i - (1/2) ||a||^2, at least, of duals that keep the constraint: those of the larger side
  * made smaller by a factor, which takes `cut` of its part of a. longest: max ||phi_i||^2; the part
- * of a side with duals of sum S is no longer than S sqrt(longest). */
-static inline double hinge_balanced_dual(const hinge_sides *s, double square, double longest) {
+ * of a side with duals of sum S is no longer than S sqrt(longest). The shares are of scores at
+ * coefficients `apart` from a. */
+static inline double hinge_balanced_dual(const hinge_sides *s, double square, double longest,
+                                         double apart) {
   const bool larger = s->positive > s->negative;
   const double sum = larger ? s->positive : s->negative,
                along = larger ? s->positive_along : s->negative_along,
                move = fabs(s->positive - s->negative), cut = sum > 0 ? move / sum : 0;
   return 2 * fmin(s->positive, s->negative) -
-         (square - 2 * cut * along + move * move * longest) / 2;
+         (square - 2 * cut * along + move * move * longest) / 2 - move * sqrt(longest) * apart;
 }
 
 #endif

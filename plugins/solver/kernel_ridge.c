@@ -9,23 +9,19 @@
  *   (K + n lambda W^-1) b + f0 1 = y
  *   1'b = 0                                 with an intercept; f0 = 0 without
  *
- * All targets share one Cholesky factorisation: n^3/3 operations on n^2/2 numbers. The residual is
- * measured on kernel values that are computed anew. Where it is not small, one step of iterative
- * refinement follows. */
-#include "shared/expansion.h"
-#include "shared/rows.h"
+ * All targets share one Cholesky factorisation, n^3/3 operations. In float64 it takes n^2/2 numbers
+ * of 8 bytes. In float32 it takes half the memory and half the time; conjugate gradients on products
+ * with the float64 matrix then correct the solution. Either way the residual that is told is that of
+ * the float64 system. Values of lambda share the rows and K. */
+#include "solver/kernel_ridge_gradients.h"
 
 #include <stdio.h>
 
-enum { TILE = 512, STRIP = 256, MOST_TRIES = 12 };
+enum { MOST_TRIES = 12, MOST_REFINED = 3, FEW_ROWS = 1024 };
+/* Steps of conjugate gradients after which a factor in float64 costs less; without one. */
+enum { FEW_STEPS = 30, FEW_STEPS_KEPT = 60, MOST_STEPS = 1000 };
+enum { AUTO, FLOAT64, FLOAT32 };
 static const double tolerance = 1e-8; /* relative residual of the linear system */
-
-typedef struct kernel_ridge {
-  scl_base base;
-  scl_part kernel;
-  double lambda;
-  bool intercept;
-} kernel_ridge;
 
 static const scl_option options[] = {
     SCL_ROW(kernel_ridge, kernel, SCL_FORM_PARTS, "kernel", "gaussian",
@@ -33,91 +29,25 @@ static const scl_option options[] = {
     SCL_NUMBER(kernel_ridge, lambda, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE,
                .role = SCL_ROLE_REGULARISATION),
     SCL_BOOLEAN(kernel_ridge, intercept, "false", "fit an unpenalised constant",
-                .role = SCL_ROLE_INTERCEPT)};
-
-static scl_status gram(const void *instance, const scl_const_parameters *u,
-                       const scl_const_parameters *v, double *out, ptrdiff_t stride,
-                       scl_error *error) {
-  const kernel_ridge *self = instance;
-  return self->base.host->parts->gram(&self->kernel, u, v, out, stride, error);
-}
-
-/* ------------------------------------------------------------ the matrix A = K + diag(shift) */
-
-typedef struct linear_system {
-  const kernel_ridge *self;
-  const scl_host *host;
-  const scl_problem *problem;
-  row_set set; /* its x moves into the model */
-  expansion *m;
-  scl_symmetric *a;
-  double *shift;    /* rows: n lambda / w_i + jitter */
-  double *ones;     /* rows: A^-1 1, for the intercept */
-  double *residual; /* rows x targets: y - f0 - A b */
-  double *right;    /* 2 x targets */
-  size_t strip;     /* first row of the tiles that are being filled */
-} linear_system;
-
-static scl_const_parameters rows_at(const linear_system *s, size_t first, size_t most) {
-  const size_t left = s->m->rows - first, d = s->m->cols;
-  return scl_dense_rows(s->m->x + first * d, (ptrdiff_t)d, left < most ? left : most, d);
-}
-
-static bool all_finite(const double *values, size_t rows, size_t cols) {
-  double sum = 0;
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < cols; j++)
-      sum += 0 * values[i * TILE + j];
-  return sum == 0;
-}
-
-static scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *k,
-                            scl_error *error) {
-  const scl_const_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
-  const scl_status status = gram(s->self, &u, &v, k, TILE, error);
-  if (status != SCL_STATUS_OK) return status;
-  if (!all_finite(k, u.count, v.count))
-    return s->host->fail(
-        error, SCL_STATUS_BAD_DATA,
-        "kernel.%s gives a value that is not finite for a row of the data: standardize it",
-        s->self->kernel.plugin->name);
-  for (size_t r = 0; i == j && r < u.count; r++)
-    k[r * TILE + r] += s->shift[i + r];
-  s->host->symmetric->set(s->a, i, u.count, j, v.count, k, TILE);
-  return SCL_STATUS_OK;
-}
-
-static scl_status fill_task(void *context, size_t index, scl_error *error) {
-  const linear_system *s = context;
-  double *k = s->host->allocate(sizeof *k * TILE * TILE);
-  if (k == NULL)
-    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                         "not enough memory for a tile of kernel values");
-  const scl_status status = fill_tile(s, s->strip, index * TILE, k, error);
-  s->host->release(k);
-  return status;
-}
-
-static scl_status fill(linear_system *s, scl_error *error) {
-  const size_t n = s->m->rows;
-  scl_status status = SCL_STATUS_OK;
-  for (s->strip = 0; status == SCL_STATUS_OK && s->strip < n; s->strip += TILE) {
-    const double done = (double)s->strip / (double)n;
-    status = s->problem->progress(s->problem, "the kernel matrix", done * done / 2, NAN, error);
-    if (status == SCL_STATUS_OK)
-      status = s->host->parallel(s->strip / TILE + 1, fill_task, s, error);
-  }
-  return status;
-}
+                .role = SCL_ROLE_INTERCEPT),
+    SCL_WORD(kernel_ridge, precision, "auto|float64|float32", "auto",
+             "of the Cholesky factor: auto takes float32 from 1024 rows on, and float64 where "
+             "float32 does not serve")};
 
 /* ------------------------------------------------------------ solving with the factor of A */
 
+/* A^-1 b in place, of k columns. */
+static scl_status inverse(linear_system *s, double *b, size_t k, scl_error *error) {
+  if (s->narrow == NULL) return s->host->symmetric->solve(s->a, b, k, error);
+  return gradients_solve(s, b, k, 1e-2 * tolerance, s->most, &s->iterations, error);
+}
+
 /* b (rows x c) and f0 from the right-hand side in b, where 1'b is to be `sums` (c). */
-static scl_status solve_factored(const linear_system *s, double *b, const double *sums, double *f0,
+static scl_status solve_factored(linear_system *s, double *b, const double *sums, double *f0,
                                  scl_error *error) {
-  const size_t n = s->m->rows, c = s->m->functions;
+  const size_t n = s->m.rows, c = s->m.functions;
   double ones = 0;
-  const scl_status status = s->host->symmetric->solve(s->a, b, c, error);
+  const scl_status status = inverse(s, b, c, error);
   if (status != SCL_STATUS_OK || !s->self->intercept) return status;
   for (size_t i = 0; i < n; i++)
     ones += s->ones[i];
@@ -132,52 +62,42 @@ static scl_status solve_factored(const linear_system *s, double *b, const double
   return SCL_STATUS_OK;
 }
 
-static scl_status solve_first(const linear_system *s, scl_error *error) {
-  const size_t n = s->m->rows, c = s->m->functions;
+static scl_status solve_first(linear_system *s, scl_error *error) {
+  const size_t n = s->m.rows, c = s->m.functions;
   scl_status status = SCL_STATUS_OK;
   memset(s->right, 0, c * sizeof *s->right);
-  memcpy(s->m->b, s->set.y, n * c * sizeof *s->m->b);
+  memset(s->m.f0, 0, c * sizeof *s->m.f0);
+  memcpy(s->m.b, s->set.y, n * c * sizeof *s->m.b);
   for (size_t i = 0; i < n; i++)
     s->ones[i] = 1;
-  if (s->self->intercept) status = s->host->symmetric->solve(s->a, s->ones, 1, error);
-  return status == SCL_STATUS_OK ? solve_factored(s, s->m->b, s->right, s->m->f0, error) : status;
+  if (s->self->intercept) status = inverse(s, s->ones, 1, error);
+  return status == SCL_STATUS_OK ? solve_factored(s, s->m.b, s->right, s->m.f0, error) : status;
 }
 
 /* One step of iterative refinement. */
-static scl_status refine(const linear_system *s, scl_error *error) {
-  const size_t n = s->m->rows, c = s->m->functions;
+static scl_status refine(linear_system *s, scl_error *error) {
+  const size_t n = s->m.rows, c = s->m.functions;
   double *sums = s->right, *f0 = s->right + c;
   for (size_t j = 0; j < c; j++) {
     sums[j] = f0[j] = 0;
     for (size_t i = 0; i < n; i++)
-      sums[j] -= s->m->b[i * c + j];
+      sums[j] -= s->m.b[i * c + j];
   }
   const scl_status status = solve_factored(s, s->residual, sums, f0, error);
   for (size_t j = 0; j < c; j++)
-    s->m->f0[j] += f0[j];
+    s->m.f0[j] += f0[j];
   for (size_t i = 0; i < n * c; i++)
-    s->m->b[i] += s->residual[i];
-  return status;
-}
-
-static scl_status residual_task(void *context, size_t index, scl_error *error) {
-  const linear_system *s = context;
-  const size_t first = index * STRIP, c = s->m->functions;
-  const scl_const_parameters u = rows_at(s, first, STRIP);
-  double *out = s->residual + first * c;
-  const scl_status status = expansion_values(s->self, gram, s->m, &u, out, (ptrdiff_t)c, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u.count * c; i++)
-    out[i] = s->set.y[first * c + i] - out[i] - s->shift[first + i / c] * s->m->b[first * c + i];
+    s->m.b[i] += s->residual[i];
   return status;
 }
 
 /* The largest entry of y - f0 - A b, over the largest of y. */
-static scl_status measure(linear_system *s, double *relative, scl_error *error) {
-  const size_t count = s->m->rows * s->m->functions;
+static scl_status measure(const linear_system *s, double *relative, scl_error *error) {
+  const size_t c = s->m.functions, count = s->m.rows * c;
   double worst = 0, size = 0;
-  const scl_status status =
-      s->host->parallel((s->m->rows + STRIP - 1) / STRIP, residual_task, s, error);
+  const scl_status status = product(s, s->m.b, c, s->residual, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    s->residual[i] = s->set.y[i] - s->m.f0[i % c] - s->residual[i];
     if (!(fabs(s->residual[i]) <= worst)) worst = fabs(s->residual[i]);
     if (fabs(s->set.y[i]) > size) size = fabs(s->set.y[i]);
   }
@@ -185,13 +105,79 @@ static scl_status measure(linear_system *s, double *relative, scl_error *error) 
   return status;
 }
 
-/* ------------------------------------------------------------ the least jitter that serves */
+/* ------------------------------------------------------------ in float32 */
+
+/* narrow = the factor of A with `ridge` of its diagonal added; *found: it has one. */
+static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl_error *error) {
+  const size_t n = s->m.rows;
+  size_t pivot = 0;
+  *found = false;
+  for (size_t i = 0; i < n; i++)
+    s->ones[i] = s->diagonal[i] + s->shift[i];
+  s->algebra->begin(s->narrow, s->ones, ridge);
+  scl_status status =
+      s->kept ? s->algebra->copy(s->a, s->narrow, error) : fill(s, TO_FLOAT32, error);
+  if (status == SCL_STATUS_OK)
+    status = s->problem->progress(s->problem, "factoring the kernel matrix", 0.5, NAN, error);
+  if (status != SCL_STATUS_OK) return status;
+  status = s->algebra->factor(s->narrow, &pivot, error);
+  *found = status == SCL_STATUS_OK;
+  return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
+}
+
+/* The first of 0, 1e-5, 1e-4 ... that gives a factor. */
+static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_error *error) {
+  scl_status status = factor_narrow(s, *ridge = 0, found, error);
+  for (*ridge = 0; status == SCL_STATUS_OK && !*found && *ridge < 0.1;) {
+    *ridge = *ridge > 0 ? 10 * *ridge : 1e-5;
+    status = factor_narrow(s, *ridge, found, error);
+  }
+  return status;
+}
+
+static void account_narrow(const linear_system *s, double residual, double ridge,
+                           scl_solution *out) {
+  out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  out->residual = residual;
+  out->tolerance = tolerance;
+  out->iterations = s->iterations;
+  if (ridge > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "float32 calls the kernel matrix indefinite: the preconditioner of its "
+                   "conjugate gradients has %.0e more on the diagonal",
+                   ridge);
+}
+
+/* *served: to the tolerance. */
+static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served,
+                               scl_error *error) {
+  double ridge = 0, residual = INFINITY;
+  bool found = false;
+  *served = false;
+  s->iterations = 0;
+  scl_status status = find_ridge(s, &ridge, &found, error);
+  if (status != SCL_STATUS_OK || !found) return status;
+  status = solve_first(s, error);
+  if (status == SCL_STATUS_OK) status = measure(s, &residual, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < MOST_REFINED; i++) {
+    const double enough = i == 0 ? 0.1 * tolerance : tolerance;
+    if (!isfinite(residual) || residual <= enough || s->iterations >= s->most) break;
+    status = refine(s, error);
+    if (status == SCL_STATUS_OK) status = measure(s, &residual, error);
+  }
+  *served = residual <= tolerance;
+  if (isfinite(residual)) account_narrow(s, residual, ridge, out);
+  return status;
+}
+
+/* ------------------------------------------------------------ in float64, with the least jitter that
+ * serves */
 
 /* *relative: the residual; infinity where A has no Cholesky factor. */
 static scl_status attempt(linear_system *s, double *relative, scl_error *error) {
   size_t pivot = 0;
   *relative = INFINITY;
-  scl_status status = fill(s, error);
+  scl_status status = fill(s, TO_SYSTEM, error);
   if (status == SCL_STATUS_OK)
     status = s->problem->progress(s->problem, "factoring the kernel matrix", 0.5, NAN, error);
   if (status != SCL_STATUS_OK) return status;
@@ -206,15 +192,11 @@ static scl_status attempt(linear_system *s, double *relative, scl_error *error) 
 }
 
 /* The mean of A's diagonal without jitter. */
-static scl_status mean_diagonal(const linear_system *s, double *mean, scl_error *error) {
-  const size_t n = s->m->rows;
-  const scl_const_parameters all = rows_at(s, 0, n);
-  double *diagonal = s->ones, sum = 0;
-  const scl_status status = s->host->parts->diagonal(&s->self->kernel, &all, diagonal, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
-    sum += diagonal[i] + s->shift[i];
-  *mean = sum > 0 ? sum / (double)n : 1;
-  return status;
+static double mean_diagonal(const linear_system *s) {
+  double sum = 0;
+  for (size_t i = 0; i < s->m.rows; i++)
+    sum += s->diagonal[i] + s->shift[i];
+  return sum > 0 ? sum / (double)s->m.rows : 1;
 }
 
 static void account(scl_solution *out, double residual, double jitter) {
@@ -230,12 +212,12 @@ static void account(scl_solution *out, double residual, double jitter) {
         jitter);
 }
 
-static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
-  const size_t n = s->m->rows;
-  double unit = 1, jitter = 0, residual = INFINITY;
-  scl_status status = mean_diagonal(s, &unit, error);
-  for (int tries = 0; status == SCL_STATUS_OK && tries < MOST_TRIES; tries++) {
-    status = attempt(s, &residual, error);
+static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *error) {
+  const size_t n = s->m.rows;
+  const double unit = mean_diagonal(s);
+  double jitter = 0, residual = INFINITY;
+  for (int tries = 0; tries < MOST_TRIES; tries++) {
+    const scl_status status = attempt(s, &residual, error);
     if (status != SCL_STATUS_OK) return status;
     if (residual <= tolerance || (isfinite(residual) && tries + 3 >= MOST_TRIES)) {
       account(out, residual, jitter);
@@ -246,85 +228,190 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
       s->shift[i] += more;
     jitter += more;
   }
-  if (status != SCL_STATUS_OK) return status;
   return s->host->fail(error, SCL_STATUS_NUMERIC,
                        "the kernel matrix of %zu rows stays singular even with %.1e on its "
                        "diagonal: give a larger lambda",
                        n, jitter);
 }
 
+/* ------------------------------------------------------------ which of the two */
+
+static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error *error) {
+  const double n = (double)s->m.rows;
+  return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                       "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory "
+                       "than there is: take fewer rows, or random features",
+                       s->m.rows, bytes * 1e-9 * n * n / 2);
+}
+
+/* Room for the factor: float32 where it is asked for, from FEW_ROWS rows on, and where float64 has
+ * no room. K beside it, where both take no more than the allowance. */
+static scl_status choose_precision(linear_system *s, scl_error *error) {
+  const double n = (double)s->m.rows, both = 6 * n * n;
+  const int32_t wanted = s->self->precision;
+  const scl_symmetric_algebra *wide = s->host->symmetric;
+  if (wanted == FLOAT64 || (wanted == AUTO && s->m.rows < FEW_ROWS)) {
+    if (wide->create(s->m.rows, &s->a, NULL) == SCL_STATUS_OK) return SCL_STATUS_OK;
+    if (wanted == FLOAT64) return refuse_matrix(s, 8, error);
+  }
+  s->algebra = s->host->service(SCL_SERVICE_SYMMETRIC_FLOAT32);
+  if (s->algebra->create(s->m.rows, &s->narrow, NULL) != SCL_STATUS_OK)
+    return refuse_matrix(s, 4, error);
+  s->kept = both <= (double)s->problem->allowance &&
+            wide->create(s->m.rows, &s->a, NULL) == SCL_STATUS_OK;
+  return s->kept ? fill(s, TO_KEPT, error) : SCL_STATUS_OK;
+}
+
+/* From here on in float64: false where there is no room for that. */
+static bool widen(linear_system *s) {
+  scl_symmetric *a = s->a;
+  if (a == NULL && s->host->symmetric->create(s->m.rows, &a, NULL) != SCL_STATUS_OK) return false;
+  s->algebra->destroy(s->narrow);
+  s->narrow = NULL;
+  s->kept = false;
+  s->a = a;
+  return true;
+}
+
+static void set_shift(const linear_system *s) {
+  double total = 0;
+  for (size_t i = 0; i < s->m.rows; i++)
+    total += s->set.weights[i];
+  for (size_t i = 0; i < s->m.rows; i++)
+    s->shift[i] = total / s->set.weights[i] * s->lambda;
+}
+
+/* In float32, and where that does not serve in float64, for which there may be no room. */
+static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *error) {
+  const bool must = s->self->precision == FLOAT32;
+  bool served = false;
+  set_shift(s);
+  if (s->narrow == NULL) return solve_wide(s, out, error);
+  s->most = must ? MOST_STEPS : s->kept ? FEW_STEPS_KEPT : FEW_STEPS;
+  scl_status status = solve_narrow(s, out, &served, error);
+  if (status != SCL_STATUS_OK || served) return status;
+  out->note[0] = 0;
+  if (!must && widen(s)) return solve_wide(s, out, error);
+  s->most = MOST_STEPS;
+  if (!must) status = solve_narrow(s, out, &served, error);
+  if (status != SCL_STATUS_OK || out->outcome != SCL_OUTCOME_NONE) return status;
+  return s->host->fail(error, SCL_STATUS_NUMERIC,
+                       "the kernel matrix of %zu rows has no Cholesky factor in float32: give a "
+                       "larger lambda, or precision = \"float64\"",
+                       s->m.rows);
+}
+
 /* ------------------------------------------------------------ fitting */
 
 static void end(const void *instance, void *model) {
   const scl_host *host = ((const kernel_ridge *)instance)->base.host;
+  if (model == NULL) return;
   expansion_release(host, model);
   host->release(model);
 }
 
 static scl_status collect(linear_system *s, scl_error *error) {
   const scl_status status = rows_collect(s->problem, &s->set, error);
-  s->m->rows = s->set.rows;
-  s->m->cols = s->set.cols;
-  s->m->functions = s->set.targets;
-  s->m->x = s->set.x;
+  s->m.rows = s->set.rows;
+  s->m.cols = s->set.cols;
+  s->m.functions = s->set.targets;
+  s->m.x = s->set.x;
   s->set.x = NULL;
   return status;
 }
 
 static scl_status reserve(linear_system *s, scl_error *error) {
-  const size_t n = s->m->rows, c = s->m->functions;
-  if (s->host->symmetric->create(n, &s->a, NULL) != SCL_STATUS_OK)
-    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                         "exact kernel ridge of %zu rows takes a matrix of %.1f GB, more memory "
-                         "than there is: take fewer rows, or random features",
-                         n, 4e-9 * (double)n * (double)n);
+  const size_t n = s->m.rows, c = s->m.functions;
   s->shift = s->host->allocate(n * sizeof(double));
+  s->diagonal = s->host->allocate(n * sizeof(double));
   s->ones = s->host->allocate(n * sizeof(double));
   s->residual = s->host->allocate(n * c * sizeof(double));
   s->right = s->host->allocate(2 * c * sizeof(double));
-  s->m->b = s->host->allocate(n * c * sizeof(double));
-  s->m->f0 = models_new(s->host, c * sizeof(double), error);
-  if (s->shift != NULL && s->ones != NULL && s->residual != NULL && s->right != NULL &&
-      s->m->b != NULL && s->m->f0 != NULL)
-    return SCL_STATUS_OK;
-  return s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                       "not enough memory for the residuals of %zu rows", n);
+  s->m.b = s->host->allocate(n * c * sizeof(double));
+  s->m.f0 = s->host->allocate(c * sizeof(double));
+  if (s->shift == NULL || s->diagonal == NULL || s->ones == NULL || s->residual == NULL ||
+      s->right == NULL || s->m.b == NULL || s->m.f0 == NULL)
+    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for the residuals of %zu rows", n);
+  const scl_const_parameters all = rows_at(s, 0, n);
+  return s->host->parts->diagonal(&s->self->kernel, &all, s->diagonal, error);
 }
 
-static void set_shift(const linear_system *s) {
-  double total = 0;
-  for (size_t i = 0; i < s->m->rows; i++)
-    total += s->set.weights[i];
-  for (size_t i = 0; i < s->m->rows; i++)
-    s->shift[i] = total / s->set.weights[i] * s->self->lambda;
+static void *copied(const scl_host *host, const void *from, size_t bytes) {
+  void *to = host->allocate(bytes);
+  if (to != NULL) memcpy(to, from, bytes);
+  return to;
+}
+
+/* The solution as a model of its own; the last one takes the rows. */
+static scl_status emit(linear_system *s, bool last, void **model, scl_error *error) {
+  const size_t n = s->m.rows, c = s->m.functions;
+  expansion *m = models_new(s->host, sizeof *m, error);
+  if (m == NULL) return SCL_STATUS_NO_MEMORY;
+  *m = (expansion){.rows = n, .cols = s->m.cols, .functions = c};
+  m->x = last ? s->m.x : copied(s->host, s->m.x, n * m->cols * sizeof *m->x);
+  if (last) s->m.x = NULL;
+  m->b = copied(s->host, s->m.b, n * c * sizeof *m->b);
+  m->f0 = copied(s->host, s->m.f0, c * sizeof *m->f0);
+  *model = m;
+  if (m->x != NULL && m->b != NULL && m->f0 != NULL) return SCL_STATUS_OK;
+  return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model of %zu rows", n);
+}
+
+/* The place of the largest value that has no model yet. */
+static size_t next_value(const double *values, size_t count, void *const *models) {
+  size_t best = count;
+  for (size_t k = 0; k < count; k++)
+    if (models[k] == NULL && (best == count || values[k] > values[best])) best = k;
+  return best;
+}
+
+/* From the largest lambda, the easiest for float32, to the smallest. */
+static scl_status fit_all(linear_system *s, const double *values, size_t count, void **models,
+                          scl_solution *const *out, scl_error *error) {
+  scl_status status = collect(s, error);
+  if (status == SCL_STATUS_OK) status = reserve(s, error);
+  if (status == SCL_STATUS_OK) status = choose_precision(s, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    const size_t k = next_value(values, count, models);
+    s->lambda = values[k];
+    status = solve_system(s, out[k], error);
+    if (status == SCL_STATUS_OK) status = emit(s, i + 1 == count, &models[k], error);
+  }
+  return status;
 }
 
 static void release(linear_system *s) {
-  if (s->a != NULL) s->host->symmetric->destroy(s->a);
+  s->host->symmetric->destroy(s->a);
+  if (s->narrow != NULL) s->algebra->destroy(s->narrow);
+  expansion_release(s->host, &s->m);
   rows_release(s->host, &s->set);
   s->host->release(s->shift);
+  s->host->release(s->diagonal);
   s->host->release(s->ones);
   s->host->release(s->residual);
   s->host->release(s->right);
 }
 
+static scl_status fit_path(const void *instance, const scl_problem *problem, const double *values,
+                           size_t count, void **models, scl_solution *const *out,
+                           scl_error *error) {
+  linear_system s = {.self = instance, .host = problem->host, .problem = problem};
+  for (size_t k = 0; k < count; k++)
+    models[k] = NULL;
+  const scl_status status = fit_all(&s, values, count, models, out, error);
+  release(&s);
+  for (size_t k = 0; status != SCL_STATUS_OK && k < count; k++) {
+    end(instance, models[k]);
+    models[k] = NULL;
+  }
+  return status;
+}
+
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
-  linear_system s = {.self = instance, .host = problem->host, .problem = problem};
-  s.m = models_new(s.host, sizeof *s.m, error);
-  if (s.m == NULL) return SCL_STATUS_NO_MEMORY;
-  scl_status status = collect(&s, error);
-  if (status == SCL_STATUS_OK) status = reserve(&s, error);
-  if (status == SCL_STATUS_OK) {
-    set_shift(&s);
-    status = solve_system(&s, out, error);
-  }
-  release(&s);
-  if (status == SCL_STATUS_OK)
-    *model = s.m;
-  else
-    end(instance, s.m);
-  return status;
+  return fit_path(instance, problem, &((const kernel_ridge *)instance)->lambda, 1, model, &out,
+                  error);
 }
 
 /* ------------------------------------------------------------ the model */
@@ -362,9 +449,20 @@ const scl_plugin scullery_plugin = {
         "min_f (1/2n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/2) ||f||_K^2, f = sum_i b_i K(x_i, .)\n"
         "w_i are the row weights and n their sum: (K + n lambda W^-1) b = y (Saunders, Gammerman\n"
         "and Vovk 1998). It is the limit of ridge on random features of the same kernel. Any\n"
-        "kernel on rows, its width a number, \"scale\" or \"median\". Memory 4 n^2 bytes, n^3/3\n"
-        "operations. The model keeps all rows (arrays rows, coefficients, intercept). A singular\n"
-        "system gets the least jitter, from 1e-12 of the mean diagonal in powers of ten, that\n"
-        "makes it solvable.",
-    MODELS_SOLVER,
+        "kernel on rows, its width a number, \"scale\" or \"median\". n^3/3 operations. With\n"
+        "precision \"float32\" the Cholesky factor takes 2 n^2 bytes; conjugate gradients with "
+        "the\n"
+        "float64 matrix correct the solution, and the residual is that of float64. The matrix is\n"
+        "kept beside the factor where both (6 n^2 bytes) fit the pipeline's allowance, and made\n"
+        "again for each step where they do not. \"float64\" takes 4 n^2 bytes. \"auto\" is "
+        "float32\n"
+        "from 1024 rows on, with float64 for a lambda too small for it. The lambdas of a search\n"
+        "share the rows and the kept matrix. The model keeps all rows (arrays rows,\n"
+        "coefficients, intercept). In float64 a singular system gets the least jitter, from 1e-12\n"
+        "of the mean diagonal in powers of ten, that makes it solvable.",
+    SCL_SOLVER(.solve = NULL),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,
+                            .save = save, .load = load, .destroy = end),
+                  SCL_OFFER(SCL_ABILITY_MODEL_PATH, scl_ability_model_path, .option = "lambda",
+                            .fit = fit_path)),
     SCL_INSTANCE(kernel_ridge, options)};

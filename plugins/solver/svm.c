@@ -1,25 +1,21 @@
-/* Support vector machines by LIBSVM (Chang and Lin 2011). Classes, y_i = +-1, and numbers (epsilon
- * support vector regression):
+/* Support vector machines. Classes, y_i = +-1, and numbers (epsilon support vector regression):
  *
  *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0))
  *   min_{f, f0}  (1/2) ||f||_K^2 + C sum_i w_i max(0, |f(x_i) + f0 - y_i| - epsilon)
  *
  * The solution is f = sum_i b_i K(x_i, .) with |b_i| <= C w_i and sum_i b_i = 0. Several classes
- * are learnt in pairs and vote; several targets one by one. LIBSVM weighs classes, so w_i may
- * depend on the class alone.
- *
- * LIBSVM computes Gaussian and linear kernels itself, and is given a table of all values of any
- * other kernel (solver/svm_kernel.h).
+ * are learnt in pairs and vote; several targets one by one. solver/svm_machine.h finds the b_i of
+ * one function.
  *
  * What is kept is an expansion over the support vectors. How far the b_i are from optimal is
- * measured here, on kernel values in double precision:
+ * measured on kernel values in double precision:
  *
  *   max_{i, j} v_i - v_j   over b_i that may grow and b_j that may shrink, v = y - f
  */
 #include "shared/rows.h"
-#include "solver/svm_kernel.h"
+#include "solver/svm_machine.h"
 
-#include <float.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 static const scl_option options[] = {
@@ -96,7 +92,12 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return status;
 }
 
-/* ------------------------------------------------------------ the problem, and its bounds */
+/* ------------------------------------------------------------ problems */
+
+/* From so many functions on, they are fitted side by side, at most SHARES at once, which share the
+ * cache; fewer are fitted one after another, each on all threads. The share of a function is the
+ * same for any number of threads. */
+enum { SIDE_BY_SIDE = 6, SHARES = 8, WAVE = 64 };
 
 typedef struct training {
   const svm *self;
@@ -104,281 +105,192 @@ typedef struct training {
   const scl_problem *problem;
   row_set set;
   machines *m;
-  size_t classes; /* 0: regression */
-  double *bound;  /* C w: of each class; of regression one */
-  svm_form form;
-  struct svm_node *nodes;
-  struct svm_node **row;
-  double *labels; /* rows: the class, or the target at hand */
-  double *b;      /* rows x functions, before rows without coefficients go */
-  size_t *kept;   /* places of those that stay */
-  double *ends; /* tiles of rows x functions x 2: largest v that can grow, least that can shrink */
+  size_t classes, present; /* of the task; of the rows. 0: regression */
+  size_t *label;           /* rows: the class */
+  double *squares;         /* rows: squared lengths */
+  int32_t *names;          /* the classes that are present, ascending */
+  double *b;               /* rows x functions, before rows without coefficients go */
+  double *violation;       /* functions */
+  size_t *steps;           /* functions */
+  size_t *kept;            /* places of the rows that stay */
 } training;
 
-static size_t class_of(const training *t, size_t row) {
-  return t->classes == 0 ? 0 : rows_class(&t->set, row);
-}
-
-static scl_status set_bounds(training *t, scl_error *error) {
-  const size_t count = t->classes == 0 ? 1 : t->classes;
-  t->bound = t->host->allocate(count * sizeof *t->bound);
-  if (t->bound == NULL)
-    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", count);
-  for (size_t j = 0; j < count; j++)
-    t->bound[j] = 0;
-  for (size_t i = 0; i < t->set.rows; i++) {
-    double *bound = &t->bound[class_of(t, i)], value = t->self->C * t->set.weights[i];
-    if (*bound != 0 && *bound != value)
-      return t->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                           "LIBSVM takes no weights of rows, but of classes: here they differ %s",
-                           t->classes == 0 ? "from row to row" : "within a class");
-    *bound = value;
-  }
-  return SCL_STATUS_OK;
-}
-
-/* ------------------------------------------------------------ the input of LIBSVM */
-
-enum { STRIP = 256 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* LIBSVM would go on with infinite products of rows, to a model of NaN. It keeps products in single
- * precision; exponentials are taken of double ones. */
-static scl_status check_products(const training *t, scl_error *error) {
-  const double factor = t->form.type == RBF ? fmax(t->form.gamma, 1) : 1,
-               most = t->form.type == RBF ? DBL_MAX : FLT_MAX;
-  for (size_t i = 0; i < t->set.rows; i++) {
-    double square = 0;
-    for (size_t j = 0; j < t->set.cols; j++)
-      square += t->set.x[i * t->set.cols + j] * t->set.x[i * t->set.cols + j];
-    if (!(4 * square * factor <= most))
+/* Squares that overflow would give distances of NaN. */
+static scl_status measure_rows(const training *t, scl_error *error) {
+  distances_squares(t->set.x, (ptrdiff_t)t->set.cols, t->set.rows, t->set.cols, t->squares);
+  const double factor = fmax(svm_gamma(t->self, t->set.cols), 1);
+  for (size_t i = 0; t->self->kernel.plugin == NULL && i < t->set.rows; i++)
+    if (!(4 * t->squares[i] * factor <= DBL_MAX))
       return t->host->fail(error, SCL_STATUS_BAD_DATA,
-                           "row %zu is too long for LIBSVM's kernel values: scale the rows", i + 1);
-  }
+                           "row %zu is too long for Gaussian kernel values: scale the rows", i + 1);
   return SCL_STATUS_OK;
 }
 
-/* Rows as they are: columns from 1, zeros left out, -1 at the end of a row. */
-static void make_rows(const training *t) {
-  struct svm_node *node = t->nodes;
+static scl_status find_classes(training *t, scl_error *error) {
+  t->names = models_new(t->host, t->classes * sizeof *t->names, error);
+  if (t->names == NULL) return SCL_STATUS_NO_MEMORY;
   for (size_t i = 0; i < t->set.rows; i++) {
-    t->row[i] = node;
-    for (size_t j = 0; j < t->set.cols; j++)
-      if (t->set.x[i * t->set.cols + j] != 0)
-        *node++ = (struct svm_node){(int)j + 1, t->set.x[i * t->set.cols + j]};
-    *node++ = (struct svm_node){-1, 0};
+    t->label[i] = rows_class(&t->set, i);
+    t->names[t->label[i]] = 1;
   }
+  for (size_t j = 0; j < t->classes; j++)
+    if (t->names[j] != 0) t->names[t->present++] = (int32_t)j;
+  return rows_need_two_classes(t->host, &t->set, error);
 }
 
-/* The kernel values of row i as a row of the table: (0, i + 1), (j + 1, K(x_i, x_j)), (-1, 0). */
-static scl_status table_values(const training *t, size_t i, size_t first, size_t count,
-                               const double *k, scl_error *error) {
-  struct svm_node *node = t->row[i];
-  node[0] = (struct svm_node){0, (double)(i + 1)};
-  node[t->set.rows + 1] = (struct svm_node){-1, 0};
-  for (size_t j = 0; j < count; j++) {
-    node[first + j + 1] = (struct svm_node){(int)(first + j + 1), k[j]};
-    if (!(4 * fabs(k[j]) <= FLT_MAX))
-      return t->host->fail(
-          error, SCL_STATUS_BAD_DATA,
-          "kernel.%s is %g for rows %zu and %zu, too large for LIBSVM: scale the rows",
-          t->self->kernel.plugin->name, k[j], i + 1, first + j + 1);
-  }
-  return SCL_STATUS_OK;
-}
-
-static scl_status table_task(void *context, size_t index, scl_error *error) {
-  const training *t = context;
-  const size_t n = t->set.rows, d = t->set.cols, top = index * STRIP,
-               height = least(n - top, STRIP);
-  const scl_const_parameters u = scl_dense_rows(t->set.x + top * d, (ptrdiff_t)d, height, d);
-  double *k = t->host->allocate(sizeof *k * STRIP * STRIP);
-  scl_status status = SCL_STATUS_OK;
-  if (k == NULL)
-    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
-                         "not enough memory for a tile of kernel values");
-  for (size_t first = 0; status == SCL_STATUS_OK && first < n; first += STRIP) {
-    const size_t count = least(n - first, STRIP);
-    const scl_const_parameters v = scl_dense_rows(t->set.x + first * d, (ptrdiff_t)d, count, d);
-    status = svm_gram(t->self, &u, &v, k, STRIP, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < height; i++)
-      status = table_values(t, top + i, first, count, k + i * STRIP, error);
-  }
-  t->host->release(k);
-  return status;
-}
-
-static scl_status make_table(training *t, scl_error *error) {
-  for (size_t i = 0; i < t->set.rows; i++)
-    t->row[i] = t->nodes + i * (t->set.rows + 2);
-  return t->host->parallel((t->set.rows + STRIP - 1) / STRIP, table_task, t, error);
-}
-
-static size_t count_nodes(const training *t) {
-  size_t count = t->set.rows;
-  if (t->form.type == PRECOMPUTED) return t->set.rows * (t->set.rows + 2);
-  for (size_t i = 0; i < t->set.rows * t->set.cols; i++)
-    count += t->set.x[i] != 0;
-  return count;
-}
-
-/* LIBSVM does not ask whether it got its memory, and crashes where it did not: see first that there
- * is some. A row takes up to 256 bytes while a problem is solved, and two numbers for each other
- * class afterwards; a pair of classes takes 64. A quarter more is for malloc's own use. */
-static bool has_room_for_libsvm(const training *t) {
-  const double n = (double)t->set.rows, others = t->classes < 2 ? 1 : (double)t->classes - 1,
-               kept = 16 * n * others + 32 * others * (others + 1),
-               bytes = 1.25 * (256 * n + kept + fmin(t->self->cache * 1e6, 4 * n * n));
-  void *memory = bytes < 0x1p62 ? t->host->allocate((size_t)bytes) : NULL;
-  t->host->release(memory);
-  return memory != NULL;
-}
-
-static scl_status refuse_size(const training *t, size_t nodes, scl_error *error) {
-  if (t->form.type != PRECOMPUTED)
-    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
-                         "not enough memory for %zu rows as LIBSVM takes them", t->set.rows);
-  return t->host->fail(
-      error, SCL_STATUS_NO_MEMORY,
-      "LIBSVM takes kernel.%s as a table of its values between %zu rows, %.3g GB, more memory than "
-      "there is: take fewer rows, a Gaussian or linear kernel (which need no table), or "
-      "sc.solver.kernel_ridge (a quarter of that)",
-      t->self->kernel.plugin->name, t->set.rows, (double)nodes * sizeof(struct svm_node) * 1e-9);
-}
-
-static scl_status prepare(training *t, scl_error *error) {
-  const size_t n = t->set.rows;
-  if (n > INT32_MAX / 2 || t->set.cols >= INT32_MAX)
-    return t->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                         "%zu x %zu numbers are more than LIBSVM counts", n, t->set.cols);
-  const size_t nodes = count_nodes(t);
-  t->nodes = nodes > SIZE_MAX / 32 ? NULL : t->host->allocate(nodes * sizeof *t->nodes);
-  t->row = t->host->allocate(n * sizeof(struct svm_node *));
-  t->labels = t->host->allocate(n * sizeof *t->labels);
-  t->kept = t->host->allocate(n * sizeof *t->kept);
-  if (t->nodes == NULL || t->row == NULL || t->labels == NULL || t->kept == NULL ||
-      !has_room_for_libsvm(t))
-    return refuse_size(t, nodes, error);
-  if (t->form.type == PRECOMPUTED) return make_table(t, error);
-  make_rows(t);
-  return SCL_STATUS_OK;
-}
-
-/* ------------------------------------------------------------ the output of LIBSVM */
-
-/* Function `at` is class `plus` against class `minus` in LIBSVM's order of classes. Of two classes
- * the second is the one above 0. */
-static void take_pair(const training *t, const struct svm_model *found, size_t at, int plus,
-                      int minus) {
-  const size_t functions = t->m->base.functions;
-  const double sign = t->set.targets == 1 && found->label[plus] == 0 ? -1 : 1;
-  int first = 0;
-  for (int k = 0; k < found->nr_class; first += found->nSV[k++]) {
-    if (k != plus && k != minus) continue;
-    const double *from = found->sv_coef[k == plus ? minus - 1 : plus];
-    for (int i = first; i < first + found->nSV[k]; i++)
-      t->b[((size_t)found->sv_indices[i] - 1) * functions + at] = sign * from[i];
-  }
-  t->m->base.f0[at] = -sign * found->rho[at];
-  if (t->m->pairs == NULL) return;
-  t->m->pairs[2 * at] = found->label[plus];
-  t->m->pairs[2 * at + 1] = found->label[minus];
-}
-
-static void take_target(const training *t, const struct svm_model *found, size_t at) {
-  for (int i = 0; i < found->l; i++)
-    t->b[((size_t)found->sv_indices[i] - 1) * t->m->base.functions + at] = found->sv_coef[0][i];
-  t->m->base.f0[at] = -found->rho[0];
-}
-
-static scl_status reserve_functions(training *t, size_t functions, scl_error *error) {
+static scl_status reserve(training *t, scl_error *error) {
+  const size_t n = t->set.rows, classes = t->present,
+               functions = t->classes == 0 ? t->set.targets : classes * (classes - 1) / 2;
   const bool votes = t->classes > 2;
   t->m->base.cols = t->set.cols;
   t->m->base.functions = functions;
   t->m->targets = t->set.targets;
-  t->b = functions > SIZE_MAX / 16 / t->set.rows
-             ? NULL
-             : models_new(t->host, t->set.rows * functions * sizeof *t->b, error);
-  t->m->base.f0 = models_new(t->host, functions * sizeof(double), error);
+  t->b = functions > SIZE_MAX / 16 / n ? NULL : models_new(t->host, n * functions * 8, NULL);
+  t->m->base.f0 = models_new(t->host, functions * sizeof(double), NULL);
+  t->violation = models_new(t->host, functions * sizeof(double), NULL);
+  t->steps = models_new(t->host, functions * sizeof *t->steps, NULL);
   if (votes) t->m->pairs = t->host->allocate(2 * functions * sizeof *t->m->pairs);
-  if (t->b != NULL && t->m->base.f0 != NULL && (!votes || t->m->pairs != NULL))
-    return SCL_STATUS_OK;
-  return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu x %zu coefficients",
-                       t->set.rows, functions);
-}
-
-static scl_status train(const training *t, const struct svm_parameter *how, struct svm_model **out,
-                        scl_error *error) {
-  const struct svm_problem data = {(int)t->set.rows, t->labels, t->row};
-  const char *wrong = svm_check_parameter(&data, how);
-  if (wrong != NULL) return t->host->fail(error, SCL_STATUS_BAD_OPTION, "LIBSVM says: %s", wrong);
-  if (!has_room_for_libsvm(t))
-    return refuse_size(t, count_nodes(t), error); /* of what is left now */
-  *out = svm_train(&data, how);
+  if (t->b == NULL || t->m->base.f0 == NULL || t->violation == NULL || t->steps == NULL ||
+      (votes && t->m->pairs == NULL))
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for %zu x %zu coefficients", n, functions);
+  for (size_t i = 0, at = 0; votes && i < classes; i++)
+    for (size_t j = i + 1; j < classes; j++) {
+      t->m->pairs[2 * at] = t->names[i];
+      t->m->pairs[2 * at++ + 1] = t->names[j];
+    }
   return SCL_STATUS_OK;
 }
 
-/* A tenth of the tolerance is left to LIBSVM's kernel values in single precision. */
-static struct svm_parameter parameters_of(const training *t) {
-  const svm *self = t->self;
-  return (struct svm_parameter){.svm_type = t->classes == 0 ? EPSILON_SVR : C_SVC,
-                                .kernel_type = t->form.type,
-                                .gamma = t->form.type == RBF ? t->form.gamma : 0,
-                                .cache_size = self->cache,
-                                .eps = 0.9 * self->tolerance,
-                                .C = 1,
-                                .p = self->epsilon,
-                                .shrinking = 1};
+static scl_status prepare(training *t, scl_error *error) {
+  const size_t n = t->set.rows;
+  t->label = t->host->allocate(n * sizeof *t->label);
+  t->squares = t->host->allocate(n * sizeof *t->squares);
+  t->kept = t->host->allocate(n * sizeof *t->kept);
+  if (t->label == NULL || t->squares == NULL || t->kept == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
+  scl_status status = measure_rows(t, error);
+  if (status == SCL_STATUS_OK && t->classes > 0) status = find_classes(t, error);
+  return status == SCL_STATUS_OK ? reserve(t, error) : status;
 }
 
-static scl_status train_classes(training *t, scl_error *error) {
-  struct svm_parameter how = parameters_of(t);
-  struct svm_model *found = NULL;
-  int *names = t->host->allocate(t->classes * sizeof *names);
-  double *weights = t->host->allocate(t->classes * sizeof *weights);
-  scl_status status = SCL_STATUS_OK;
-  if (names == NULL || weights == NULL)
-    status =
-        t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu classes", t->classes);
-  for (size_t j = 0; status == SCL_STATUS_OK && j < t->classes; j++)
-    if (t->bound[j] > 0) { /* LIBSVM complains of classes without rows */
-      names[how.nr_weight] = (int)j;
-      weights[how.nr_weight++] = t->bound[j];
+/* ------------------------------------------------------------ one function */
+
+/* What row i is to function `at`: a class of the pair, or a target. */
+static svm_row row_of(const training *t, size_t at, size_t i) {
+  const double bound = t->self->C * t->set.weights[i];
+  if (t->classes == 0)
+    return (svm_row){.y = t->set.y[i * t->set.targets + at], .lo = -bound, .hi = bound};
+  const bool above =
+      t->m->pairs == NULL ? t->label[i] == 1 : t->label[i] == (size_t)t->m->pairs[2 * at];
+  return above ? (svm_row){.y = 1, .hi = bound} : (svm_row){.y = -1, .lo = -bound};
+}
+
+static bool takes_part(const training *t, size_t at, size_t i) {
+  return t->m->pairs == NULL || t->label[i] == (size_t)t->m->pairs[2 * at] ||
+         t->label[i] == (size_t)t->m->pairs[2 * at + 1];
+}
+
+/* The rows of function `at` and where they are, in memory that the function owns. */
+typedef struct part {
+  svm_function function;
+  size_t *place;
+  double *x, *squares;
+} part;
+
+static void part_release(const scl_host *host, const part *p) {
+  host->release(p->function.row);
+  host->release(p->place);
+  host->release(p->x);
+  host->release(p->squares);
+}
+
+static scl_status part_open(const training *t, size_t at, part *p, scl_error *error) {
+  const size_t n = t->set.rows, d = t->set.cols;
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++)
+    count += takes_part(t, at, i);
+  *p = (part){.function.row = t->host->allocate(count * sizeof(svm_row)),
+              .place = t->host->allocate(count * sizeof(size_t))};
+  const bool all = count == n;
+  if (!all) {
+    p->x = t->host->allocate((count * d + 1) * sizeof(double));
+    p->squares = t->host->allocate(count * sizeof(double));
+  }
+  if (p->function.row == NULL || p->place == NULL || (!all && (p->x == NULL || p->squares == NULL)))
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", count);
+  p->function.rows =
+      (svm_rows){count, d, all ? t->set.x : p->x, (ptrdiff_t)d, all ? t->squares : p->squares};
+  count = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!takes_part(t, at, i)) continue;
+    p->function.row[count] = row_of(t, at, i);
+    p->place[count] = i;
+    if (!all) {
+      memcpy(p->x + count * d, t->set.x + i * d, d * sizeof *p->x);
+      p->squares[count] = t->squares[i];
     }
-  for (size_t i = 0; i < t->set.rows; i++)
-    t->labels[i] = (double)rows_class(&t->set, i);
-  how.weight_label = names;
-  how.weight = weights;
-  if (status == SCL_STATUS_OK) status = train(t, &how, &found, error);
-  const size_t k = found == NULL ? 0 : (size_t)found->nr_class;
-  if (status == SCL_STATUS_OK) status = reserve_functions(t, k * (k - 1) / 2, error);
-  size_t at = 0;
-  for (int i = 0; status == SCL_STATUS_OK && i < found->nr_class; i++)
-    for (int j = i + 1; j < found->nr_class; j++)
-      take_pair(t, found, at++, i, j);
-  if (found != NULL) svm_free_and_destroy_model(&found);
-  t->host->release(names);
-  t->host->release(weights);
+    count++;
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status fit_function(const training *t, size_t at, const scl_problem *problem,
+                               double megabytes, scl_error *error) {
+  const size_t functions = t->m->base.functions;
+  part p;
+  scl_status status = part_open(t, at, &p, error);
+  if (status == SCL_STATUS_OK)
+    status = svm_machine_fit(t->self, problem, (double)at / (double)functions,
+                             t->classes == 0 ? t->self->epsilon : 0, megabytes, &p.function, error);
+  if (status == SCL_STATUS_OK) {
+    for (size_t k = 0; k < p.function.rows.count; k++)
+      t->b[p.place[k] * functions + at] = p.function.row[k].b;
+    t->m->base.f0[at] = p.function.f0;
+    t->violation[at] = p.function.violation;
+    t->steps[at] = p.function.steps;
+  }
+  part_release(t->host, &p);
   return status;
 }
 
-static scl_status train_targets(training *t, scl_error *error) {
-  struct svm_parameter how = parameters_of(t);
-  const size_t c = t->set.targets;
-  scl_status status = reserve_functions(t, c, error);
-  how.C = t->bound[0];
-  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
-    struct svm_model *found = NULL;
-    for (size_t i = 0; i < t->set.rows; i++)
-      t->labels[i] = t->set.y[i * c + j];
-    status = t->problem->progress(t->problem, "support vectors", (double)j / (double)c, NAN, error);
-    if (status == SCL_STATUS_OK) status = train(t, &how, &found, error);
-    if (status == SCL_STATUS_OK) take_target(t, found, j);
-    if (found != NULL) svm_free_and_destroy_model(&found);
+/* Functions up to end-1; the next to be fitted. */
+typedef struct wave {
+  const training *t;
+  size_t end;
+  atomic_size_t next;
+} wave;
+
+/* One function after another, until all of the wave are taken. */
+static scl_status fit_share(void *context, size_t index, scl_error *error) {
+  wave *w = context;
+  scl_status status = SCL_STATUS_OK;
+  (void)index;
+  while (status == SCL_STATUS_OK) {
+    const size_t at = atomic_fetch_add(&w->next, 1);
+    if (at >= w->end) break;
+    status = fit_function(w->t, at, NULL, w->t->self->cache / SHARES, error);
   }
   return status;
 }
+
+static scl_status fit_functions(training *t, scl_error *error) {
+  const size_t functions = t->m->base.functions;
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = 0; functions < SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions; at++)
+    status = fit_function(t, at, t->problem, t->self->cache, error);
+  for (size_t at = 0; functions >= SIDE_BY_SIDE && status == SCL_STATUS_OK && at < functions;
+       at += WAVE) {
+    wave w = {.t = t, .end = svm_least(functions, at + WAVE), .next = at};
+    status = t->problem->progress(t->problem, "support vectors", (double)at / (double)functions,
+                                  NAN, error);
+    if (status == SCL_STATUS_OK)
+      status = t->host->parallel(svm_least(w.end - at, SHARES), fit_share, &w, error);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------ the model */
 
 static bool has_coefficient(const training *t, size_t row) {
   const size_t functions = t->m->base.functions;
@@ -405,124 +317,40 @@ static scl_status keep_support(training *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the violation of optimality */
+/* ------------------------------------------------------------ fitting */
 
-static void widen_ends(double *ends, double v, bool grows, bool shrinks) {
-  if (grows && v > ends[0]) ends[0] = v;
-  if (shrinks && v < ends[1]) ends[1] = v;
-}
-
-/* Row i against one of several functions, f its value there. */
-static void meet_pair(const training *t, size_t i, size_t function, double f, double *ends) {
-  const size_t class = rows_class(&t->set, i);
-  const size_t plus = t->m->pairs == NULL ? 1 : (size_t)t->m->pairs[2 * function],
-               minus = t->m->pairs == NULL ? 0 : (size_t)t->m->pairs[2 * function + 1];
-  if (class != plus && class != minus) return;
-  const double b = t->b[i * t->m->base.functions + function], bound = t->bound[class];
-  if (class == plus)
-    widen_ends(ends, 1 - f, b < bound, 0 < b);
-  else
-    widen_ends(ends, -1 - f, b < 0, -bound < b);
-}
-
-/* Two multipliers a row: b = max(b, 0) - max(-b, 0). */
-static void meet_target(const training *t, size_t i, size_t function, double f, double *ends) {
-  const double b = t->b[i * t->m->base.functions + function], bound = t->bound[0],
-               v = t->set.y[i * t->set.targets + function] - f;
-  widen_ends(ends, v - t->self->epsilon, b < bound, 0 < b);
-  widen_ends(ends, v + t->self->epsilon, b < 0, -bound < b);
-}
-
-static scl_status meet_task(void *context, size_t index, scl_error *error) {
-  const training *t = context;
-  const expansion *e = &t->m->base;
-  const size_t d = e->cols, c = e->functions, first = index * STRIP,
-               count = least(t->set.rows - first, STRIP);
-  const scl_const_parameters u = scl_dense_rows(t->set.x + first * d, (ptrdiff_t)d, count, d);
-  double *ends = t->ends + 2 * index * c, *f = t->host->allocate(STRIP * c * sizeof *f);
-  if (f == NULL)
-    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the values of %d rows",
-                         STRIP);
-  const scl_status status = expansion_values(t->self, svm_gram, e, &u, f, (ptrdiff_t)c, error);
-  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
-    ends[2 * j] = -INFINITY;
-    ends[2 * j + 1] = INFINITY;
-    for (size_t i = 0; i < count; i++)
-      (t->classes == 0 ? meet_target : meet_pair)(t, first + i, j, f[i * c + j], ends + 2 * j);
+static void account(const training *t, scl_solution *out) {
+  out->residual = 0;
+  out->iterations = 0;
+  for (size_t j = 0; j < t->m->base.functions; j++) {
+    if (!(t->violation[j] <= out->residual)) out->residual = t->violation[j];
+    out->iterations += t->steps[j];
   }
-  t->host->release(f);
-  return status;
-}
-
-static double violation(const training *t, size_t tiles) {
-  const size_t c = t->m->base.functions;
-  double worst = 0;
-  for (size_t j = 0; j < c; j++) {
-    double ends[2] = {-INFINITY, INFINITY};
-    for (size_t k = 0; k < tiles; k++) {
-      widen_ends(ends, t->ends[2 * (k * c + j)], true, false);
-      widen_ends(ends, t->ends[2 * (k * c + j) + 1], false, true);
-    }
-    if (!(ends[0] - ends[1] <= worst)) worst = ends[0] - ends[1];
-  }
-  return worst;
-}
-
-static scl_status judge(training *t, scl_solution *out, scl_error *error) {
-  const size_t tiles = (t->set.rows + STRIP - 1) / STRIP;
-  t->ends = t->host->allocate(2 * tiles * t->m->base.functions * sizeof *t->ends);
-  if (t->ends == NULL)
-    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory to judge %zu functions",
-                         t->m->base.functions);
-  const scl_status status = t->host->parallel(tiles, meet_task, t, error);
-  if (status != SCL_STATUS_OK) return status;
-  out->residual = violation(t, tiles);
   out->tolerance = t->self->tolerance;
   const bool converged = out->residual <= out->tolerance;
   out->outcome = converged ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  (void)snprintf(
-      out->note, sizeof out->note, "%zu of %zu rows are support vectors%s", t->m->base.rows,
-      t->set.rows,
-      converged
-          ? ""
-          : "; LIBSVM stopped before its condition held, or could not see it in single precision");
-  return SCL_STATUS_OK;
+  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are support vectors%s",
+                 t->m->base.rows, t->set.rows,
+                 converged ? ""
+                           : "; its steps ended before the condition held: scale the rows, "
+                             "or give a larger tolerance");
 }
 
-/* ------------------------------------------------------------ fitting */
-
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
-  const scl_problem *problem = t->problem;
-  scl_status status = rows_collect(problem, &t->set, error);
-  if (status == SCL_STATUS_OK && t->classes > 0)
-    status = rows_need_two_classes(t->host, &t->set, error);
-  if (status == SCL_STATUS_OK) status = set_bounds(t, error);
-  if (status == SCL_STATUS_OK)
-    status = svm_choose_form(t->self, t->set.x, t->set.rows, t->set.cols, &t->form, error);
-  if (status == SCL_STATUS_OK && t->form.type != PRECOMPUTED) status = check_products(t, error);
+  scl_status status = rows_collect(t->problem, &t->set, error);
   if (status == SCL_STATUS_OK) status = prepare(t, error);
-  if (status == SCL_STATUS_OK)
-    status = problem->progress(problem, "support vectors", 0, NAN, error);
-  if (status == SCL_STATUS_OK)
-    status = t->classes > 0 ? train_classes(t, error) : train_targets(t, error);
+  if (status == SCL_STATUS_OK) status = fit_functions(t, error);
   if (status == SCL_STATUS_OK) status = keep_support(t, error);
-  if (status == SCL_STATUS_OK)
-    status = problem->progress(problem, "the violation of optimality", 0.9, NAN, error);
-  return status == SCL_STATUS_OK ? judge(t, out, error) : status;
+  if (status == SCL_STATUS_OK) account(t, out);
+  return status;
 }
 
 static void release(training *t) {
   rows_release(t->host, &t->set);
-  t->host->release(t->bound);
-  t->host->release(t->nodes);
-  t->host->release(t->row);
-  t->host->release(t->labels);
-  t->host->release(t->b);
-  t->host->release(t->kept);
-  t->host->release(t->ends);
+  void *const all[] = {t->label, t->squares, t->names, t->b, t->violation, t->steps, t->kept};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    t->host->release(all[i]);
 }
-
-static void quiet(const char *text) { (void)text; }
 
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
@@ -531,7 +359,6 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   if (t.m == NULL) return SCL_STATUS_NO_MEMORY;
   if (problem->task == SCL_TASK_CLASSIFICATION)
     t.classes = problem->targets == 1 ? 2 : problem->targets;
-  svm_set_print_string_function(quiet);
   const scl_status status = run(&t, out, error);
   release(&t);
   if (status == SCL_STATUS_OK)
@@ -574,20 +401,20 @@ MODELS_LOAD(machines)
 
 const scl_plugin scullery_plugin = {
     .name = "svm",
-    .summary = "Support vector machines by LIBSVM: classes (one against one) and numbers "
-               "(epsilon-SVR)",
+    .summary = "Support vector machines: classes (one against one) and numbers (epsilon-SVR)",
     .doc =
         "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)). Numbers:\n"
         "max(0, |f(x_i) + f0 - y_i| - epsilon) for the loss. K is exp(-gamma ||x-y||^2), or any\n"
-        "kernel on rows: kernel = sc.kernel.linear{}. LIBSVM computes Gaussian and linear kernels\n"
-        "itself; of others it takes a table of 16 n^2 bytes. Scores of two classes are f(x) + f0.\n"
-        "Scores of several are the votes of all pairs, plus within a third of a vote the sum of a\n"
-        "class's functions, which decides where votes are equal. w_i: weights of classes\n"
-        "(class_weights), not of rows. residual is the largest violation of the dual's\n"
-        "optimality, measured anew in double precision. Scale the rows first, as in\n"
-        "sc.standardize(). Ctrl-C takes effect between LIBSVM's problems (pairs of classes,\n"
-        "targets). The model keeps the support\n"
-        "vectors (arrays rows, coefficients, intercept, votes, pairs). Chang and Lin 2011.",
+        "kernel on rows: kernel = sc.kernel.linear{}. w_i: weights of rows and of classes. Scores\n"
+        "of two classes are f(x) + f0. Scores of several are the votes of all pairs, plus within "
+        "a\n"
+        "third of a vote the sum of a class's functions, which decides where votes are equal.\n"
+        "Sequential minimal optimisation with second-order choice (Fan, Chen and Lin 2005) on\n"
+        "working sets (Joachims 1999), kernel values in blocks; rows that are settled are set\n"
+        "aside. residual is the largest violation of the dual's optimality, measured anew in\n"
+        "double precision. Six pairs of classes and more are learnt side by side, and each may\n"
+        "keep an eighth of the cache. Scale the rows first, as in sc.standardize(). The model\n"
+        "keeps the support vectors (arrays rows, coefficients, intercept, votes, pairs).",
     MODELS_SOLVER,
     SCL_INSTANCE(svm, options),
     .create = create};

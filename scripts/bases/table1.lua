@@ -5,8 +5,9 @@
 -- Percent of test rows that are wrong, or for regressions rms error over rms of the truth; seconds
 -- of one fit. D Fourier features, P grids of bins as in the paper; columns scaled to [0, 1]; the
 -- rate gamma, lambda and C are chosen by 3-fold cross-validation on 3,000 training rows. "exact":
--- LIBSVM, and for regressions kernel ridge, which Fourier features approach, on at most 10,000
--- training rows; the paper quotes results of others. "linear": ridge on the columns. 5 seeds.
+-- support vector machines, and for regressions kernel ridge, which Fourier features approach, on at
+-- most 10,000 training rows; the paper quotes results of others. "linear": ridge on the columns. 5
+-- seeds.
 --
 -- adult: its numbers are cut into fifths, which gives 124 columns of 0 and 1 (the paper has 123).
 --

@@ -1,64 +1,55 @@
 #!/usr/bin/python3
-"""The same work by the tools that people use now, for a run beside `scullery bench`: scikit-learn (python3-sklearn), pandas (python3-pandas), and the RKHS
-weighting written with NumPy and SciPy as its authors write it. SCULLERY_DATA names the folder of the data. Arguments choose among weighting, baselines,
-reading, sinks; without any all run."""
+"""One row of scripts/bench/side_by_side.py by the tools that people use now: scikit-learn (python3-sklearn), liblinear (inside it), pandas (python3-pandas),
+and the RKHS weighting written with NumPy and SciPy as its authors write it. Arguments: ROW FOLDER, where scripts/bench/rows.lua wrote the rows. Prints one
+line of JSON: seconds by the clock, processor seconds, gigabytes (the peak of the process), and what else is worth comparing. A module that is missing is
+told in a sentence, with exit status 3."""
 import gzip
+import importlib
+import json
 import os
 import resource
 import sys
 import time
-
-import numpy as np
-import pandas as pd
-from scipy.special import erf
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsClassifier
-
-data = os.environ["SCULLERY_DATA"] + "/"
+import warnings
 
 
-def best_of(times, f):
-    took = []
+def measured(times, f):
+    """The least seconds and processor seconds of f, and its last result."""
+    seconds, processors, result = [], [], None
     for _ in range(times):
-        began = time.perf_counter()
-        f()
-        took.append(time.perf_counter() - began)
-    return min(took)
+        began, busy = time.perf_counter(), time.process_time()
+        result = f()
+        seconds.append(time.perf_counter() - began)
+        processors.append(time.process_time() - busy)
+    return dict(seconds=min(seconds), processors=min(processors), gigabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6), result
 
 
-def adult():
-    """Rows and +-1 of both parts, and how many belong to the first, the training part."""
-    parts = [pd.read_csv(data + "adult.%s.csv.gz" % part) for part in ("train", "test")]
-    both = pd.concat(parts)
-    y = np.where(both.pop("income") == ">50K", 1.0, -1.0)
-    return pd.get_dummies(both).to_numpy(float), y, len(parts[0])
+def load(name, *parts):
+    import numpy as np
+
+    return [np.load("%s/%s.%s.npy" % (folder, name, part)) for part in parts]
 
 
-def standardized(x, n):
-    deviation = x[:n].std(0)
-    return (x - x[:n].mean(0)) / np.where(deviation > 0, deviation, 1)
+def standardized(x, *others):
+    import numpy as np
+
+    mean, deviation = x.mean(0), x.std(0)
+    scale = np.where(deviation > 0, deviation, 1)
+    return [(part - mean) / scale for part in (x, *others)]
 
 
-def adult_baselines():
-    x, y, n = adult()
-
-    def report(what, model, rows):
-        fitting = best_of(3, lambda: model.fit(rows[:n], y[:n]))
-        scoring = best_of(3, lambda: model.score(rows[n:], y[n:]))
-        accuracy = model.score(rows[n:], y[n:])
-        print("adult, %s, scikit-learn: fit %.3f s, score %.3f s, accuracy %.4f" % (what, fitting, scoring, accuracy))
-
-    report("AdaBoost, 200 stumps", AdaBoostClassifier(n_estimators=200, algorithm="SAMME"), x)
-    report("5 nearest neighbours", KNeighborsClassifier(5, n_jobs=-1), standardized(x, n))
+# ---------------------------------------------------------------- ridge
 
 
-def adult_weighting():
-    x, y, n = adult()
-    x = np.hstack([standardized(x, n)[:n], np.ones((n, 1))])
-    y, d = y[:n], x.shape[1]
-    rng = np.random.default_rng(0)
+def weighting():
+    """RKHS weighting 2, T = 1000, float64, one fit."""
+    import numpy as np
+    from scipy.special import erf
+
+    x, y = load("adult", "x", "y")
+    n, y = len(x), 2 * y.ravel() - 1
+    x = np.hstack([standardized(x)[0], np.ones((n, 1))])
+    d, rng = x.shape[1], np.random.default_rng(0)
 
     def fit(T=1000, s=1.0, g=1.0, lam=1e-7):
         i, u = rng.integers(0, d, T), s * rng.standard_normal(T)
@@ -68,34 +59,201 @@ def adult_weighting():
         G = (i[:, None] == i[None, :]) * np.exp(-((u[:, None] - u[None, :]) ** 2) / (2 * g * g))
         return np.linalg.solve(phi.T @ phi + n * lam * G, phi.T @ y)
 
-    print("adult, RKHS weighting 2, T = 1000, NumPy, float64: %.3f s" % best_of(5, fit))
+    return measured(5, fit)[0]
 
 
-def mnist_sinks():
+def gram(features):
+    """Phi'Phi of 32,768 rows, float32: NumPy calls ssyrk."""
+    import numpy as np
+
+    phi = np.where(np.random.default_rng(0).random((32768, features), np.float32) < 0.5, np.float32(-1), np.float32(1))
+    return measured(3, lambda: phi.T @ phi)[0]
+
+
+def stumps(name, T):
+    """Features sign(x_i - t) in float32, made block by block into one matrix, and ridge."""
+    import numpy as np
+    from sklearn.linear_model import Ridge
+
+    x, y = load(name, "x", "y")
+    x, classes = x.astype(np.float32, copy=False), int(y.max()) + 1
+    codes = y.ravel().astype(int)
+    y = (2 * np.eye(classes, dtype=np.float32)[codes] - 1) if classes > 2 else (2 * codes - 1).astype(np.float32)
+    rng = np.random.default_rng(0)
+    column, threshold = rng.integers(0, x.shape[1], T), rng.standard_normal(T).astype(np.float32)
+
+    def fit():
+        mean, deviation = x.mean(0, dtype=float), x.std(0, dtype=float)
+        shift, scale = mean.astype(np.float32), np.where(deviation > 0, deviation, 1).astype(np.float32)
+        phi = np.empty((len(x), T), np.float32)
+        one = np.float32(1 / np.sqrt(T))
+        for start in range(0, len(x), 4096):
+            block = (x[start : start + 4096] - shift) / scale
+            phi[start : start + 4096] = np.where(block[:, column] >= threshold, one, -one)
+        return Ridge(alpha=len(x) * 1e-5, solver="cholesky", copy_X=False).fit(phi, y)
+
+    return measured(3 if name == "adult" else 1, fit)[0]
+
+
+def sinks():
+    """MNIST, 5000 Fourier features, ten classes."""
+    import numpy as np
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import Ridge
+
+    data = os.environ["SCULLERY_DATA"] + "/mnist/"
+
     def images(name):
-        return np.frombuffer(gzip.open(data + "mnist/" + name).read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32) / np.float32(255)
+        return np.frombuffer(gzip.open(data + name).read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32) / np.float32(255)
 
     def labels(name):
-        return np.frombuffer(gzip.open(data + "mnist/" + name).read(), np.uint8, offset=8)
+        return np.frombuffer(gzip.open(data + name).read(), np.uint8, offset=8)
 
     x, y = images("train-images-idx3-ubyte.gz"), labels("train-labels-idx1-ubyte.gz")
-    xt, yt = images("t10k-images-idx3-ubyte.gz"), labels("t10k-labels-idx1-ubyte.gz")
     targets = (2 * np.eye(10)[y] - 1).astype(np.float32)
-    began = time.perf_counter()
-    sampler = RBFSampler(gamma=0.025, n_components=5000, random_state=0).fit(x)
-    sampler.random_weights_ = sampler.random_weights_.astype(np.float32)
-    sampler.random_offset_ = sampler.random_offset_.astype(np.float32)
-    model = Ridge(alpha=60000 * 1e-6, solver="cholesky").fit(sampler.transform(x), targets)
-    took = time.perf_counter() - began
-    error = np.mean(model.predict(sampler.transform(xt)).argmax(1) != yt)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print("MNIST 60,000 x 784, Fourier D = 5000, float32, scikit-learn: %.2f s, test error %.4f, peak %.2f GB" % (took, error, peak))
+
+    def fit():
+        sampler = RBFSampler(gamma=0.025, n_components=5000, random_state=0).fit(x)
+        sampler.random_weights_ = sampler.random_weights_.astype(np.float32)
+        sampler.random_offset_ = sampler.random_offset_.astype(np.float32)
+        return sampler, Ridge(alpha=60000 * 1e-6, solver="cholesky").fit(sampler.transform(x), targets)
+
+    result, (sampler, model) = measured(1, fit)
+    xt, yt = images("t10k-images-idx3-ubyte.gz"), labels("t10k-labels-idx1-ubyte.gz")
+    result["error"] = float(np.mean(model.predict(sampler.transform(xt)).argmax(1) != yt))
+    return result
+
+
+# ---------------------------------------------------------------- liblinear
+
+
+def linear(loss, lam):
+    """The features of the row `hinge`, mean loss + (lam/2)||a||^2; liblinear also penalises its constant."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    x, y = load("stumps", "x", "y")
+    y = 2 * y.ravel() - 1
+    x, C = x.astype(float), 1 / (lam * len(x))
+    model = LinearSVC(loss="hinge", C=C, max_iter=10000, random_state=0) if loss == "hinge" else LogisticRegression(solver="liblinear", C=C)
+    result, model = measured(1, lambda: model.fit(x, y))
+    margin = y * model.decision_function(x)
+    mean = np.maximum(0, 1 - margin).mean() if loss == "hinge" else np.logaddexp(0, -margin).mean()
+    result["objective"] = float(mean + lam / 2 * (model.coef_**2).sum())
+    return result
+
+
+# ---------------------------------------------------------------- baselines
+
+
+def svc(name):
+    """Also how many decisions differ from those of `svm`, on rows that neither has learnt."""
+    import numpy as np
+    from sklearn.svm import SVC
+
+    x, xt, y, scores, gamma = load(name, "x", "xt", "y", "scores", "gamma")
+    x, xt = x.astype(float), xt.astype(float)
+    result, model = measured(3, lambda: SVC(C=1, gamma=float(gamma.ravel()[0])).fit(x, y.ravel()))
+    theirs = model.decision_function(xt)
+    if theirs.ndim == 1:
+        result["different"] = int((np.sign(scores.ravel()) != np.sign(theirs)).sum())
+    else:
+        result["different"] = int((scores.argmax(1) != theirs.argmax(1)).sum())
+    result["decisions"] = len(xt)
+    return result
+
+
+def kernel_ridge():
+    """Five lambdas, judged on a tenth of the rows, and a fit of the best to all."""
+    from sklearn.kernel_ridge import KernelRidge
+
+    x, y = load("svm_adult", "x", "y")
+    x, y = x.astype(float), 2 * y.ravel() - 1
+    some = len(x) * 9 // 10
+
+    def fit(lam, n):
+        return KernelRidge(alpha=n * lam, kernel="rbf", gamma=1 / x.shape[1]).fit(x[:n], y[:n])
+
+    def search():
+        best = min((1e-7, 1e-6, 1e-5, 1e-4, 1e-3), key=lambda lam: ((fit(lam, some).predict(x[some:]) >= 0) != (y[some:] >= 0)).mean())
+        return fit(best, len(x))
+
+    return measured(1, search)[0]
+
+
+def adaboost():
+    from sklearn.ensemble import AdaBoostClassifier
+
+    x, y, xt, yt = load("adult", "x", "y", "xt", "yt")
+    result, model = measured(1, lambda: AdaBoostClassifier(n_estimators=200, algorithm="SAMME").fit(x, y.ravel()))
+    result["accuracy"] = float(model.score(xt, yt.ravel()))
+    return result
+
+
+def neighbours():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    x, y, xt, yt = load("adult", "x", "y", "xt", "yt")
+    x, xt = standardized(x, xt)
+    model = KNeighborsClassifier(5, n_jobs=-1).fit(x, y.ravel())
+    result, accuracy = measured(2, lambda: model.score(xt, yt.ravel()))
+    result["accuracy"] = float(accuracy)
+    return result
 
 
 def reading():
-    print("reading kddcup10, pandas.read_csv: %.3f s" % best_of(3, lambda: pd.read_csv(data + "kddcup10.csv.gz")))
+    import pandas as pd
+
+    return measured(3, lambda: pd.read_csv(os.environ["SCULLERY_DATA"] + "/kddcup10.csv.gz"))[0]
 
 
-work = {"weighting": adult_weighting, "baselines": adult_baselines, "reading": reading, "sinks": mnist_sinks}
-for name in sys.argv[1:] or work:
-    work[name]()
+# What it does, the modules that it needs, the tool's name, the sets of rows.lua.
+rows = {
+    "weighting": (weighting, "scipy", "NumPy as the authors write it", ["adult"]),
+    "gram_1000": (lambda: gram(1000), "numpy", "NumPy (ssyrk)", []),
+    "gram_2000": (lambda: gram(2000), "numpy", "NumPy (ssyrk)", []),
+    "gram_5000": (lambda: gram(5000), "numpy", "NumPy (ssyrk)", []),
+    "adult_stumps": (lambda: stumps("adult", 1000), "sklearn", "scikit-learn Ridge, float32", ["adult"]),
+    "kddcup10_stumps": (lambda: stumps("kddcup10", 2000), "sklearn", "scikit-learn Ridge, float32", ["kddcup10"]),
+    "skin_stumps": (lambda: stumps("skin", 5000), "sklearn", "scikit-learn Ridge, float32", ["skin"]),
+    "sinks": (sinks, "sklearn", "scikit-learn RBFSampler, Ridge", []),
+    "hinge": (lambda: linear("hinge", 1e-4), "sklearn", "liblinear (LinearSVC)", ["stumps"]),
+    "logistic": (lambda: linear("logistic", 1e-4), "sklearn", "liblinear (LogisticRegression)", ["stumps"]),
+    "svm_adult": (lambda: svc("svm_adult"), "sklearn", "scikit-learn SVC", ["svm_adult"]),
+    "svm_mnist17": (lambda: svc("svm_mnist17"), "sklearn", "scikit-learn SVC", ["svm_mnist17"]),
+    "svm_letter": (lambda: svc("svm_letter"), "sklearn", "scikit-learn SVC", ["svm_letter"]),
+    "kernel_ridge": (kernel_ridge, "sklearn", "scikit-learn KernelRidge", ["svm_adult"]),
+    "adaboost": (adaboost, "sklearn", "scikit-learn AdaBoost", ["adult"]),
+    "neighbours": (neighbours, "sklearn", "scikit-learn KNeighbors", ["adult"]),
+    "reading": (reading, "pandas", "pandas.read_csv", []),
+}
+
+
+def versions(module):
+    """Versions of the modules in use, and what NumPy's BLAS runs on."""
+    found = {name: sys.modules[name].__version__ for name in ("numpy", "scipy", "sklearn", "pandas") if name in sys.modules}
+    try:
+        from threadpoolctl import threadpool_info
+
+        found["blas"] = ", ".join("%s %s, %s" % (b["internal_api"], b["version"], b.get("architecture")) for b in threadpool_info() if b["user_api"] == "blas")
+    except ImportError:
+        pass
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in rows:
+        sys.exit("usage: peers.py ROW FOLDER; rows: " + ", ".join(rows))
+    folder = sys.argv[2]
+    work, module, tool, _ = rows[sys.argv[1]]
+    try:
+        importlib.import_module(module)
+    except ImportError as missing:
+        print("peers.py: the row '%s' needs the module %s (python3-%s): %s" % (sys.argv[1], module, module, missing), file=sys.stderr)
+        sys.exit(3)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = work()
+    result["warnings"] = sorted({str(one.message).split("\n")[0] for one in told if "Converge" in one.category.__name__})
+    print(json.dumps(dict(result, tool=tool, versions=versions(module))))

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# Scullery's figures and its peers' in one run: needs python3-sklearn and python3-pandas, and SCULLERY_DATA.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-: "${SCULLERY_DATA:?names the folder of the data}"
-build/scullery bench maps data solvers
-/usr/bin/python3 scripts/bench/peers.py
+# Rows of `scullery bench` and the same work by other tools, one run, each in a process of its own: ours, peer, ratio. Options: --help.
+# The peers need Debian's python3-sklearn and python3-pandas, all of them SCULLERY_DATA.
+exec /usr/bin/python3 "$(dirname "$0")/side_by_side.py" "$@"

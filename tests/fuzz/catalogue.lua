@@ -170,6 +170,8 @@ local bounded = {
     { "0", "7", "64", "2^40", "0/0", "nil" } },
   ["core.ceiling_features"] = { { '"float32"', '"x"' }, { "1", "0", "2^40" }, { "3", "-1" },
     { "2", "0/0" }, { "5", "nil" }, { '"cos"', '"none"', '"x"', "3" } },
+  ["core.ceiling_rates"] = { { "0", "7", "64", "2^40", "0/0", "nil" } },
+  ["core.ceiling_gram"] = { { "1", "0", "2^40" }, { "7", "64", "-1", "2^40" } },
   ["core.fetch"] = { url },
   ["core.in_child"] = { { "1", "0", "nil" }, { "function() return 'x' end",
     "function() error('x') end", "function() os.exit(3) end", "nil" } },

@@ -4,12 +4,8 @@
  * FAIL_AT=n:     the n-th allocation fails, those behind it do not.
  * FAIL_FROM=n:   all from the n-th on fail.
  * FAIL_LIST=f:   nothing fails; at the end, f has the number of allocations in its first line, and
- *                then the number of the first allocation of each call stack.
- *
- * LIBSVM looks at none of its allocations: those within it succeed (plugins/solver/svm.c sees
- * beforehand that there is memory enough). */
+ *                then the number of the first allocation of each call stack. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -18,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -58,25 +53,12 @@ static void note(long n) {
   }
 }
 
-static bool within_libsvm(void) {
-  void *frames[DEPTH];
-  Dl_info place;
-  inside = true;
-  const int depth = backtrace(frames, DEPTH);
-  bool found = false;
-  for (int i = 0; i < depth && !found; i++)
-    found = dladdr(frames[i], &place) != 0 && strstr(place.dli_fname, "libsvm") != NULL;
-  inside = false;
-  return found;
-}
-
 /* Whether the next allocation shall fail. */
 static bool fails(void) {
   if (inside) return false;
   const long n = atomic_fetch_add(&counted, 1) + 1;
   if (list != NULL) note(n);
   if (n != fail_at && (fail_from < 0 || n < fail_from)) return false;
-  if (within_libsvm()) return false;
   errno = ENOMEM;
   return true;
 }

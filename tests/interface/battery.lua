@@ -158,8 +158,10 @@ function questions.mean(own)
   local saved = core.model_save(model.fitted.learnt)
   local again = core.model_load(ask(own.mean(), "instance"), saved)
   local f = model.fitted
-  return { model:predict(X), core.model_decisions(core.source(X), f.stages, f.map, again, f.dtype,
-    f.block) }
+  local chosen = sc.pipeline{ own.mean{ shrink = sc.choose{ 0, 0.25, 1 } } }
+  local searched = chosen:search(sc.dataset{ X = X, y = y }, { folds = 3 })
+  return { model:predict(X), searched:predict(X),
+    core.model_decisions(core.source(X), f.stages, f.map, again, f.dtype, f.block) }
 end
 
 battery.names = {}

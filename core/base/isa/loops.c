@@ -1,4 +1,6 @@
 /* Compiled once per instruction set with SCL_ISA naming it (base/vector_math.cmake). */
+#include "base/isa/bits.h"
+#include "base/isa/packed.h"
 #include "base/isa/thin.h"
 
 #include <math.h>
@@ -248,6 +250,13 @@ static int finite_f64(size_t count, const double *x) {
 
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
+#if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
+#define PACKED_F64 ISA_NAME(scl_packed_product_f64)
+#define PACKED_F32 ISA_NAME(scl_packed_product_f32)
+#else
+#define PACKED_F64 NULL
+#define PACKED_F32 NULL
+#endif
 extern const scl_loops ISA_NAME(scl_loops);
 const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        {SCL_HEAD(scl_vector_math), array_sin, array_cos, array_exp,
@@ -273,4 +282,13 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        ISA_NAME(scl_thin_product_f64),
                                        ISA_NAME(scl_thin_product_f32),
                                        ISA_NAME(scl_thin_adjoint_f64),
-                                       ISA_NAME(scl_thin_adjoint_f32)};
+                                       ISA_NAME(scl_thin_adjoint_f32),
+                                       ISA_NAME(scl_signs_f64),
+                                       ISA_NAME(scl_signs_f32),
+                                       ISA_NAME(scl_above_f64),
+                                       ISA_NAME(scl_above_f32),
+                                       ISA_NAME(scl_spread_f64),
+                                       ISA_NAME(scl_spread_f32),
+                                       ISA_PACKED_BYTES,
+                                       PACKED_F64,
+                                       PACKED_F32};

@@ -40,66 +40,68 @@ INLINE size_t tile_columns(size_t left) {
     tile_##suffix(panel, columns, numbers, count, x, from, to, k);                                 \
     break;
 
-#define TILES(suffix, type)                                                                        \
-  typedef type vector_##suffix                                                                     \
-      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                       \
-  enum { WIDTH_##suffix = BYTES / sizeof(type) };                                                  \
-                                                                                                   \
-  /* One side of the products: neighbours in the tile lie `apart`, terms of a sum by `step`. */    \
-  typedef struct side_##suffix {                                                                   \
-    const type *at;                                                                                \
-    ptrdiff_t apart, step;                                                                         \
-  } side_##suffix;                                                                                 \
-                                                                                                   \
-  /* sums[p k + q] += x_p y_q, `count` terms; y_q a vector, or one number for a whole vector. */   \
-  INLINE void tile_##suffix(const size_t panel, const size_t columns, const bool numbers,          \
-                            size_t count, side_##suffix x, side_##suffix y, vector_##suffix *sums, \
-                            size_t k) {                                                            \
-    vector_##suffix sum[PANEL][COLUMNS];                                                           \
-    for (size_t p = 0; p < panel; p++)                                                             \
-      for (size_t q = 0; q < columns; q++)                                                         \
-        sum[p][q] = sums[p * k + q];                                                               \
-    for (; count > 0; count--, x.at += x.step, y.at += y.step) {                                   \
-      vector_##suffix column[COLUMNS];                                                             \
-      for (size_t q = 0; q < columns; q++) {                                                       \
-        const type *at = y.at + (ptrdiff_t)q * y.apart;                                            \
-        if (numbers)                                                                               \
-          column[q] = *at - (vector_##suffix){0};                                                  \
-        else                                                                                       \
-          column[q] = *(const vector_##suffix *)at;                                                \
-      }                                                                                            \
-      for (size_t p = 0; p < panel; p++) {                                                         \
-        const vector_##suffix features =                                                           \
-            *(const vector_##suffix *)(x.at + (ptrdiff_t)p * x.apart);                             \
-        for (size_t q = 0; q < columns; q++)                                                       \
-          sum[p][q] += features * column[q];                                                       \
-      }                                                                                            \
-    }                                                                                              \
-    for (size_t p = 0; p < panel; p++)                                                             \
-      for (size_t q = 0; q < columns; q++)                                                         \
-        sums[p * k + q] = sum[p][q];                                                               \
-  }                                                                                                \
-                                                                                                   \
-  /* The same for `panel` (PANEL or 1) and k columns. */                                           \
-  INLINE void tiles_##suffix(size_t panel, size_t k, const bool numbers, size_t count,             \
-                             side_##suffix x, side_##suffix y, vector_##suffix *sums) {            \
-    for (size_t q = 0, columns; q < k; q += columns) {                                             \
-      const side_##suffix from = {y.at + (ptrdiff_t)q * y.apart, y.apart, y.step};                 \
-      vector_##suffix *to = sums + q;                                                              \
-      columns = tile_columns(k - q);                                                               \
-      switch (panel == 1 ? columns : COLUMNS + columns) {                                          \
-        CASE(suffix, 1, 1)                                                                         \
-        CASE(suffix, 1, 2)                                                                         \
-        CASE(suffix, 1, 3)                                                                         \
-        CASE(suffix, 1, 4)                                                                         \
-        CASE(suffix, 1, 5)                                                                         \
-        CASE(suffix, PANEL, 1)                                                                     \
-        CASE(suffix, PANEL, 2)                                                                     \
-        CASE(suffix, PANEL, 3)                                                                     \
-        CASE(suffix, PANEL, 4)                                                                     \
-        CASE(suffix, PANEL, 5)                                                                     \
-      }                                                                                            \
-    }                                                                                              \
+#define TILES(suffix, type)                                                                             \
+  typedef type vector_##suffix                                                                          \
+      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                            \
+  enum { WIDTH_##suffix = BYTES / sizeof(type) };                                                       \
+                                                                                                        \
+  /* One side of the products: neighbours in the tile lie `apart`, terms of a sum by `step`. What lies\
+   * `ahead` is asked for meanwhile: the machine does not see pieces of many rows coming. */ \
+  typedef struct side_##suffix {                                                                        \
+    const type *at;                                                                                     \
+    ptrdiff_t apart, step, ahead;                                                                       \
+  } side_##suffix;                                                                                      \
+                                                                                                        \
+  /* sums[p k + q] += x_p y_q, `count` terms; y_q a vector, or one number for a whole vector. */        \
+  INLINE void tile_##suffix(const size_t panel, const size_t columns, const bool numbers,               \
+                            size_t count, side_##suffix x, side_##suffix y, vector_##suffix *sums,      \
+                            size_t k) {                                                                 \
+    vector_##suffix sum[PANEL][COLUMNS];                                                                \
+    for (size_t p = 0; p < panel; p++)                                                                  \
+      for (size_t q = 0; q < columns; q++)                                                              \
+        sum[p][q] = sums[p * k + q];                                                                    \
+    for (; count > 0; count--, x.at += x.step, y.at += y.step) {                                        \
+      vector_##suffix column[COLUMNS];                                                                  \
+      for (size_t q = 0; q < columns; q++) {                                                            \
+        const type *at = y.at + (ptrdiff_t)q * y.apart;                                                 \
+        if (numbers)                                                                                    \
+          column[q] = *at - (vector_##suffix){0};                                                       \
+        else                                                                                            \
+          column[q] = *(const vector_##suffix *)at;                                                     \
+      }                                                                                                 \
+      for (size_t p = 0; p < panel; p++) {                                                              \
+        const type *at = x.at + (ptrdiff_t)p * x.apart;                                                 \
+        const vector_##suffix features = *(const vector_##suffix *)at;                                  \
+        __builtin_prefetch(at + x.ahead, 0, 2);                                                         \
+        for (size_t q = 0; q < columns; q++)                                                            \
+          sum[p][q] += features * column[q];                                                            \
+      }                                                                                                 \
+    }                                                                                                   \
+    for (size_t p = 0; p < panel; p++)                                                                  \
+      for (size_t q = 0; q < columns; q++)                                                              \
+        sums[p * k + q] = sum[p][q];                                                                    \
+  }                                                                                                     \
+                                                                                                        \
+  /* The same for `panel` (PANEL or 1) and k columns. */                                                \
+  INLINE void tiles_##suffix(size_t panel, size_t k, const bool numbers, size_t count,                  \
+                             side_##suffix x, side_##suffix y, vector_##suffix *sums) {                 \
+    for (size_t q = 0, columns; q < k; q += columns) {                                                  \
+      const side_##suffix from = {y.at + (ptrdiff_t)q * y.apart, y.apart, y.step, 0};                   \
+      vector_##suffix *to = sums + q;                                                                   \
+      columns = tile_columns(k - q);                                                                    \
+      switch (panel == 1 ? columns : COLUMNS + columns) {                                               \
+        CASE(suffix, 1, 1)                                                                              \
+        CASE(suffix, 1, 2)                                                                              \
+        CASE(suffix, 1, 3)                                                                              \
+        CASE(suffix, 1, 4)                                                                              \
+        CASE(suffix, 1, 5)                                                                              \
+        CASE(suffix, PANEL, 1)                                                                          \
+        CASE(suffix, PANEL, 2)                                                                          \
+        CASE(suffix, PANEL, 3)                                                                          \
+        CASE(suffix, PANEL, 4)                                                                          \
+        CASE(suffix, PANEL, 5)                                                                          \
+      }                                                                                                 \
+    }                                                                                                   \
   }
 
 /* ---------------------------------------------------------------- Phi a */
@@ -144,13 +146,13 @@ INLINE size_t tile_columns(size_t left) {
       memset(sums, 0, rows *k * sizeof *sums);                                                     \
       for (size_t j = from; j < to; j += STRETCH)                                                  \
         product_rows_##suffix(rows, k, least(STRETCH, to - j) / WIDTH_##suffix,                    \
-                              (side_##suffix){phi + j, stride, width},                             \
-                              (side_##suffix){a + j, apart, width}, sums);                         \
+                              (side_##suffix){phi + j, stride, width, STRETCH},                    \
+                              (side_##suffix){a + j, apart, width, 0}, sums);                      \
       if (rest > 0 && cols - from <= LONG) {                                                       \
         type phi_rest[ROWS][WIDTH_##suffix];                                                       \
         copy_rest_##suffix(rows, rest, phi + (cols - rest), stride, phi_rest);                     \
-        product_rows_##suffix(rows, k, 1, (side_##suffix){*phi_rest, width, width},                \
-                              (side_##suffix){*a_rest, width, width}, sums);                       \
+        product_rows_##suffix(rows, k, 1, (side_##suffix){*phi_rest, width, width, 0},             \
+                              (side_##suffix){*a_rest, width, width, 0}, sums);                    \
       }                                                                                            \
       for (size_t i = 0; i < rows; i++)                                                            \
         for (size_t q = 0; q < k; q++)                                                             \
@@ -181,7 +183,7 @@ INLINE size_t tile_columns(size_t left) {
       memset(copy, 0, sizeof copy);                                                                \
       for (size_t i = 0; i < rows; i++)                                                            \
         memcpy(copy + i * room, x.at + (ptrdiff_t)i * x.step, wide * sizeof *copy);                \
-      x = (side_##suffix){copy, x.apart, (ptrdiff_t)room};                                         \
+      x = (side_##suffix){copy, x.apart, (ptrdiff_t)room, 0};                                      \
     }                                                                                              \
     tiles_##suffix(panel, k, true, rows, x, y, sums);                                              \
   }                                                                                                \
@@ -204,10 +206,11 @@ INLINE size_t tile_columns(size_t left) {
     memset(sums, 0, (cols + wide - 1) / wide * PANEL * k * sizeof *sums);                          \
     for (size_t i = 0; i < rows; i += ROWS)                                                        \
       for (size_t j = 0; j < cols; j += wide)                                                      \
-        adjoint_panel_##suffix(                                                                    \
-            least(ROWS, rows - i), least(wide, cols - j), k,                                       \
-            (side_##suffix){phi + (ptrdiff_t)i * stride + j, WIDTH_##suffix, stride},              \
-            (side_##suffix){r + i * k, 1, (ptrdiff_t)k}, sums + j / WIDTH_##suffix * k);           \
+        adjoint_panel_##suffix(least(ROWS, rows - i), least(wide, cols - j), k,                    \
+                               (side_##suffix){phi + (ptrdiff_t)i * stride + j, WIDTH_##suffix,    \
+                                               stride, ROWS * stride},                             \
+                               (side_##suffix){r + i * k, 1, (ptrdiff_t)k, 0},                     \
+                               sums + j / WIDTH_##suffix * k);                                     \
     for (size_t q = 0; q < k; q++, out += apart)                                                   \
       for (size_t j = 0; j < cols; j += WIDTH_##suffix)                                            \
         add_##suffix(least(WIDTH_##suffix, cols - j), sums[j / WIDTH_##suffix * k + q], out + j);  \

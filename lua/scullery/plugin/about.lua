@@ -102,6 +102,7 @@ local words = {
   loss = "says which loss is minimised: bounds, probabilities",
   objective = "the value of its objective at any coefficients",
   model = "makes a model that is not Phi a: fit, decide, save, load",
+  ["model-path"] = "models of many values of one option, on one problem",
 }
 
 local function joined(list) return #list > 0 and table.concat(list, ", ") or "none" end

@@ -250,7 +250,13 @@ SPECIMEN(
                   .probabilities = square_probabilities),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective)));
 
-/* ------------------------------------------------------ mean: predicts the means of the targets */
+/* ------------------------------------------------------ mean: predicts the means of the targets,
+ * shrunk */
+
+typedef struct mean {
+  scl_base base;
+  double shrink;
+} mean;
 
 typedef struct mean_model {
   size_t targets;
@@ -275,8 +281,8 @@ static scl_status add_targets(void *context, const scl_rows *rows, scl_error *er
   return SCL_STATUS_OK;
 }
 
-static scl_status mean_fit(const void *self, const scl_problem *p, void **out,
-                           scl_solution *solution, scl_error *error) {
+static scl_status fit_shrunk(const void *self, const scl_problem *p, double shrink, void **out,
+                             scl_solution *solution, scl_error *error) {
   const scl_host *host = host_of(self);
   mean_model *model;
   CHECK_VIEW(host, solution, error);
@@ -285,7 +291,7 @@ static scl_status mean_fit(const void *self, const scl_problem *p, void **out,
   if (status != SCL_STATUS_OK) return status;
   status = p->walk(p, add_targets, model, error);
   for (size_t j = 0; j < p->targets; j++)
-    model->values[j] /= (double)p->rows;
+    model->values[j] *= (1 - shrink) / (double)p->rows;
   solution->outcome = SCL_OUTCOME_CONVERGED;
   disturb("mean.fit", "scl_solution", solution);
   *out = model;
@@ -294,6 +300,32 @@ static scl_status mean_fit(const void *self, const scl_problem *p, void **out,
     *out = NULL;
   } else if (status != SCL_STATUS_OK) {
     host->release(model);
+  }
+  return status;
+}
+
+static scl_status mean_fit(const void *self, const scl_problem *p, void **out,
+                           scl_solution *solution, scl_error *error) {
+  return fit_shrunk(self, p, ((const mean *)self)->shrink, out, solution, error);
+}
+
+/* A call that fails leaves no models. */
+static scl_status mean_path(const void *self, const scl_problem *p, const double *values,
+                            size_t count, void **models, scl_solution *const *out,
+                            scl_error *error) {
+  const scl_host *host = host_of(self);
+  scl_status status = SCL_STATUS_OK;
+  size_t made = 0;
+  UPSET(host, "mean.models", error);
+  while (status == SCL_STATUS_OK && made < count) {
+    status = fit_shrunk(self, p, values[made], &models[made], out[made], error);
+    made += status == SCL_STATUS_OK;
+  }
+  for (size_t k = 0; status != SCL_STATUS_OK && k < made; k++)
+    host->release(models[k]);
+  if (status == SCL_STATUS_OK && disturbed("mean.gives", 1) == 0) {
+    host->release(models[0]);
+    models[0] = NULL;
   }
   return status;
 }
@@ -350,7 +382,13 @@ static void mean_destroy(const void *self, void *model) {
   host_of(self)->release(model);
 }
 
+static const scl_option mean_options[] = {SCL_NUMBER(
+    mean, shrink, "0", "how far towards 0", SCL_WITHIN(0, 1), .role = SCL_ROLE_REGULARISATION)};
+
 SPECIMEN(mean, "a solver that makes models", SCL_SOLVER(.solve = NULL),
-         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = mean_fit,
+         SCL_INSTANCE(mean, mean_options),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL_PATH, scl_ability_model_path, .option = "shrink",
+                                 .fit = mean_path),
+                       SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = mean_fit,
                                  .decide = mean_decide, .save = mean_save, .load = mean_load,
                                  .destroy = mean_destroy)));

@@ -4,7 +4,7 @@
 #ifndef SCULLERY_PLUGIN_ALGEBRA_H
 #define SCULLERY_PLUGIN_ALGEBRA_H
 
-#include "base.h"
+#include "block.h"
 
 /* out[i] = f(x[i]), i < count, at the widest instruction set of the machine; out may be x. Error
  * below 4 units in the last place. [any] */
@@ -32,6 +32,15 @@ typedef struct scl_dense_algebra {
   scl_status (*potrf)(size_t n, double *a, ptrdiff_t lda, scl_error *error);
   /* Solve L L' X = B in place, B n x k. */
   void (*potrs)(size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb);
+  /* For few columns k, on the host's threads, hence not in a job of `parallel`: out (rows x k) = X a
+   * and out (cols x k) = X'r, X rows x cols of either dtype. float32 X is multiplied in float32, and
+   * long sums are float64. [one] */
+  scl_status (*thin_product)(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                             ptrdiff_t stride, const double *a, size_t k, double *out,
+                             scl_error *error);
+  scl_status (*thin_adjoint)(scl_dtype dtype, size_t rows, size_t cols, const void *x,
+                             ptrdiff_t stride, const double *r, size_t k, double *out,
+                             scl_error *error);
 } scl_dense_algebra;
 #define SCL_LEAST_DENSE_ALGEBRA SCL_THROUGH(scl_dense_algebra, potrs)
 
@@ -73,7 +82,35 @@ typedef struct scl_symmetric_algebra {
   /* The `count` largest eigenvalues, descending, and orthonormal vectors, one a row (count x n). */
   scl_status (*eigen)(const scl_symmetric *a, size_t count, double *values, double *vectors,
                       scl_error *error);
+  /* a += X'X, X k x n of either dtype: float32 X is multiplied in float32 and added in float64. */
+  scl_status (*accumulate)(scl_symmetric *a, scl_dtype dtype, const void *x, ptrdiff_t stride,
+                           size_t k, scl_error *error);
 } scl_symmetric_algebra;
 #define SCL_LEAST_SYMMETRIC_ALGEBRA SCL_THROUGH(scl_symmetric_algebra, eigen)
+
+/* scl_host.service: Cholesky factors of large symmetric matrices in float32, for preconditioners:
+ * half the memory of the above, and twice the rate. The matrix A is scaled to a unit diagonal, so
+ * that float32 holds it. Solutions have the accuracy of float32. [one] per matrix that is
+ * written. */
+#define SCL_SERVICE_SYMMETRIC_FLOAT32 "scullery.symmetric-float32/1"
+typedef struct scl_symmetric_float32 scl_symmetric_float32;
+typedef struct scl_symmetric_float32_algebra {
+  scl_head head;
+  scl_status (*create)(size_t n, scl_symmetric_float32 **out, scl_error *error); /* not set */
+  void (*destroy)(scl_symmetric_float32 *a);
+  /* Before it is filled: A's diagonal (n numbers), D, which takes the place of the diagonal in what
+   * follows. ridge D is added to A. */
+  void (*begin)(scl_symmetric_float32 *a, const double *diagonal, double ridge);
+  /* Rows i .. i+rows-1, columns j .. j+cols-1 of A = block; what lies above the diagonal is left
+   * out. [any] where rectangles differ. */
+  void (*set)(scl_symmetric_float32 *a, size_t i, size_t rows, size_t j, size_t cols,
+              const double *block, ptrdiff_t stride);
+  /* All of A from a matrix of the same order that `create` made. */
+  scl_status (*copy)(const scl_symmetric *from, scl_symmetric_float32 *to, scl_error *error);
+  /* As those of scl_symmetric_algebra. */
+  scl_status (*factor)(scl_symmetric_float32 *a, size_t *pivot, scl_error *error);
+  scl_status (*solve)(const scl_symmetric_float32 *factor, double *b, size_t k, scl_error *error);
+} scl_symmetric_float32_algebra;
+#define SCL_LEAST_SYMMETRIC_FLOAT32_ALGEBRA SCL_THROUGH(scl_symmetric_float32_algebra, solve)
 
 #endif

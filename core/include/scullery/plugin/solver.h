@@ -247,4 +247,16 @@ typedef struct scl_ability_model {
 } scl_ability_model;
 #define SCL_LEAST_ABILITY_MODEL SCL_THROUGH(scl_ability_model, destroy)
 
+/* SCL_ABILITY_PATH of a solver that makes models: models[i] and out[i] are those of values[i], as
+ * SCL_ABILITY_MODEL's fit gives them. A call that fails leaves no models. [any], one thread a
+ * problem */
+#define SCL_ABILITY_MODEL_PATH "scullery.model-path/1"
+typedef struct scl_ability_model_path {
+  scl_head head;
+  const char *option;
+  scl_status (*fit)(const void *self, const scl_problem *problem, const double *values,
+                    size_t count, void **models, scl_solution *const *out, scl_error *error);
+} scl_ability_model_path;
+#define SCL_LEAST_ABILITY_MODEL_PATH SCL_THROUGH(scl_ability_model_path, fit)
+
 #endif

@@ -1,0 +1,162 @@
+#include "algebra/bits.h"
+
+#include "algebra/bits_count.h"
+#include "algebra/symmetric_internal.h"
+#include "base/interrupt.h"
+#include "base/pool.h"
+#include <string.h>
+
+enum { EIGHT = SCL_BITS_COLUMNS };
+
+scl_status scl_bits_create(size_t columns, size_t rows, scl_bits *out, scl_error *error) {
+  const size_t apart = scl_bits_words(rows), count = scl_bits_groups(columns) * apart * EIGHT;
+  *out = (scl_bits){scl_allocate_zero((count + 1) * sizeof *out->words), columns, apart};
+  return out->words == NULL ? scl_fail_memory(error, count * sizeof *out->words, "features as bits")
+                            : SCL_STATUS_OK;
+}
+
+void scl_bits_release(scl_bits *bits) { SCL_RELEASE(bits->words); }
+
+const char *scl_bits_way(void) { return scl_bits_counter_get()->name; }
+
+/* ------------------------------------------------------------ copying */
+
+typedef struct copying {
+  const scl_bits *from, *to;
+  size_t start, count, at;
+} copying;
+
+/* out = rows row .. row+63 of eight columns that have `words` words, 0 where there are none. */
+static void take_word(const uint64_t *from, size_t words, ptrdiff_t row, uint64_t out[EIGHT]) {
+  const ptrdiff_t word = row >= 0 ? row / SCL_BITS_ROWS : -1;
+  const unsigned shift = (unsigned)(row - word * SCL_BITS_ROWS);
+  const uint64_t *low = word < 0 ? NULL : from + word * EIGHT,
+                 *high = shift > 0 && (size_t)(word + 1) < words ? from + (word + 1) * EIGHT : NULL;
+  for (size_t j = 0; j < EIGHT; j++)
+    out[j] = low == NULL ? 0 : low[j] >> shift;
+  for (size_t j = 0; high != NULL && j < EIGHT; j++)
+    out[j] |= high[j] << (SCL_BITS_ROWS - shift);
+}
+
+/* One group of eight columns. */
+static void copy_group(void *context, size_t group) {
+  const copying *c = context;
+  const size_t before = c->at % SCL_BITS_ROWS, end = before + c->count, words = scl_bits_words(end),
+               had = scl_bits_words(c->start + c->count);
+  const uint64_t *from = scl_bits_at(c->from, group * EIGHT, 0), kept = ((uint64_t)1 << before) - 1;
+  uint64_t *to = scl_bits_at(c->to, group * EIGHT, c->at / SCL_BITS_ROWS), old[EIGHT];
+  memcpy(old, to, sizeof old);
+  if (c->start % SCL_BITS_ROWS == before)
+    memcpy(to, from + c->start / SCL_BITS_ROWS * EIGHT, words * EIGHT * sizeof *to);
+  else
+    for (size_t w = 0; w < words; w++)
+      take_word(from, had, (ptrdiff_t)(c->start + w * SCL_BITS_ROWS) - (ptrdiff_t)before,
+                to + w * EIGHT);
+  for (size_t j = 0; before > 0 && j < EIGHT; j++)
+    to[j] = (to[j] & ~kept) | (old[j] & kept);
+  for (size_t j = 0; end % SCL_BITS_ROWS > 0 && j < EIGHT; j++)
+    to[(words - 1) * EIGHT + j] &= ((uint64_t)1 << end % SCL_BITS_ROWS) - 1;
+}
+
+void scl_bits_copy(const scl_bits *from, size_t start, size_t count, const scl_bits *to,
+                   size_t at) {
+  copying job = {from, to, start, count, at};
+  if (count > 0) scl_pool_run(scl_bits_groups(from->columns), copy_group, &job);
+}
+
+/* ------------------------------------------------------------ B'B
+ *
+ * A task is a tile of the matrix, done in pieces of PIECE x PIECE counts that stay in cache while
+ * all words go by. */
+
+enum { PIECE = 128, PIECE_GROUPS = PIECE / EIGHT };
+
+/* One thread's own memory: the counts of a piece, and its columns widened. */
+typedef struct desk {
+  uint64_t *left, *right;
+  uint32_t counts[PIECE * PIECE];
+} desk;
+
+typedef struct counting {
+  const scl_bits_part *parts;
+  size_t n_parts;
+  const scl_bits_counter *counter;
+  scl_symmetric *a;
+  desk *desks;
+} counting;
+
+/* Where the words from `word` on of a group lie, ready to be counted; `room` for widened ones. */
+static const uint64_t *ready(const scl_bits_counter *counter, const scl_bits *bits, size_t group,
+                             size_t word, size_t words, uint64_t *room) {
+  const uint64_t *from = scl_bits_at(bits, group * EIGHT, word);
+  if (counter->widened == 0) return from;
+  counter->widen(words, from, room);
+  return room;
+}
+
+/* The counts of columns first_row .. +rows and first_col .. +cols, both multiples of eight, in
+ * words word .. +words. */
+static void count_words(const scl_bits_counter *counter, const scl_bits *bits, desk *d,
+                        size_t first_row, size_t rows, size_t first_col, size_t cols, size_t word,
+                        size_t words) {
+  const size_t apart = words * counter->widened * EIGHT;
+  const uint64_t *right[PIECE_GROUPS];
+  for (size_t j = 0; j < scl_bits_groups(cols); j++)
+    right[j] = ready(counter, bits, first_col / EIGHT + j, word, words, d->right + j * apart);
+  for (size_t i = 0; i < scl_bits_groups(rows); i++) {
+    const uint64_t *left = ready(counter, bits, first_row / EIGHT + i, word, words, d->left);
+    for (size_t j = 0; j < scl_bits_groups(cols) && first_col + j * EIGHT <= first_row + i * EIGHT;
+         j++)
+      counter->count(words, left, right[j], d->counts + i * EIGHT * PIECE + j * EIGHT, PIECE);
+  }
+}
+
+static void count_piece(const counting *job, const scl_bits_part *part, desk *d, size_t first_row,
+                        size_t rows, size_t first_col, size_t cols, double *out) {
+  const size_t most = job->counter->most == 0 ? part->count : job->counter->most;
+  if (part->count == 0) return;
+  memset(d->counts, 0, sizeof d->counts);
+  for (size_t at = 0; at < part->count; at += most)
+    count_words(job->counter, part->bits, d, first_row, rows, first_col, cols, part->first + at,
+                scl_min(most, part->count - at));
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++)
+      out[i * job->a->tile + j] += part->factor * (double)d->counts[i * PIECE + j];
+}
+
+static void count_tile(void *context, size_t index) {
+  const counting *job = context;
+  const scl_symmetric *a = job->a;
+  size_t row, col;
+  scl_tile_place(a, index, &row, &col);
+  const size_t rows = scl_tile_rows(a, row), cols = scl_tile_rows(a, col);
+  for (size_t i = 0; i < rows; i += PIECE)
+    for (size_t j = 0; j < (row == col ? scl_min(cols, i + PIECE) : cols); j += PIECE)
+      for (size_t p = 0; p < job->n_parts; p++)
+        count_piece(job, job->parts + p, job->desks + scl_pool_worker(), row * a->tile + i,
+                    scl_min(PIECE, rows - i), col * a->tile + j, scl_min(PIECE, cols - j),
+                    scl_tile_at(a, row, col) + i * a->tile + j);
+}
+
+scl_status scl_bits_gram(const scl_bits_part *parts, size_t n_parts, scl_symmetric *a,
+                         scl_error *error) {
+  const scl_bits_counter *counter = scl_bits_counter_get();
+  const size_t threads = scl_pool_threads(), wide = counter->most * counter->widened * EIGHT,
+               each = (PIECE_GROUPS + 1) * wide;
+  desk *desks = scl_allocate_array(threads, sizeof *desks);
+  uint64_t *room = scl_allocate_array(threads * each + 1, sizeof *room);
+  scl_status status = SCL_STATUS_OK;
+  if (desks == NULL || room == NULL) {
+    status = scl_fail_memory(error, threads * (sizeof *desks + each * sizeof *room), "counts");
+  } else {
+    for (size_t t = 0; t < threads; t++) {
+      desks[t].left = room + t * each;
+      desks[t].right = desks[t].left + wide;
+    }
+    counting job = {parts, n_parts, counter, a, desks};
+    scl_pool_run_interruptible(scl_tile_count(a), count_tile, &job);
+    status = scl_interrupt_check(error);
+  }
+  SCL_RELEASE(desks, room);
+  return status;
+}

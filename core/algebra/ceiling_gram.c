@@ -1,0 +1,82 @@
+/* Phi'Phi of features that take two values: as float32 numbers, and from bits. */
+#include "algebra/bits.h"
+#include "algebra/ceiling.h"
+#include "algebra/dense.h"
+#include "base/interrupt.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include <math.h>
+
+/* No further run is begun after so many SECONDS. */
+enum { BLOCK_ROWS = 2048, RUNS = 3, SECONDS = 5 };
+
+typedef struct gram {
+  size_t rows, features;
+  float *phi;      /* BLOCK_ROWS x features, every block the same */
+  float *products; /* features x features for each thread */
+  scl_symmetric *a;
+  scl_bits bits;
+} gram;
+
+static scl_status add_numbers(const gram *g, scl_error *error) {
+  for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
+    SCL_TRY(scl_symmetric_accumulate(g->a, SCL_DTYPE_FLOAT32, g->phi, (ptrdiff_t)g->features,
+                                     scl_min(BLOCK_ROWS, g->rows - at), error));
+  return SCL_STATUS_OK;
+}
+
+/* The blocks of one thread, each added to its own sum. */
+static void add_blocks(void *context, size_t thread) {
+  const gram *g = context;
+  const ptrdiff_t D = (ptrdiff_t)g->features;
+  const size_t apart = scl_pool_threads() * BLOCK_ROWS;
+  float *out = g->products + thread * g->features * g->features;
+  for (size_t at = thread * BLOCK_ROWS; at < g->rows && !scl_interrupted(); at += apart)
+    scl_syrk(SCL_DTYPE_FLOAT32, g->features, scl_min(BLOCK_ROWS, g->rows - at), 1, g->phi, D,
+             at >= apart, out, D);
+}
+
+static scl_status measure(gram *g, scl_gram_seconds *best, scl_error *error) {
+  const double start = scl_progress_clock();
+  double began = start;
+  *best = (scl_gram_seconds){INFINITY, INFINITY, INFINITY};
+  for (int run = 0; run < RUNS && began - start < SECONDS; run++, began = scl_progress_clock()) {
+    SCL_TRY(add_numbers(g, error));
+    const double first = scl_progress_clock();
+    scl_pool_run(scl_pool_threads(), add_blocks, g);
+    SCL_TRY(scl_interrupt_check(error));
+    const double second = scl_progress_clock();
+    SCL_TRY(
+        scl_bits_gram(&(scl_bits_part){&g->bits, 0, scl_bits_words(g->rows), 1}, 1, g->a, error));
+    best->numbers = fmin(best->numbers, first - began);
+    best->openblas = fmin(best->openblas, second - first);
+    best->bits = fmin(best->bits, scl_progress_clock() - second);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status make(gram *g, scl_error *error) {
+  const size_t sums = scl_pool_threads() * g->features * g->features;
+  g->phi = scl_allocate_array(BLOCK_ROWS * g->features + 1, sizeof *g->phi);
+  g->products = scl_allocate_zero((sums + 1) * sizeof *g->products);
+  if (g->phi == NULL || g->products == NULL)
+    return scl_fail_memory(error, (BLOCK_ROWS * g->features + sums) * sizeof *g->phi, "features");
+  SCL_TRY(scl_bits_create(g->features, g->rows, &g->bits, error));
+  SCL_TRY(scl_symmetric_create(g->features, &g->a, error));
+  for (size_t i = 0; i < BLOCK_ROWS * g->features; i++)
+    g->phi[i] = i % 7 < 3 ? -1 : 1;
+  for (size_t j = 0; j < g->features; j++)
+    for (size_t w = 0; w < g->bits.apart; w++)
+      *scl_bits_at(&g->bits, j, w) = 0x9e3779b97f4a7c15u * (j * g->bits.apart + w + 1);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out, scl_error *error) {
+  gram g = {.rows = rows, .features = features};
+  scl_status status = make(&g, error);
+  if (status == SCL_STATUS_OK) status = measure(&g, out, error);
+  scl_symmetric_destroy(g.a);
+  scl_bits_release(&g.bits);
+  SCL_RELEASE(g.phi, g.products);
+  return status;
+}

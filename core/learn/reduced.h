@@ -1,0 +1,36 @@
+/* Least squares in as few coordinates as the features span. Where all features are combinations of
+ * few codes, Phi = Z T (Z n x C, T C x D; rows/level_sums.h), what a solver minimises over a under
+ * a penalty a'a or a'Ga depends on T a and the penalty alone. With G + delta I = L L' (a'a: L = I)
+ * and
+ *
+ *   Q = L^-1 T',   Q'Q = V diag(s) V'   (s_i above 1e-13 of the largest),   R = diag(s)^(1/2) V'
+ *
+ * it is the same problem in b of k <= C numbers, with features Z R', penalty b'b, and
+ *
+ *   a = L^-T Q V diag(s)^(-1/2) b
+ *
+ * That is done for the codes of levels; codes that are features themselves stay coordinates, with
+ * their part of G, which must be 0 between them and the others. One factorisation of order D serves
+ * all folds and all values of lambda. delta: as little of the mean diagonal of G as lets it factor,
+ * from 1e-12. */
+#ifndef SCULLERY_REDUCED_H
+#define SCULLERY_REDUCED_H
+
+#include "rows/sums.h"
+
+typedef struct scl_reduced {
+  scl_sums *sums;         /* of the features Z R', k of them */
+  scl_symmetric *gram;    /* of order k */
+  double *back;           /* D x k: a = back b */
+  size_t features, order; /* D, k */
+} scl_reduced;
+
+/* From sums that have codes. gram: NULL for the penalty a'a. *out = NULL where there are no
+ * such coordinates. */
+scl_status scl_reduced_create(const scl_sums *sums, const scl_symmetric *gram, scl_reduced **out,
+                              scl_error *error);
+void scl_reduced_destroy(scl_reduced *reduced);
+/* a (D x c) = back b, b k x c. */
+void scl_reduced_restore(const scl_reduced *reduced, const double *b, size_t c, double *a);
+
+#endif

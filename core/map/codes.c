@@ -1,0 +1,73 @@
+/* The categories that some nonlinearities give instead of features. */
+#include "map/map_internal.h"
+#include "plugin/blocks.h"
+
+typedef struct coding {
+  const scl_map *map;
+  int32_t *codes; /* rows x T */
+} coding;
+
+static scl_status categories_of(void *context, const scl_block *z, size_t first_row, size_t first,
+                                scl_error *error) {
+  const coding *job = context;
+  const scl_map *map = job->map;
+  const scl_const_block from = scl_block_view(z);
+  int32_t *to = job->codes + first_row * map->count + first;
+  const ptrdiff_t stride = (ptrdiff_t)map->count;
+  if (map->dtype == SCL_DTYPE_FLOAT64)
+    return scl_nonlinearity_categories(map->phi, &from, to, stride, error);
+  const size_t numbers = scl_block_numbers(&from);
+  double *memory = scl_allocate_array(numbers + 1, sizeof *memory);
+  if (memory == NULL)
+    return scl_fail_memory(error, numbers * sizeof *memory, "a float64 copy of a tile");
+  const scl_const_block wide = scl_block_widen(&from, memory);
+  const scl_status status = scl_nonlinearity_categories(map->phi, &wide, to, stride, error);
+  scl_release(memory);
+  return status;
+}
+
+scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error) {
+  size_t words = 0;
+  *levels = 0;
+  if (!map->section && scl_nonlinearity_has_categories(map->phi))
+    SCL_TRY(scl_nonlinearity_key(map->phi, map->fan_in, &words, levels, error));
+  if (words == 1 && *levels > 0 && map->cells == NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "%s.%s has no codes: that takes a nonlinearity with finitely many categories",
+                  scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));
+}
+
+scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
+                         int32_t *codes, scl_error *error) {
+  size_t levels;
+  SCL_TRY(scl_map_levels(map, &levels, error));
+  if (map->kernel != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "codes belong to features without K");
+  coding job = {map, codes};
+  SCL_TRY(scl_map_project(map, x, x_stride, rows, categories_of, &job, error));
+  for (size_t i = 0; i < rows * map->count; i++)
+    if (codes[i] < 0 || (size_t)codes[i] >= levels)
+      return scl_fail(error, SCL_STATUS_INTERNAL, "nonlinearity.%s gave the code %ld of %zu",
+                      scl_instance_name(map->phi), (long)codes[i], levels);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+                               scl_error *error) {
+  const size_t rows = x->rows, count = map->count;
+  scl_matrix copy;
+  SCL_TRY(scl_map_check_rows(map, "codes", x, error));
+  int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
+  if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
+  scl_status status = scl_matrix_copy(x, map->dtype, &copy, error);
+  if (status == SCL_STATUS_OK) {
+    status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
+    if (status == SCL_STATUS_OK)
+      status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
+    for (size_t i = 0; status == SCL_STATUS_OK && i < rows * count; i++)
+      ((double *)out->data)[i] = codes[i];
+    scl_matrix_release(&copy);
+  }
+  scl_release(codes);
+  return status;
+}

@@ -1,0 +1,247 @@
+#include "rows/sums_bits.h"
+
+#include "base/profile.h"
+#include <string.h>
+
+/* Rows of one weight of one group that are gathered before they are counted, and bytes of all: each
+ * count adds to the whole matrix. */
+enum { GATHERED_ROWS = 16384, LEAST_GATHERED = 512 };
+static const double GATHERED_BYTES = 64e6;
+
+/* Rows that wait to be counted. */
+typedef struct gathered {
+  scl_bits bits;
+  size_t rows;
+} gathered;
+
+typedef struct counting {
+  const scl_flow *flow;
+  scl_two_values values;
+  scl_weight_values weights;
+  scl_reducer reducer;
+  scl_sums *sums;    /* the result: groups, and the counts as moments; the rest comes from parts */
+  gathered *waiting; /* groups x weights */
+} counting;
+
+bool scl_sums_are_bits(const scl_flow *flow) {
+  return scl_flow_has_bits(flow) && scl_weights_are_few(flow);
+}
+
+/* ------------------------------------------------------------ counting */
+
+static scl_status count_group(counting *c, size_t group, scl_error *error) {
+  scl_bits_part parts[SCL_WEIGHT_VALUES];
+  const size_t n = c->weights.count;
+  for (size_t v = 0; v < n; v++) {
+    gathered *from = &c->waiting[group * n + v];
+    parts[v] = (scl_bits_part){&from->bits, 0, scl_bits_words(from->rows), c->weights.value[v]};
+    from->rows = 0;
+  }
+  return scl_bits_gram(parts, n, c->sums->moment[group], error);
+}
+
+/* Rows of one weight wait behind those that came before them. */
+static scl_status gather(counting *c, const scl_bits *from, size_t group, size_t weight,
+                         size_t start, size_t end, scl_error *error) {
+  gathered *to = &c->waiting[group * c->weights.count + weight];
+  const size_t room = to->bits.apart * SCL_BITS_ROWS;
+  while (start < end) {
+    if (to->rows == room) SCL_TRY(count_group(c, group, error));
+    const size_t rows = scl_min(room - to->rows, end - start);
+    scl_bits_copy(from, start, rows, &to->bits, to->rows);
+    to->rows += rows;
+    start += rows;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* right += weight B'y, where y takes more than two values. */
+static scl_status add_products(const scl_bits *bits, size_t start, size_t rows, const double *y,
+                               size_t targets, double weight, double *right, scl_error *error) {
+  if (weight == 1)
+    return scl_bits_adjoint(bits, start, rows, y, targets, right, targets + 1, error);
+  double *scaled = scl_allocate_array(rows * targets, sizeof *scaled);
+  if (scaled == NULL)
+    return scl_fail_memory(error, rows * targets * sizeof *scaled, "weighted targets");
+  for (size_t i = 0; i < rows * targets; i++)
+    scaled[i] = weight * y[i];
+  const scl_status status =
+      scl_bits_adjoint(bits, start, rows, scaled, targets, right, targets + 1, error);
+  scl_release(scaled);
+  return status;
+}
+
+/* Rows of one group and one weight. */
+static scl_status add_run(counting *c, scl_sums *part, const scl_flow_block *block, size_t group,
+                          size_t weight, size_t start, size_t end, scl_error *error) {
+  const size_t rows = end - start, targets = part->targets;
+  const double factor = c->weights.value[weight], *y = block->y + start * targets;
+  double *right = part->right + group * part->features * (targets + 1);
+  bool taken = false;
+  if (rows == 0 || factor == 0) return SCL_STATUS_OK;
+  SCL_TRY(gather(c, block->bits, group, weight, start, end, error));
+  scl_sums_add_targets(part, block, group, start, end);
+  if (targets == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_bits_adjoint_of_two(block->bits, start, rows, y, targets, factor, right, targets + 1,
+                                  &taken, error));
+  return taken ? SCL_STATUS_OK
+               : add_products(block->bits, start, rows, y, targets, factor, right, error);
+}
+
+static scl_status count_block(void *context, const scl_flow_block *block, scl_error *error) {
+  counting *c = context;
+  const size_t n = c->weights.count;
+  void *part;
+  SCL_TRY(scl_reducer_at(&c->reducer, block->first, &part, error));
+  for (size_t g = 0; g < c->sums->groups; g++)
+    for (size_t v = 0; v < n; v++)
+      SCL_TRY(add_run(c, part, block, g, v, block->group_start[g * n + v],
+                      block->group_start[g * n + v + 1], error));
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ from counts to sums */
+
+typedef struct scaling {
+  const counting *c;
+  double rows;          /* n */
+  const double *counts; /* c_t */
+} scaling;
+
+/* A tile of counts in place. */
+static scl_status scale_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
+                                  size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
+  const scaling *s = context;
+  const scl_two_values *v = &s->c->values;
+  const double gap = v->high - v->low, low = v->low;
+  (void)error;
+  for (size_t i = 0; i < rows; i++) {
+    const double mine = s->counts[first_row + i],
+                 scale = scl_map_feature_scale(s->c->flow->map, first_row + i);
+    double *row = out + (ptrdiff_t)i * stride;
+    for (size_t j = 0; j < cols && first_col + j <= first_row + i; j++)
+      row[j] = scale * scl_map_feature_scale(s->c->flow->map, first_col + j) *
+               (s->rows * low * low + low * gap * (mine + s->counts[first_col + j]) +
+                gap * gap * row[j]);
+  }
+  return SCL_STATUS_OK;
+}
+
+static void scale_right(const scaling *s, size_t group) {
+  scl_sums *sums = s->c->sums;
+  const scl_two_values *v = &s->c->values;
+  const double gap = v->high - v->low;
+  const size_t c = sums->targets, d = sums->features;
+  double *right = sums->right + group * d * (c + 1);
+  for (size_t t = 0; t < d; t++, right += c + 1) {
+    const double scale = scl_map_feature_scale(s->c->flow->map, t);
+    for (size_t j = 0; j < c; j++)
+      right[j] = scale * (v->low * sums->sum[group * c + j] + gap * right[j]);
+    right[c] = scale * (v->low * s->rows + gap * s->counts[t]);
+  }
+}
+
+static scl_status scale_group(const counting *c, size_t group, scl_error *error) {
+  scl_sums *sums = c->sums;
+  scl_symmetric *moment = sums->moment[group];
+  double *counts = scl_allocate_array(sums->features + 1, sizeof *counts);
+  if (counts == NULL)
+    return scl_fail_memory(error, sums->features * sizeof *counts, "counts of features");
+  scl_service_symmetric.diagonal(moment, counts);
+  scaling s = {c, sums->count[group], counts};
+  scale_right(&s, group);
+  const scl_status status = scl_symmetric_fill(moment, scale_rectangle, &s, error);
+  scl_release(counts);
+  return status;
+}
+
+/* ------------------------------------------------------------ the walk */
+
+static size_t room_rows(const counting *c) {
+  const double fit =
+      8 * GATHERED_BYTES /
+      ((double)scl_max(c->sums->features, 1) * (double)c->sums->groups * (double)c->weights.count);
+  const size_t all = c->flow->source->rows + 1;
+  return scl_min(fit > GATHERED_ROWS    ? GATHERED_ROWS
+                 : fit < LEAST_GATHERED ? LEAST_GATHERED
+                                        : (size_t)fit,
+                 all);
+}
+
+static scl_status open_counting(counting *c, scl_error *error) {
+  SCL_TRY(scl_weight_values_find(c->flow, &c->weights, error));
+  const size_t n = c->sums->groups * c->weights.count;
+  c->waiting = scl_allocate_zero((n + 1) * sizeof *c->waiting);
+  if (c->waiting == NULL) return scl_fail_memory(error, n * sizeof *c->waiting, "features as bits");
+  for (size_t i = 0; i < n; i++)
+    if (c->weights.value[i % c->weights.count] > 0)
+      SCL_TRY(scl_bits_create(c->sums->features, room_rows(c), &c->waiting[i].bits, error));
+  return SCL_STATUS_OK;
+}
+
+static void close_counting(counting *c) {
+  for (size_t i = 0; c->waiting != NULL && i < c->sums->groups * c->weights.count; i++)
+    scl_bits_release(&c->waiting[i].bits);
+  scl_release(c->waiting);
+  scl_weight_values_release(&c->weights);
+}
+
+/* The part's sums and the counts become one. */
+static scl_status finish(counting *c, scl_sums *part, scl_error *error) {
+  scl_sums *sums = c->sums;
+  const size_t groups = sums->groups, d = sums->features, k = sums->targets;
+  for (size_t g = 0; g < groups; g++)
+    SCL_TRY(count_group(c, g, error));
+  memcpy(sums->right, part->right, groups * d * (k + 1) * sizeof(double));
+  memcpy(sums->sum, part->sum, groups * k * sizeof(double));
+  memcpy(sums->square, part->square, groups * k * sizeof(double));
+  memcpy(sums->count, part->count, groups * sizeof(double));
+  for (size_t g = 0; g < groups; g++)
+    SCL_TRY(scale_group(c, g, error));
+  return SCL_STATUS_OK;
+}
+
+static scl_status count_flow(counting *c, scl_error *error) {
+  scl_sums like = {.features = c->sums->features,
+                   .targets = c->sums->targets,
+                   .groups = c->sums->groups,
+                   .counted = true};
+  const scl_reduction sum = scl_sums_reduction(&like);
+  scl_flow flow = *c->flow;
+  flow.bits = true;
+  if (c->weights.group != NULL) {
+    flow.group = c->weights.group;
+    flow.groups = c->sums->groups * c->weights.count;
+  }
+  void *part;
+  c->reducer = scl_reducer_of(&sum, flow.source->rows);
+  const size_t mark = scl_profile_enter("normal equations");
+  const scl_status walked = scl_reducer_finish(
+      &c->reducer, scl_flow_walk(&flow, true, count_block, c, error), &part, error);
+  scl_status status = walked;
+  if (walked == SCL_STATUS_OK) {
+    status = finish(c, part, error);
+    scl_sums_destroy(part);
+  }
+  scl_profile_leave(mark, 0, 0);
+  return status;
+}
+
+scl_status scl_sums_count(const scl_flow *flow, scl_sums **out, scl_error *error) {
+  counting c = {.flow = flow};
+  const scl_sums like = {.features = scl_flow_features(flow),
+                         .targets = flow->source->targets,
+                         .groups = flow->group == NULL ? 1 : flow->groups};
+  if (!scl_map_two_values(flow->map, &c.values))
+    return scl_fail(error, SCL_STATUS_INTERNAL, "features that do not take two values are counted");
+  SCL_TRY(scl_sums_create(&like, &c.sums, error));
+  scl_status status = open_counting(&c, error);
+  if (status == SCL_STATUS_OK) status = count_flow(&c, error);
+  if (status == SCL_STATUS_OK) status = scl_sums_check(c.sums, flow->dtype, error);
+  close_counting(&c);
+  if (status == SCL_STATUS_OK)
+    *out = c.sums;
+  else
+    scl_sums_destroy(c.sums);
+  return status;
+}

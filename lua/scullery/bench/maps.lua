@@ -1,0 +1,135 @@
+--- scullery bench maps: what making features costs, beside the products alone.
+local core = require "scullery.core"
+local measure = require "scullery.bench.measure"
+local sc = require "scullery"
+
+local floor = measure.floor
+
+-- Seconds to make all features of X block by block, keeping none; the map is made before.
+local function map_seconds(inst, X, T, dtype)
+  local feats = inst:features{ T = T, seed = 1, dtype = dtype }:fit(X)
+  local source = core.source(X)
+  return measure.seconds(3, function() core.walk(source, {}, feats.fitted) end)
+end
+
+local function ridge_map(p, phi, bias)
+  return sc.instantiation{ p = sc.sampler[p]{ sigma = 0.1, bias = bias }, phi = phi }
+end
+
+local phis = { cos = { sc.nonlinearity.fourier(), "cos", bias = "uniform" },
+  relu = { sc.nonlinearity.relu(), "copy" }, sign = { sc.nonlinearity.sign(), "copy" },
+  maxout = { sc.nonlinearity.maxout{ q = 4 }, "copy", q = 4 } }
+
+-- Dense maps beside gemm and one pass of the nonlinearity.
+local function dense(name, d, rows)
+  return function(report, id, quick)
+    local one, T, n = phis[name], 4096, rows // (quick and 4 or 1)
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      local took = map_seconds(ridge_map("gaussian", one[1], one.bias), X, T // (one.q or 1), dtype)
+      local pass = core.ceiling_features(dtype, n // 2048, 2048, d, T, one[2])
+      report:row{ id = id .. "_" .. dtype, seconds = took, floor = floor.project(dtype, n, d, T),
+        what = ("map %s, d = %d, %d projections, %s"):format(name, d, T, dtype),
+        pass_over_time = pass / took,
+        note = ("gemm and a pass / time %.2f; %.2f ns a projection"):format(pass / took,
+          took / n / T * 1e9) }
+    end
+  end
+end
+
+-- Structured rows against dense ones.
+local function hadamard(d)
+  return function(report, id, quick)
+    local n, T = 2048 // (quick and 4 or 1), 16384
+    for _, dtype in ipairs{ "float64", "float32" } do
+      local X = sc.randn{ n, d, seed = 1, dtype = dtype }
+      local function seconds(p)
+        return map_seconds(ridge_map(p, sc.nonlinearity.fourier(), "uniform"), X, T, dtype)
+      end
+      local plain, fast = seconds "gaussian", seconds "hadamard"
+      report:row{ id = id .. "_" .. dtype, seconds = fast, speedup = plain / fast,
+        what = ("map hadamard fourier, d = %d, T = %d, %s"):format(d, T, dtype),
+        note = ("dense gaussian / hadamard %.1f"):format(plain / fast) }
+    end
+  end
+end
+
+-- Sparse rows: what they cost does not grow with d.
+local function sparse(d)
+  return function(report, id, quick)
+    local n, T = 16384 // (quick and 4 or 1), 4096
+    local X = sc.randn{ math.min(n, 160000000 // d // 8), d, seed = 1, dtype = "float32" }
+    local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3 },
+      phi = sc.nonlinearity.sign() }
+    local source = core.source(X)
+    local reading = measure.seconds(3, function() core.walk(source, {}, nil) end)
+    local took = map_seconds(inst, X, T, "float32") - reading
+    report:row{ id = id, seconds = took,
+      what = ("map sparse sign, in-degree 3, d = %d, T = %d, float32"):format(d, T),
+      note = ("%.3f ns an output"):format(took / #X / T * 1e9) }
+  end
+end
+
+local function stumps(report, id, quick)
+  local n, T = 16384 // (quick and 4 or 1), 4096
+  local X = sc.randn{ n, 100, seed = 1, dtype = "float32" }
+  local took = map_seconds(sc.instantiation{ p = sc.sampler.threshold{ sigma = 1 },
+    phi = sc.nonlinearity.sign() }, X, T, "float32")
+  local function blocks(pass)
+    return core.ceiling_features("float32", n // 2048, 2048, 1, T, pass)
+  end
+  local pass = blocks "copy" - blocks "none"
+  report:row{ id = id, seconds = took, what = ("map stumps, d = 100, T = %d, float32"):format(T),
+    note = ("one pass over the output %.3f s: time / pass %.2f"):format(pass, took / pass) }
+end
+
+-- Rows like Forest Cover's: 10 numbers and 44 indicators.
+local function forest(n)
+  local X = sc.zeros(n, 54)
+  local numbers, kind = sc.rand{ n, 10, seed = 1 }, sc.rand{ n, 2, seed = 2 }
+  for i = 1, n do
+    for j = 1, 10 do X:set(i, j, numbers:get(i, j)) end
+    X:set(i, 11 + math.floor(4 * kind:get(i, 1)), 1)
+    X:set(i, 15 + math.floor(40 * kind:get(i, 2)), 1)
+  end
+  return X
+end
+
+-- Binning features: cells of 50 grids.
+local function bins(report, id, quick)
+  local n = quick and 20000 or 500000
+  local X = forest(n)
+  for _, gamma in ipairs{ 0.1, 1 } do
+    local inst = sc.instantiation{ p = sc.sampler.grid{ gamma = gamma },
+      phi = sc.nonlinearity.bins() }
+    collectgarbage()
+    local before = core.memory(true)
+    local one = measure.once(function() return inst:features{ T = 50, seed = 1 }:fit(X) end)
+    local cells, held = one.result:info().features, core.memory() - before
+    local again = measure.seconds(1, function()
+      core.walk(core.source(X), {}, one.result.fitted)
+    end)
+    report:row{ id = ("%s_%g"):format(id, gamma), seconds = one.seconds,
+      processors = one.processors, cells = cells,
+      what = ("bins, %d x 54, 50 grids, gamma = %g: learning the cells"):format(n, gamma),
+      note = ("%d cells, %.0f bytes a cell; finding them again %.2f s"):format(cells, held / cells,
+        again) }
+  end
+end
+
+local cases = {}
+for _, size in ipairs{ { 784, 8192 }, { 20, 32768 } } do
+  for _, name in ipairs{ "cos", "relu", "sign", "maxout" } do
+    cases[#cases + 1] = { id = ("map_%s_%d"):format(name, size[1]),
+      run = dense(name, size[1], size[2]) }
+  end
+end
+for _, d in ipairs{ 128, 1024 } do
+  cases[#cases + 1] = { id = ("map_hadamard_%d"):format(d), run = hadamard(d) }
+end
+for _, d in ipairs{ 100, 1000, 10000 } do
+  cases[#cases + 1] = { id = ("map_sparse_%d"):format(d), run = sparse(d) }
+end
+cases[#cases + 1] = { id = "map_stumps", run = stumps }
+cases[#cases + 1] = { id = "bins", run = bins }
+return { cases = cases }

@@ -1,0 +1,41 @@
+--- scullery bench predict: predicting rows of a file, less its reading, beside p:decision on rows
+--- in memory.
+local measure = require "scullery.bench.measure"
+local predict = require "scullery.predict"
+local sc = require "scullery"
+
+local function learnt(X, T)
+  local few = X:slice(1, 2000)
+  return sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 },
+    phi = sc.nonlinearity.fourier(), T = T, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }:fit(
+    sc.dataset{ X = few, y = few:column(1):map(function(v) return v > 0 and 1 or 0 end),
+      task = "classification" })
+end
+
+local function predicting(T)
+  return function(report, id, quick)
+    local n, d, name = 400000 // (quick and 4 or 1), 20, os.tmpname()
+    local X, out, rows = sc.randn{ n, d, seed = 1 }, name .. ".csv", name .. ".npy"
+    X:save(rows)
+    local p = learnt(X, T)
+    p:save(name)
+    local memory, blocks, file = math.huge, math.huge, math.huge
+    for _ = 1, 5 do -- in turns, as the machine's rate changes
+      memory = math.min(memory, measure.seconds(1, function() p:decision(X) end))
+      blocks = math.min(blocks, measure.seconds(1, function()
+        for _ in predict.rows(rows, p.fitted, "npy") do end
+      end))
+      file = math.min(file, measure.seconds(1, function()
+        predict.run{ model = name, data = rows, output = out }
+      end))
+    end
+    report:row{ id = id, what = ("predict, %d x %d, %d features: .npy to CSV"):format(n, d, T),
+      seconds = file, floor = function() return measure.floor.project("float64", n, d, T) end,
+      note = ("%.0f rows/s; reading %.3f s; rate without it / rate of p:decision %.2f"):format(
+        n / file, blocks, memory / (file - blocks)) }
+    for _, path in ipairs{ name, rows, out } do os.remove(path) end
+  end
+end
+
+return { cases = { { id = "predict_100", run = predicting(100) },
+  { id = "predict_1000", run = predicting(1000) } } }
