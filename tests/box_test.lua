@@ -316,6 +316,26 @@ function TestDependentColumns()
   end
 end
 
+function TestEqualColumnsShareABound()
+  -- columns that stand there three times have C/(3 d) each: the same problem, its Hessian singular
+  local y, X = train:targets(), sc.pipeline{ sc.standardize(), sc.solver.ridge() }:fit(train)
+    :transform(train.X)
+  for _, loss in ipairs{ "square", "logistic", "hinge", "squared_hinge", "huber" } do
+    for _, C in ipairs{ 1, 30, 300 } do
+      local means = {}
+      for k, columns in ipairs{ X, sc.hcat(X, X, X) } do
+        local m = sc.pipeline{ sc.solver.box{ C = C, loss = loss, tolerance = 1e-9 } }:fit(
+          columns, y, { task = "classification" })
+        lu.assertEquals(m:info().status, "converged")
+        local f, sum = m:decision(columns), 0
+        for i = 1, f:rows() do sum = sum + value[loss](f:get(i, 1), y:get(i, 1)) end
+        means[k] = sum / f:rows()
+      end
+      lu.assertAlmostEquals(means[1], means[2], 2e-9)
+    end
+  end
+end
+
 function TestBlocksAndThreadsChangeNothing()
   for _, loss in ipairs(losses) do -- the gap leaves the flat directions this much
     support.check_blocks({ { nil, 1 }, { nil, 3 }, { 17, 4 } }, function(block)

@@ -78,29 +78,13 @@ end
 
 --- support.mean_over(runs, f): mean and standard error of the matrices f(1), .., f(runs).
 function support.mean_over(runs, f)
-  local sum, square
-  for run = 1, runs do
-    local value = f(run)
-    sum = sum and sum + value or value
-    square = square and square + value:mul(value) or value:mul(value)
-  end
-  local mean = sum * (1 / runs)
-  local variance = (square * (1 / runs) - mean:mul(mean)):map(function(v) return math.max(v, 0) end)
-  return mean, (variance * (1 / (runs - 1))):map(math.sqrt)
+  return require("scullery.check.statistics").over_runs(runs, f)
 end
 
 --- support.farthest(mean, stderr, exact, slack): the largest |mean - exact| beyond slack, in
 --- standard errors, and where.
 function support.farthest(mean, stderr, exact, slack)
-  local worst, at = 0, { 1, 1 }
-  for i = 1, exact:rows() do
-    for j = 1, exact:cols() do
-      local off = math.max(math.abs(mean:get(i, j) - exact:get(i, j)) - slack, 0)
-        / (stderr:get(i, j) + 1e-300)
-      if off > worst or off ~= off then worst, at = off, { i, j } end
-    end
-  end
-  return worst, at
+  return require("scullery.check.statistics").farthest(mean, stderr, exact, slack)
 end
 
 --- support.streamed(ds): a regression's rows, as a stream of them.

@@ -28,9 +28,9 @@ size_t scl_allocated_for(const void *memory);
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 
-/* For the command, at its start: blocks of up to some megabytes that are released serve the next ones.
- * The C library otherwise gives them back to the system, and solvers of many passes clear the same pages
- * again and again. Where MALLOC_... or GLIBC_TUNABLES of the environment say otherwise, they hold. */
+/* For the command, at its start: released blocks below 4 MB serve the next ones, up to 32 MB of
+ * them. The C library otherwise gives them back to the system, which zeroes them again for each
+ * pass of a solver. MALLOC_... and GLIBC_TUNABLES in the environment have precedence. */
 void scl_memory_keep_released(void);
 
 /* Bytes held now, and the most held since the last reset. */

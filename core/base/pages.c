@@ -43,8 +43,8 @@ static long long thread_nanoseconds(void) {
   return 1000000000LL * now.tv_sec + now.tv_nsec;
 }
 
-/* Whether a huge page took the system longer than small ones take, about a millisecond. What is there already takes no
- * time; an old system does not populate, and takes none either. */
+/* Whether a huge page took the system longer than small ones take, about a millisecond. What is
+ * there already takes no time; an old system does not populate, and takes none either. */
 static bool is_dear(char *page) {
 #ifdef MADV_POPULATE_WRITE
   enum { DEAR = 2000000 };

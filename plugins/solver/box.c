@@ -8,8 +8,9 @@
  * point method of box_interior.h. The others by Newton's method (box_newton.h), where each step
  * adds to the Hessian only the rows whose curvature is another, and walks the features three times.
  * Where it makes no progress (some degenerate problems), and for the hinge of few rows, the interior
- * point method takes over, on normal equations whose rows have new weights each step (box_rows.h). Both end on the duality gap
- * between a and the loss's own dual point v, as a share of the objective at a = 0:
+ * point method takes over, on normal equations whose rows have new weights each step (box_rows.h).
+ * Both end on the duality gap between a and the loss's own dual point v, as a share of the objective
+ * at a = 0:
  *
  *   square   sum_j ( C/T |v_j| - v_j a_j ),   v = Phi'(y - Phi a)
  *   others   sum_i p_i (l(f_i) + l*(-v_i/p_i)) + C/T ||Phi'v||_1,   l* the conjugate of l */
