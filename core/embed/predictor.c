@@ -23,6 +23,7 @@ static void destroy(scl_predictor *p) {
   scl_instance_release(p->solver);
   scl_matrix_release(&p->weights);
   scl_matrix_release(&p->intercept);
+  scl_matrix_release(&p->pilot);
   scl_release_texts(p->labels, p->n_classes);
   scl_release_texts(p->names, p->names == NULL ? 0 : p->dim);
   scl_schema_destroy(p->schema);

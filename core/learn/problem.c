@@ -22,6 +22,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
+  scl_pilot_release(&training->pilot);
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);
@@ -49,6 +50,7 @@ scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, 
 void scl_fit_release(scl_fit *fit) {
   scl_matrix_release(&fit->coefficients);
   scl_matrix_release(&fit->intercept);
+  scl_matrix_release(&fit->pilot);
   memset(fit, 0, sizeof *fit);
 }
 
@@ -140,6 +142,8 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   double total;
   *s = (solve_context){
       .problem = problem_of(training, solver), .training = training, .without = without};
+  SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
+                              error));
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -235,6 +239,7 @@ static scl_status finish_fit(solve_context *s, scl_fit *fit, scl_error *error) {
     SCL_TRY(scl_problem_means(s, error));
     set_intercept(s, fit);
   }
+  if (s->problem.intercept) SCL_TRY(scl_training_keep_pilot(s->training, fit, error));
   fit->loss = loss_of(s, fit);
   return SCL_STATUS_OK;
 }
@@ -319,6 +324,8 @@ static scl_status objective_at(solve_context *s, const scl_instance *solver, con
   scl_matrix b = {0};
   scl_status status = SCL_STATUS_OK;
   if (intercept != NULL) status = scl_matrix_copy(intercept, SCL_DTYPE_FLOAT64, &b, error);
+  if (status == SCL_STATUS_OK && intercept != NULL)
+    scl_training_intercept_to_pilot(s->training, a->data, b.data);
   if (status == SCL_STATUS_OK)
     status = scl_solver_objective(solver, problem, a->data, b.data, value, error);
   scl_matrix_release(&b);

@@ -40,9 +40,12 @@ typedef struct outer_blocks {
 static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
                               scl_error *error) {
   const void *x = scl_at(d->x, d->flow->dtype, (ptrdiff_t)(first * d->cols));
-  if (d->flow->map != NULL)
-    return scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
-                         error);
+  if (d->flow->map != NULL) {
+    SCL_TRY(scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
+                          error));
+    scl_flow_subtract_pilot(d->flow, phi, (ptrdiff_t)d->features, count);
+    return SCL_STATUS_OK;
+  }
   memcpy(phi, x, count * d->cols * scl_dtype_size(d->flow->dtype));
   return SCL_STATUS_OK;
 }

@@ -52,7 +52,8 @@ end
 function fitting.keep(self, ds, prepared, solver, fit)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
-    intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
+    intercept = fit.intercept, pilot = fit.pilot, learnt = fit.model,
+    targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights })

@@ -9,8 +9,9 @@ local options = require "scullery.options"
 local stages = require "scullery.stages"
 local ask = require("scullery.objects").ask
 
--- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
-local restoring = { FORMAT = "scullery", VERSION = 1, STREAM = 0 }
+-- VERSION: the last version of the format that is read. Version 2 has pilot means; a model without
+-- them is saved as version 1. STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+local restoring = { FORMAT = "scullery", VERSION = 2, STREAM = 0 }
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -235,6 +236,9 @@ local function restore_weights(f, file, features)
   local title = f.solver and "solver" or "components"
   f.weights = file:matrix(title .. ".weights", features)
   f.intercept = file:matrix(title .. ".intercept", 1, f.weights:cols())
+  if file.places[title .. ".pilot"] then
+    f.pilot = file:matrix(title .. ".pilot", 1, features, "float64")
+  end
 end
 
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",

@@ -98,7 +98,7 @@ end
 
 -- Fields of a model that are written apart, or found out again.
 local apart = { stages = true, map = true, map_info = true, origin = true, features = true,
-  solver = true, weights = true, intercept = true, learnt = true, norm_found = true,
+  solver = true, weights = true, intercept = true, pilot = true, learnt = true, norm_found = true,
   own_loss = true }
 
 local function encode_model(f, arrays, o)
@@ -113,6 +113,7 @@ local function encode_model(f, arrays, o)
   local title = f.solver and "solver" or "components"
   if f.weights then
     arrays[title .. ".weights"], arrays[title .. ".intercept"] = f.weights, f.intercept
+    arrays[title .. ".pilot"] = f.pilot
   end
   return body
 end
@@ -146,6 +147,14 @@ local function encode(value, arrays, o)
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
 end
 
+-- The lowest version of the format that has all of it.
+local function version_of(arrays)
+  for name in pairs(arrays) do
+    if name:find("%.pilot$") then return 2 end
+  end
+  return 1
+end
+
 --- saving.save(value, path, options): see Pipeline:save. A data set saves its schema.
 function saving.save(value, path, given)
   if type(path) ~= "string" or path == "" then
@@ -154,7 +163,7 @@ function saving.save(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   local body = encode(value, arrays, o)
-  body.format, body.version, body.scullery = restoring.FORMAT, restoring.VERSION, core.version
+  body.format, body.version, body.scullery = restoring.FORMAT, version_of(arrays), core.version
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 

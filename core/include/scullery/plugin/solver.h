@@ -37,8 +37,10 @@ struct scl_problem {
   scl_dtype dtype;     /* of the features; blocks are of a type that the solver takes */
   size_t classes;      /* 0 for regression */
   uint32_t has_kernel; /* not 0: gram() answers */
-  /* Not 0: an unpenalised constant is wanted. normal and dual are centred; every other verb shows
-   * the features as they are. */
+  /* Not 0: an unpenalised constant is wanted. normal and dual are centred. Every other verb shows
+   * features, and in a regression targets, as they are or less a constant row that the host chose
+   * (their pilot means, where these are far from 0): the host adds what that changes to the
+   * intercept. */
   uint32_t intercept;
   /* Not 0: solution->coefficients holds a point to start from. Else it comes zeroed. */
   uint32_t warm;
