@@ -5,8 +5,9 @@
 --- they are), origin (what the map was made from: see Features:map; kept = a list of lists of
 --- parameters where it was pruned), features, solver (the recipe's, with the choices of a search
 --- put in), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
---- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c), task, classes, names, schema (of the data, where it has one), n and dim
---- (of the rows learnt from), dtype, block, weighted (whether rows counted differently),
+--- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
+--- task, classes, names, schema (of the data, where it has one), n and dim (of the rows learnt
+--- from), dtype, block, weighted (whether rows counted differently),
 --- class_weights (as given), report (status, iterations, gap, residual, tolerance, jitter, loss,
 --- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
 --- that are plain values are saved by themselves (scullery.saving).
