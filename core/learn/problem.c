@@ -4,6 +4,7 @@
 #include "base/memory_left.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,6 +106,13 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
   return scl_interrupt_check(error);
 }
 
+/* Sums of many products in float32 lose another digit, all to one side where the products are
+ * equal. */
+static double rounding_of(const scl_flow *flow) {
+  return flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
+                                                                      : DBL_EPSILON;
+}
+
 static scl_problem problem_of(const scl_training *training, const scl_instance *solver) {
   const scl_flow *flow = &training->flow;
   const scl_map *map = flow->map;
@@ -134,7 +142,8 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
                        .minibatch = scl_problem_minibatch,
                        .progress = answer_progress,
                        .hold_out = scl_problem_hold_out,
-                       .held = scl_problem_held};
+                       .held = scl_problem_held,
+                       .rounding = rounding_of(flow)};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,

@@ -345,6 +345,9 @@ static inline void refined_tell(const refined_system *s, const refined_account *
   out->jitter = account->jitter;
   out->outcome = account->jitter == 0 && account->residual <= s->tolerance ? SCL_OUTCOME_CONVERGED
                                                                            : SCL_OUTCOME_LIMIT;
+  if (account->jitter == 0 && account->factored > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the system is singular to working precision: conjugate gradients solved it");
   if (account->jitter > 0 && s->extra == NULL)
     (void)snprintf(out->note, sizeof out->note,
                    "regularised by %.1e, asked %.1e: the system is singular to working precision",

@@ -25,6 +25,7 @@ typedef struct ridge {
 } ridge;
 
 enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
+static const double MOST_JITTER = 1e-2; /* a share of the diagonal */
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(ridge, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
@@ -63,11 +64,11 @@ typedef struct ridge_solver {
 static scl_status open_solver(ridge_solver *s, scl_error *error) {
   refined_system *system = &s->system;
   system->host = s->problem->host;
-  system->least = s->problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-12;
+  const double rounding = SCL_HAS(s->problem, rounding) ? s->problem->rounding : DBL_EPSILON;
+  system->least = rounding > 1e-10 ? 1e-5 : 1e-12;
   s->penalty = 1;
   scl_status status = refined_open(system, error);
-  if (status == SCL_STATUS_OK)
-    status = rounding_open(&s->rounding, system, s->problem->dtype, error);
+  if (status == SCL_STATUS_OK) status = rounding_open(&s->rounding, system, rounding, error);
   if (status == SCL_STATUS_OK && system->extra != NULL)
     status = mean_diagonal(system->host, system->extra, &s->penalty, error);
   return status;
@@ -78,18 +79,18 @@ static void close_solver(ridge_solver *s) {
   refined_close(&s->system);
 }
 
-static void tell_rounding(const ridge_solver *s, scl_solution *out) {
+/* What passes over the rows made of a solution, or could not. */
+static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *out) {
   const ridge_rounding *r = &s->rounding;
-  const bool careless = r->share > r->careless;
   out->iterations += r->passes;
-  if (!careless && r->passes > 0) {
+  if (repaired && r->passes > 0) {
     out->outcome = SCL_OUTCOME_CONVERGED;
     out->jitter = 0;
     (void)snprintf(out->note, sizeof out->note,
                    "%zu pass%s over the rows repaired the rounding of their sums", r->passes,
                    r->passes == 1 ? "" : "es");
   }
-  if (!careless || out->jitter > 0) return;
+  if (repaired || out->jitter > 0) return;
   out->outcome = SCL_OUTCOME_LIMIT;
   (void)snprintf(out->note, sizeof out->note,
                  "rounding of the sums over the rows may change predictions by a share of %.0e: "
@@ -97,23 +98,37 @@ static void tell_rounding(const ridge_solver *s, scl_solution *out) {
                  r->share);
 }
 
-/* x and its account for one weight n lambda. */
+/* x from the sums, with at least that share of the diagonal as jitter, and what rounding does. */
+static scl_status solve_sums(ridge_solver *s, double share, double *x, refined_account *account,
+                             scl_error *error) {
+  *account = (refined_account){.factored = share};
+  const scl_status status = refined_solve(&s->system, s->right, x, account, error);
+  return status == SCL_STATUS_OK ? rounding_estimate(&s->rounding, x, error) : status;
+}
+
+/* x and its account for one weight n lambda. Where neither conjugate gradients nor passes over the
+ * rows get rid of jitter there is as much of it as hides the rounding of the sums. */
 static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solution *out,
                             scl_error *error) {
   ridge_rounding *r = &s->rounding;
-  refined_account account = {.factored = s->factored > 0 ? s->system.least : 0};
+  refined_account account;
   s->system.weight = weight;
-  scl_status status = refined_solve(&s->system, s->right, x, &account, error);
-  if (status != SCL_STATUS_OK) return status;
+  r->passes = 0;
+  scl_status status = solve_sums(s, s->factored > 0 ? s->system.least : 0, x, &account, error);
   s->factored = account.factored;
+  const double share = r->share;
+  if (status == SCL_STATUS_OK && (share > r->careless || account.jitter > 0))
+    status = rounding_repair(r, s->residual, s->context, s->right, x, account.factored, error);
+  const bool repaired = r->share <= r->careless;
+  if (!repaired) r->share = share;
+  while (status == SCL_STATUS_OK && !repaired && account.jitter > 0 && r->share > r->careless &&
+         account.factored < MOST_JITTER)
+    status = solve_sums(s, 10 * account.factored, x, &account, error);
+  if (status != SCL_STATUS_OK) return status;
   refined_tell(&s->system, &account, weight * s->penalty, out);
   out->iterations = 1;
-  r->passes = 0;
-  status = rounding_estimate(r, x, error);
-  if (status == SCL_STATUS_OK && (r->share > r->careless || account.jitter > 0))
-    status = rounding_repair(r, s->residual, s->context, s->right, x, account.factored, error);
-  if (status == SCL_STATUS_OK) tell_rounding(s, out);
-  return status;
+  tell_rounding(s, repaired, out);
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ primal */
@@ -244,6 +259,19 @@ static void close_scoring(const scl_host *host, dual_scoring *d) {
   host->release(d->targets);
 }
 
+/* With an intercept: each column of b (n x c) less its mean. b itself sums to 0 but for rounding,
+ * which a singular system magnifies. */
+static void centre_dual(const scl_problem *problem, double *b) {
+  const size_t n = problem->rows, c = problem->targets;
+  for (size_t j = 0; problem->intercept && j < c; j++) {
+    double mean = 0;
+    for (size_t i = 0; i < n; i++)
+      mean += b[i * c + j] / (double)n;
+    for (size_t i = 0; i < n; i++)
+      b[i * c + j] -= mean;
+  }
+}
+
 /* out = y - Phi Phi'b - N lambda b, all centred with an intercept; y = the dual's right-hand side.
  * room: D c numbers. */
 typedef struct dual_residual {
@@ -258,13 +286,10 @@ static scl_status residual_of_dual(void *context, const double *b, double *out, 
   const size_t n = problem->rows, c = problem->targets;
   scl_status status = problem->adjoint(problem, b, c, r->room, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, r->room, c, out, error);
-  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
-    double mean = 0;
-    for (size_t i = 0; problem->intercept && i < n; i++)
-      mean += out[i * c + j] / (double)n;
-    for (size_t i = 0; i < n; i++)
-      out[i * c + j] = r->right[i * c + j] - (out[i * c + j] - mean) - r->weight * b[i * c + j];
-  }
+  if (status != SCL_STATUS_OK) return status;
+  centre_dual(problem, out);
+  for (size_t i = 0; i < n * c; i++)
+    out[i] = r->right[i] - out[i] - r->weight * b[i];
   return status;
 }
 
@@ -273,6 +298,7 @@ static scl_status dual_solution(const ridge *self, const scl_problem *problem, r
                                 const dual_scoring *scoring, double lambda, double *b,
                                 scl_solution *out, scl_error *error) {
   scl_status status = solve_one(s, (double)problem->rows * lambda, b, out, error);
+  centre_dual(problem, b);
   if (status == SCL_STATUS_OK)
     status = problem->adjoint(problem, b, problem->targets, out->coefficients, error);
   if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)

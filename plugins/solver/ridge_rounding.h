@@ -6,9 +6,10 @@
  *
  *   v_i = e sqrt(A_ii) (sum_j A_jj x_j^2)^1/2,
  *
- * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x. The signs of v are
- * drawn. Where that is more than CARELESS, the residual is computed from the rows, whose products
- * are not squared, and corrects x (corrected seminormal equations: Bjorck 1987):
+ * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to
+ * e sum_i A_ii x_i^2. The signs of v are drawn. Where that is more than `careless`, the residual is
+ * computed from the rows, whose products are not squared, and corrects x (corrected seminormal
+ * equations: Bjorck 1987):
  *
  *   r = Phi'W (y - Phi x - constant) - w P x,   x += S^-1 r
  *
@@ -38,12 +39,12 @@ static inline void rounding_close(ridge_rounding *r) {
   if (r->system != NULL) r->system->host->release(r->change);
 }
 
-static inline scl_status rounding_open(ridge_rounding *r, const refined_system *system,
-                                       scl_dtype dtype, scl_error *error) {
+static inline scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
+                                       scl_error *error) {
   const size_t count = system->order * system->columns;
-  const bool narrow = dtype == SCL_DTYPE_FLOAT32;
+  const bool narrow = unit > 1e-10;
   *r = (ridge_rounding){.system = system,
-                        .unit = narrow ? FLT_EPSILON : DBL_EPSILON,
+                        .unit = unit,
                         .careless = narrow ? 1e-2 : 1e-6,
                         .enough = narrow ? 1e-3 : 1e-8};
   r->change = system->host->allocate((4 * count + system->order + 1) * sizeof *r->change);
@@ -86,11 +87,14 @@ static inline scl_status rounding_compare(ridge_rounding *r, const double *x, sc
     const scl_status status = s->host->symmetric->multiply(s->base, of[k], c, r->image, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < c; j++) {
-      double sum = 0;
-      for (size_t i = 0; i < n; i++)
-        sum += of[k][i * c + j] * r->image[i * c + j];
+      double sum = 0, unsure = 0;
+      for (size_t i = 0; i < n; i++) {
+        const double value = of[k][i * c + j];
+        sum += value * r->image[i * c + j];
+        unsure += r->unit * r->diagonal[i] * value * value;
+      }
       if (k == 0)
-        s->share[j] = sum;
+        s->share[j] = fmax(sum, 0) + unsure;
       else if (s->share[j] > 0)
         worst = fmax(worst, sum > 0 ? sqrt(s->share[j] / sum) : INFINITY);
     }

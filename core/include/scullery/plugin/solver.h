@@ -103,6 +103,10 @@ struct scl_problem {
    * them. */
   scl_status (*held)(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
                      void *context, scl_error *error);
+  /* About how much the entries of `normal` and `dual` are off by rounding, relative to the square
+   * root of the product of their two diagonal entries: by the type of the features in which they
+   * are summed, whatever type the solver takes. */
+  double rounding;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
