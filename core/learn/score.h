@@ -27,7 +27,7 @@ scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *
 typedef struct scl_candidate {
   const scl_matrix *coefficients, *intercept; /* D x c, 1 x c; NULL where there is a model */
   const scl_matrix *pilot; /* 1 x D: decisions are (phi - pilot) a + intercept; NULL: zeros */
-  const scl_model *model;                     /* of c targets */
+  const scl_model *model;  /* of c targets */
 } scl_candidate;
 typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
