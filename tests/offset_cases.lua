@@ -192,17 +192,17 @@ end
 
 local function cell(case)
   if not case.digits then return case.info.status == "refused" and "refused" or case.info.status end
-  local text = ("%.1f"):format(math.max(case.digits, 0))
+  local text = ("%.1f"):format(math.max(0.0, case.digits))
   return case.info.status == "converged" and text or text .. "*"
 end
 
 -- Cases of one way: solver x offset and scale, a column of the same axes in each row.
 local function way_table(list)
-  local head, lines, at = { ("%-38s"):format(list[1].way) }, {}, {}
+  local head, lines, at = { ("%-46s"):format(list[1].way) }, {}, {}
   for _, case in ipairs(list) do
     local name = case.spec.label
     if not at[name] then
-      at[name] = { ("%-38s"):format("  " .. name) }
+      at[name] = { ("%-46s"):format("  " .. name) }
       lines[#lines + 1] = at[name]
     end
     table.insert(at[name], ("%12s"):format(cell(case)))

@@ -19,7 +19,7 @@ local function expect_none(faults, of)
     table.concat(faults, "\n  ")))
 end
 
-local function show(text) if wanted_table then print(text) end end
+local function show(text) if wanted_table then print("\n" .. text) end end
 
 -- Fits, references and faults of a list of cases; keep(case): also called while the model is there.
 local function run(list, keep)
