@@ -8,6 +8,9 @@
  *
  *   (T + W^-1) z = Phi E^-1 r + q 1,   1'z = t,   da = E^-1 (r - Phi'z),   T = Phi E^-1 Phi'.
  *
+ * With a constant T + rho 11' takes the place of T, and q + rho t that of q: near a vertex T alone
+ * may be singular to working precision.
+ *
  * T is n^2 D products each step. As many rows as fit WIDE_BYTES are held: all of them, and they are
  * read once; else T is made a block of columns at a time, in two passes each. Rows are cut by their
  * place in the problem: the same numbers for every block size. */
@@ -15,11 +18,12 @@
 #define SCULLERY_BOX_WIDE_H
 
 #include "box_interior.h"
+#include "shared/mean_diagonal.h"
 #include "shared/refined_solve.h"
 
 enum { WIDE_TILE = 128, WIDE_REFINEMENTS = 3 };
 static const size_t WIDE_BYTES = 256000000;
-static const double WIDE_RESIDUAL = 1e-9; /* of a step, in the norm of E^-1 */
+static const double WIDE_RESIDUAL = 1e-10; /* of a step, in the norm of E^-1 */
 
 typedef struct box_wide {
   const scl_problem *problem;
@@ -32,7 +36,8 @@ typedef struct box_wide {
   double *pulled, *right, *rest;               /* D numbers each */
   const double *weights;                       /* n; the caller's */
   size_t chunk_first, filled;
-  scl_symmetric *outer; /* T */
+  double rho;
+  scl_symmetric *outer; /* T + rho 11' */
   refined_system system;
 } box_wide;
 
@@ -178,6 +183,16 @@ static inline scl_status box_wide_form(box_wide *w, scl_error *error) {
 
 /* ------------------------------------------------------------ the step */
 
+/* T + rho 11', rho the mean diagonal of T. */
+static inline scl_status box_wide_lift(box_wide *w, scl_error *error) {
+  const scl_host *host = w->problem->host;
+  const scl_status status = mean_diagonal(host, w->outer, &w->rho, error);
+  for (size_t i = 0; i < w->count; i++)
+    w->diagonal[i] = 1;
+  if (status != SCL_STATUS_OK) return status;
+  return host->symmetric->rank(w->outer, w->rho, w->diagonal, 1, (ptrdiff_t)w->count, error);
+}
+
 /* T and W^-1 for the barrier and the row weights. A row without curvature: so much that its z is
  * 0. */
 static inline scl_status box_wide_factor(box_wide *w, const interior_box *b, const double *weights,
@@ -188,15 +203,16 @@ static inline scl_status box_wide_factor(box_wide *w, const interior_box *b, con
     w->over[j] = 1 / fmax(interior_box_barrier(b, j), DBL_MIN);
   const scl_status status = box_wide_form(w, error);
   if (status != SCL_STATUS_OK) return status;
+  const scl_status lifted = w->problem->intercept ? box_wide_lift(w, error) : SCL_STATUS_OK;
   w->problem->host->symmetric->diagonal(w->outer, w->diagonal);
   for (size_t i = 0; i < w->count; i++)
     most = fmax(most, fmax(w->diagonal[i], weights[i] > 1e-100 ? 1 / weights[i] : 0));
   for (size_t i = 0; i < w->count; i++)
     w->diagonal[i] = weights[i] > 1e-100 ? 1 / weights[i] : 1e40 * most;
-  return SCL_STATUS_OK;
+  return lifted;
 }
 
-/* z + q z1 of the n x n system, whose first sides are in w->sides: in out (n). Returns q. */
+/* out (n) = z, from what the n x n system gives for its sides. Returns q. */
 static inline double box_wide_combine(const box_wide *w, double pull, double *out) {
   const size_t n = w->count, sides = w->system.columns;
   double by = sides > 1 ? pull : 0, ones = 0;
@@ -207,7 +223,7 @@ static inline double box_wide_combine(const box_wide *w, double pull, double *ou
   if (sides > 1) by /= ones;
   for (size_t i = 0; i < n; i++)
     out[i] = w->solved[i * sides] + (sides > 1 ? by * w->solved[2 * i + 1] : 0);
-  return by;
+  return sides > 1 ? by - w->rho * pull : 0;
 }
 
 /* step += E^-1 (rest - Phi'z), *by += q for the right-hand sides `rest` and pull; change (n) =
