@@ -183,6 +183,22 @@ static inline scl_status box_wide_form(box_wide *w, scl_error *error) {
 
 /* ------------------------------------------------------------ the step */
 
+/* out (n) = Phi a and out (D) = Phi'r, in float64 where all rows are held: float32 features lose
+ * the digits that E^-1 asks for. */
+static inline scl_status box_wide_product(const box_wide *w, const double *a, double *out,
+                                          scl_error *error) {
+  if (w->most < w->count) return w->problem->product(w->problem, a, 1, out, error);
+  return w->problem->host->dense->thin_product(SCL_DTYPE_FLOAT64, w->count, w->order, w->held,
+                                               (ptrdiff_t)w->order, a, 1, out, error);
+}
+
+static inline scl_status box_wide_adjoint(const box_wide *w, const double *r, double *out,
+                                          scl_error *error) {
+  if (w->most < w->count) return w->problem->adjoint(w->problem, r, 1, out, error);
+  return w->problem->host->dense->thin_adjoint(SCL_DTYPE_FLOAT64, w->count, w->order, w->held,
+                                               (ptrdiff_t)w->order, r, 1, out, error);
+}
+
 /* T + rho 11', rho the mean diagonal of T. */
 static inline scl_status box_wide_lift(box_wide *w, scl_error *error) {
   const scl_host *host = w->problem->host;
@@ -230,12 +246,11 @@ static inline double box_wide_combine(const box_wide *w, double pull, double *ou
  * Phi step + *by. */
 static inline scl_status box_wide_add(box_wide *w, double pull, double *step, double *by,
                                       double *change, scl_error *error) {
-  const scl_problem *problem = w->problem;
   const size_t sides = w->system.columns;
   refined_account account = {0};
   for (size_t j = 0; j < w->order; j++)
     w->pulled[j] = w->over[j] * w->rest[j];
-  scl_status status = problem->product(problem, w->pulled, 1, change, error);
+  scl_status status = box_wide_product(w, w->pulled, change, error);
   for (size_t i = 0; i < w->count; i++) {
     w->sides[i * sides] = change[i];
     if (sides > 1) w->sides[i * sides + 1] = 1;
@@ -244,10 +259,10 @@ static inline scl_status box_wide_add(box_wide *w, double pull, double *step, do
     status = refined_solve(&w->system, w->sides, w->solved, &account, error);
   if (status != SCL_STATUS_OK) return status;
   *by += box_wide_combine(w, pull, change);
-  status = problem->adjoint(problem, change, 1, w->pulled, error);
+  status = box_wide_adjoint(w, change, w->pulled, error);
   for (size_t j = 0; j < w->order; j++)
     step[j] += w->over[j] * (w->rest[j] - w->pulled[j]);
-  if (status == SCL_STATUS_OK) status = problem->product(problem, step, 1, change, error);
+  if (status == SCL_STATUS_OK) status = box_wide_product(w, step, change, error);
   for (size_t i = 0; i < w->count; i++)
     change[i] += *by;
   return status;
@@ -260,7 +275,7 @@ static inline scl_status box_wide_rest(box_wide *w, const double *step, const do
     w->sides[i] = w->weights[i] * change[i];
     *pull -= w->sides[i];
   }
-  const scl_status status = w->problem->adjoint(w->problem, w->sides, 1, w->pulled, error);
+  const scl_status status = box_wide_adjoint(w, w->sides, w->pulled, error);
   *size = 0;
   for (size_t j = 0; j < w->order; j++) {
     w->rest[j] = w->right[j] - w->pulled[j] - step[j] / w->over[j];

@@ -273,7 +273,7 @@ static scl_status start(robust *t, scl_error *error) {
   t->loss.delta = INFINITY;
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
-  if (t->dual != NULL) memset(t->dual->u, 0, t->risk.problem->rows * sizeof *t->scores);
+  if (t->dual != NULL) huber_dual_reset(t->dual);
   best_constant(t);
   scl_status status = differentiate(t, error);
   if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
@@ -303,22 +303,48 @@ static scl_status fit(robust *t, scl_error *error) {
   return status;
 }
 
-/* a, its scores, the constant, and the gradient in a, from the dual. */
-static scl_status recover(robust *t, scl_error *error) {
+/* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
+ * the largest. */
+static scl_status recover(robust *t, double *apart, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
-  double mean = 0;
-  scl_status status = weighted_dual_recover(&t->dual->system, t->dual->u, t->x, error);
+  double mean = 0, largest = 0, most = 0;
+  scl_status status = huber_dual_take(t->dual, t->x, t->direction, error);
   if (status == SCL_STATUS_OK) status = problem->product(problem, t->x, 1, t->change, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; t->risk.intercept && i < n; i++)
     mean += (t->scores[i] - t->change[i]) / (double)n;
-  t->x[d] = mean;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fmax(fabs(t->change[i]), fabs(t->change[i] + mean)));
+    most = fmax(most, fabs(t->change[i] + mean - t->scores[i]));
     t->scores[i] = t->change[i] + mean;
-  best_constant(t);
+  }
+  t->x[d] = mean;
+  *apart = largest > 0 ? most / largest : 0;
+  return SCL_STATUS_OK;
+}
+
+/* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
+ * for rounding. Where they are not, the steps go on from the scores of a. */
+static scl_status settle(robust *t, scl_error *error) {
+  enum { ROUNDS = 5 };
+  const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
+  const double rounding = t->risk.problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-11;
+  for (int round = 0;; round++) {
+    double apart = 0;
+    scl_status status = recover(t, &apart, error);
+    if (status != SCL_STATUS_OK || apart <= rounding) return status;
+    if (round == ROUNDS) break;
+    t->x[d] = 0;
+    for (size_t i = 0; t->risk.intercept && i < n; i++)
+      t->x[d] += t->scores[i] / (double)n;
+    status = minimise(t, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  huber_dual *dual = t->dual;
   t->dual = NULL;
-  status = differentiate(t, error);
+  const scl_status status = differentiate(t, error);
+  t->dual = dual;
   t->residual = t->norm / t->unit;
   return status;
 }
@@ -342,7 +368,7 @@ static scl_status solve_column(const huber *self, const risk *all, huber_dual *d
   for (size_t i = 0; i < n; i++)
     t.risk.targets[i] = all->targets[i * c + j];
   status = fit(&t, error);
-  if (status == SCL_STATUS_OK && t.dual != NULL) status = recover(&t, error);
+  if (status == SCL_STATUS_OK && t.dual != NULL) status = settle(&t, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
     out->coefficients[i * c + j] = t.x[i];
   if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];

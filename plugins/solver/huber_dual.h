@@ -18,7 +18,8 @@ typedef struct huber_dual {
   weighted_dual system;
   double least; /* of N lambda */
   double *memory;
-  double *u, *direction, *gradient, *image, *right; /* n numbers each; image: K times something */
+  /* n numbers each. image: K times something; taken: the u that a is of. */
+  double *u, *direction, *gradient, *image, *right, *taken;
 } huber_dual;
 
 static inline bool huber_dual_fits(const huber_dual *d) { return d->system.outer != NULL; }
@@ -37,7 +38,7 @@ static inline scl_status huber_dual_open(huber_dual *d, const scl_problem *probl
   if (status != SCL_STATUS_OK || !huber_dual_fits(d)) return status;
   status = mean_diagonal(problem->host, d->system.outer, &unit, error);
   d->least = 1e-12 * unit;
-  d->memory = problem->host->allocate(5 * n * sizeof *d->memory);
+  d->memory = problem->host->allocate(6 * n * sizeof *d->memory);
   if (status == SCL_STATUS_OK && d->memory == NULL)
     status = problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   if (status != SCL_STATUS_OK) return status;
@@ -46,7 +47,27 @@ static inline scl_status huber_dual_open(huber_dual *d, const scl_problem *probl
   d->gradient = d->direction + n;
   d->image = d->gradient + n;
   d->right = d->image + n;
+  d->taken = d->right + n;
   return SCL_STATUS_OK;
+}
+
+/* u = 0, for another target. */
+static inline void huber_dual_reset(huber_dual *d) {
+  memset(d->u, 0, d->system.problem->rows * sizeof *d->u);
+  memset(d->taken, 0, d->system.problem->rows * sizeof *d->u);
+}
+
+/* a += Phi'C (u - taken), taken = u. change: D numbers of scratch. */
+static inline scl_status huber_dual_take(huber_dual *d, double *a, double *change,
+                                         scl_error *error) {
+  const scl_problem *problem = d->system.problem;
+  for (size_t i = 0; i < problem->rows; i++)
+    d->right[i] = d->u[i] - d->taken[i];
+  memcpy(d->taken, d->u, problem->rows * sizeof *d->u);
+  const scl_status status = weighted_dual_recover(&d->system, d->right, change, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < problem->features; j++)
+    a[j] += change[j];
+  return status;
 }
 
 static inline scl_status huber_dual_multiply(const huber_dual *d, const double *x, double *out,
