@@ -324,16 +324,19 @@ static scl_status recover(robust *t, double *apart, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The largest `apart` at once, and after more steps from the scores of a. */
+static const double EXACT = 1e-11, ROUNDING = 1e-6;
+
 /* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
- * for rounding. Where they are not, the steps go on from the scores of a. */
+ * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
+ * a. */
 static scl_status settle(robust *t, scl_error *error) {
   enum { ROUNDS = 5 };
   const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
-  const double rounding = t->risk.problem->dtype == SCL_DTYPE_FLOAT32 ? 1e-5 : 1e-11;
   for (int round = 0;; round++) {
     double apart = 0;
     scl_status status = recover(t, &apart, error);
-    if (status != SCL_STATUS_OK || apart <= rounding) return status;
+    if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
     if (round == ROUNDS) break;
     t->x[d] = 0;
     for (size_t i = 0; t->risk.intercept && i < n; i++)

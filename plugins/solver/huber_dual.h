@@ -126,7 +126,7 @@ static inline risk_line huber_dual_line(const huber_dual *d, const risk *r, doub
   risk_line line = {.risk = r, .scores = scores, .change = change};
   for (size_t i = 0; i < r->problem->rows; i++) {
     line.value += r->lambda / 2 * d->u[i] * (scores[i] - b);
-    line.slope += r->lambda * d->direction[i] * (scores[i] - b);
+    line.slope += r->lambda * d->u[i] * (change[i] - by);
     line.bend += r->lambda * d->direction[i] * (change[i] - by);
   }
   return line;
