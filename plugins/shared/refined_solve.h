@@ -2,15 +2,16 @@
  * semidefinite A and B (NULL: the identity) that may be singular to working precision.
  *
  * A system that does not factor is factored with jitter on its diagonal, a share of each entry (so
- * that columns of scales 1e-9 and 1e9 are treated alike): 1e-12, and ten times more each time until
- * it does. The factor is then no more than a preconditioner: conjugate gradients on
+ * that columns of scales 1e-9 and 1e9 are treated alike), or of their mean: 1e-12, and ten times
+ * more each time until it does. The factor is then no more than a preconditioner: conjugate gradients on
  * the system without jitter (Hestenes and Stiefel 1952; Hager 1989 on refinement) go on until the
  * residual of what was asked is small,
  *
  *   max_i |right - (A + weight B + diag(e)) x|_i / s_i  <=  tolerance max_i |right|_i / s_i,
  *
- * s_i the root of the diagonal entry, for each right-hand side. Where it does
- * not get there, x solves the system with jitter, and the account says how much. */
+ * s_i the root of the diagonal entry, for each right-hand side, and as far as
+ * r'M^-1 r falls, which tells the error of predictions (M what was factored). Where it does not get
+ * there, x solves the system with jitter, and the account says how much. */
 #ifndef SCULLERY_SHARED_REFINED_SOLVE_H
 #define SCULLERY_SHARED_REFINED_SOLVE_H
 
@@ -31,19 +32,25 @@ typedef struct refined_system {
   double *work;                                           /* of all arrays */
   double *unit;                                           /* s_i^2; order numbers */
   double *rest, *direction, *image, *conditioned, *spare; /* order x columns each */
-  double *size, *energy, *share, *worst; /* a column each: of right; right'M^-1 right; of the last
-                                            residual: r'M^-1 r, and relative to right */
+  /* A column each: max |right|_i/s_i, right'M^-1 right; of the last residual r: r'M^-1 r while the
+   * column has a direction, max |r|_i/s_i relative to `size`; and the error. */
+  double *size, *energy, *share, *worst, *error;
 } refined_system;
 
 typedef struct refined_account {
-  double jitter;     /* the largest number added to the diagonal of what x solves; 0: as asked */
-  double factored;   /* share of the diagonal that the factor has. At the start: that to begin with,
+  double jitter;   /* the largest number added to the diagonal of what x solves; 0: as asked */
+  double factored; /* share of the diagonal that the factor has. At the start: that to begin with,
                       for a system like one that had to have it */
-  double residual;   /* relative, of the system that x solves, the largest over right-hand sides */
+  double residual; /* relative, of the system that x solves, the largest over right-hand sides */
+  double
+      error; /* estimate of ||x - solution|| relative to ||solution||, both in the norm x'(A + ..)x:
+                   of predictions on the rows that A sums */
   size_t iterations; /* products with the system */
 } refined_account;
 
 enum { REFINED_STEPS = 50, REFINED_ROUNDS = 3 };
+/* The error that is aimed at, and the largest that passes. */
+static const double REFINED_GOAL = 1e-8, REFINED_ERROR = 1e-6;
 
 static inline void refined_close(refined_system *s) {
   if (s->host == NULL) return;
@@ -59,18 +66,18 @@ static inline scl_status refined_open(refined_system *s, scl_error *error) {
   if (status != SCL_STATUS_OK) return status;
   if (s->least == 0) s->least = 1e-12;
   if (s->tolerance == 0) s->tolerance = 1e-8;
-  s->work = s->host->allocate((s->order + 5 * count + 4 * s->columns + 1) * sizeof *s->work);
+  s->work = s->host->allocate((s->order + 5 * count + 5 * s->columns + 1) * sizeof *s->work);
   if (s->work == NULL) {
     refined_close(s);
     return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                          count);
   }
   double **const arrays[] = {&s->rest, &s->direction, &s->image, &s->conditioned, &s->spare};
-  double **const numbers[] = {&s->size, &s->energy, &s->share, &s->worst};
+  double **const numbers[] = {&s->size, &s->energy, &s->share, &s->worst, &s->error};
   s->unit = s->work;
   for (size_t i = 0; i < 5; i++)
     *arrays[i] = s->work + s->order + i * count;
-  for (size_t i = 0; i < 4; i++)
+  for (size_t i = 0; i < 5; i++)
     *numbers[i] = s->work + s->order + 5 * count + i * s->columns;
   return SCL_STATUS_OK;
 }
@@ -189,9 +196,8 @@ static inline bool refined_step(const refined_system *s, size_t j, double *x) {
   return true;
 }
 
-/* direction = conditioned + beta direction in the columns that are not done. A column is done where
- * r'M^-1 r says that no score is off by more than 1e-8 of them, and the residual is well below the
- * tolerance. Returns whether any is left. */
+/* direction = conditioned + beta direction in the columns that are not done, where the residual and
+ * r'M^-1 r are small. Returns whether any is left. */
 static inline bool refined_direct(const refined_system *s, bool first) {
   const size_t c = s->columns;
   bool any = false;
@@ -199,9 +205,11 @@ static inline bool refined_direct(const refined_system *s, bool first) {
   for (size_t j = 0; j < c; j++) {
     const double energy = refined_dot(s, j, s->rest, s->conditioned),
                  beta = first || !(s->share[j] > 0) ? 0 : energy / s->share[j];
-    const bool done = !isfinite(energy) || !(energy > 0) || s->worst[j] <= 1e-5 * s->tolerance ||
-                      (energy <= 1e-16 * s->energy[j] && s->worst[j] <= 1e-3 * s->tolerance) ||
-                      (!first && s->share[j] == 0);
+    const bool small = energy <= REFINED_GOAL * REFINED_GOAL * s->energy[j] &&
+                       s->worst[j] <= 1e-3 * s->tolerance,
+               done = small || !isfinite(energy) || !(energy > 0) ||
+                      s->worst[j] <= 1e-5 * s->tolerance || (!first && s->share[j] == 0);
+    if (first) s->error[j] = energy > 0 ? sqrt(energy / s->energy[j]) : 0;
     s->share[j] = done ? 0 : energy;
     any = any || !done;
     for (size_t i = j; i < s->order * c; i += c)
@@ -210,38 +218,38 @@ static inline bool refined_direct(const refined_system *s, bool first) {
   return any;
 }
 
-/* From x, whose residual is in `rest`, as far as it gets in REFINED_STEPS. */
-static inline scl_status refined_round(const refined_system *s, double *x, size_t *steps,
-                                       scl_error *error) {
-  for (bool first = true; *steps < REFINED_STEPS; first = false) {
+/* From x, whose residual is in `rest`, by steps until *steps is `most`; s->error at x as it was. */
+static inline scl_status refined_round(const refined_system *s, double *x, size_t most,
+                                       size_t *steps, scl_error *error) {
+  for (bool first = true;; first = false) {
     scl_status status = refined_condition(s, error);
-    if (status != SCL_STATUS_OK || !refined_direct(s, first)) return status;
+    if (status != SCL_STATUS_OK || !refined_direct(s, first) || *steps >= most) return status;
     status = refined_multiply(s, s->direction, s->image, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < s->columns; j++)
       if (s->share[j] > 0 && !refined_step(s, j, x)) s->share[j] = 0;
     ++*steps;
   }
-  return SCL_STATUS_OK;
 }
 
-/* Rounds from the residual itself, which the steps of a round only update, until it is small or
- * falls no more. x and account->residual; `rest` has the residual of x at the start. */
+/* Rounds from the residual itself, which the steps of a round only update, until it is small: x and
+ * the account of it. `rest` has the residual of x at the start. */
 static inline scl_status refined_improve(const refined_system *s, const double *right, double *x,
                                          refined_account *account, scl_error *error) {
-  account->residual = refined_worst(s);
-  if (account->factored == 0 && account->residual <= 1e-3 * s->tolerance) return SCL_STATUS_OK;
-  for (size_t round = 0, steps = 0; round < REFINED_ROUNDS; round++) {
+  size_t steps = 0;
+  for (size_t round = 0;; round++) {
     const size_t before = steps;
-    const double was = account->residual;
-    scl_status status = refined_round(s, x, &steps, error);
-    if (status == SCL_STATUS_OK) status = refined_rest(s, right, x, error);
+    scl_status status =
+        refined_round(s, x, round < REFINED_ROUNDS ? REFINED_STEPS : steps, &steps, error);
+    if (status == SCL_STATUS_OK && steps > before) status = refined_rest(s, right, x, error);
     if (status != SCL_STATUS_OK) return status;
-    account->iterations += steps - before + 1;
-    account->residual = refined_worst(s);
-    if (steps == before || !(account->residual <= was / 2)) break;
-    if (account->residual <= 1e-3 * s->tolerance) break;
+    if (steps == before) break;
   }
+  account->iterations += steps + 1;
+  account->residual = refined_worst(s);
+  account->error = 0;
+  for (size_t j = 0; j < s->columns; j++)
+    account->error = fmax(account->error, s->error[j]);
   return SCL_STATUS_OK;
 }
 
@@ -292,14 +300,13 @@ static inline scl_status refined_attempt(const refined_system *s, double share, 
   if (share > 0) memcpy(regularised, x, count * sizeof *x);
   account->factored = share;
   account->jitter = 0;
-  const double asked = refined_worst(s);
   status = refined_improve(s, right, x, account, error);
   *done = account->residual <= s->tolerance;
   if (status == SCL_STATUS_OK && !*done && share > 0 && own <= s->tolerance) {
-    const bool enough = asked <= s->tolerance;
     memcpy(x, regularised, count * sizeof *x);
-    account->jitter = enough ? 0 : share * largest;
-    account->residual = enough ? asked : own;
+    account->jitter = share * largest;
+    account->residual = own;
+    account->error = 0;
     *done = true;
   }
   s->host->release(regularised);
@@ -340,23 +347,29 @@ static inline scl_status refined_solve(const refined_system *s, const double *ri
  * what the caller adds to the diagonal. */
 static inline void refined_tell(const refined_system *s, const refined_account *account,
                                 double asked, scl_solution *out) {
+  const bool exact = account->jitter == 0 && account->error <= REFINED_ERROR;
   out->residual = account->residual;
   out->tolerance = s->tolerance;
   out->jitter = account->jitter;
-  out->outcome = account->jitter == 0 && account->residual <= s->tolerance ? SCL_OUTCOME_CONVERGED
-                                                                           : SCL_OUTCOME_LIMIT;
-  if (account->jitter == 0 && account->factored > 0)
-    (void)snprintf(out->note, sizeof out->note,
-                   "the system is singular to working precision: conjugate gradients solved it");
-  if (account->jitter > 0 && s->extra == NULL)
-    (void)snprintf(out->note, sizeof out->note,
-                   "regularised by %.1e, asked %.1e: the system is singular to working precision",
-                   account->jitter + asked, asked);
+  out->outcome =
+      exact && account->residual <= s->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (account->jitter > 0 && s->extra != NULL)
     (void)snprintf(out->note, sizeof out->note,
                    "regularised by %.1e on the diagonal besides the penalty asked for: the system "
                    "is singular to working precision",
                    account->jitter);
+  else if (account->jitter > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "regularised by %.1e, asked %.1e: the system is singular to working precision",
+                   account->jitter + asked, asked);
+  else if (exact && account->factored > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the system is singular to working precision: conjugate gradients solved it");
+  else if (!exact)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the system is singular to working precision: predictions may be off by %.0e of "
+                   "their size; give a larger lambda",
+                   account->error);
 }
 
 #endif

@@ -125,6 +125,7 @@ static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solut
          account.factored < MOST_JITTER)
     status = solve_sums(s, 10 * account.factored, x, &account, error);
   if (status != SCL_STATUS_OK) return status;
+  account.error = 0; /* the estimate above is closer */
   refined_tell(&s->system, &account, weight * s->penalty, out);
   out->iterations = 1;
   tell_rounding(s, repaired, out);
