@@ -7,7 +7,7 @@
 
 /* Making features costs more than reading rows. */
 enum { FIRST_FEATURES = 256, FIRST_ROWS = 2048, CHUNK = 32 };
-static const double PILOT_RATIO = 16;
+static const double PILOT_RATIO = 16, SCALE_RANGE = 0x1p12;
 
 /* Columns of the first rows: sums of x - first and of their squares, which lose no digits where the
  * column hardly varies. */
@@ -40,15 +40,41 @@ static void add_rows(column_sums *s, const void *x, scl_dtype dtype, ptrdiff_t s
   }
 }
 
+static double deviation_of(const column_sums *s, size_t j) {
+  const double gap = s->sum[j] / s->count;
+  return sqrt(fmax(s->square[j] / s->count - gap * gap, 0));
+}
+
 static double pilot_of(const column_sums *s, size_t j) {
-  const double gap = s->sum[j] / s->count, mean = s->first[j] + gap,
-               deviation = sqrt(fmax(s->square[j] / s->count - gap * gap, 0));
+  const double mean = s->first[j] + s->sum[j] / s->count, deviation = deviation_of(s, j);
   if (!(fabs(mean) > PILOT_RATIO * deviation) || !isfinite(mean)) return 0;
   /* Equal numbers, but for their last bits. */
   if (!(deviation > 4 * (nextafter(fabs(mean), INFINITY) - fabs(mean)))) return s->first[j];
   int exponent;
   (void)frexp(deviation, &exponent);
   return ldexp(nearbyint(ldexp(mean, -exponent)), exponent);
+}
+
+/* scl_pilot.scale. */
+static scl_status scale_of(const column_sums *s, double **out, scl_error *error) {
+  double least = INFINITY, most = 0;
+  *out = NULL;
+  for (size_t j = 0; s->count > 0 && j < s->cols; j++) {
+    const double deviation = deviation_of(s, j);
+    if (deviation > 0) least = fmin(least, deviation);
+    most = fmax(most, deviation);
+  }
+  if (most == 0 || (least > 1 / SCALE_RANGE && most < SCALE_RANGE)) return SCL_STATUS_OK;
+  double *scale = scl_allocate_array(s->cols + 1, sizeof *scale);
+  if (scale == NULL) return scl_fail_memory(error, s->cols * sizeof *scale, "scales of columns");
+  for (size_t j = 0; j < s->cols; j++) {
+    const double deviation = deviation_of(s, j);
+    int exponent;
+    (void)frexp(deviation > 0 ? deviation : most, &exponent);
+    scale[j] = ldexp(1, exponent - 1);
+  }
+  *out = scale;
+  return SCL_STATUS_OK;
 }
 
 /* The pilot means take the place of `first`, which becomes the caller's; NULL where all are 0. */
@@ -127,9 +153,11 @@ scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, s
   *out = (scl_pilot){0};
   if (!dense && !targets) return SCL_STATUS_OK;
   const size_t mark = scl_profile_enter("pilot means");
-  const scl_status status = walk_first(&l, &first, error);
+  scl_status status = walk_first(&l, &first, error);
   scl_profile_leave(mark, 0, 0);
-  *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y)};
+  double *scale = NULL;
+  if (status == SCL_STATUS_OK) status = scale_of(&l.x, &scale, error);
+  *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y), scale};
   scl_release(l.phi);
   if (status == SCL_STATUS_OK) return status;
   scl_pilot_release(out);
@@ -138,6 +166,6 @@ scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, s
 }
 
 void scl_pilot_release(scl_pilot *pilot) {
-  SCL_RELEASE(pilot->features, pilot->targets);
+  SCL_RELEASE(pilot->features, pilot->targets, pilot->scale);
   *pilot = (scl_pilot){0};
 }

@@ -14,6 +14,9 @@
 typedef struct scl_pilot {
   double *features; /* D numbers; NULL: all 0 */
   double *targets;  /* c numbers; NULL: all 0 */
+  /* D powers of two near the standard deviations of the features, all alike where that is 0; NULL:
+   * those are of one size, within a factor of SCALE_RANGE of 1. */
+  double *scale;
 } scl_pilot;
 
 /* From the first rows of the source: of the dense features of the flow, unless they are bits, and

@@ -107,6 +107,10 @@ struct scl_problem {
    * root of the product of their two diagonal entries: by the type of the features in which they
    * are summed, whatever type the solver takes. */
   double rounding;
+  /* D powers of two near the standard deviations of the features in the first rows: for norms and
+   * first steps where columns are of very different size. NULL where all are of a size near 1, or
+   * not known. */
+  const double *scale;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
