@@ -223,15 +223,25 @@ function Dataset:labels()
   return list
 end
 
---- Rows and targets for the engine.
+--- Rows and targets for the engine; of a stream with classes also what dataset.check_seen takes.
 function Dataset.internal:source_of_targets()
-  local source = self.source
+  local source, coded = self.source, nil
   if self.X then
     source = core.source(self.X, self:targets())
   elseif self.task == "classification" then
-    source = core.coded_source(source, self.codes or self.classes, self.strangers)
+    coded = core.coded_source(source, self.codes or self.classes, self.strangers)
+    source = coded
   end
-  return self.columns and core.source_columns(source, self.columns) or source
+  return self.columns and core.source_columns(source, self.columns) or source, coded
+end
+
+--- dataset.check_seen(coded): an error where all rows that a stream has given so far are of one
+--- class: which classes occur in a stream is known once it was read. coded: the second result of
+--- source_of_targets.
+function dataset.check_seen(coded)
+  if coded and core.classes_seen(coded) == 1 then
+    error("all rows have one class: there is nothing to tell apart", 0)
+  end
 end
 
 --- Rows alone for the engine.
