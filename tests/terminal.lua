@@ -22,7 +22,8 @@ end
 
 --- terminal.play{ steps = { "type 1+1\\r", "wait 2", "end" }, columns = 80, rows = 24,
 --- environment = { NAME = value }, arguments = "", limit = }: the command on a terminal; `limit` is
---- the largest file that it may write, in units of `ulimit -f`. Returns its exit status, what the terminal showed, and the same without escapes and carriage returns.
+--- the largest file that it may write, in units of `ulimit -f`. Returns its exit status, what the
+--- terminal showed, and the same without escapes and carriage returns.
 function terminal.play(given)
   local own = { TERM = "xterm" }
   for name, value in pairs(given.environment or {}) do own[name] = value end
