@@ -5,7 +5,9 @@
 #define _GNU_SOURCE
 #include "host/history.h"
 
+#include "base/characters.h"
 #include "base/file_limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -183,6 +185,12 @@ static void shorten(const statements *all) {
   scl_file_limit_end(&held);
 }
 
+static void say_lost(const char *why, const char *more) {
+  (void)fputs("The history is not kept: ", stderr);
+  scl_write_shown(stderr, path, strlen(path));
+  (void)fprintf(stderr, ": %s.%s\n", why, more);
+}
+
 void scl_history_open(void (*take)(const char *statement)) {
   const int no_folder = find_path();
   FILE *file = path[0] == 0 ? NULL : open_locked();
@@ -190,10 +198,9 @@ void scl_history_open(void (*take)(const char *statement)) {
     if (path[0] == 0)
       (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
     else
-      (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path,
-                    errno == ENOTSUP
-                        ? "this is no plain file"
-                        : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno));
+      say_lost(errno == ENOTSUP ? "this is no plain file"
+                                : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno),
+               "");
     const int old = path[0] == 0 ? -1 : open_plain(O_RDONLY);
     file = old < 0 ? NULL : fdopen(old, "r");
     path[0] = 0;
@@ -263,6 +270,5 @@ void scl_history_add(const char *statement) {
   const int reason = path[0] == 0 ? 0 : add(statement);
   if (reason == 0 || said) return;
   said = true;
-  (void)fprintf(stderr, "The history is not kept: %s: %s. What it holds stays.\n", path,
-                strerror(reason));
+  say_lost(strerror(reason), " What it holds stays.");
 }

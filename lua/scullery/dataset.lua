@@ -6,6 +6,7 @@ local options = require "scullery.options"
 local relabel = require "scullery.relabel"
 local schema = require "scullery.schema"
 local targets = require "scullery.targets"
+local text = require "scullery.text"
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -581,11 +582,11 @@ function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }
   for _, line in ipairs(said_of[self] or {}) do lines[#lines + 1] = "  " .. line end
-  if #self == 0 then return table.concat(lines, "\n") end
+  if #self == 0 then return text.shown(table.concat(lines, "\n")) end
   lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
   describe_labels(self, lines)
   describe_columns(self, lines)
-  return table.concat(lines, "\n")
+  return text.shown(table.concat(lines, "\n"))
 end
 
 return dataset
