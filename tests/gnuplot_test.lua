@@ -202,6 +202,22 @@ function TestHardTextsAreDrawn()
   end
 end
 
+-- Markup within texts, everywhere a picture has one, is text.
+function TestTextsThatLookLikeMarkupAreTexts()
+  need_gnuplot()
+  for _, text in ipairs{ "a]]>b", "<![CDATA[x]]>", "<!-- -->", "</text>&#0;&amp;", "'>\"<b>",
+    ' id="u" url(#z) href="#q"' } do
+    local figure = sc.plot.panels{ title = text,
+      sc.plot.line{ series = { { y = { 1, 2 }, label = text }, { y = { 2, 1 }, label = "b" } },
+        title = text, x_label = text, y_label = text, y_unit = text,
+        rules = { { y = 1, label = text } } },
+      sc.plot.bars{ names = { text, "b" }, values = { 1, 2 }, title = text },
+      sc.plot.scatter{ y = { 1, 2 }, text = { text, "b" }, class = { text, "c" } },
+      sc.plot.heatmap{ values = { { 1, 2 } }, x = { text, "b" }, label = text, numbers = true } }
+    assert_xml(figure:svg(), text)
+  end
+end
+
 -- gnuplot's cairo terminals draw characters without a glyph as black patches over the picture.
 function TestCharactersWithoutAGlyphAreReplaced()
   local figure = sc.plot.line{ y = { 1, 2 }, title = "日 α" }

@@ -10,6 +10,7 @@ local model = require "scullery.model"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
 local restoring = require "scullery.restoring"
+local saved_tables = require "scullery.saved_tables"
 local stages = require "scullery.stages"
 
 local saving = {}
@@ -179,9 +180,9 @@ local function load_pipeline(body, file)
     given[name] = value
   end
   local self = pipeline.new(given)
-  self.choice = body.choice and file:decode(body.choice)
-  self.table = body.table and file:decode(body.table)
-  self.data_known = body.data
+  self.choice = saved_tables.choice(file:decode(body.choice))
+  self.table = saved_tables.search(file:decode(body.table))
+  self.data_known = saved_tables.fingerprint(body.data)
   if body.model then
     self.fitted = model.new(restoring.model(self, file:table(body, "model"), file))
     self.classes = self.fitted.classes
@@ -202,7 +203,9 @@ local function load_features(body, file)
 end
 
 local loaders = { pipeline = load_pipeline, features = load_features,
-  schema = function(body, file) return file:decode(file:table(body, "schema")) end }
+  schema = function(body, file)
+    return saved_tables.schema(file:decode(file:table(body, "schema")))
+  end }
 
 local function load(path)
   if type(path) ~= "string" or path == "" then
