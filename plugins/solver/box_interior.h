@@ -89,23 +89,21 @@ static inline double interior_box_barrier(const interior_box *b, size_t j) {
   return b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
 }
 
-/* Factor H + diag(...), with a little more where that is singular to working precision. */
+/* Factor H + diag(...), with a little more, a share of each entry, where that is singular to working
+ * precision. The step is then another one; the gap is always that of the problem itself. */
 static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian,
                                              scl_error *error) {
   const scl_symmetric_algebra *algebra = b->host->symmetric;
-  double largest = DBL_MIN;
   scl_status status = SCL_STATUS_NUMERIC;
   algebra->diagonal(hessian, b->work);
-  for (size_t j = 0; j < b->order; j++) {
+  for (size_t j = 0; j < b->order; j++)
     b->work[j] += interior_box_barrier(b, j);
-    largest = fmax(largest, fmin(b->work[j], DBL_MAX));
-  }
   for (double jitter = 0; status == SCL_STATUS_NUMERIC && jitter <= 1;
        jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
     size_t pivot;
     algebra->copy(hessian, b->matrix);
     for (size_t j = 0; j < b->order; j++) {
-      const double entry = b->work[j] + jitter * largest;
+      const double entry = b->work[j] + jitter * fmax(b->work[j], DBL_MIN);
       algebra->set(b->matrix, j, 1, j, 1, &entry, 1);
     }
     status = algebra->factor(b->matrix, &pivot, error);

@@ -418,7 +418,8 @@ const scl_plugin scullery_plugin = {
     .doc =
         "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
         "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"
-        "by Newton's method with an exact line search from the ridge solution. scale = \"mad\"\n"
+        "by Newton's method with an exact line search from the ridge solution; with more features\n"
+        "than rows, all of one weight, by n x n systems. scale = \"mad\"\n"
         "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
         "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
         "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",

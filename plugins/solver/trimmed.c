@@ -241,7 +241,8 @@ const scl_plugin scullery_plugin = {
         "(1/2h) sum_{i in H} ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2,\n"
         "by concentration steps (Rousseeuw and Van Driessen 2006) from all rows: fit H, keep the\n"
         "h rows with the smallest residuals, again. Converged: H is the h best rows of its own\n"
-        "fit, a local minimum. info().note tells how many rows are left out. With row weights the\n"
+        "fit, a local minimum. With more features than rows, all of one weight, fits are n x n\n"
+        "systems. info().note tells how many rows are left out. With row weights the\n"
         "share h/n of the weight is kept, of one row a part.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(trimmed, options)};
