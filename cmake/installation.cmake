@@ -15,7 +15,7 @@ endfunction()
 run_path(COMMAND_RUN_PATH ${CMAKE_INSTALL_BINDIR})
 run_path(MODULE_RUN_PATH ${SCULLERY_LUA_MODULES}/scullery)
 set_target_properties(scullery PROPERTIES INSTALL_RPATH "${COMMAND_RUN_PATH}")
-set_target_properties(core PROPERTIES INSTALL_RPATH "${MODULE_RUN_PATH}")
+set_target_properties(core checker PROPERTIES INSTALL_RPATH "${MODULE_RUN_PATH}")
 
 # For authors of plugins: the headers alone.
 add_library(plugin_headers INTERFACE)
@@ -26,8 +26,9 @@ set_target_properties(libscullery PROPERTIES EXPORT_NAME scullery)
 set_target_properties(scullery PROPERTIES EXPORT_NAME command)
 
 install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
-install(TARGETS core DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
+install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
+install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES docs/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -36,7 +37,7 @@ install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 
 # The build tree is laid out like an installation, with files of the source linked so that an edit shows at once.
-foreach(link "share/lua/5.4/scullery lua/scullery" "share/scullery/jupyter scripts/jupyter" "include core/include")
+foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "include core/include")
   separate_arguments(link)
   list(GET link 0 name)
   list(GET link 1 source)
@@ -85,6 +86,6 @@ set(PC_PLUGINSDIR "\${prefix}/plugins")
 configure_file(cmake/scullery.pc.in pkgconfig/scullery.pc @ONLY)
 
 set(SCULLERY_FOLDERS ${CMAKE_INSTALL_LIBDIR}/scullery ${SCULLERY_PACKAGE_DIR} ${CMAKE_INSTALL_INCLUDEDIR}/scullery
-  ${SCULLERY_LUA_FILES}/scullery ${SCULLERY_LUA_MODULES}/scullery share/scullery share/doc/scullery)
+  ${SCULLERY_LUA_FILES}/scullery ${SCULLERY_LUA_FILES}/scullery_checker ${SCULLERY_LUA_MODULES}/scullery share/scullery share/doc/scullery)
 configure_file(cmake/uninstall.cmake.in uninstall.cmake @ONLY)
 add_custom_target(uninstall ${CMAKE_COMMAND} -P ${CMAKE_BINARY_DIR}/uninstall.cmake VERBATIM)

@@ -42,7 +42,7 @@ local function check(path, given)
     print(("%s was not checked (--no-check)"):format(path))
     return
   end
-  local all = require("scullery.check").run(path)
+  local all = require("scullery_checker").run(path)
   if all.failed == 0 then
     print(("checked: %d passed, %d warned, %d skipped"):format(all.passed, all.warned, all.skipped))
     return
