@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int give_back(lua_State *L) {
@@ -36,6 +37,11 @@ static int gnuplot(lua_State *L) {
   return 3;
 }
 
+static bool is_program(const char *path) {
+  struct stat file;
+  return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
+}
+
 /* The command beside the library: bin/scullery of the installation, or of the build tree. */
 static bool command_beside_library(char path[PATH_MAX]) {
   static const char *const places[] = {"/scullery", "/../bin/scullery", "/../../bin/scullery"};
@@ -46,7 +52,7 @@ static bool command_beside_library(char path[PATH_MAX]) {
     return false;
   *strrchr(folder, '/') = '\0';
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (snprintf(path, PATH_MAX, "%s%s", folder, places[i]) < PATH_MAX && access(path, X_OK) == 0)
+    if (snprintf(path, PATH_MAX, "%s%s", folder, places[i]) < PATH_MAX && is_program(path))
       return true;
   return false;
 }
