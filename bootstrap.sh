@@ -96,12 +96,17 @@ build() {
   cmake --build "${make[@]}"
 }
 
-# Tests that take many minutes (label "long") are for CI.
+# Tests that take minutes (label "long") are for CI. Those that took the most seconds are listed at the end.
 run_tests() {
-  local left_out=(-LE long)
+  local left_out=(-LE long) log status=0
   if in_ci; then left_out=(); fi
+  log=$(mktemp)
   say "testing in $1/"
-  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${left_out[@]}"
+  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${left_out[@]}" | tee "$log" || status=$?
+  say "the slowest tests in $1/, in seconds:"
+  sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn | sed 20q
+  rm -f "$log"
+  return "$status"
 }
 
 demo() {
