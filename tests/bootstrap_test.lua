@@ -40,9 +40,9 @@ local function set_up()
   installed.copy_source(tree, "with build")
 end
 
-local function bootstrap(arguments, folder)
-  return support.shell(("cd %s && PATH=%s:$PATH %s/bootstrap.sh %s"):format(quote(folder or root),
-    quote(root .. "/bin"), quote(tree), arguments))
+local function bootstrap(arguments, folder, before)
+  return support.shell(("cd %s && PATH=%s:$PATH %s%s/bootstrap.sh %s"):format(quote(folder or root),
+    quote(root .. "/bin"), before or "", quote(tree), arguments))
 end
 
 TestBootstrap = { setupClass = set_up } -- luacheck: globals TestBootstrap
@@ -91,14 +91,14 @@ end
 function TestBootstrap.test_install_builds_the_product_and_test_the_tests()
   local function calls(arguments)
     os.remove(root .. "/calls")
-    bootstrap(arguments)
+    bootstrap(arguments, nil, "env -u CI -u SCULLERY_CI ")
     return support.read(root .. "/calls")
   end
   local of_install = calls("install --prefix here")
   lu.assertStrContains(of_install, "--build build --target product\n")
   lu.assertNil(of_install:find("BUILD_TESTING", 1, true))
   local of_test = calls("test")
-  lu.assertStrMatches(of_test, "%-S %. %-B build [^\n]*%-DBUILD_TESTING=ON\n%-%-build build\n")
+  lu.assertNotNil(of_test:find("%-S %. %-B build [^\n]*%-DBUILD_TESTING=ON\n%-%-build build\n"))
 end
 
 -- What a user's first build compiles: nothing of the tests, and few enough objects for a minute.
