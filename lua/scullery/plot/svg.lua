@@ -1,5 +1,7 @@
 --- What gnuplot's SVG lacks: fonts to fall back on, the picture's title, and ids that are unique on
---- a page with several pictures.
+--- a page with several pictures; and what it has too much of.
+local compact = require "scullery.plot.compact"
+
 local svg = {}
 
 local FONTS = "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"
@@ -24,7 +26,7 @@ function svg.finish(text, figure)
   text = text:gsub(" id=(['\"])([^'\"]+)%1", ' id="' .. name .. '_%2"')
   text = text:gsub("href=(['\"])#([^'\"]+)%1", 'href="#' .. name .. '_%2"')
   text = text:gsub("url%(#([^)]+)%)", "url(#" .. name .. "_%1)")
-  return (text:gsub('font%-family="DejaVu Sans"', 'font-family="' .. FONTS .. '"'))
+  return compact.svg((text:gsub('font%-family="DejaVu Sans"', 'font-family="' .. FONTS .. '"')))
 end
 
 --- svg.inline(text): the element alone, without what stands before it in a file.
