@@ -25,14 +25,26 @@ set_target_properties(plugin_headers PROPERTIES EXPORT_NAME plugin)
 set_target_properties(libscullery PROPERTIES EXPORT_NAME scullery)
 set_target_properties(scullery PROPERTIES EXPORT_NAME command)
 
+# The reference and the manual page are what the command prints about itself. It needs lua-argparse; without, they are left out.
+set(MADE ${CMAKE_BINARY_DIR}/share/doc/scullery)
+file(MAKE_DIRECTORY ${MADE}/reference)
+file(GLOB_RECURSE TEXTS CONFIGURE_DEPENDS lua/scullery/*.lua scripts/documentation/*.lua)
+add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core scripts/reference.lua ${TEXTS}
+  COMMAND ${CMAKE_COMMAND} -E env XDG_DATA_HOME=${CMAKE_BINARY_DIR}/nobody --unset=SCULLERY_PLUGIN_PATH
+    $<TARGET_FILE:scullery> ${CMAKE_SOURCE_DIR}/scripts/reference.lua --to ${MADE} ||
+    ${CMAKE_COMMAND} -E echo "The reference and the manual page were not made."
+  COMMENT "Making the reference and the manual page" VERBATIM)
+add_custom_target(reference ALL DEPENDS ${MADE}/scullery.1)
+
 install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES docs/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.ipynb")
+install(FILES ${MADE}/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(DIRECTORY ${MADE}/reference DESTINATION share/doc/scullery OPTIONAL)
+install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
 install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share/doc/scullery/examples)
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 

@@ -118,8 +118,8 @@ function TestSvgIsCompact()
   local group = '<g fill="none" color="black" stroke="currentColor" stroke-width="0.80" \z
     stroke-linecap="butt" stroke-linejoin="miter">\n'
   local function use(symbol, x, colour)
-    return ("\t<use xlink:href=\"#a_%s\" transform='translate(%s,20.04) scale(2.00)' color='%s'/>\n")
-      :format(symbol, x, colour)
+    return ("\t<use xlink:href=\"#a_%s\" transform='translate(%s,20.04) scale(2.00)' \z
+      color='%s'/>\n"):format(symbol, x, colour)
   end
   local text = compact.svg("<svg>\n<defs>\n\t<circle id=\"a_gpDot\" r='0.5'/>\n"
     .. "\t<circle id=\"a_gpPt5\" r='1'/>\n\t<use xlink:href=\"#a_gpPt5\" id=\"a_gpPt6\"/>\n"

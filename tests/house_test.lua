@@ -86,6 +86,18 @@ function TestPluginsIncludeThePublicHeaderAlone()
   end
 end
 
+-- ---------------------------------------------------------------- what git keeps
+
+-- What a build or a script can make again is not kept, and records of long runs are packed.
+function TestTheTreeIsSmall()
+  lu.skipIf(not run(("git -C '%s' rev-parse"):format(source)), "this is no checkout")
+  local well, said = run(("cd '%s' && git ls-files -z | xargs -0 stat -c %%s"):format(source))
+  lu.skipIf(not well, "files are missing")
+  local total = 0
+  for size in said:gmatch "%d+" do total = total + tonumber(size) end
+  lu.assertTrue(total < 9.5e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+end
+
 -- ---------------------------------------------------------------- names of plugins
 
 local function without_comments(path, text)
