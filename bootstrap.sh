@@ -17,7 +17,8 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo | test | install [--prefix DIR]
   demo      build, and learn a real data set with scripts/demo.lua
-  test      build with the tests, and run all of them (with CI=true or SCULLERY_CI set: under the sanitizers, and the fuzzing harnesses too)
+  test      build with the tests, and run them (with CI=true or SCULLERY_CI set: slow ones and attacks too, all once more
+            under the sanitizers, and the fuzzing harnesses)
   install   build, and install to /usr/local or --prefix DIR, and say what finds it there
 Packages that are missing are installed with apt-get. SCULLERY_DATA names a folder of data sets that the larger tests read.
 TEXT
@@ -96,9 +97,9 @@ build() {
   cmake --build "${make[@]}"
 }
 
-# Tests that take minutes (label "long") are for CI. Those that took the most seconds are listed at the end.
+# Attacks, and tests that take long (label "slow"), are for CI. Those that took the most seconds are listed at the end.
 run_tests() {
-  local left_out=(-LE long) log status=0
+  local left_out=(-LE slow) log status=0
   if in_ci; then left_out=(); fi
   log=$(mktemp)
   say "testing in $1/"

@@ -1,5 +1,5 @@
-# The attacks: each with a fixed seed for 5 seconds, and in CI (label "long") with a fresh one for about as many as stand here. By hand
-# they go on for as long as --seconds says: build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
+# The attacks: each with a fixed seed for 5 seconds, and with a fresh one for about as many as stand here. By hand they go on for as long
+# as --seconds says: build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
 if(NOT SCULLERY_SANITIZE)
   add_library(failing_allocator MODULE fuzz/failing_allocator.c)
   set_target_properties(failing_allocator PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz
@@ -11,15 +11,13 @@ function(add_attack name seconds_fresh)
   foreach(seed 1 fresh)
     set(test attack_${name}_${seed})
     set(seconds 5)
-    set(labels slow attack)
     if(seed STREQUAL fresh)
       set(seconds ${seconds_fresh})
-      list(APPEND labels long)
     endif()
     add_test(NAME ${test} COMMAND $<TARGET_FILE:scullery> tests/fuzz/${name}.lua --seed ${seed} --seconds ${seconds} ${ARGN}
       WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     describe_test(${test})
-    set_tests_properties(${test} PROPERTIES LABELS "${labels}")
+    set_tests_properties(${test} PROPERTIES LABELS "slow;attack")
   endforeach()
 endfunction()
 
@@ -30,7 +28,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(limits 15)
   add_attack(kills 15)
   add_attack(experiments 20)
-  # Hundreds of kills: minutes, for CI (label "long").
+  # Hundreds of kills.
   add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 120 --kills 1000
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   describe_test(attack_experiments_long)
