@@ -17,7 +17,8 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo | test | install [--prefix DIR]
   demo      build, and learn a real data set with scripts/demo.lua
-  test      build, and run all tests (with CI=true or SCULLERY_CI set: under the sanitizers, and the fuzzing harnesses too)
+  test      build with the tests, and run them (with CI=true or SCULLERY_CI set: slow ones and attacks too, all once more
+            under the sanitizers, and the fuzzing harnesses)
   install   build, and install to /usr/local or --prefix DIR, and say what finds it there
 Packages that are missing are installed with apt-get. SCULLERY_DATA names a folder of data sets that the larger tests read.
 TEXT
@@ -73,36 +74,45 @@ is_of_another_tree() {
   ! [ "$(cached "$1" CMAKE_HOME_DIRECTORY)" -ef . ] || ! [ "$(cached "$1" CMAKE_CACHEFILE_DIR)" -ef "$1" ]
 }
 
-# build PRESET: into build/ without a preset, otherwise build-PRESET/.
+# build product | tests: into build/, what is installed, or that and the tests. build PRESET: into build-PRESET/.
 build() {
-  local folder=build${1:+-$1} configure=()
+  local folder=build configure=() make
+  case $1 in product | tests) ;; *) folder=build-$1 ;; esac
   say "building in $folder/"
   if is_of_another_tree "$folder"; then
     say "$folder/ was configured for $(cached "$folder" CMAKE_HOME_DIRECTORY): configuring it afresh"
     configure=(--fresh)
   fi
-  if [ $# -gt 0 ]; then
+  if [ "$folder" != build ]; then
     configure+=(--preset "$1")
+    make=(--preset "$1")
   else
     configure+=(-S . -B build)
     # A build folder keeps the generator that it was made with.
     [ -e build/CMakeCache.txt ] && [ "${configure[0]}" != --fresh ] || configure+=(-G Ninja)
+    make=(build)
+    if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target product); fi
   fi
   cmake "${configure[@]}"
-  if [ $# -gt 0 ]; then cmake --build --preset "$1"; else cmake --build build; fi
+  cmake --build "${make[@]}"
 }
 
-# Tests that take many minutes (label "long") are for CI.
+# Attacks, and tests that take long (label "slow"), are for CI. Those that took the most seconds are listed at the end.
 run_tests() {
-  local left_out=(-LE long)
+  local left_out=(-LE slow) log status=0
   if in_ci; then left_out=(); fi
+  log=$(mktemp)
   say "testing in $1/"
-  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${left_out[@]}"
+  ctest --test-dir "$1" --output-on-failure --parallel "$(nproc)" "${left_out[@]}" | tee "$log" || status=$?
+  say "the slowest tests in $1/, in seconds:"
+  sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn | sed 20q
+  rm -f "$log"
+  return "$status"
 }
 
 demo() {
   install_needed
-  build
+  build product
   say "running scripts/demo.lua"
   build/scullery scripts/demo.lua
 }
@@ -124,7 +134,7 @@ all_tests() {
     (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
-  build
+  build tests
   run_tests build || failed=1
   if in_ci; then
     local preset
@@ -147,7 +157,7 @@ install_all() {
   esac
   case $prefix in /*) ;; *) prefix=$started_in/$prefix ;; esac
   install_needed
-  build
+  build product
   local place=$prefix
   while [ ! -e "$place" ]; do place=$(dirname "$place"); done
   say "installing to $prefix"

@@ -19,6 +19,5 @@ build = {
     CMAKE_INSTALL_LIBDIR = "native",
     SCULLERY_LUA_FILES = "$(LUADIR)",
     SCULLERY_LUA_MODULES = "$(LIBDIR)",
-    BUILD_TESTING = "OFF",
   },
 }

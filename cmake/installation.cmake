@@ -15,7 +15,7 @@ endfunction()
 run_path(COMMAND_RUN_PATH ${CMAKE_INSTALL_BINDIR})
 run_path(MODULE_RUN_PATH ${SCULLERY_LUA_MODULES}/scullery)
 set_target_properties(scullery PROPERTIES INSTALL_RPATH "${COMMAND_RUN_PATH}")
-set_target_properties(core PROPERTIES INSTALL_RPATH "${MODULE_RUN_PATH}")
+set_target_properties(core checker PROPERTIES INSTALL_RPATH "${MODULE_RUN_PATH}")
 
 # For authors of plugins: the headers alone.
 add_library(plugin_headers INTERFACE)
@@ -25,18 +25,31 @@ set_target_properties(plugin_headers PROPERTIES EXPORT_NAME plugin)
 set_target_properties(libscullery PROPERTIES EXPORT_NAME scullery)
 set_target_properties(scullery PROPERTIES EXPORT_NAME command)
 
+# The reference and the manual page are what the command prints about itself. It needs lua-argparse; without, they are left out.
+set(MADE ${CMAKE_BINARY_DIR}/share/doc/scullery)
+file(MAKE_DIRECTORY ${MADE}/reference)
+file(GLOB_RECURSE TEXTS CONFIGURE_DEPENDS lua/scullery/*.lua scripts/documentation/*.lua)
+add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core scripts/reference.lua ${TEXTS}
+  COMMAND ${CMAKE_COMMAND} -E env XDG_DATA_HOME=${CMAKE_BINARY_DIR}/nobody ASAN_OPTIONS=detect_leaks=0 --unset=SCULLERY_PLUGIN_PATH
+    $<TARGET_FILE:scullery> ${CMAKE_SOURCE_DIR}/scripts/reference.lua --to ${MADE} ||
+    ${CMAKE_COMMAND} -E echo "The reference and the manual page were not made."
+  COMMENT "Making the reference and the manual page" VERBATIM)
+add_custom_target(reference ALL DEPENDS ${MADE}/scullery.1)
+
 install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
-install(TARGETS core DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
+install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
+install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES docs/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.ipynb")
+install(FILES ${MADE}/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(DIRECTORY ${MADE}/reference DESTINATION share/doc/scullery OPTIONAL)
+install(DIRECTORY docs/ DESTINATION share/doc/scullery FILES_MATCHING PATTERN "reference" EXCLUDE PATTERN "*.md" PATTERN "*.svg" PATTERN "*.csv" PATTERN "*.csv.gz" PATTERN "*.ipynb")
 install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share/doc/scullery/examples)
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 
 # The build tree is laid out like an installation, with files of the source linked so that an edit shows at once.
-foreach(link "share/lua/5.4/scullery lua/scullery" "share/scullery/jupyter scripts/jupyter" "include core/include")
+foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "include core/include")
   separate_arguments(link)
   list(GET link 0 name)
   list(GET link 1 source)
@@ -85,6 +98,6 @@ set(PC_PLUGINSDIR "\${prefix}/plugins")
 configure_file(cmake/scullery.pc.in pkgconfig/scullery.pc @ONLY)
 
 set(SCULLERY_FOLDERS ${CMAKE_INSTALL_LIBDIR}/scullery ${SCULLERY_PACKAGE_DIR} ${CMAKE_INSTALL_INCLUDEDIR}/scullery
-  ${SCULLERY_LUA_FILES}/scullery ${SCULLERY_LUA_MODULES}/scullery share/scullery share/doc/scullery)
+  ${SCULLERY_LUA_FILES}/scullery ${SCULLERY_LUA_FILES}/scullery_checker ${SCULLERY_LUA_MODULES}/scullery share/scullery share/doc/scullery)
 configure_file(cmake/uninstall.cmake.in uninstall.cmake @ONLY)
 add_custom_target(uninstall ${CMAKE_COMMAND} -P ${CMAKE_BINARY_DIR}/uninstall.cmake VERBATIM)

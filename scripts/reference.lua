@@ -1,8 +1,10 @@
--- Writes docs/reference/ from the texts that help() shows, docs/gallery.md from the scripts of the
--- pictures, and the manual page docs/scullery.1 from what the command prints about itself.
+-- Writes the pages that are made of the texts of the command and of scripts.
 --
---   build/scullery scripts/reference.lua            writes the pages
---   build/scullery scripts/reference.lua --check    compares; status 1 where a page is another
+--   build/scullery scripts/reference.lua --to DIR   DIR/reference/*.md from the texts that help()
+--                                                   shows, and the manual page DIR/scullery.1; the
+--                                                   build does so, to build/share/doc/scullery
+--   build/scullery scripts/reference.lua            docs/gallery.md from the pictures' scripts
+--   build/scullery scripts/reference.lua --check    compares it; status 1 where it is another
 local source = arg[0]:match("^(.*)/scripts/[^/]*$") or "."
 package.path = source .. "/scripts/?.lua;" .. package.path
 local core = require "scullery.core"
@@ -24,19 +26,21 @@ local function first_difference(a, b)
   end
 end
 
-local check, stale = arg[1] == "--check", 0
-for name, text in pairs(require("documentation.reference").pages(source, arg[-1])) do
-  local path = source .. "/docs/reference/" .. name
-  local before = read(path)
-  if before ~= text then
-    stale = stale + 1
-    if check then
-      print(("%s is not what scripts/reference.lua writes, from line %d on"):format(path,
-        first_difference(before or "", text)))
-    else
-      core.write_text(path, text)
-      print("wrote " .. path)
-    end
+if arg[1] == "--to" then
+  for name, text in pairs(require("documentation.reference").pages(source, arg[-1])) do
+    core.write_text(arg[2] .. "/" .. name, text)
   end
+  os.exit(true)
 end
-os.exit(not check or stale == 0)
+
+local path = source .. "/docs/gallery.md"
+local before, text = read(path), require("documentation.gallery").page(source)
+if before == text then os.exit(true) end
+if arg[1] ~= "--check" then
+  core.write_text(path, text)
+  print("wrote " .. path)
+  os.exit(true)
+end
+print(("%s is not what scripts/reference.lua writes, from line %d on"):format(path,
+  first_difference(before or "", text)))
+os.exit(false)

@@ -1,5 +1,6 @@
 -- bootstrap.sh: a copied tree with an old build folder, and what it says about an installation.
--- It runs with a cmake that builds one plugin only, and with an apt-get that installs nothing.
+-- It runs with a cmake that builds one plugin only, a ctest that runs nothing, and an apt-get that
+-- installs nothing.
 local lu = require "luaunit"
 local support = dofile("tests/support.lua")
 local installed = dofile("tests/installed.lua")
@@ -9,6 +10,7 @@ local root, tree
 
 local CMAKE = [[
 #!/bin/sh
+echo "$*" >>CALLS
 case "$1" in
 --build) exec REAL --build build --target plugin_nonlinearity_relu ;;
 --install) mkdir -p "$4" ;;
@@ -31,14 +33,16 @@ local function set_up()
   os.remove(root)
   tree = root .. "/a copy"
   sh("mkdir -p " .. quote(root .. "/bin"))
-  write_tool("cmake", (CMAKE:gsub("REAL", (sh("command -v cmake"):sub(1, -2)))))
+  write_tool("cmake", (CMAKE:gsub("%u%u%u%u+", {
+    REAL = sh("command -v cmake"):sub(1, -2), CALLS = quote(root .. "/calls") })))
+  write_tool("ctest", "#!/bin/sh\nexit 0\n")
   for _, name in ipairs{ "apt-get", "sudo" } do write_tool(name, "#!/bin/sh\nexit 1\n") end
   installed.copy_source(tree, "with build")
 end
 
-local function bootstrap(arguments, folder)
-  return support.shell(("cd %s && PATH=%s:$PATH %s/bootstrap.sh %s"):format(quote(folder or root),
-    quote(root .. "/bin"), quote(tree), arguments))
+local function bootstrap(arguments, folder, before)
+  return support.shell(("cd %s && PATH=%s:$PATH %s%s/bootstrap.sh %s"):format(quote(folder or root),
+    quote(root .. "/bin"), before or "", quote(tree), arguments))
 end
 
 TestBootstrap = { setupClass = set_up } -- luacheck: globals TestBootstrap
@@ -82,6 +86,32 @@ function TestBootstrap.test_install_says_what_finds_it()
   lu.assertEquals(value("PATH"):sub(1, #prefix + 5), prefix .. "/bin:")
   lu.assertEquals(value("CMAKE_PREFIX_PATH"), prefix)
   lu.assertEquals(value("PKG_CONFIG_PATH"), prefix .. "/lib/pkgconfig")
+end
+
+function TestBootstrap.test_install_builds_the_product_and_test_the_tests()
+  local function calls(arguments)
+    os.remove(root .. "/calls")
+    bootstrap(arguments, nil, "env -u CI -u SCULLERY_CI ")
+    return support.read(root .. "/calls")
+  end
+  local of_install = calls("install --prefix here")
+  lu.assertStrContains(of_install, "--build build --target product\n")
+  lu.assertNil(of_install:find("BUILD_TESTING", 1, true))
+  local of_test = calls("test")
+  lu.assertNotNil(of_test:find("%-S %. %-B build [^\n]*%-DBUILD_TESTING=ON\n%-%-build build\n"))
+end
+
+-- What a user's first build compiles: nothing of the tests, and few enough objects for a minute.
+function TestBootstrap.test_a_build_compiles_the_product_alone()
+  local folder = root .. "/fresh"
+  sh(("cmake -S %s -B %s -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"):format(
+    quote(os.getenv "SCULLERY_SOURCE" or "."), quote(folder)))
+  local count = 0
+  for file in support.read(folder .. "/compile_commands.json"):gmatch '"file": "([^"]+)"' do
+    lu.assertNil(file:find("/tests/", 1, true), file)
+    count = count + 1
+  end
+  lu.assertTrue(count > 200 and count <= 320, count .. " objects")
 end
 
 os.exit(lu.LuaUnit.run())

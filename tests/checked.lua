@@ -4,12 +4,12 @@
 --- alone.
 local lu = require "luaunit"
 local sc = require "scullery"
-local check = require "scullery.check"
+local check = require "scullery_checker"
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
 
 local function own_tests(kind)
   local own = {}
-  for _, test in ipairs(require("scullery.check." .. kind)) do own[test.name] = true end
+  for _, test in ipairs(require("scullery_checker." .. kind)) do own[test.name] = true end
   return own
 end
 

@@ -1,6 +1,6 @@
 -- What must be true of every kernel as K on every sampler, and of every nonlinearity under the
 -- Gaussian pair: found by enumerating the registry (tests/registry.lua). properties_test.lua has
--- the maps; what must be true of one component by itself is the checker's (lua/scullery/check).
+-- the maps; what must be true of one component by itself is the checker's (checker/lua).
 -- Random, but seeded; a failure names the components, the property and the numbers.
 local lu = require "luaunit"
 local sc = require "scullery"

@@ -235,17 +235,19 @@ function TestDescentsRefuse()
     lu.assertErrorMsgContains("these features have none", tries(make{ batch = 10 }, sinks(20)))
     lu.assertErrorMsgContains("tells classes apart", tries(make{ batch = 10, loss = "logistic" },
       nil, numbers, "regression"))
-    lu.assertErrorMsgContains("lambda", make, { lambda = 0 })
-    lu.assertErrorMsgContains("loss", make, { loss = "absolute" })
+    lu.assertErrorMsgContains("option 'lambda' got 0; it takes a number above 0", make,
+      { lambda = 0 })
+    lu.assertErrorMsgContains("option 'loss' got \"absolute\"", make, { loss = "absolute" })
     local pair = sc.instantiation{ W = sc.space.dense(), K = sc.kernel.gaussian{ width = 1 },
       p = sc.sampler.gaussian{ sigma = 1 },
                                    phi = sc.nonlinearity.fourier{ form = "pair" } }
     lu.assertErrorMsgContains("one feature a parameter",
       tries(make{ batch = 10 }, pair:features{ T = 10 }))
   end
-  lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = 0 })
-  lu.assertErrorMsgContains("B", sc.solver.sfgd, { B = -1 })
-  lu.assertErrorMsgContains("lambda", sc.solver.optimal_stepsize, { lambda = 1 })
+  lu.assertErrorMsgContains("option 'B' got 0;", sc.solver.sfgd, { B = 0 })
+  lu.assertErrorMsgContains("option 'B' got -1;", sc.solver.sfgd, { B = -1 })
+  lu.assertErrorMsgContains("option 'lambda' got 1; it takes a number above 0 and below 1",
+    sc.solver.optimal_stepsize, { lambda = 1 })
   lu.assertErrorMsgContains("batch = 61", tries(sc.solver.logistic{ method = "sgd", batch = 61 },
     sinks(20)))
 end

@@ -440,6 +440,25 @@ function TestGoingOn:test_damage_in_the_middle_is_refused_by_its_line()
   end
 end
 
+function TestGoingOn:test_packed_results_come_before_those_of_the_file()
+  ran{ cells = { i = { 1, 2 } } }
+  local text = support.read(file())
+  os.execute("gzip -n " .. quote(file()))
+  lu.assertEquals(#sc.experiment.open("e", { folder = folder }).rows, 2)
+  lu.assertEquals(ran{ cells = { i = { 1, 2, 3 } } }, { "i=3" })
+  lu.assertEquals(#lines(), 2) -- the first line, and the new result
+  local all = sc.experiment.open("e", { folder = folder }).rows
+  lu.assertEquals({ #all, all[1].cell.i, all[3].cell.i }, { 3, 1, 3 })
+  os.remove(file())
+  os.execute("gunzip " .. quote(file() .. ".gz"))
+  lu.assertEquals(support.read(file()), text)
+  support.write(file(), (text:gsub('"status":"done"', '"status":"odd"', 1)))
+  os.execute("gzip -n " .. quote(file()))
+  fails({ "results.jsonl.gz: line 2 is damaged" }, sc.experiment.open, "e", { folder = folder })
+  support.write(file() .. ".gz", "\31\139\8\0cut")
+  fails({ "results.jsonl.gz: " }, sc.experiment.open, "e", { folder = folder })
+end
+
 function TestGoingOn:test_files_of_others()
   os.execute("mkdir " .. quote(folder .. "/e"))
   for text, words in pairs{ ["hello\n"] = "line 1 is damaged", ['{"a":1}\n'] = "its first line is",

@@ -2,6 +2,7 @@
 -- (Their bytes depend on the version of gnuplot.)
 local lu = require "luaunit"
 local sc = require "scullery"
+local core = require "scullery.core"
 local support = dofile("tests/support.lua")
 
 local committed = "docs/gallery/"
@@ -37,7 +38,7 @@ end
 
 local function cells_of(path)
   local rows = {}
-  for line in support.read(path):gmatch("[^\n]+") do
+  for line in core.read_text(path):gmatch("[^\n]+") do
     local row = {}
     for cell in (line .. ","):gmatch("([^,]*),") do row[#row + 1] = cell end
     rows[#rows + 1] = row
@@ -48,7 +49,7 @@ end
 -- Share of the numbers that differ by more than rounding; texts must be equal.
 local function share_of_others(name)
   local ours, theirs = cells_of(folder() .. "/" .. name .. ".csv"),
-    cells_of(committed .. name .. ".csv")
+    cells_of(committed .. name .. ".csv.gz")
   lu.assertEquals(#ours, #theirs, name)
   local count, others = 0, 0
   for i, row in ipairs(ours) do

@@ -32,10 +32,12 @@ end
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes", "data",
-  "embed", "lua", "host" } do floor_of[room] = i end
+  "embed", "lua", "host", "checker" } do floor_of[room] = i end
+
+local function room_of(path) return path:match "^core/([^/]+)/" or path:match "^checker" end
 
 local function upward(path, text)
-  local room, found = path:match "^core/([^/]+)/", {}
+  local room, found = room_of(path), {}
   for other in text:gmatch '#include "([%w_]+)/[%w_./]+"' do
     if (floor_of[other] or math.huge) > floor_of[room] then
       found[#found + 1] = ("%s includes %s"):format(path, other)
@@ -46,9 +48,9 @@ end
 
 function TestIncludesRunInOneDirection()
   local seen = 0
-  for _, path in ipairs(files("core", "%.[ch]$")) do
+  for _, path in ipairs(files("core checker", "%.[ch]$")) do
     if not path:find "^core/include/" then
-      lu.assertNotNil(floor_of[path:match "^core/([^/]+)/"], path .. " is in no room")
+      lu.assertNotNil(floor_of[room_of(path)], path .. " is in no room")
       lu.assertEquals(upward(path, read(path)), {}, path)
       seen = seen + 1
     end
@@ -56,6 +58,23 @@ function TestIncludesRunInOneDirection()
   lu.assertTrue(seen > 100, "the rooms were not found")
   lu.assertEquals(upward("core/base/x.c", '#include "map/map.h"\n'),
     { "core/base/x.c includes map" })
+  lu.assertEquals(upward("core/lua/x.c", '#include "checker/blocks.h"\n'),
+    { "core/lua/x.c includes checker" })
+end
+
+-- The checker of plugins is a module of its own: the library works without it, and functions that
+-- check plugins load it when they are called.
+function TestTheCheckerIsLoadedWhenItIsAskedFor()
+  local asks = { ["lua/scullery/plugin.lua"] = true, ["lua/scullery/plugin/place.lua"] = true,
+    ["lua/scullery/command/plugin.lua"] = true }
+  for _, path in ipairs(files("core lua plugins", "%.[chl][ua]*$")) do
+    lu.assertEquals(read(path):find 'require%s*%(?"scullery[._]checker' ~= nil,
+      asks[path] == true, path)
+  end
+  local binary = os.getenv "SCULLERY_BINARY" or "build/scullery"
+  local well, said = run(("'%s' -e 'sc.plugin.list() for name in pairs(package.loaded) do \z
+    if name:find \"checker\" then print(name) end end'"):format(binary))
+  lu.assertEquals({ well, said }, { true, "" })
 end
 
 function TestPluginsIncludeThePublicHeaderAlone()
@@ -66,6 +85,18 @@ function TestPluginsIncludeThePublicHeaderAlone()
       lu.assertTrue(own or name == "scullery/plugin.h", path .. " includes " .. name)
     end
   end
+end
+
+-- ---------------------------------------------------------------- what git keeps
+
+-- What a build or a script can make again is not kept, and records of long runs are packed.
+function TestTheTreeIsSmall()
+  lu.skipIf(not run(("git -C '%s' rev-parse"):format(source)), "this is no checkout")
+  local well, said = run(("cd '%s' && git ls-files -z | xargs -0 stat -c %%s"):format(source))
+  lu.skipIf(not well, "files are missing")
+  local total = 0
+  for size in said:gmatch "%d+" do total = total + tonumber(size) end
+  lu.assertTrue(total < 9.8e6, ("%.2f MB of files are tracked"):format(total / 1e6))
 end
 
 -- ---------------------------------------------------------------- names of plugins
@@ -98,14 +129,14 @@ end
 -- The checker tries a component together with built-in ones, and against them.
 local function may_name(path)
   return path:find "^lua/scullery/bench/" ~= nil or path:find "^lua/scullery/templates/" ~= nil
-    or path:find "^lua/scullery/check/" ~= nil
+    or path:find "^checker/lua/" ~= nil
 end
 
 function TestTheEngineKnowsNoPluginByName()
   local plugins = {}
   for _, one in ipairs(sc.plugin.list()) do plugins[#plugins + 1] = one end
   lu.assertTrue(#plugins > 60, "the built-in plugins were not found")
-  for _, path in ipairs(files("core lua", "%.[chl][ua]*$")) do
+  for _, path in ipairs(files("core lua checker", "%.[chl][ua]*$")) do
     if not may_name(path) then
       lu.assertEquals(named(without_comments(path, read(path)), plugins), {}, path)
     end

@@ -147,6 +147,22 @@ function TestInstallation.test_a_stock_interpreter_finds_the_module()
   lu.assertEquals(out, "ridge\n")
 end
 
+function TestInstallation.test_the_installed_checker()
+  local plugin = prefix .. "/lib/scullery/plugins/nonlinearity/relu.so"
+  local status, out, err = run(("plugin check %s --only guard-pages"):format(quote(plugin)))
+  lu.assertEquals({ status, err }, { 0, "" }, out)
+  lu.assertStrContains(out, "1 passed, 0 warned, 0 skipped, 0 failed")
+  lu.skipIf(installed.sanitized(), "a stock interpreter has no sanitizer's runtime")
+  lu.skipIf(support.shell("lua5.4 -v") ~= 0, "there is no lua5.4")
+  local code = "local all = require('scullery').plugin.check('nonlinearity.relu', "
+    .. "{ only = 'shape', seed = 1, in_process = %s }) print(all.passed, all.failed)"
+  for _, here in ipairs{ "true", "false" } do
+    lu.assertEquals(sh(("LUA_PATH=%s LUA_CPATH=%s lua5.4 -e %s"):format(
+      quote(prefix .. "/share/lua/5.4/?.lua;" .. prefix .. "/share/lua/5.4/?/init.lua;;"),
+      quote(prefix .. "/lib/lua/5.4/?.so"), quote(code:format(here)))), "1\t0\n")
+  end
+end
+
 -- ---------------------------------------------------------------- building against it
 
 function TestInstallation.test_a_plugin_by_find_package()

@@ -234,7 +234,7 @@ local function assert_hosts_agree(...)
 end
 
 function TestAHostOfALaterVersion()
-  lu.skipIf(io.open(later_host) == nil, "it is not built")
+  lu.skipIf((os.getenv "SCULLERY_SANITIZE" or "") ~= "", "it is built without sanitizers alone")
   local _, least = least_tables()
   assert_hosts_agree()
   assert_hosts_agree(table.unpack(least))

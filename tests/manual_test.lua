@@ -1,9 +1,9 @@
 -- The manual page scullery(1) tells everything that the command prints about itself, and is a page
--- that man can show. (documentation_test compares it with what scripts/reference.lua makes.)
+-- that man can show. The build makes it.
 local lu = require "luaunit"
 local support = dofile("tests/support.lua")
 
-local path = (os.getenv "SCULLERY_SOURCE" or ".") .. "/docs/scullery.1"
+local path = support.build .. "/share/doc/scullery/scullery.1"
 local page = support.read(path):gsub("\\%-", "-")
 
 local function help_of(words)

@@ -438,7 +438,7 @@ function TestSafety:test_a_matrix_that_vanishes_in_the_middle_is_an_error()
       return 1
     end,
   })
-  lu.assertError(Y.select, Y, list)
+  fails("'select' got a table with __len", Y.select, Y, list)
   local Z = sc.ones(2, 2)
   local finalizer = setmetatable({}, { __gc = function() release(Z) end })
   lu.assertIsTable(finalizer)

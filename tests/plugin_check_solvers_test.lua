@@ -28,7 +28,7 @@ local skipped = {
 }
 
 local of_solvers = {}
-for _, test in ipairs(require "scullery.check.solver") do of_solvers[test.name] = true end
+for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end
 
 local function sorted(words)
   local list = {}

@@ -4,7 +4,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local frame = require "scullery.check"
+local frame = require "scullery_checker"
 local support = dofile("tests/support.lua")
 
 local broken = support.build .. "/tests/broken/"
@@ -23,7 +23,7 @@ function TestCommand:test_list_names_every_test_once_a_kind()
   lu.assertEquals(status, 0)
   for _, kind in ipairs{ "sampler", "nonlinearity", "kernel", "solver" } do
     local seen = {}
-    for _, one in ipairs(require("scullery.check").tests(kind)) do
+    for _, one in ipairs(require("scullery_checker").tests(kind)) do
       lu.assertNil(seen[one.name], kind .. ": two tests " .. one.name)
       seen[one.name] = true
       lu.assertStrMatches(one.name, "[a-z][a-z0-9-]*")

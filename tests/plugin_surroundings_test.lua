@@ -1,7 +1,7 @@
 -- What belongs to the whole process: opening a plugin that changes it is refused, and the change
 -- undone. The plugins are the specimens of tests/interface, with scripts.
 package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
-local lu, core, sc = require "luaunit", require "scullery.core", require "scullery"
+local lu, checker, sc = require "luaunit", require "scullery_checker.core", require "scullery"
 local specimen, support = require "specimen", require "support"
 
 -- What each script changes, as the refusal says it.
@@ -21,7 +21,7 @@ local function file(...)
 end
 
 local function surroundings()
-  local text, about = {}, core.surroundings()
+  local text, about = {}, checker.surroundings()
   about["number of bytes written"] = nil -- the host writes copies of files
   for key, value in pairs(about) do text[#text + 1] = key .. "=" .. value end
   table.sort(text)

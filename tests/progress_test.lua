@@ -140,7 +140,13 @@ end
 
 function TestOtherValuesGoOn()
   for _, value in ipairs{ true, 0, "false" } do
-    sc.pipeline{ s.ridge{} }:fit(ds, { progress = function() return value end })
+    local calls, p = 0, sc.pipeline{ s.ridge{} }
+    p:fit(ds, { progress = function()
+      calls = calls + 1
+      return value
+    end })
+    lu.assertTrue(calls > 1, tostring(value))
+    lu.assertEquals(p:predict(X):rows(), n)
   end
 end
 

@@ -1,6 +1,6 @@
 -- What must be true of every map: every registered sampler with every nonlinearity that goes with
 -- it, and with every kernel as phi. Found by enumerating the registry (tests/registry.lua).
--- components_test.lua has kernels as K; the checker (lua/scullery/check) has each component alone.
+-- components_test.lua has kernels as K; the checker (checker/lua) has each component alone.
 -- Random, but seeded; a failure names the components, the property and the numbers.
 local lu = require "luaunit"
 local sc = require "scullery"

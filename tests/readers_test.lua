@@ -221,10 +221,16 @@ end
 
 function TestWriting:test_nothing_is_left_where_it_cannot_be_written()
   local X = core.matrix { { 1 } }
-  refuses("no such folder", core.write_npy, X, "/nowhere/at/all.npy")
-  refuses("folder", core.write_npy, X, "/tmp")
-  refuses("device", core.write_npy, X, "/dev/null")
-  refuses("device", core.write_csv, X, nil, "/dev/full")
+  support.in_folder(function(folder)
+    support.shell(("cd %s && mkdir sub && ln -s /dev/null null && ln -s /dev/full full"):format(
+      support.quote(folder)))
+    refuses("no such folder", core.write_npy, X, folder .. "/nowhere/all.npy")
+    refuses("folder", core.write_npy, X, folder .. "/sub")
+    refuses("device", core.write_npy, X, folder .. "/null")
+    refuses("device", core.write_csv, X, nil, folder .. "/full")
+    local _, left = support.shell("ls -A " .. support.quote(folder))
+    lu.assertEquals(left, "full\nnull\nsub\n")
+  end)
 end
 
 function TestWriting:test_a_file_that_is_too_large_leaves_the_old_one_as_it_was()

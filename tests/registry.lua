@@ -1,9 +1,9 @@
 --- What the suites of pairs go through: every sampler, nonlinearity and kernel that the checker of
---- plugins knows (lua/scullery/check/subject.lua), with its defaults and with other options. Loaded
+--- plugins knows (checker/lua/subject.lua), with its defaults and with other options. Loaded
 --- by properties_test.lua, sampler_test.lua, components_test.lua and the tests of the checker. A
 --- plugin added tomorrow is in all of them.
 local sc = require "scullery"
-local subject = require "scullery.check.subject"
+local subject = require "scullery_checker.subject"
 
 local registry = setmetatable({ sampler = {}, nonlinearity = {}, kernel = {} },
   { __index = subject })

@@ -1,5 +1,5 @@
 -- What holds for the samplers that are built in, beyond what the checker tells of any sampler
--- (lua/scullery/check/sampler): parameters do not depend on how many are drawn; what landmarks
+-- (checker/lua/sampler): parameters do not depend on how many are drawn; what landmarks
 -- refuse.
 local lu = require "luaunit"
 local sc = require "scullery"

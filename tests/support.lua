@@ -78,13 +78,13 @@ end
 
 --- support.mean_over(runs, f): mean and standard error of the matrices f(1), .., f(runs).
 function support.mean_over(runs, f)
-  return require("scullery.check.statistics").over_runs(runs, f)
+  return require("scullery_checker.statistics").over_runs(runs, f)
 end
 
 --- support.farthest(mean, stderr, exact, slack): the largest |mean - exact| beyond slack, in
 --- standard errors, and where.
 function support.farthest(mean, stderr, exact, slack)
-  return require("scullery.check.statistics").farthest(mean, stderr, exact, slack)
+  return require("scullery_checker.statistics").farthest(mean, stderr, exact, slack)
 end
 
 --- support.streamed(ds): a regression's rows, as a stream of them.

@@ -39,8 +39,15 @@ static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Where the library's own Lua files stand, wherever they are installed. */
-static const char own_files[] = "share/lua/5.4/scullery/";
+/* Whether the line names a Lua file of the library, or of its checker, wherever they are installed. */
+static bool names_own_file(const char *line) {
+  static const char *const own[] = {"share/lua/5.4/scullery/", "share/lua/5.4/scullery_checker/"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    const char *place = strstr(line, own[i]);
+    if (place != NULL && place < strchrnul(line, '\n')) return true;
+  }
+  return false;
+}
 
 /* Whether SCULLERY_TRACEBACK asks for the whole of it. */
 static bool wants_all(void) {
@@ -58,9 +65,9 @@ static bool is_dull(const char *line) {
     if (starts(line, dull[i])) return true;
   }
   static const char chunk[] = "chunk"; /* "in main chunk", or what session.lua calls it */
-  const char *end = strchrnul(line, '\n'), *own = strstr(line, own_files);
-  if (own != NULL && own < end) return true;
+  if (names_own_file(line)) return true;
   if (!starts(line, "\tprompt:")) return false;
+  const char *end = strchrnul(line, '\n');
   if (end[-1] == '\'') end--;
   return end - line > (ptrdiff_t)sizeof chunk && starts(end - (sizeof chunk - 1), chunk);
 }

@@ -63,20 +63,28 @@ static bool is_folder(const char *path) {
   return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* Build tree: <dir>/share/lua/5.4; installed: <dir>/../share/lua/5.4. */
+/* Build tree: <dir>/share/lua/5.4 and <dir>/lib/lua/5.4; installed: the same below <dir>/.., where
+ * the folder of modules in C may have another name. */
 static void set_path(lua_State *L) {
-  char self[PATH_MAX] = "", share[PATH_MAX + 32];
+  char self[PATH_MAX] = "", share[PATH_MAX + 32], modules[PATH_MAX + 80];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   char *slash = length > 0 ? strrchr(self, '/') : NULL;
   if (slash == NULL) return;
   *slash = 0;
   (void)snprintf(share, sizeof share, "%s/share/lua/5.4", self);
-  if (!is_folder(share)) (void)snprintf(share, sizeof share, "%s/../share/lua/5.4", self);
+  (void)snprintf(modules, sizeof modules, "%s/lib/lua/5.4", self);
+  if (!is_folder(share)) {
+    (void)snprintf(share, sizeof share, "%s/../share/lua/5.4", self);
+    (void)snprintf(modules, sizeof modules, "%s/../" SCULLERY_MODULES, self);
+  }
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "path");
   lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", share, share, lua_tostring(L, -1));
   lua_setfield(L, -3, "path");
-  lua_pop(L, 2);
+  lua_getfield(L, -2, "cpath");
+  lua_pushfstring(L, "%s/?.so;%s", modules, lua_tostring(L, -1));
+  lua_setfield(L, -4, "cpath");
+  lua_pop(L, 3);
 }
 
 /* ---------------------------------------------------------------- arguments, as lua(1) reads them

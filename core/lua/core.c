@@ -1,11 +1,23 @@
 /* The Lua module scullery.core: everything that Lua code of the project can do with the engine. */
+#define _GNU_SOURCE
 #include "algebra/blas.h"
 #include "base/environment.h"
 #include "lua/fetch.h"
 #include "lua/glue.h"
+#include <dlfcn.h>
 #include <stdio.h>
 
 int luaopen_scullery_core(lua_State *L);
+
+/* core.share_functions(): a module in C that is loaded from now on may call the functions of core/lua.
+ * Lua loads modules for themselves alone; the command shows its functions anyway. */
+static int share_functions(lua_State *L) {
+  Dl_info info;
+  (void)L;
+  if (dladdr((void *)(uintptr_t)luaopen_scullery_core, &info) != 0 && info.dli_fname != NULL)
+    (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  return 0;
+}
 
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_error error = {0};
@@ -47,12 +59,8 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_folder(L);
   scl_lua_open_journal(L);
   scl_lua_open_worker(L);
-  scl_lua_open_check(L);
-  scl_lua_open_check_solver(L);
-  scl_lua_open_guarded(L);
-  scl_lua_open_check_sampler(L);
-  scl_lua_open_check_kernel(L);
-  scl_lua_open_check_nonlinearity(L);
+  lua_pushcfunction(L, share_functions);
+  lua_setfield(L, -2, "share_functions");
   lua_pushstring(L, SCULLERY_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

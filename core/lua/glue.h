@@ -116,12 +116,6 @@ void scl_lua_open_plugin_facts(lua_State *L);
 void scl_lua_open_folder(lua_State *L);
 void scl_lua_open_journal(lua_State *L);
 void scl_lua_open_worker(lua_State *L);
-void scl_lua_open_check(lua_State *L);
-void scl_lua_open_check_solver(lua_State *L);
-void scl_lua_open_guarded(lua_State *L);
 void scl_lua_open_define(lua_State *L);
-void scl_lua_open_check_sampler(lua_State *L);
-void scl_lua_open_check_kernel(lua_State *L);
-void scl_lua_open_check_nonlinearity(lua_State *L);
 
 #endif

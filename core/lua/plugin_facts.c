@@ -1,6 +1,7 @@
-/* scullery.core: what a plugin's descriptor and tables say in data. */
+/* scullery.core: what a plugin's descriptor and tables, and the symbols of its file, say in data. */
 #include "lua/handle.h"
 #include "plugin/registry.h"
+#include "plugin/symbols.h"
 #include <string.h>
 
 /* The names of the bits that are set, as a list in the field `key`. */
@@ -133,6 +134,28 @@ static int plugin_facts(lua_State *L) {
   return 1;
 }
 
+/* ------------------------------------------------------------ symbols of a file */
+
+static void list_symbol(void *context, const scl_symbol *symbol) {
+  lua_State *L = context;
+  lua_newtable(L);
+  scl_lua_set_text(L, "name", symbol->name);
+  scl_lua_set_boolean(L, "defined", symbol->defined);
+  scl_lua_set_boolean(L, "weak", symbol->weak);
+  if (!symbol->defined) scl_lua_set_text(L, "giver", scl_symbol_giver(symbol->name));
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* core.symbols(path) -> list of { name, defined, weak, giver = the object that an undefined one
+ * comes from }, the global symbols of a shared object */
+static int symbols(lua_State *L) {
+  scl_error error = {0};
+  const char *path = scl_lua_check_path(L, 1);
+  lua_newtable(L);
+  scl_lua_check(L, scl_symbols_each(path, list_symbol, L, &error), &error);
+  return 1;
+}
+
 void scl_lua_open_plugin_facts(lua_State *L) {
-  SCL_LUA_CALLS(L, {"plugin_facts", plugin_facts, 2});
+  SCL_LUA_CALLS(L, {"plugin_facts", plugin_facts, 2}, {"symbols", symbols, 1});
 }

@@ -11,17 +11,21 @@ local objects = {}
 
 local own_file = debug.getinfo(1, "S").source
 local own_folder = own_file:match("^@(.*/)[^/]*$") or "?"
+local own_folders = { own_folder, (own_folder:gsub("/$", "_checker/")) } -- beside the library
 local verbose = (os.getenv "SCULLERY_TRACEBACK" or "") ~= ""
 
 -- ---------------------------------------------------------------- places in front of messages
 
 -- Whether a file, as messages name it ("...lua/5.4/scullery/x.lua" where it is long), is ours.
-local own_end = own_folder:match("[^/]*/[^/]*/$") or own_folder
-local function is_own(file)
+local function is_within(file, folder)
   local cut = file:match("^%.%.%.(.*)$")
-  if not cut then return file:sub(1, #own_folder) == own_folder end
-  local first, last = cut:find(own_end, 1, true)
-  return first ~= nil and own_folder:sub(-last) == cut:sub(1, last)
+  if not cut then return file:sub(1, #folder) == folder end
+  local first, last = cut:find(folder:match("[^/]*/[^/]*/$") or folder, 1, true)
+  return first ~= nil and folder:sub(-last) == cut:sub(1, last)
+end
+
+local function is_own(file)
+  return is_within(file, own_folders[1]) or is_within(file, own_folders[2])
 end
 
 -- A message without the places of ours in front of it; second: whether it begins with a line of
@@ -46,7 +50,7 @@ local function place_above(level)
     local info = debug.getinfo(at, "Sl")
     if not info then return "" end
     if info.currentline > 0 then
-      if info.source:sub(1, #own_folder + 1) == "@" .. own_folder then return nil end
+      if info.source:sub(1, 1) == "@" and is_own(info.source:sub(2)) then return nil end
       return ("%s:%d: "):format(info.short_src, info.currentline)
     end
   end

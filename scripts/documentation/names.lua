@@ -73,7 +73,7 @@ end
 -- ---------------------------------------------------------------- files and variables
 
 local rooms = { "", "core/", "lua/scullery/", "lua/", "docs/", "scripts/", "tests/",
-  "core/include/", "core/include/scullery/" }
+  "core/include/", "core/include/scullery/", "checker/" }
 
 local function exists(path)
   local file = io.open(path, "rb")
@@ -104,8 +104,8 @@ local variables -- those that the code or the tests read
 local function known_variables(source)
   if variables then return variables end
   variables = {}
-  local pipe = assert(io.popen(("cd '%s' && grep -rhoE 'SCULLERY_[A-Z_]+' core lua scripts tests \z
-    plugins CMakeLists.txt bootstrap.sh --include=*.c --include=*.h --include=*.lua \z
+  local pipe = assert(io.popen(("cd '%s' && grep -rhoE 'SCULLERY_[A-Z_]+' core checker lua \z
+    scripts tests plugins CMakeLists.txt bootstrap.sh --include=*.c --include=*.h --include=*.lua \z
     --include=*.py --include=*.txt --include=*.sh --include=*.cmake | sort -u"):format(source)))
   for name in pipe:lines() do variables[name] = true end
   pipe:close()

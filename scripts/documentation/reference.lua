@@ -1,6 +1,6 @@
---- The pages that are made: docs/reference/ from the texts that help() shows (comments above
+--- The pages that the build makes: reference/ from the texts that help() shows (comments above
 --- functions, declarations of plugins and readers, what the command prints about itself), and
---- docs/gallery.md; docs/scullery.1.
+--- the manual page.
 ---
 --- LDoc is not used: most of these texts are in the declarations of plugins, which only the running
 --- host can ask for.
@@ -208,16 +208,15 @@ The texts that `help()` shows at the prompt, as pages.
 --- binary: the path of the command.
 function reference.pages(source, binary)
   return {
-    ["README.md"] = contents,
-    ["functions.md"] = functions_page(),
-    ["objects.md"] = objects_page(source),
-    ["samplers.md"] = plugins_page("sampler", "Samplers"),
-    ["nonlinearities.md"] = plugins_page("nonlinearity", "Nonlinearities"),
-    ["kernels.md"] = plugins_page("kernel", "Kernels"),
-    ["solvers.md"] = plugins_page("solver", "Solvers"),
-    ["command.md"] = command_page(binary),
-    ["../scullery.1"] = require("documentation.manual").page(binary, sc.version),
-    ["../gallery.md"] = require("documentation.gallery").page(source, MADE),
+    ["reference/README.md"] = contents,
+    ["reference/functions.md"] = functions_page(),
+    ["reference/objects.md"] = objects_page(source),
+    ["reference/samplers.md"] = plugins_page("sampler", "Samplers"),
+    ["reference/nonlinearities.md"] = plugins_page("nonlinearity", "Nonlinearities"),
+    ["reference/kernels.md"] = plugins_page("kernel", "Kernels"),
+    ["reference/solvers.md"] = plugins_page("solver", "Solvers"),
+    ["reference/command.md"] = command_page(binary),
+    ["scullery.1"] = require("documentation.manual").page(binary, sc.version),
   }
 end
 

@@ -1,5 +1,5 @@
---- Everything that a script can reach from sc and require "scullery.core": functions, methods of
---- every class of object, and the options that they take, as texts of Lua.
+--- Everything that a script can reach from sc, require "scullery.core" and "scullery.checker":
+--- functions, methods of every class of object, and the options that they take, as texts of Lua.
 local sc = require "scullery"
 local core = require "scullery.core"
 local objects = require "scullery.objects"
@@ -19,12 +19,12 @@ end
 
 -- ------------------------------------------------------------ what functions take
 
--- core.NAME(argument, ...) as the comments of the C files tell them.
-local function core_arguments()
+-- MODULE.NAME(argument, ...) as the comments of the C files in a folder say.
+local function module_arguments(module, folder)
   local found = {}
-  local pipe = assert(io.popen("ls " .. support.quote(source) .. "/core/lua/*.c"))
+  local pipe = assert(io.popen(("ls %s/%s/*.c"):format(support.quote(source), folder)))
   for path in pipe:lines() do
-    for name, arguments in support.read(path):gmatch("core%.([%w_]+)(%b())") do
+    for name, arguments in support.read(path):gmatch(module .. "%.([%w_]+)(%b())") do
       local list = {}
       for part in arguments:sub(2, -2):gsub("%b{}", "given"):gsub("[%[%]\n*]", " "):gmatch("[^,]+")
       do
@@ -180,7 +180,8 @@ local bounded = {
   ["core.set_mode"] = { { '"x"', "3", "nil" }, { "0", "420", "-1", "nil" } },
   ["core.link"] = { { '"x"', "nil" }, { '"nowhere/x"', "3" } },
   ["core.interrupt"] = {},
-  ["core.report_begin"] = { { "1e6", "nil", '"x"' } }, -- it ends the process after so many seconds
+  -- it ends the process after so many seconds
+  ["checker.report_begin"] = { { "1e6", "nil", '"x"' } },
   ["core.worker_start"] = { { "nil", "3", "{}" }, { "nil", "0", "{}" } },
   ["core.worker_wait"] = { { "{}", "3", "{ 1 }", "nil" }, { "0", "0.1", "-1", "0/0", "nil" } },
   ["core.fail_allocation_after"] = { { "1", "3", "7", "20", "60", "200" } },
@@ -199,10 +200,14 @@ end
 local component_kinds = { sampler = true, nonlinearity = true, kernel = true, solver = true }
 
 local function add_functions(list)
-  local from_c = core_arguments()
+  local from_c = module_arguments("core", "core/lua")
   for _, name in ipairs(sorted(core)) do
     local f, call = core[name], "core." .. name
     if type(f) == "function" then add(list, call, call, f, told[name] or from_c[name]) end
+  end
+  from_c = module_arguments("checker", "checker")
+  for _, name in ipairs(sorted(w.checker)) do
+    add(list, "checker." .. name, "w.checker." .. name, w.checker[name], from_c[name])
   end
   for _, name in ipairs(sorted(sc)) do
     local value, call = sc[name], "sc." .. name

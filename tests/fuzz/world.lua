@@ -6,7 +6,8 @@ local help = require "scullery.help"
 local support = require "support"
 local objects = require "scullery.objects"
 
-local w = { sc = sc, core = core, help = help }
+require "scullery_checker.core" -- it loads scullery.checker
+local w = { sc = sc, core = core, checker = require "scullery.checker", help = help }
 
 -- ------------------------------------------------------------ what is found
 
@@ -40,9 +41,11 @@ local function check_message(title, message, plain)
   -- a title that the case gave to a function of the library
   message = message:gsub("^[^\n]-%.lua:%d+: [^\n]-%a+: 0x%x+: ", ""):gsub("^%a+: 0x%x+: ", "")
   if message:find("interrupted!", 1, true) and w.on_interrupt then w.on_interrupt() end
-  local public, engine = title:sub(1, 3) == "sc.", title:sub(1, 5) == "core."
+  local public = title:sub(1, 3) == "sc."
+  local engine = title:find "^core%." or title:find "^checker%."
   if title:sub(1, 4) == "raw." then return end -- Lua calls these, with an object that it checked
-  if message:find("scullery/[%w_/]+%.lua:%d+") or public and message:find("bad argument", 1, true)
+  if message:find("scullery[%w_]*/[%w_/]+%.lua:%d+")
+    or public and message:find("bad argument", 1, true)
     or message:find("attempt to ", 1, true) and not message:find("case:%d+: attempt to ") then
     finding("message", title, message:sub(1, 400))
   elseif message:find("0x%x%x%x%x%x%x") and not engine and not message:find("case:%d+: ") then

@@ -49,8 +49,8 @@ local verbs = {
     action = function(given) require("scullery.plugin.new").run(given) end,
     arguments = function(parser) require("scullery.plugin.new").arguments(parser) end },
   { name = "check", help = "whether a plugin does what every plugin must",
-    action = function(given) return require("scullery.check.command").run(given) end,
-    arguments = function(parser) require("scullery.check.command").arguments(parser) end },
+    action = function(given) return require("scullery_checker.command").run(given) end,
+    arguments = function(parser) require("scullery_checker.command").arguments(parser) end },
   { name = "install", help = "check a plugin, and copy it to the user's folder",
     action = function(given) require("scullery.plugin.place").install(given) end,
     arguments = function(parser)

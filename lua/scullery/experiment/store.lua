@@ -1,6 +1,7 @@
 --- The results of an experiment on the disk: FOLDER/NAME/results.jsonl, one line of JSON a cell
 --- that ran, after a first line that says what the file is. Several runs and workers may have it
---- open; core.journal_* say what is certain of its lines.
+--- open; core.journal_* say what is certain of its lines. Results that are kept packed by gzip are
+--- in results.jsonl.gz beside it, and come first; nothing is added to them.
 local core = require "scullery.core"
 local folders = require "scullery.folders"
 local lines = require "scullery.experiment.lines"
@@ -79,13 +80,23 @@ local function new(path)
     store)
 end
 
+-- The same with the packed results, where there are any.
+local function with_packed(path)
+  local self, packed = new(path), new(path)
+  packed.file = self.file .. ".gz"
+  if core.journal_is_there(packed.file) then
+    add_lines(packed, core.read_text(packed.file))
+    self.header, self.records, self.latest = packed.header, packed.records, packed.latest
+  end
+  return self
+end
+
 --- store.read(path): what is there, without a lock; a last line that is not whole is passed over.
 --- nil where there is nothing, or nothing but a first line that was cut off.
 function store.read(path)
-  local self = new(path)
-  if not core.journal_is_there(self.file) then return nil end
-  local text = core.read_text(self.file)
-  if text == "" then return nil end
+  local self = with_packed(path)
+  local text = core.journal_is_there(self.file) and core.read_text(self.file) or ""
+  if text == "" then return self.header and self or nil end
   add_lines(self, text)
   if not self.header and text:sub(1, 1) == "{" then return nil end
   if not self.header then fail("%s: it has no whole line", self.file) end
@@ -94,7 +105,7 @@ end
 
 --- store.open(path, name): for adding, made where it is missing.
 function store.open(path, name)
-  local self = new(path)
+  local self = with_packed(path)
   folders.make(path)
   self.journal = core.journal_open(self.file, lines.seal(core.json_encode{ format = FORMAT,
     version = VERSION, name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") }))

@@ -1,5 +1,7 @@
 --- What gnuplot's SVG lacks: fonts to fall back on, the picture's title, and ids that are unique on
---- a page with several pictures.
+--- a page with several pictures; and what it has too much of.
+local compact = require "scullery.plot.compact"
+
 local svg = {}
 
 local FONTS = "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"
@@ -30,9 +32,9 @@ function svg.finish(text, figure)
   end, 1)
   text = text:gsub("\n<desc>[^<]*</desc>", "", 1)
   text = text:gsub("\xef\xbf[\xbe\xbf]", "\u{fffd}") -- XML takes no U+FFFE and U+FFFF
-  return (text:gsub("(<[^<>]*>)([^<]*)", function(tag, shown)
+  return compact.svg((text:gsub("(<[^<>]*>)([^<]*)", function(tag, shown)
     return finish_tag(tag, name) .. shown:gsub(">", "&gt;")
-  end))
+  end)))
 end
 
 --- svg.inline(text): the element alone, without what stands before it in a file.

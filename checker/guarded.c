@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "checker/guarded.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_error *error) {
+  const size_t inner = (size / page() + 1) * page();
+  *out = (scl_guarded){.size = size, .mapped_size = inner + 2 * page()};
+  void *mapped =
+      mmap(NULL, out->mapped_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED || mprotect((char *)mapped + page(), inner, PROT_READ | PROT_WRITE) != 0)
+    return scl_fail(error, SCL_STATUS_NO_MEMORY, "no guarded memory of %zu bytes", size);
+  out->mapped = mapped;
+  out->bytes = (unsigned char *)mapped + page() + (at_start ? 0 : inner - size);
+  memset((unsigned char *)mapped + page(), SCL_GUARDED_FILL, inner);
+  return SCL_STATUS_OK;
+}
+
+static void protect(const scl_guarded *memory, int how) {
+  (void)mprotect((char *)memory->mapped + page(), memory->mapped_size - 2 * page(), how);
+}
+
+void scl_guarded_lock(const scl_guarded *memory) { protect(memory, PROT_READ); }
+
+bool scl_guarded_untouched(const scl_guarded *memory) {
+  for (const unsigned char *at = (const unsigned char *)memory->mapped + page(); at < memory->bytes;
+       at++)
+    if (*at != SCL_GUARDED_FILL) return false;
+  return true;
+}
+
+void scl_guarded_destroy(scl_guarded *memory) {
+  if (memory->mapped != NULL) (void)munmap(memory->mapped, memory->mapped_size);
+  *memory = (scl_guarded){0};
+}

@@ -1,0 +1,55 @@
+--- A small run of one instance in a fresh process, where no other instance was before it: what the
+--- static variables of a plugin hold there, no other instance has put there.
+local core = require "scullery_checker.core"
+local options = require "scullery.options"
+local process = require "scullery_checker.process"
+local subject = require "scullery_checker.subject"
+
+local alone = {}
+
+local special = { inf = math.huge, ["-inf"] = -math.huge }
+
+local function report_of(matrix)
+  local list = {}
+  for i = 1, matrix:rows() do
+    for j = 1, matrix:cols() do list[#list + 1] = ("%a"):format(matrix:get(i, j)) end
+  end
+  return { rows = matrix:rows(), cols = matrix:cols(), numbers = table.concat(list, " ") }
+end
+
+local function matrix_of(report)
+  local made, at = core.zeros(report.rows, report.cols), 0
+  for text in report.numbers:gmatch("%S+") do
+    made:set(at // report.cols + 1, at % report.cols + 1,
+      tonumber(text) or special[text] or 0 / 0)
+    at = at + 1
+  end
+  return made
+end
+
+--- alone.use(t, given, rows): what subject.use makes of the component under test with these
+--- options, in a process of its own. It takes a test that runs in a process of the checker.
+function alone.use(t, given, rows)
+  local one = t.subject
+  local asked = core.json_encode{ options = given, rows = rows }
+  local report, ended = process.run(one.path or one.title, { "--component", one.title, "--alone",
+    asked, "--seed", tostring(t.seed) }, process.seconds)
+  t:expect(report, "an instance with %s in a process of its own: %s", options.show(given),
+    ended and ended.text)
+  t:expect(not report.refused, "an instance with %s in a process of its own: %s",
+    options.show(given), report.refused)
+  return matrix_of(report)
+end
+
+--- alone.answer(target, given): the other side: reports what given.alone, JSON, asks for.
+function alone.answer(target, given)
+  process.begin(given)
+  local asked = core.json_decode(given.alone, "--alone")
+  local one = subject.find(target, given.component)
+  local ok, made = pcall(function()
+    return subject.use(one:make(asked.options), given.seed, asked.rows)
+  end)
+  process.report(given, ok and report_of(made) or { refused = options.plain(tostring(made)) })
+end
+
+return alone

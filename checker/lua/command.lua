@@ -1,0 +1,133 @@
+--- scullery plugin check FILE.so: the command.
+local check = require "scullery_checker"
+local core = require "scullery_checker.core"
+local say = require "scullery.say"
+
+local command = {}
+
+-- What reads a whole number of an option; argparse shows the message.
+local function whole(option)
+  return function(text)
+    local number = math.tointeger(tonumber(text))
+    if number and number >= 0 then return number end
+    return nil, ("option '%s' takes a whole number from 0 on, and got '%s'"):format(option, text)
+  end
+end
+
+local function seconds(text)
+  local number = tonumber(text)
+  if number and number > 0 and number < math.huge then return number end
+  return nil, ("option '--seconds' takes a number above 0, and got '%s'"):format(text)
+end
+
+--- command.arguments(parser): what it takes, for argparse.
+function command.arguments(parser)
+  parser:argument("target", "FILE.so, or NAME or KIND.NAME of a plugin that can be asked for")
+    :args("?")
+  parser:option("--only", "the name of a test, or a part of it"):argname "TEST"
+  parser:option("--seed", "of all random draws; a fresh one without"):argname "SEED"
+    :convert(whole "--seed")
+  parser:option("--seconds", ("that each test may take: without it %d (some %d), and %d after a \z
+    test that did not end; after %d of those the others are not run"):format(check.patience,
+    2 * check.patience, check.short_patience, check.most_timeouts)):argname "SECONDS"
+    :convert(seconds)
+  parser:flag("--json", "the results as JSON")
+  parser:flag("--list", "the tests, and what each one means")
+  parser:flag("--in-process", "all tests in this process, as a debugger likes it")
+  parser:option("--reproduce", "the seed of an earlier run, all in this process: the same as \z
+    --seed SEED --in-process"):argname "SEED":convert(whole "--reproduce")
+  parser:option("--component"):hidden(true)
+  parser:option("--report"):hidden(true)
+  parser:option("--alone"):hidden(true)
+end
+
+local kinds = { "sampler", "nonlinearity", "kernel", "solver" }
+
+-- The tests, each { kind, name, what it means }.
+local function tests()
+  local rows, seen = { { "file", check.loading.name, check.loading.about } }, {}
+  for _, kind in ipairs(kinds) do
+    for _, one in ipairs(check.tests(kind)) do
+      if not seen[one] then
+        local common = false
+        for _, other in ipairs(require "scullery_checker.common") do
+          common = common or other == one
+        end
+        rows[#rows + 1] = { common and "all" or kind, one.name, one.about }
+        seen[one] = true
+      end
+    end
+  end
+  return rows
+end
+
+local function list_tests(given)
+  local rows = { { "kind", "test", "what it means" } }
+  for _, row in ipairs(tests()) do
+    if row[2]:find(given.only or "", 1, true) then rows[#rows + 1] = row end
+  end
+  if #rows == 1 then error(("plugin check: no test has '%s' in its name"):format(given.only), 0) end
+  if not given.json then
+    say(require("scullery.text_table").text(rows, { sides = { "left", "left", "left" } }))
+    return
+  end
+  local list = {}
+  for i = 2, #rows do
+    list[i - 1] = { kind = rows[i][1], name = rows[i][2], about = rows[i][3] }
+  end
+  print(core.json_encode(list))
+end
+
+local words = { pass = "pass", warn = "WARN", skip = "skip", fail = "FAIL", crash = "CRASH",
+  timeout = "TIMEOUT" }
+
+local function reporter(target)
+  local last
+  return function(result)
+    if result.component ~= last then
+      say((last and "\n" or "") .. (result.component == target and target
+        or ("%s (%s)"):format(result.component, target)))
+      last = result.component
+    end
+    local text = result.text ~= "" and result.text or result.about
+    say(("  %-8s %-24s %s"):format(words[result.outcome], result.name, text))
+  end
+end
+
+local function again(all, target)
+  for _, result in ipairs(all.results) do
+    if result.outcome == "fail" or result.outcome == "crash" or result.outcome == "timeout" then
+      say(("again, in one process: scullery plugin check %s --only %s --reproduce %d"):format(
+        target, result.name, all.seed))
+      return
+    end
+  end
+end
+
+--- command.run(given): what argparse gave. Fails where a test failed.
+function command.run(given)
+  if given.list then return list_tests(given) end
+  if not given.target then error("plugin check: takes FILE.so, or the name of a plugin", 0) end
+  local seed = given.reproduce or given.seed
+  if given.alone then
+    return require("scullery_checker.alone").answer(given.target, { component = given.component,
+      seed = seed, report = given.report, seconds = given.seconds, alone = given.alone })
+  end
+  if given.report then
+    return check.report_child(given.target, { component = given.component, only = given.only,
+      seed = seed, report = given.report, seconds = given.seconds })
+  end
+  local all = check.run(given.target, { only = given.only, seed = seed, seconds = given.seconds,
+    in_process = given.in_process or given.reproduce ~= nil,
+    report = not given.json and reporter(given.target) or nil })
+  if given.json then
+    print(core.json_encode(all))
+  else
+    say(("%d passed, %d warned, %d skipped, %d failed; seed %d"):format(all.passed, all.warned,
+      all.skipped, all.failed, all.seed))
+    again(all, given.target)
+  end
+  return all.failed > 0 and 1 or 0
+end
+
+return command

@@ -1,0 +1,161 @@
+--- Tests of declared options: what `create` makes of everything that they take.
+local core = require "scullery_checker.core"
+local options = require "scullery.options"
+local values = require "scullery_checker.values"
+
+local MOST_COMBINATIONS <const> = 64
+local RANDOM_DRAWS <const> = 40
+
+-- The component with these options; or nil and the sentence of its refusal.
+local function make(t, given)
+  local ok, made = pcall(t.subject.make, t.subject, given)
+  if ok then return made end
+  if options.is_interrupt(made) then error(made, 0) end
+  return nil, options.plain(tostring(made))
+end
+
+local function text_of(given) return options.show(given) end
+
+-- A refusal is a sentence of the plugin's own on what it was given; not of the host on the plugin.
+local function expect_sentence(t, sentence, given)
+  for _, fault in ipairs{ "no sentence", "returned status", "left the rounding mode" } do
+    t:expect(not sentence:find(fault, 1, true), "%s: %s", text_of(given), sentence)
+  end
+end
+
+local function expect_taken(t, given, why)
+  local made, sentence = make(t, given)
+  if made then return made end
+  expect_sentence(t, sentence, given)
+  t:expect(sentence:find("memory", 1, true), "%s, %s, is refused: %s", text_of(given), why,
+    sentence)
+end
+
+-- ---------------------------------------------------------------- one option at a time
+
+local function check_defaults(t)
+  local made = expect_taken(t, {}, "nothing but defaults")
+  t:expect(made, "no memory for an instance with defaults")
+  for _, option in ipairs(t.subject.info.options) do
+    local default = option.default
+    if default and values.is_numeric(option) and tonumber(default) then
+      expect_taken(t, { [option.name] = tonumber(default) }, "its default")
+    elseif default and option.takes_boolean then
+      expect_taken(t, { [option.name] = default == "true" }, "its default")
+    elseif default and option.takes_word then
+      expect_taken(t, { [option.name] = default }, "its default")
+    end
+  end
+end
+
+local function expect_refused(t, option, value)
+  local made, sentence = make(t, { [option.name] = value })
+  t:expect(not made, "option '%s' takes %s, which is beyond its range (%s)", option.name,
+    options.show(value), option.takes)
+  t:expect(sentence:find("'" .. option.name .. "'", 1, true), "the refusal of %s = %s does not \z
+    name the option: %s", option.name, options.show(value), sentence)
+end
+
+-- The bound itself has to be taken. Where it is not part of the range, numbers next to it may be
+-- too small or too large for what is computed from them.
+local function expect_at_bound(t, option, bound)
+  local given = { [option.name] = bound.value }
+  if not bound.open then return expect_taken(t, given, "a bound of its range") end
+  local made, sentence = make(t, given)
+  if not made then expect_sentence(t, sentence, given) end
+end
+
+local function check_bounds(t)
+  local any = false
+  for _, option in ipairs(t.subject.info.options) do
+    if values.is_numeric(option) then
+      local within, beyond = values.bounds(option)
+      for _, bound in ipairs(within) do
+        any = true
+        expect_at_bound(t, option, bound)
+      end
+      for _, value in ipairs(beyond) do expect_refused(t, option, value) end
+      for _, value in ipairs{ 0 / 0, print } do expect_refused(t, option, value) end
+    end
+  end
+  if not any then t:skip("no option has a bound") end
+end
+
+-- ---------------------------------------------------------------- several
+
+-- What is tried of an option among others: truth values, words; nil: none.
+local function choices(option)
+  if option.takes_boolean and not option.takes_word then return { true, false } end
+  if option.takes_word and not option.takes:find("sc.", 1, true) and #option.words > 0 then
+    return option.words
+  end
+end
+
+local function check_words(t)
+  local list = { {} }
+  for _, option in ipairs(t.subject.info.options) do
+    local longer = {}
+    for _, given in ipairs(choices(option) and list or {}) do
+      for _, choice in ipairs(choices(option)) do
+        local copy = {}
+        for key, value in pairs(given) do copy[key] = value end
+        copy[option.name] = choice
+        longer[#longer + 1] = copy
+      end
+    end
+    if #longer > 0 then list = longer end
+    while #list > MOST_COMBINATIONS do table.remove(list, 1 + #list * 7 // 11 % #list) end
+  end
+  if #list == 1 then t:skip("no option takes words or truth values") end
+  local taken = 0
+  for _, given in ipairs(list) do
+    local made, sentence = make(t, given)
+    if made then taken = taken + 1 else expect_sentence(t, sentence, given) end
+  end
+  t:expect(taken > 0, "none of %d combinations of words is taken", #list)
+  t:note("%d of %d combinations are taken", taken, #list)
+end
+
+-- Random numbers for one numeric option, then for some of them.
+local function random_options(list, draws, i)
+  local given, alone = {}, list[i] and i
+  for j, option in ipairs(list) do
+    local u, chosen = draws:get(i, 2 * j - 1), draws:get(i, 2 * j)
+    if alone == j or not alone and chosen > 0 then
+      given[option.name] = values.random(option, math.min(math.max(u % 1, 0.01), 0.99))
+    end
+  end
+  return given
+end
+
+local function check_random(t)
+  local list, taken = {}, 0
+  for _, option in ipairs(t.subject.info.options) do
+    if values.is_numeric(option) then list[#list + 1] = option end
+  end
+  if #list == 0 then t:skip("no option takes numbers") end
+  local draws = t:random(RANDOM_DRAWS, 2 * #list)
+  for i = 1, RANDOM_DRAWS do
+    local given = random_options(list, draws, i)
+    local made, sentence = make(t, given)
+    if made then
+      taken = taken + 1
+      core.settings(t:instance(made))
+    else
+      expect_sentence(t, sentence, given)
+    end
+  end
+  t:expect(taken > 0, "none of %d draws of numbers within the ranges is taken", RANDOM_DRAWS)
+  t:note("%d of %d random choices are taken", taken, RANDOM_DRAWS)
+end
+
+return {
+  { name = "defaults", about = "an instance can be made of the defaults, and of each one as given",
+    run = check_defaults },
+  { name = "bounds", about = "numbers up to the bounds are taken, those beyond refused",
+    run = check_bounds },
+  { name = "words", about = "combinations of words are taken, or refused with a sentence",
+    run = check_words },
+  { name = "random-options", about = "random numbers within the ranges are taken, or refused with \z
+    a sentence", run = check_random },
+}

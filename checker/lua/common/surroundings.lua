@@ -1,0 +1,32 @@
+--- The test of what a plugin must leave as it is.
+local core = require "scullery_checker.core"
+
+-- Names of surroundings, counts last: what they count is told better by the others.
+local function names_of(surroundings)
+  local names = {}
+  for name in pairs(surroundings) do names[#names + 1] = name end
+  table.sort(names, function(a, b)
+    local a_counts, b_counts = a:find("^number") ~= nil, b:find("^number") ~= nil
+    if a_counts ~= b_counts then return b_counts end
+    return a < b
+  end)
+  return names
+end
+
+local function check_surroundings(t)
+  local square = core.randn{ 600, 600, seed = t.seed }
+  local _ = square * square -- the host starts its own threads
+  local before = core.surroundings()
+  for component in t:variants() do t.subject.use(component, t.seed) end
+  local after = core.surroundings()
+  for _, what in ipairs(names_of(before)) do
+    t:expect(after[what] == before[what], "the %s was %s before, and is %s", what, before[what],
+      after[what])
+  end
+end
+
+return {
+  { name = "surroundings",
+    about = "rounding, locale, environment, rand(), folder, files and such stay",
+    run = check_surroundings },
+}

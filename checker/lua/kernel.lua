@@ -1,0 +1,7 @@
+--- Tests of kernels.
+local list = {}
+for _, part in ipairs{ "grams", "laws", "widths" } do
+  table.move(require("scullery_checker.kernel." .. part), 1, 100, #list + 1, list)
+end
+table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)
+return list

@@ -1,0 +1,123 @@
+--- Tests of categories: the ability of that name, and code-dual.
+local core = require "scullery_checker.core"
+local blocks = require "scullery_checker.blocks"
+local normal = require "scullery_checker.normal"
+local phi = require "scullery_checker.nonlinearity.phi"
+
+local function has_categories(t, component)
+  return t.subject.offers(component, "scullery.categories/1")
+end
+
+-- f(phi) for each variant that has the ability.
+local function each_coded(t, f)
+  local any = false
+  for component in t:variants() do
+    if has_categories(t, component) then
+      any = true
+      f(phi.new(t, component))
+    end
+  end
+  if not any then t:skip("it has no ability \"scullery.categories/1\"") end
+end
+
+-- Numbers as its spaces give them: cells are whole.
+local function numbers(p, rows, cols, of)
+  local made = p:numbers(rows, cols, of)
+  return p.shape.spaces.grid and made:map(math.floor) or made
+end
+
+-- Codes of the numbers, words side by side, and the block they lie in.
+local function codes_of(p, matrix, layout)
+  local z = blocks.from(matrix, p.fan_in, "float64", layout)
+  local words = core.phi_key(p.instance, p.fan_in)
+  local out = blocks.new(z.rows, z.cols * words, 1, "int32", layout)
+  core.phi_categories(p.instance, z, out)
+  return core.block_get(out), out, words
+end
+
+local function expect_codes(t, codes, levels)
+  if levels == 0 then return end
+  for i = 1, codes:rows() do
+    for j = 1, codes:cols() do
+      local code = codes:get(i, j)
+      t:expect(code >= 0 and code < levels, "row %d, column %d has code %d, and key says %d \z
+        levels", i, j, code, levels)
+    end
+  end
+end
+
+local function check_categories(t)
+  each_coded(t, function(p)
+    local words, levels = core.phi_key(p.instance, p.fan_in)
+    t:expect(levels == 0 or words == 1, "key says %d levels, which are of one word, and %d words",
+      levels, words)
+    for i, size in ipairs{ { 1, 1 }, { 5, 33 }, { 0, 4 }, { 4, 0 } } do
+      local matrix = numbers(p, size[1], size[2], i)
+      local codes = codes_of(p, matrix)
+      expect_codes(t, codes, levels)
+      for _, layout in ipairs(blocks.layouts) do
+        local again, out = codes_of(p, matrix, layout)
+        blocks.expect_gaps(t, out, "codes of " .. layout.label)
+        blocks.expect_same(t, again, codes, "codes of " .. layout.label)
+      end
+      for j = 1, size[1] > 0 and size[2] or 0 do
+        local alone = codes_of(p, phi.columns(matrix, j, j, p.fan_in))
+        blocks.expect_same(t, codes:slice(1, size[1], (j - 1) * words + 1, j * words), alone,
+          ("column %d of %d, against the column alone"):format(j, size[2]))
+      end
+    end
+  end)
+end
+
+-- Codes may come out as -1, which is what fills the memory before: a second way to look.
+local function check_code_words(t)
+  each_coded(t, function(p)
+    local matrix = numbers(p, 6, 9)
+    local codes = codes_of(p, matrix)
+    local z = blocks.from(matrix, p.fan_in, "float64")
+    local words = core.phi_key(p.instance, p.fan_in)
+    local out = blocks.new(6, 9 * words, 1, "int32")
+    core.block_put(out, core.ones(6, 9 * words) * 77)
+    core.phi_categories(p.instance, z, out)
+    blocks.expect_same(t, core.block_get(out), codes, "codes over 77, against codes over -1 (a \z
+      word that is not written keeps what was there)")
+  end)
+end
+
+-- The share of columns of two rows whose codes are the same.
+local function agreement(p, a, b)
+  local of_a, _, words = codes_of(p, a)
+  local of_b, agree, n = codes_of(p, b), 0, a:cols() // p.fan_in
+  for j = 1, n do
+    local same = true
+    for w = (j - 1) * words + 1, j * words do same = same and of_a:get(1, w) == of_b:get(1, w) end
+    agree = agree + (same and 1 or 0)
+  end
+  return agree / n, n
+end
+
+local function check_code_dual(t)
+  local any = false
+  for component in t:variants() do
+    if t.subject.offers(component, "scullery.code-dual/1") then
+      any = true
+      local p = phi.new(t, component)
+      normal.each_moments(t, p, function(moments, a, b)
+        local told = core.phi_code_dual(p.instance, table.unpack(moments))
+        if told ~= told then return end -- no closed form
+        local mean, n = agreement(p, a, b)
+        normal.expect_mean(t, told, mean, math.sqrt(math.max(mean * (1 - mean), 1 / n) / n),
+          "P(category(a) = category(b)) " .. normal.moments_text(moments))
+      end)
+    end
+  end
+  if not any then t:skip("it has no ability \"scullery.code-dual/1\"") end
+end
+
+return {
+  { name = "categories", about = "codes are below the levels, and depend on their own numbers",
+    run = check_categories },
+  { name = "code-words", about = "each word of a category is written", run = check_code_words },
+  { name = "code-dual", about = "the probability that codes agree, against random pairs",
+    run = check_code_dual },
+}

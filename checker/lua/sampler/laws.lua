@@ -1,0 +1,397 @@
+--- Tests of samplers: draws against the law, the characteristic function, the distribution function
+--- and the collision probability that they declare.
+local core = require "scullery_checker.core"
+local parameters = require "scullery_checker.parameters"
+local statistics = require "scullery_checker.statistics"
+local ask = require("scullery.objects").ask
+
+-- Draws that a law is compared with.
+local N = 1 << 14
+
+-- How far, over its largest value, a law may be off: products of structured matrices have theirs
+-- only nearly.
+local function slack_of(layout) return layout.space == "structured" and 0.03 or 0 end
+
+local function many(draw, layout) return parameters.many(draw, layout, N) end
+
+-- Column j of a matrix as a list of (w - mean)/scale.
+local function numbers_of(rows, j, mean, scale)
+  local list = {}
+  for i = 1, rows:rows() do list[i] = (rows:get(i, j) - mean) / scale end
+  return list
+end
+
+-- ---------------------------------------------------------------- the law
+
+-- The numbers (w_j - mean_j)/scale_j of one coordinate, or of all that share a law.
+local function check_numbers(t, what, law, values, looks, slack)
+  local cdf, spread = statistics.cdf(law), statistics.spreads[law.family]
+  if spread then statistics.check_moments(t, what, values, spread, looks, slack) end
+  if law.family == "rademacher" then
+    for i, e in ipairs(values) do
+      t:expect(math.abs(math.abs(e) - 1) < 1e-12, "%s: (w - mean)/scale of parameter %d is %g; a \z
+        rademacher one is 1 or -1", what, i - 1, e)
+    end
+  elseif cdf then
+    statistics.check_distribution(t, what, values, cdf, looks, slack)
+  end
+end
+
+-- Directions w/|w| are uniform: E u_j^4 = 3/(d (d + 2)).
+local function check_directions(t, columns)
+  local d, fourths = #columns, {}
+  for i = 1, #columns[1] do
+    local square, fourth = 0, 0
+    for j = 1, d do square, fourth = square + columns[j][i] ^ 2, fourth + columns[j][i] ^ 4 end
+    fourths[i] = fourth / square ^ 2 / d
+  end
+  local wanted, mean, stderr = 3 / (d * (d + 2)), statistics.mean(fourths)
+  t:expect(math.abs(mean - wanted) <= statistics.limit() * stderr + 1e-12,
+    "E (w_j/|w|)^4 is %.5f, where uniform directions have %.5f: %.1f standard errors", mean, wanted,
+    math.abs(mean - wanted) / (stderr + 1e-300))
+end
+
+local function check_rows(t, draw, layout, law, room)
+  local rows = parameters.rows(draw, room)
+  if not rows then return end
+  local columns, slack, d = {}, slack_of(layout), draw.dim
+  local known = statistics.cdf(law) or statistics.spreads[law.family]
+  for j = 1, d do
+    columns[j] = numbers_of(rows, j, law.mean[j], law.scale[j])
+    check_numbers(t, ("column %d"):format(j - 1), law, columns[j], d, slack)
+  end
+  for j = 1, known and d or 0 do
+    for k = j + 1, d do
+      statistics.check_signs(t, ("columns %d and %d"):format(j - 1, k - 1), columns[j], columns[k],
+        d * d, slack)
+    end
+  end
+  if law.family == "spherical" and d > 1 then check_directions(t, columns) end
+end
+
+local function check_supports(t, draw, _, law, room)
+  local support, weights = core.block_get(room.support), core.block_get(room.weights)
+  local d, degrees, places, numbers, sum = draw.dim, {}, {}, {}, 0
+  for i = 1, room.count do
+    local s = 0
+    while s < support:cols() and support:get(i, s + 1) >= 0 do
+      s = s + 1
+      local column = math.tointeger(support:get(i, s))
+      places[column] = (places[column] or 0) + 1
+    end
+    degrees[s], sum = (degrees[s] or 0) + 1, sum + s
+    for slot = 1, s do
+      local column = math.tointeger(support:get(i, slot)) + 1
+      numbers[#numbers + 1] = (weights:get(i, slot) - law.mean[column])
+        / (law.scale[column] * law.degree_scale[s + 1])
+    end
+  end
+  local probabilities = {}
+  for s = 0, d do probabilities[s] = law.degree[s + 1] > 0 and law.degree[s + 1] or nil end
+  statistics.check_frequencies(t, "in-degree", degrees, probabilities, room.count, 2)
+  -- columns of one support differ, so that these vary less than independent ones
+  local limit = statistics.limit(d) * math.sqrt(sum / d)
+  for column = 0, d - 1 do
+    t:expect(math.abs((places[column] or 0) - sum / d) <= limit + 1e-9,
+      "column %d is in %d of %d supports, where each of %d columns is in %.1f +- %.1f", column,
+      places[column] or 0, room.count, d, sum / d, math.sqrt(sum / d))
+  end
+  if #numbers > 0 then check_numbers(t, "weights", law, numbers, 1) end
+end
+
+local function check_thresholds(t, draw, _, law, room)
+  local support, weights = core.block_get(room.support), core.block_get(room.weights)
+  local seen, each, values = {}, {}, {}
+  for i = 1, room.count do
+    local column = math.tointeger(support:get(i, 1))
+    seen[column] = (seen[column] or 0) + 1
+    values[i] = (weights:get(i, 1) - law.mean[column + 1]) / law.scale[column + 1]
+  end
+  for column = 0, draw.dim - 1 do each[column] = 1 / draw.dim end
+  statistics.check_frequencies(t, "column", seen, each, room.count, 1)
+  check_numbers(t, "thresholds", law, values, 1)
+end
+
+-- Pitches, of which the law has mean and standard deviation, then shifts, uniform up to the pitch.
+local function check_grids(t, draw, _, law, room)
+  local weights, d = core.block_get(room.weights), draw.dim
+  for j = 1, d do
+    local shares = {}
+    for i = 1, room.count do shares[i] = weights:get(i, d + j) / weights:get(i, j) end
+    statistics.check_moments(t, ("pitch %d"):format(j - 1),
+      numbers_of(weights, j, law.mean[j], law.scale[j]), 1, d)
+    statistics.check_distribution(t, ("shift over pitch %d"):format(j - 1), shares,
+      function(x) return math.min(1, math.max(0, x)) end, d)
+  end
+end
+
+local biases = {
+  uniform = function(b) return math.min(1, math.max(0, b)) end,
+  gaussian = statistics.normal_cdf,
+}
+
+local function check_own_bias(t, law, room)
+  if not room.bias then return end
+  local numbers = core.block_get{ memory = room.bias, rows = room.count, cols = 1 }
+  t:expect(law.bias ~= "none", "parameters have a bias, and the law says that there is none")
+  local scale = law.bias == "uniform" and law.bias_b - law.bias_a or law.bias_b
+  statistics.check_distribution(t, "bias", numbers_of(numbers, 1, law.bias_a, scale),
+    biases[law.bias], 1)
+end
+
+local check_of_space = { dense = check_rows, structured = check_rows, sparse = check_supports,
+  threshold = check_thresholds, grid = check_grids }
+
+local function check_law(t, draw, layout)
+  local law = core.law(draw.sampler, draw.dim, draw.state)
+  if not law then return false end
+  local room = many(draw, layout)
+  check_of_space[layout.space](t, draw, layout, law, room)
+  check_own_bias(t, law, room)
+  return true
+end
+
+-- ---------------------------------------------------------------- the bias that the host draws
+
+-- Biases that an option can ask for, and the distribution function of each.
+local asked = {
+  { "uniform", function(b) return (b + math.pi) / (2 * math.pi) end },
+  { "gaussian", statistics.normal_cdf },
+  { { -0.5, 2 }, function(b) return (b + 0.5) / 2.5 end },
+  { { gaussian = 0.7 }, function(b) return statistics.normal_cdf(b / 0.7) end },
+  { { gaussian = { -1, 0.2 } }, function(b) return statistics.normal_cdf((b + 1) / 0.2) end },
+}
+
+local function drawn_with(t, component, bias, dim)
+  local draw, layout = parameters.draw(t, ask(component, "with", "bias", bias), dim, N)
+  return draw, draw and parameters.drawn(draw, layout, 0, parameters.whole_blocks(layout,
+    draw.total))
+end
+
+local function check_bias(t, component, dim)
+  local _, plain = drawn_with(t, component, "none", dim)
+  if not plain then return false end
+  local weights = core.block_get(plain.weights)
+  for _, case in ipairs(asked) do
+    local draw, room = drawn_with(t, component, case[1], dim)
+    local shown = require("scullery.options").show(case[1])
+    t:expect(room.bias ~= nil, "bias = %s: the layout has no bias", shown)
+    t:expect(core.block_get(room.weights) == weights, "bias = %s changes the weights", shown)
+    local numbers = core.block_get{ memory = room.bias, rows = room.count, cols = 1 }
+    statistics.check_distribution(t, ("bias = %s"):format(shown), numbers_of(numbers, 1, 0, 1),
+      function(b) return math.min(1, math.max(0, case[2](b))) end, #asked)
+    local law = core.law(draw.sampler, dim, draw.state)
+    local word = type(case[1]) == "string" and case[1] or case[1].gaussian and "gaussian"
+      or "uniform"
+    t:expect(not law or law.bias == word, "bias = %s: the law says %s", shown, law and law.bias)
+  end
+  return true
+end
+
+-- ---------------------------------------------------------------- independence
+
+-- Signs about the mean of numbers that a law says are symmetric: of neighbouring parameters, and of
+-- the two scalars of a feature.
+local function check_independence(t, draw, layout)
+  local law = core.law(draw.sampler, draw.dim, draw.state)
+  if not law or not parameters.is_independent(draw, layout) or layout.space == "grid" then
+    return false
+  end
+  if not (statistics.cdf(law) or statistics.spreads[law.family]) then return false end
+  local columns = {}
+  for plane = 0, 1 do
+    local room = many(parameters.with(draw, { plane = plane, planes = 2 }), layout)
+    local weights = core.block_get(room.weights)
+    for j = 1, math.min(2, weights:cols()) do
+      local mean = layout.space == "dense" and law.mean[j] or law.mean[1]
+      columns[#columns + 1] = numbers_of(weights, j, mean, 1)
+    end
+  end
+  local half = #columns // 2
+  for j = 1, half do
+    for _, lag in ipairs{ 1, 2, 64 } do
+      local later = table.move(columns[j], 1 + lag, #columns[j], 1, {})
+      statistics.check_signs(t, ("parameters t and t + %d, weight %d"):format(lag, j - 1),
+        table.move(columns[j], 1, #columns[j] - lag, 1, {}), later, 8)
+    end
+    statistics.check_signs(t, ("scalars 0 and 1 of a feature, weight %d"):format(j - 1), columns[j],
+      columns[half + j], 8)
+  end
+  return true
+end
+
+-- ---------------------------------------------------------------- characteristic function
+
+-- Differences x - y: none, then of these sizes in random directions, the last along column 0. unit:
+-- the length that a direction (1 x d) has size 1 at.
+local SIZES = { 0, 0.5, 1, 1.5, 2, 3, 4, 1.5 }
+
+local function gaps_of(t, d, unit)
+  local gaps = t:random(#SIZES, d, 1)
+  for j = 1, d do gaps:set(#SIZES, j, j == 1 and 1 or 0) end
+  for i, size in ipairs(SIZES) do
+    local row = gaps:slice(i, i)
+    local norm = math.sqrt(row:mul(row):sum())
+    local factor = size * unit(row * (1 / norm)) / norm
+    for j = 1, d do gaps:set(i, j, gaps:get(i, j) * factor) end
+  end
+  return gaps
+end
+
+local function median(values)
+  table.sort(values)
+  return values[#values // 2 + 1]
+end
+
+-- 1/s of a direction u, where <w, u> is as wide as N(0, s^2): the median of |<w, u>| that are not 0
+-- is 0.6745 s.
+local function unit_of_rows(rows)
+  return function(u)
+    local products, sizes = rows * u:t(), {}
+    for i = 1, products:rows() do
+      local size = math.abs(products:get(i, 1))
+      if size > 0 then sizes[#sizes + 1] = size end
+    end
+    return #sizes > 0 and 0.6745 / median(sizes) or 1
+  end
+end
+
+local RUNS = 256
+
+-- Mean and standard error, over seeds, of what f makes of `count` parameters (or a block).
+local function over_seeds(draw, layout, count, f)
+  local T = parameters.whole_blocks(layout, count)
+  return statistics.over_runs(RUNS, function(run)
+    local one = parameters.with(draw, { total = T, seed = draw.seed * 1000 + run })
+    return f(one, parameters.drawn(one, core.layout(draw.sampler, draw.dim, T), 0, T))
+  end)
+end
+
+local function at_gaps(draw, gaps, f, how)
+  local out = { memory = core.guarded(gaps:rows(), "float64", how and how.at_start),
+    rows = gaps:rows(), cols = 1 }
+  f(draw, parameters.block_of(gaps, how), out.memory)
+  return core.block_get(out)
+end
+
+-- The same whatever the strides, and each row alone.
+local function check_gap_blocks(t, what, draw, gaps, f)
+  local wanted = at_gaps(draw, gaps, f)
+  for _, how in ipairs{ { gap = 2 }, { at_start = true } } do
+    local made = at_gaps(draw, gaps, f, how)
+    t:expect(made == wanted, "%s depends on the stride or the place of its rows", what)
+  end
+  for i = 1, gaps:rows() do
+    local one = at_gaps(draw, gaps:slice(i, i), f):get(1, 1)
+    t:expect(math.abs(one - wanted:get(i, 1)) <= 1e-14, "%s of row %d is %.17g, and %.17g where \z
+      it \z
+      is asked for alone", what, i - 1, wanted:get(i, 1), one)
+  end
+  return wanted
+end
+
+local function check_against(t, what, exact, mean, stderr, slack, gaps)
+  local limit = statistics.limit(6 * exact:rows())
+  for i = 1, exact:rows() do
+    local off = math.abs(exact:get(i, 1) - mean:get(1, i))
+    local list = {}
+    for j = 1, gaps:cols() do list[j] = ("%.3g"):format(gaps:get(i, j)) end
+    t:expect(off <= limit * stderr:get(1, i) + slack + 1e-12, "%s at x - y = (%s) is %.6g, and \z
+      draws give %.6g +- %.2g: %.1f standard errors", what, table.concat(list, ", "),
+      exact:get(i, 1), mean:get(1, i), stderr:get(1, i), off / (stderr:get(1, i) + 1e-300))
+  end
+end
+
+local function check_characteristic(t, draw, layout)
+  if not core.sampler_tells(draw.sampler).characteristic or draw.state then return false end
+  local some = parameters.many(draw, layout, 1024)
+  local gaps = gaps_of(t, draw.dim, unit_of_rows(parameters.rows(draw, some)))
+  local exact = check_gap_blocks(t, "the characteristic function", draw, gaps,
+    core.sampler_characteristic)
+  local turned = gaps:t()
+  -- one column is where a wrong width shows: 2^19 draws tell 2 % of it
+  local count = draw.dim == 1 and slack_of(layout) == 0 and 2048 or 64
+  local mean, stderr = over_seeds(draw, layout, count, function(one, room)
+    return (parameters.rows(one, room) * turned):map(math.cos):mean(1)
+  end)
+  check_against(t, "the characteristic function", exact, mean, stderr, slack_of(layout), gaps)
+  return true
+end
+
+local function check_collision(t, draw, layout)
+  if not core.sampler_tells(draw.sampler).collision then return false end
+  local d, some = draw.dim, core.block_get(parameters.many(draw, layout, 1024).weights)
+  local half_pitch = median(numbers_of(some, 1, 0, 2))
+  local gaps = gaps_of(t, d, function() return half_pitch end)
+  local exact = check_gap_blocks(t, "the collision probability", draw, gaps, core.sampler_collision)
+  local mean, stderr = over_seeds(draw, layout, 64, function(_, room)
+    local weights, shares = core.block_get(room.weights), core.zeros(1, gaps:rows())
+    for i = 1, gaps:rows() do
+      local together = 0
+      for k = 1, room.count do
+        local same = true
+        for j = 1, d do
+          local pitch, shift = weights:get(k, j), weights:get(k, d + j)
+          same = same and (0.3 - shift) // pitch == (0.3 - gaps:get(i, j) - shift) // pitch
+        end
+        together = together + (same and 1 or 0)
+      end
+      shares:set(1, i, together / room.count)
+    end
+    return shares
+  end)
+  check_against(t, "the collision probability", exact, mean, stderr, 0, gaps)
+  return true
+end
+
+-- ---------------------------------------------------------------- distribution function
+
+local function check_distribution(t, draw, layout)
+  if not core.sampler_tells(draw.sampler).distribution then return false end
+  local room = many(draw, layout)
+  local support, weights = core.block_get(room.support), core.block_get(room.weights)
+  for column = 1, draw.dim do
+    local values = {}
+    for i = 1, room.count do
+      if support:get(i, 1) == column - 1 then values[#values + 1] = weights:get(i, 1) end
+    end
+    local function cdf(x) return core.sampler_distribution(draw, column, x) end
+    local before = -1
+    for _, x in ipairs{ -math.huge, -1e300, -3, -1, -0.2, 0, 0.2, 1, 3, 1e300, math.huge } do
+      local here = cdf(x)
+      t:expect(here >= 0 and here <= 1 and here >= before, "the distribution function of column \z
+        %d \z
+        is %g at %g, after %g", column - 1, here, x, before)
+      before = here
+    end
+    t:expect(cdf(-math.huge) == 0 and before == 1, "the distribution function of column %d goes \z
+      from %g to %g", column - 1, cdf(-math.huge), before)
+    statistics.check_distribution(t, ("column %d"):format(column - 1), values, cdf, draw.dim)
+  end
+  return true
+end
+
+-- A test that calls f for each variant and number of columns, and is skipped where none had it.
+local function test(name, about, dims, missing, f)
+  return { name = name, about = about, seconds = 60, run = function(t)
+    local any = false
+    parameters.each(t, dims, 150, function(...) any = f(t, ...) or any end)
+    if not any then t:skip(missing) end
+  end }
+end
+
+return {
+  test("law", "draws have the law that is declared", { 1, 4 }, "it declares no law", check_law),
+  test("bias", "a bias has the law that its option asks for, and leaves the weights", { 4 },
+    "it has no option for a bias", function(t, draw, _, component)
+      return ask(component, "role", "bias") ~= nil and check_bias(t, component, draw.dim)
+    end),
+  test("independence", "parameters are independent, and so are the scalars of a feature", { 4 },
+    "its parameters depend on each other, or have no law", check_independence),
+  test("characteristic", "the characteristic function is that of the draws", { 1, 4 },
+    "it declares no characteristic function", check_characteristic),
+  test("distribution", "the distribution function is that of the thresholds", { 1, 4 },
+    "it declares no distribution function", check_distribution),
+  test("collision", "two rows share a cell as often as is declared", { 1, 4 },
+    "it declares no collision probability", check_collision),
+}

@@ -1,0 +1,135 @@
+--- Tests of samplers: the features that they make with nonlinearities of this host, and the kernel
+--- that is declared for them.
+local core = require "scullery_checker.core"
+local parameters = require "scullery_checker.parameters"
+local statistics = require "scullery_checker.statistics"
+local subject = parameters.subject
+
+local RUNS = 100
+
+local function features(sampler, phi, T, seed)
+  return require("scullery").features{ p = sampler, phi = phi, T = subject.T(sampler, T),
+    seed = seed }
+end
+
+-- Means of unbounded features of unbounded slope are far from normal but for small numbers and many
+-- parameters.
+local function is_steep(t, phi)
+  local facts = core.facts(t:instance(phi))
+  return facts.bound == math.huge and facts.lipschitz == math.huge
+end
+
+-- Rows that the pair takes; nil where it takes none of 4 columns.
+local function rows_of(t, sampler, phi)
+  local ok, X = pcall(subject.rows, function(rows)
+    features(sampler, phi, 2, 1):fit(rows):transform(rows)
+  end, t:random(8, 4) * (is_steep(t, phi) and 0.25 or 0.7))
+  return ok and X or nil
+end
+
+-- The kernel that is declared for the pair on the rows; nil where there is none.
+local function declared(sampler, phi, X)
+  local inst = require("scullery").instantiation{ p = sampler, phi = phi }
+  local ok, made = pcall(inst.kernel, inst, X, X)
+  return ok and made or nil
+end
+
+local function is_bounded(t, phi) return core.facts(t:instance(phi)).bound < math.huge end
+
+-- Structured rows have their law only nearly.
+local function slack_of(sampler)
+  return subject.layout(sampler, 4).space == "structured" and 0.03 or 1e-12
+end
+
+local function check_pair(t, sampler, phi, X, exact)
+  local size = exact:abs():max()
+  t:expect((exact - exact:t()):abs():max() <= 1e-12 * size,
+    "with nonlinearity.%s: the kernel that is declared is not symmetric", phi.name)
+  local T = is_steep(t, phi) and 4096 or 256
+  local mean, stderr = statistics.over_runs(RUNS, function(run)
+    return features(sampler, phi, T, t.seed * 1000 + run):fit(X):kernel(X, X)
+  end)
+  local worst, at = statistics.farthest(mean, stderr, exact, slack_of(sampler) * size)
+  -- the standard error comes of RUNS runs alone: its own spread widens the limit
+  local limit = 1.3 * statistics.limit(64 * 20)
+  t:expect(worst < limit, "with nonlinearity.%s: the mean product of the features of rows %d and \z
+    %d \z
+    over %d seeds is %.6g, where the kernel that is declared is %.6g: %.1f standard errors; %.1f \z
+    are \z
+    allowed", phi.name, at[1] - 1, at[2] - 1, RUNS, mean:get(at[1], at[2]),
+    exact:get(at[1], at[2]), worst, limit)
+end
+
+-- With its defaults, every nonlinearity that there is; with other options, two bounded ones.
+local function check_kernels(t, sampler, is_first)
+  if subject.layout(sampler, 4).count > 0 or not subject.takes_any_T(sampler) then return 0 end
+  local count = 0
+  for _, phi in ipairs(subject.built_in "nonlinearity") do
+    if subject.fits(sampler, phi) and (is_first or count < 2 and is_bounded(t, phi)) then
+      local X = rows_of(t, sampler, phi)
+      local exact = X and declared(sampler, phi, X)
+      if exact then
+        check_pair(t, sampler, phi, X, exact)
+        count = count + 1
+      end
+    end
+  end
+  return count
+end
+
+local function run_kernel(t)
+  local count, is_first = 0, true
+  for sampler in t:variants() do
+    if pcall(subject.layout, sampler, 4) then
+      count = count + check_kernels(t, sampler, is_first)
+    end
+    is_first = false
+  end
+  if count == 0 then t:skip("no kernel is declared for it and a nonlinearity of this host") end
+end
+
+-- ---------------------------------------------------------------- the rate
+
+-- Least squares slope of log error against log T.
+local function slope_of(t, sampler, phi, X, exact)
+  local n, sx, sy, sxx, sxy = 0, 0, 0, 0, 0
+  for _, T in ipairs{ 64, 256, 1024, 4096 } do
+    local sum = 0
+    for run = 1, 30 do
+      local made = features(sampler, phi, T, t.seed * 1000 + 500 + run):fit(X):kernel(X, X)
+      sum = sum + (made - exact):norm() ^ 2
+    end
+    local x, y = math.log(T), math.log(sum) / 2
+    n, sx, sy, sxx, sxy = n + 1, sx + x, sy + y, sxx + x * x, sxy + x * y
+  end
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx)
+end
+
+-- The error of independent features falls like T^(-1/2); what depends on each other falls faster,
+-- or stops at what is shared.
+local function run_rate(t)
+  local sampler = t.subject:variants()[1].component
+  if not (subject.is_independent(sampler) and subject.takes_any_T(sampler)) then
+    t:skip("its parameters depend on each other, or their number is fixed")
+  end
+  for _, phi in ipairs(subject.built_in "nonlinearity") do
+    local X = subject.fits(sampler, phi) and is_bounded(t, phi) and rows_of(t, sampler, phi)
+    local exact = X and declared(sampler, phi, X)
+    if exact then
+      local slope = slope_of(t, sampler, phi, X, exact)
+      t:expect(math.abs(slope + 0.5) < 0.1, "with nonlinearity.%s: the error of the kernel falls \z
+        like T^%.3f from T = 64 to 4096; T^-0.5 is right for independent parameters", phi.name,
+        slope)
+      t:note("the error of the kernel of nonlinearity.%s falls like T^%.3f", phi.name, slope)
+      return
+    end
+  end
+  t:skip("no kernel is declared for it and a bounded nonlinearity of this host")
+end
+
+return {
+  { name = "kernel", about = "features estimate the kernel that is declared", seconds = 120,
+    run = run_kernel },
+  { name = "rate", about = "the error of the kernel falls like T^(-1/2)", seconds = 60,
+    run = run_rate },
+}

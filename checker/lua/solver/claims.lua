@@ -1,0 +1,358 @@
+--- Tests of solvers: what they say of their results: converged, out of iterations, the value that
+--- they minimise, their own estimates of the risk.
+local core = require "scullery_checker.core"
+local problems = require "scullery_checker.solver.problems"
+
+-- Fits that say "converged", and those that say so of nothing.
+local function converged(t, component, case, what)
+  local fit = problems.solved(t, component, case.problem, what)
+  return fit.status == "converged" and fit or nil
+end
+
+-- ---------------------------------------------------------------- nothing near is lower
+
+local function moved(A, i, j, step)
+  local B = A:copy()
+  B:set(i, j, A:get(i, j) + step)
+  return B
+end
+
+-- value(a, b): the objective; numbers of a and b as one list of places.
+local function each_place(a, b, f)
+  for k, matrix in ipairs{ a, b } do
+    for i = 1, matrix:rows() do
+      for j = 1, matrix:cols() do f(k, i, j) end
+    end
+  end
+end
+
+-- Where value(a, b) is lowest of all that is tried, and by which step.
+local Search = {}
+Search.__index = Search
+
+function Search:try(a, b, what, ...)
+  local found = self.value(a, b)
+  if found < self.lowest then self.lowest, self.how = found, what:format(...) end
+end
+
+-- Steps of each number alone; returns the slope, by differences.
+function Search:each_number(a, b, size)
+  local intercept = b or core.zeros(0, a:cols())
+  local slope = { core.zeros(a:rows(), a:cols()), core.zeros(1, a:cols()) }
+  each_place(a, intercept, function(k, i, j)
+    local function at(step)
+      if k == 1 then return moved(a, i, j, step), b end
+      return a, moved(intercept, i, j, step)
+    end
+    for _, step in ipairs{ 0.1 * size, 0.01 * size, 1e-3 * size } do
+      for _, signed in ipairs{ step, -step } do
+        local x, y = at(signed)
+        self:try(x, y, "a step of %.3g in %s (%d, %d)", signed,
+          k == 1 and "coefficient" or "intercept", i, j)
+      end
+    end
+    local h = 1e-5 * size
+    local xl, yl = at(-h)
+    local xr, yr = at(h)
+    slope[k]:set(i, j, (self.value(xr, yr) - self.value(xl, yl)) / (2 * h))
+  end)
+  return slope
+end
+
+function Search:along(a, b, line, size, what)
+  local length = math.max(line[1]:abs():max(), line[2]:abs():max(), 1e-300)
+  for power = 0, 12 do
+    for _, sign in ipairs{ 1, -1 } do
+      local step = sign * size / length / 4 ^ power
+      self:try(a + line[1] * step, b and b + line[2] * step, what)
+    end
+  end
+end
+
+-- The lowest value that steps of single numbers, down the slope, and along random lines find, and
+-- by which step.
+local function lowest_near(t, value, a, b)
+  local size = math.max(a:abs():max(), 1e-3)
+  local search = setmetatable({ value = value, lowest = value(a, b), how = "none" }, Search)
+  search:along(a, b, search:each_number(a, b, size), size, "a step down the slope")
+  for k = 1, 6 do
+    local line = { t:random(a:rows(), a:cols(), 70 + k), t:random(1, a:cols(), 80 + k) }
+    search:along(a, b, line, size, "a step along a random line")
+  end
+  return search.lowest, search.how
+end
+
+local function optimal(t)
+  local tried
+  for one in problems.variants(t) do
+    local facts = problems.facts(one.exact)
+    for _, case in ipairs(facts.objective and one.cases or {}) do
+      local fit = converged(t, one.exact, case, case.label)
+      if fit then
+        tried = true
+        local value = problems.objective(one.exact, case.problem)
+        local b = facts.intercept and fit.intercept or nil
+        local zero = value(fit.weights * 0, b and b * 0)
+        local here = value(fit.weights, b)
+        local lowest, how = lowest_near(t, value, fit.weights, b)
+        local allowed = math.max(1e-7, 10 * (fit.tolerance or 0)) * math.abs(zero) + 1e-12
+        t:expect(here - lowest <= allowed,
+          "%s: says converged, with an objective of %.12g; %s gives %.12g (at 0 it is %.6g)",
+          case.label, here, how, lowest, zero)
+      end
+    end
+  end
+  if tried then return end
+  t:skip("it tells no objective (SCL_ABILITY_OBJECTIVE), or states no optimality")
+end
+
+-- ---------------------------------------------------------------- it has learnt something
+
+-- The mean loss of predictions, by the solver's own loss, else squares.
+local function mean_loss(component, predictions, Y)
+  local instance, sum = problems.instance(component), 0
+  for i = 1, Y:rows() do
+    local f, y = {}, {}
+    for j = 1, Y:cols() do f[j], y[j] = predictions:get(i, j), Y:get(i, j) end
+    sum = sum + core.solver_row(instance, f, y)
+  end
+  return sum / Y:rows()
+end
+local function training_loss(t, component, problem, what)
+  local fit = problems.solved(t, component, problems.with(problem, { Z = problem.X }), what)
+  return mean_loss(component, fit.predictions, problem.Y), fit
+end
+
+-- The share of rows of two classes on the wrong side.
+local function wrong_share(predictions, Y)
+  local wrong = 0
+  for i = 1, Y:rows() do
+    if (predictions:get(i, 1) > 0) ~= (Y:get(i, 1) > 0) then wrong = wrong + 1 end
+  end
+  return wrong / Y:rows()
+end
+
+-- The loss on the training rows is well below that of zeros, and most rows are on their side: the
+-- targets are those of a linear function, with noise of half its size.
+local function learns(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local problem = problems.with(case.problem, { Z = case.problem.X })
+      local fit = problems.solved(t, one.component, problem, case.label)
+      if problem.classes == 2 then
+        local wrong = wrong_share(fit.predictions, problem.Y)
+        t:expect(wrong <= 0.4, "%s: says %s, and %.3g of the training rows are on the wrong side",
+          case.label, fit.status, wrong)
+      end
+      if problem.classes == 0 or problems.facts(one.component).loss then
+        local found = mean_loss(one.component, fit.predictions, problem.Y)
+        local zero = mean_loss(one.component, problem.Y * 0, problem.Y)
+        t:expect(found < (fit.status == "converged" and 0.99 or 1) * zero,
+          "%s: says %s, and the mean loss on the training rows is %.6g; that of predictions of 0 \z
+          is %.6g", case.label, fit.status, found, zero)
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- tolerance and iterations
+
+local function tolerance(t)
+  local option = problems.option(t, "name", "tolerance")
+  if not option then t:skip("it has no option 'tolerance'") end
+  local tried
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local fit = converged(t, one.exact, case, case.label)
+      if fit then
+        tried = true
+        local loose = problems.exact(t, one.given, 1e-4)
+        local other = problems.solved(t, t.subject:make(loose), case.problem,
+          case.label .. ", tolerance 1e-4")
+        if other.status == "converged" then
+          problems.same(t, fit.predictions, other.predictions, problems.slack{ tolerance = 1e-4 },
+            "%s: says converged with tolerance %g and with 1e-4", case.label, one.given.tolerance)
+        end
+      end
+    end
+  end
+  if not tried then t:skip("it states no optimality") end
+end
+
+local function limit(t)
+  local option = problems.option(t, "name", "max_iterations")
+  if not option then t:skip("it has no option 'max_iterations'") end
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local few = t.subject:make(problems.with(one.given, { max_iterations = 1 }))
+      local fit = problems.solved(t, few, case.problem, case.label .. ", max_iterations = 1")
+      local exact = problems.solved(t, one.exact, case.problem, case.label)
+      t:expect(exact.status ~= "converged" or fit.iterations <= exact.iterations,
+        "%s, max_iterations = 1: tells %d iterations, and %d where it may have as many as it wants",
+        case.label, fit.iterations, exact.iterations)
+      if fit.status == "converged" then
+        problems.same(t, exact.predictions, fit.predictions, problems.slack(fit, exact),
+          "%s, max_iterations = 1: says converged; against %d iterations", case.label,
+          exact.iterations)
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- many values at once
+
+local function path(t)
+  local option = problems.facts(t.subject:make()).path
+  if not option then t:skip("it solves for no path of values (SCL_ABILITY_PATH)") end
+  local orders = { { 0.3, 0.01, 0.1 }, { 0.01, 0.1, 0.3 }, { 0.1 }, { 0.1, 0.1 } }
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      for _, values in ipairs(orders) do
+        local told = problems.solve(one.exact, case.problem, nil, values)
+        local what = ("%s, path of %s = %s"):format(case.label, option, table.concat(values, ", "))
+        t:expect(told.status == "ok", "%s: %s", what, told.message)
+        t:expect(not told.fault, "%s: %s", what, told.fault)
+        for k, value in ipairs(values) do
+          local alone = problems.solved(t, t.subject:make(problems.with(one.given,
+            { [option] = value })), case.problem, what)
+          problems.same(t, alone.predictions, told.fits[k].predictions,
+            problems.slack(alone, told.fits[k]), "%s: value %g, alone and on the path", what, value)
+        end
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- more regularisation
+
+local function norm(A, power)
+  local sum = 0
+  for i = 1, A:rows() do
+    for j = 1, A:cols() do sum = sum + math.abs(A:get(i, j)) ^ power end
+  end
+  return sum
+end
+
+-- Two values of the option of that role, the simpler model first, or nothing.
+local function two_values(t)
+  for role, values in pairs{ regularisation = { 0.5, 0.01 }, capacity = { 0.05, 5 } } do
+    local option = problems.option(t, "role", role)
+    if option and option.takes:find("a number", 1, true) then return option.name, values end
+  end
+end
+
+-- The simpler of two models has the smaller penalty; where that is not known, another loss.
+local function compare(t, one, case, name, values)
+  local losses, norms, status = {}, {}, nil
+  for k, value in ipairs(values) do
+    local component = t.subject:make(problems.with(one.given, { [name] = value }))
+    local loss, fit = training_loss(t, component, case.problem,
+      ("%s, %s = %g"):format(case.label, name, value))
+    local power = ({ l2 = 2, l1 = 1 })[problems.facts(component).penalty]
+    losses[k], status = loss, fit.status
+    norms[k] = fit.weights and power and norm(fit.weights, power)
+  end
+  if status ~= "converged" then return false end
+  local what = ("%s, %s = %g and %g"):format(case.label, name, values[1], values[2])
+  if norms[1] then
+    t:expect(norms[1] <= norms[2] * (1 + 1e-4),
+      "%s: the simpler model has the larger penalty, %.9g and %.9g", what, norms[1], norms[2])
+    t:expect(norms[1] ~= norms[2], "%s: the penalties are the same, %.9g: the option does nothing",
+      what, norms[1])
+  end
+  t:expect(losses[1] ~= losses[2],
+    "%s: the mean losses are the same, %.9g: the option does nothing", what, losses[1])
+  return true
+end
+
+local function simpler(t)
+  local name, values = two_values(t)
+  if not name then
+    t:skip("it has no option of numbers that regularises (SCL_ROLE_REGULARISATION)")
+  end
+  local tried = false
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do tried = compare(t, one, case, name, values) or tried end
+  end
+  if not tried then t:skip("it states no optimality") end
+end
+
+-- ---------------------------------------------------------------- estimates of the risk
+
+-- The squared error of scores f of row i of targets, and whether the class is wrong.
+local function judge(f, Y, i)
+  local square, best, is = 0, 1, 1
+  for j = 1, Y:cols() do
+    square = square + (f:get(1, j) - Y:get(i, j)) ^ 2
+    if f:get(1, j) > f:get(1, best) then best = j end
+    if Y:get(i, j) > 0 then is = j end
+  end
+  if Y:cols() == 1 then return square, (f:get(1, 1) > 0) ~= (Y:get(i, 1) > 0) end
+  return square, best ~= is
+end
+
+-- Leave-one-out by brute force: n fits, with the penalty of all rows. name: of the option that
+-- regularises the mean loss.
+local function left_out(t, given, problem, name, estimates)
+  local n = problem.X:rows()
+  local component = t.subject:make(problems.with(given, { [name] = given[name] * n / (n - 1),
+    [estimates] = "none" }))
+  local square, wrong = 0, 0
+  for i = 1, n do
+    local places = {}
+    for k = 1, n do
+      if k ~= i then places[#places + 1] = k end
+    end
+    local fit = problems.solved(t, component, problems.with(problem, {
+      X = problem.X:select(places), Y = problem.Y:select(places), Z = problem.X:select{ i } }),
+      "a row left out")
+    local error, missed = judge(fit.predictions, problem.Y, i)
+    square, wrong = square + error, wrong + (missed and 1 or 0)
+  end
+  return { loo = square / n, loo_error = wrong / n }
+end
+
+-- What the word of the option `estimates` gives on a small problem.
+local function check_estimate(t, estimates, word, classes)
+  local given = problems.with(problems.exact(t, {}), { [estimates] = word })
+  local problem = problems.make(t, { n = 25, d = 4, classes = classes })
+  local what = ("25 rows, %d classes, %s = \"%s\""):format(classes, estimates, word)
+  local told = problems.solve(t.subject:make(given), problem)
+  if told.status ~= "ok" then
+    t:expect(problems.refused(told), "%s: %s", what, told.message)
+    return
+  end
+  local score = told.fits[1].score
+  if word == "none" then
+    t:expect(not score, "%s: tells a score of %s", what, score)
+    return
+  end
+  t:expect(score, "%s: tells no score (scl_solution.score)", what)
+  t:expect(score >= 0 and score < math.huge, "%s: tells a score of %g", what, score)
+  local regularisation = problems.option(t, "role", "regularisation")
+  if not regularisation or not given[regularisation.name] then return end
+  local want = left_out(t, given, problem, regularisation.name, estimates)[word]
+  t:expect(not want or math.abs(score - want) <= 1e-6 * math.max(want, 1e-3),
+    "%s: tells %.9g; 25 fits without a row each give %.9g", what, score, want)
+end
+
+local function estimate(t)
+  local option = problems.option(t, "role", "estimate")
+  if not option then t:skip("it estimates no risk of its own (SCL_ROLE_ESTIMATE)") end
+  for _, word in ipairs(option.words) do
+    for _, classes in ipairs{ 0, 2, 3 } do check_estimate(t, option.name, word, classes) end
+  end
+end
+
+return {
+  { name = "optimal", about = "where it says converged, no step lowers its objective",
+    run = optimal, seconds = 60 },
+  { name = "learns", about = "the loss on the training rows is below that of zeros", run = learns },
+  { name = "tolerance", about = "a smaller tolerance changes no more than it should",
+    run = tolerance },
+  { name = "limit", about = "after one iteration it says so, or is right all the same",
+    run = limit },
+  { name = "path", about = "a path gives what one solve for each value gives", run = path },
+  { name = "simpler", about = "more regularisation gives a smaller penalty", run = simpler },
+  { name = "estimate", about = "leave-one-out is what leaving out each row gives", run = estimate },
+}

@@ -1,0 +1,199 @@
+--- Tests of solvers: the same problem in another form has the same solution.
+local core = require "scullery_checker.core"
+local problems = require "scullery_checker.solver.problems"
+
+-- The predictions of a problem in other forms are those of its first form. forms: lists of
+-- { label, changes }.
+local function same_in_all_forms(t, component, case, forms, share)
+  local want
+  for _, form in ipairs(forms) do
+    local what = case.label .. ", " .. form[1]
+    local fit = problems.solved(t, component, problems.with(case.problem, form[2] or {}), what)
+    want = want or fit
+    problems.same(t, want.predictions, fit.predictions, share, "%s, and %s", forms[1][1], what)
+  end
+end
+
+-- ---------------------------------------------------------------- blocks and threads
+
+local function blocks(t)
+  local forms = { { "all rows in one block" }, { "blocks of 17 rows", 17 },
+    { "blocks of one row", 1 } }
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local list = {}
+      for _, memory in ipairs{ 1.5e9, 0 } do
+        for _, form in ipairs(forms) do
+          list[#list + 1] = { form[1] .. (memory == 0 and ", none kept" or ""),
+            { block = form[2] or 120, allowance = memory } }
+        end
+      end
+      same_in_all_forms(t, one.exact, case, list, 1e-8)
+    end
+  end
+end
+
+local function threads(t)
+  local before = core.threads()
+  local ok, message = pcall(function()
+    for one in problems.variants(t) do
+      for _, case in ipairs(one.cases) do
+        local problem = problems.make(t, { n = 1000, d = 20, classes = case.problem.classes,
+          T = case.problem.T })
+        local want
+        for _, count in ipairs{ 1, 4, 3, 4 } do
+          core.threads(count)
+          local fit = problems.solved(t, one.component, problem, case.label)
+          want = want or fit
+          problems.same(t, want.predictions, fit.predictions, 1e-8, "%s, 1000 rows, 20 columns: 1 \z
+            and %d threads", case.label, count)
+          if problems.apart(want.predictions, fit.predictions) > 0 then
+            t:warn("%s: 1 and %d threads give different last digits", case.label, count)
+          end
+        end
+      end
+    end
+  end)
+  core.threads(before)
+  if not ok then error(message, 0) end
+end
+
+local function again(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      same_in_all_forms(t, one.component, case, { { "once" }, { "once more" },
+        { "a third time" } }, 0)
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- float32
+
+-- The numbers of a matrix as float32 holds them, in float64.
+local function rounded(A) return A:astype("float32"):astype("float64") end
+
+local function float32(t)
+  for one in problems.variants(t) do
+    local component = t.subject:make(problems.exact(t, one.given, 1e-6, 500))
+    for _, case in ipairs(one.cases) do
+      local problem = problems.with(case.problem, { X = rounded(case.problem.X),
+        Z = rounded(case.problem.Z) })
+      local wide = problems.solved(t, component, problem, case.label)
+      local narrow = problems.solved(t, component, problems.with(problem, { dtype = "float32" }),
+        case.label .. " in float32")
+      problems.same(t, wide.predictions, narrow.predictions,
+        math.max(1e-3, problems.slack(wide, narrow)), "%s, in float64 and float32", case.label)
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- what is penalised
+
+-- An orthogonal matrix: products of reflections along random vectors.
+local function orthogonal(t, d)
+  local Q = core.eye(d)
+  for k = 1, 3 do
+    local v = t:random(d, 1, 60 + k)
+    Q = Q - (Q * v) * v:t() * (2 / (v:t() * v):get(1, 1))
+  end
+  return Q
+end
+
+local function reversed(d)
+  local P = core.zeros(d, d)
+  for i = 1, d do P:set(i, d + 1 - i, i % 2 == 0 and -1 or 1) end
+  return P
+end
+
+-- A penalty on ||a|| does not change where the axes turn; on single coefficients, not where they
+-- change places and signs.
+local function penalty(t)
+  local tried
+  for one in problems.variants(t) do
+    local facts = problems.facts(one.exact)
+    t:expect(facts.penalty, "its penalty is number %d, which is none", facts.penalty_number)
+    for _, case in ipairs(one.cases) do
+      local d = case.problem.X:cols()
+      local turns = { l2 = orthogonal(t, d), l1 = reversed(d), box = reversed(d) }
+      local fit = problems.solved(t, one.exact, case.problem, case.label)
+      local turn = turns[facts.penalty]
+      if turn and not case.problem.T and fit.status == "converged" and not facts.models then
+        tried = true
+        local what = facts.penalty == "l2" and "rows turned by an orthogonal matrix"
+          or "columns in another order, some with the other sign"
+        local turned = problems.solved(t, one.exact, problems.with(case.problem, {
+          X = case.problem.X * turn, Z = case.problem.Z * turn }), case.label .. ", " .. what)
+        problems.same(t, fit.predictions, turned.predictions, problems.slack(fit, turned),
+          "%s, penalty %s: %s", case.label, facts.penalty, what)
+      end
+    end
+  end
+  if tried then return end
+  t:skip("it tells no penalty on coefficients of rows, or states no optimality")
+end
+
+-- ---------------------------------------------------------------- a point to start from
+
+local function start(t)
+  local tried
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local cold = problems.solved(t, one.exact, case.problem, case.label)
+      if cold.status == "converged" and cold.weights then
+        tried = true
+        local what = case.label .. ", from a random point (scl_problem.warm)"
+        local warm = problems.solved(t, one.exact, case.problem, what, { start = t:random(
+          cold.weights:rows(), cold.weights:cols(), 61) })
+        if warm.status == "converged" then
+          problems.same(t, cold.predictions, warm.predictions, problems.slack(cold, warm),
+            "%s, and from 0", what)
+        end
+      end
+    end
+  end
+  if not tried then t:skip("it makes models, or states no optimality") end
+end
+
+-- ---------------------------------------------------------------- sparse rows
+
+-- One-hot features, as a map gives them, and the same as rows.
+local function one_hot(t, problem)
+  local sc = require "scullery"
+  local features = sc.features{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 4,
+    seed = t.seed }
+  local fitted = sc.pipeline{ features }:fit(problem.X)
+  return fitted:transform(problem.X), fitted:transform(problem.Z), features
+end
+
+local function sparse(t)
+  if not problems.facts(t.subject:make()).sparse then
+    t:skip("it does not read sparse rows (SCL_ABILITY_SPARSE_ROWS)")
+  end
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      if not case.problem.T then
+        local X, Z, features = one_hot(t, case.problem)
+        local dense = problems.solved(t, one.exact, problems.with(case.problem, { X = X, Z = Z }),
+          case.label .. ", one-hot rows with their zeros")
+        local thin = problems.solved(t, one.exact, problems.with(case.problem,
+          { cells = features }), case.label .. ", sparse one-hot rows")
+        problems.same(t, dense.predictions, thin.predictions, problems.slack(dense, thin),
+          "%s, one-hot rows, sparse and with their zeros", case.label)
+      end
+    end
+  end
+end
+
+return {
+  { name = "blocks", about = "blocks of 1, 17 and all rows, kept or not: the same predictions",
+    run = blocks, seconds = 60 },
+  { name = "any-threads", about = "1 and many threads give the same predictions", run = threads,
+    seconds = 60 },
+  { name = "same-bits", about = "one problem three times gives the same bits", run = again },
+  { name = "float32", about = "float32 rows give nearly the predictions of float64",
+    run = float32 },
+  { name = "penalty", about = "what it says is penalised is: turned rows give the same predictions",
+    run = penalty },
+  { name = "start", about = "another point to start from ends at the same solution", run = start },
+  { name = "sparse", about = "sparse rows are the same rows without their zeros", run = sparse },
+}

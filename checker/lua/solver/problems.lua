@@ -1,0 +1,239 @@
+--- Small problems for solvers, and what solvers make of them: a problem is a table { X, Y =
+--- matrices, classes = 0 | 2 | 3 ..., weights = n x 1, Z = rows to predict, T = features of a map
+--- with a kernel K (absent: the rows are the features), dtype, block, allowance, cells = features
+--- of sc.features with cells of a grid }.
+local core = require "scullery_checker.core"
+local options = require "scullery.options"
+local ask = require("scullery.objects").ask
+
+local problems = {}
+
+local function instance(component) return ask(component, "instance") end
+problems.instance = instance
+
+-- ---------------------------------------------------------------- made
+
+-- Labels +-1 of the largest column of the scores: one column for two classes.
+local function labels(scores, classes)
+  local Y = core.zeros(scores:rows(), classes == 2 and 1 or classes)
+  for i = 1, scores:rows() do
+    local best = 1
+    for j = 2, classes do
+      if scores:get(i, j) > scores:get(i, best) then best = j end
+    end
+    for j = 1, Y:cols() do Y:set(i, j, best == j and 1 or -1) end
+  end
+  return Y
+end
+
+--- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, T = }): standard normal rows;
+--- targets that are linear in them, plus 1 and noise of half their size; of a classification the
+--- largest of such scores.
+function problems.make(t, given)
+  local n, d, classes = given.n or 60, given.d or 5, given.classes or 0
+  local columns = classes > 0 and classes or given.targets or 1
+  local X, Z = t:random(n, d, 1), t:random(25, d, 2)
+  local scores = X * t:random(d, columns, 3) / math.sqrt(d) + t:random(n, columns, 4) * 0.5
+  local Y = classes > 0 and labels(scores, classes) or scores + 1
+  return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed }
+end
+
+--- problems.with(problem, changes): a copy with other fields.
+function problems.with(problem, changes)
+  local copy = {}
+  for key, value in pairs(problem) do copy[key] = value end
+  for key, value in pairs(changes) do copy[key] = value end
+  return copy
+end
+
+-- ---------------------------------------------------------------- solved
+
+-- sign(<w, x> + b) under a Gaussian K: T features with a Gram matrix of their own.
+local function map_of(problem)
+  if problem.cells then return (ask(problem.cells, "map", core.source(problem.X), {})) end
+  if not problem.T then return nil end
+  local sc = require "scullery"
+  return core.map{ sampler = instance(sc.sampler.gaussian()), kernel = instance(sc.kernel.gaussian{
+    width = 1 }), phi = instance(sc.nonlinearity.sign()), dim = problem.X:cols(), T = problem.T,
+    seed = problem.seed, dtype = problem.dtype or "float64", samples = 1000 }
+end
+
+local function training_of(problem, map)
+  return core.training(core.source(problem.X, problem.Y), {}, map, { classes = problem.classes,
+    dtype = problem.dtype, block = problem.block, weights = problem.weights, quiet = true,
+    allowance = problem.allowance })
+end
+
+local function predict(problem, map, fit)
+  local source = core.source(problem.Z)
+  if fit.model then return core.model_decisions(source, {}, map, fit.model, problem.dtype) end
+  return core.decisions(source, {}, map, fit.weights, fit.intercept)
+end
+
+--- problems.solve(component, problem[, watch[, values]]): what core.watched_solve tells, and of
+--- each fit its predictions of problem.Z.
+function problems.solve(component, problem, watch, values)
+  local map = map_of(problem)
+  local training <close> = training_of(problem, map)
+  local told = core.watched_solve(training, instance(component), values, watch or {})
+  for _, fit in ipairs(told.fits or {}) do
+    local ok, made = pcall(predict, problem, map, fit)
+    if not ok then
+      if not tostring(made):find("is not finite", 1, true) then error(made, 0) end
+      told.status, told.message, told.fits = "numeric", options.plain(tostring(made)), nil
+      break
+    end
+    fit.predictions = made
+  end
+  return told
+end
+
+--- problems.predict(problem, fit): the predictions of problem.Z.
+function problems.predict(problem, fit) return predict(problem, map_of(problem), fit) end
+
+--- problems.objective(component, problem): a function (weights, intercept or nil) of what the
+--- solver minimises.
+function problems.objective(component, problem)
+  local training = training_of(problem, map_of(problem))
+  return function(weights, intercept)
+    return core.objective(training, instance(component), weights, intercept)
+  end
+end
+
+--- problems.facts(component): what core.solver_facts tells of it.
+function problems.facts(component) return core.solver_facts(instance(component)) end
+
+-- ---------------------------------------------------------------- what a solver takes
+
+-- The status of a refusal that says: not for such problems.
+local refusals = { unsupported = true, ["bad option"] = true, ["bad data"] = true }
+
+--- problems.refused(told): whether a problem was refused with a sentence of the solver's.
+function problems.refused(told) return refusals[told.status] == true end
+
+local tasks = { { label = "regression", classes = 0 }, { label = "2 classes", classes = 2 } }
+
+--- problems.cases(t, component): the first small problems, one a task, that the solver takes, a
+--- list of { label, problem, told }: on rows, or on features with a K where it refuses these. It
+--- takes at least one of them.
+function problems.cases(t, component)
+  local list, refusal = {}, nil
+  for _, task in ipairs(tasks) do
+    for _, T in ipairs{ false, 24 } do
+      local problem = problems.make(t, { n = 120, classes = task.classes, T = T or nil })
+      local told = problems.solve(component, problem)
+      if told.status == "ok" then
+        list[#list + 1] = { label = task.label .. (T and " on features with a K" or ""),
+          problem = problem, told = told }
+        break
+      end
+      if not problems.refused(told) then
+        t:fail("%s, 120 rows, 5 columns: %s", task.label, told.message)
+      end
+      refusal = told.message
+    end
+  end
+  t:expect(#list > 0, "it takes neither a regression nor a classification: %s", refusal)
+  return list
+end
+
+-- ---------------------------------------------------------------- settings
+
+local function option_of(t, key, value)
+  for _, option in ipairs(t.subject.info.options) do
+    if option[key] == value then return option end
+  end
+end
+problems.option = option_of
+
+-- The component with the first of these values that it takes.
+local function set_first(t, given, name, values)
+  for _, value in ipairs(values) do
+    local tried = problems.with(given, { [name] = value })
+    if pcall(t.subject.make, t.subject, tried) then return tried end
+  end
+  return given
+end
+
+--- problems.exact(t, given[, tolerance, iterations]): options on top of these with which solutions
+--- are determined and found: a small tolerance, many iterations, regularisation of 0.1 where that
+--- is a number.
+function problems.exact(t, given, tolerance, iterations)
+  if option_of(t, "name", "tolerance") then
+    given = set_first(t, given, "tolerance", { tolerance or 1e-9, 1e-7, 1e-5 })
+  end
+  if option_of(t, "name", "max_iterations") then
+    given = set_first(t, given, "max_iterations", { iterations or 10000, 1000, 100 })
+  end
+  local regularisation = option_of(t, "role", "regularisation")
+  if regularisation and regularisation.takes:find("a number", 1, true) then
+    given = set_first(t, given, regularisation.name, { 0.1 })
+  end
+  return given
+end
+
+--- problems.variants(t): an iterator over { component, exact, hasty = components, given, cases,
+--- is_default }: the solver with its defaults, then with the words of its options. Sentences begin
+--- with its label. exact: as problems.exact sets it, by `given`; hasty: with at most 100
+--- iterations.
+function problems.variants(t)
+  local list, i = t.subject:variants(), 0
+  return function()
+    i = i + 1
+    local one = list[i]
+    t.label = one and #list > 1 and one.label or nil
+    if not one then return nil end
+    local given = problems.exact(t, one.given)
+    local few = option_of(t, "name", "max_iterations")
+      and set_first(t, one.given, "max_iterations", { 100 }) or one.given
+    return { component = one.component, given = given, exact = t.subject:make(given),
+      hasty = t.subject:make(few), is_default = i == 1, cases = problems.cases(t, one.component) }
+  end
+end
+
+--- problems.solved(t, component, problem, what): its fit of a problem that it must take.
+function problems.solved(t, component, problem, what, watch)
+  local told = problems.solve(component, problem, watch)
+  t:expect(told.status == "ok", "%s: %s", what, told.message)
+  t:expect(not told.fault, "%s: %s", what, told.fault)
+  return told.fits[1], told
+end
+
+-- ---------------------------------------------------------------- compared
+
+--- problems.slack(fit, ...): how far predictions of two such fits of one problem may lie apart, as
+--- a share of the largest: the square root of their tolerances, where they converged to one.
+function problems.slack(...)
+  local slack = 1e-7
+  for _, fit in ipairs{ ... } do
+    if fit.tolerance then slack = math.max(slack, 30 * math.sqrt(fit.tolerance)) end
+  end
+  return math.min(slack, 0.1)
+end
+
+--- problems.apart(A, B): the largest difference of two matrices as a share of the largest number,
+--- and a text of its place.
+function problems.apart(A, B)
+  local largest, apart, text = 0, -1, ""
+  for i = 1, A:rows() do
+    for j = 1, A:cols() do
+      local a, b = A:get(i, j), B:get(i, j)
+      largest = math.max(largest, math.abs(a), math.abs(b))
+      local gap = math.abs(a - b)
+      if gap > apart or gap ~= gap then
+        apart, text = gap, ("row %d, column %d: %.12g and %.12g"):format(i, j, a, b)
+      end
+    end
+  end
+  return apart == 0 and 0 or apart / largest, text
+end
+
+--- problems.same(t, A, B, share, format, ...): fail where predictions A and B lie further apart
+--- than this share of the largest.
+function problems.same(t, A, B, share, format, ...)
+  local apart, text = problems.apart(A, B)
+  t:expect(apart <= share, "%s: the predictions differ by %.3g of the largest, where %.3g is \z
+    allowed (%s)", format:format(...), apart, share, text)
+end
+
+return problems

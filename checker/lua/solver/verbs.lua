@@ -1,0 +1,154 @@
+--- Tests of solvers: what they do with the verbs of a problem, when these fail, when memory runs
+--- out and when the user cancels.
+local core = require "scullery_checker.core"
+local problems = require "scullery_checker.solver.problems"
+
+-- Calls 1 .. all, or `most` of them, the first and the last among them.
+local function some(all, most)
+  local list = {}
+  for k = 1, math.min(all, most) do
+    list[k] = all <= most and k or 1 + (k - 1) * (all - 1) // (most - 1)
+  end
+  return list
+end
+
+local function held()
+  collectgarbage()
+  collectgarbage()
+  return (core.memory())
+end
+
+-- ---------------------------------------------------------------- verbs that fail
+
+local function fails(t, component, case, watch, what)
+  local told = problems.solve(component, case.problem, watch)
+  t:expect(not told.fault, "%s: %s", what, told.fault)
+  if not told.failed then return end
+  t:expect(told.status ~= "ok",
+    "%s failed with status \"%s\", and the solver returned SCL_STATUS_OK", what, watch.status)
+  t:expect(told.status == watch.status,
+    "%s failed with status \"%s\", and the solver returned \"%s\": %s", what, watch.status,
+    told.status, told.message)
+  t:expect(told.message:find("the checker let", 1, true),
+    "%s failed, and the solver put a sentence of its own in the place of its error: %s", what,
+    told.message)
+end
+
+-- Each verb call of a solve, failing with this status. A solver may ask something else where one is
+-- not supported, but these it passes on.
+local function failing(t, statuses, verb)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local plain = problems.solve(one.component, case.problem)
+      local all = verb and plain.calls[verb] or plain.all
+      local before
+      for _, at in ipairs(some(all, one.is_default and 30 or 6)) do
+        for _, status in ipairs(statuses) do
+          fails(t, one.component, case, { fail_at = at, verb = verb, status = status },
+            ("%s: call %d of %s"):format(case.label, at, verb and "problem." .. verb or "a verb"))
+          before = before or held()
+        end
+      end
+      local grown = before and held() - before or 0
+      t:expect(grown <= 0, "%s: %d bytes are lost where verbs of the problem fail", case.label,
+        grown)
+    end
+  end
+end
+
+local function failures(t) failing(t, { "no memory", "io" }) end
+
+local function cancel(t)
+  local told, passes = 0, 0
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local calls = case.told.calls
+      told = told + calls.progress
+      passes = math.max(passes, case.told.all - calls.progress - calls.responses - calls.gram)
+    end
+  end
+  failing(t, { "cancelled" })
+  failing(t, { "cancelled" }, "progress")
+  if told == 0 and passes >= 10 then
+    t:warn("it asks %d verbs and never calls problem.progress, so that nobody sees how far it is",
+      passes)
+  end
+end
+
+-- ---------------------------------------------------------------- memory
+
+-- A solve where allocation number k + 1 fails; whether that one was reached.
+local function starved(t, component, problem, k, what)
+  core.fail_allocation_after(k)
+  local ok, told = pcall(problems.solve, component, problem)
+  core.fail_allocation_after(-1)
+  if not ok then
+    t:expect(tostring(told):find("memory", 1, true), "%s: %s", what, tostring(told))
+    return true
+  end
+  if told.status == "ok" then return false end
+  t:expect(told.status == "no memory", "%s: ends with status \"%s\": %s", what, told.status,
+    told.message)
+  return true
+end
+
+local function memory(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.is_default and one.cases or {}) do
+      local before
+      local k, quiet = 0, 0
+      while k < 1500 and quiet < 8 do -- one that is not needed may fail and nothing follows
+        local what = ("%s, with allocation %d failing"):format(case.label, k + 1)
+        quiet = starved(t, one.component, case.problem, k, what) and 0 or quiet + 1
+        before = before or held()
+        k = k < 60 and k + 1 or k + 1 + k // 20
+      end
+      local grown = held() - before
+      t:expect(grown <= 0, "%s: %d bytes are lost where memory is short", case.label, grown)
+    end
+  end
+end
+
+local function leaks(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local before
+      for k = 1, 6 do
+        problems.solved(t, one.component, case.problem, case.label)
+        if k == 2 then before = held() end
+      end
+      local grown = held() - before
+      t:expect(grown <= 0, "%s: 4 solves more hold %d bytes more", case.label, grown)
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- rows are not the solver's
+
+local function untouched(t)
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      local problem = problems.with(case.problem, { weights = core.zeros(120, 1) + 1 })
+      local X, Y, w = problem.X:copy(), problem.Y:copy(), problem.weights:copy()
+      local told = problems.solve(one.component, problem)
+      t:expect(not told.fault, "%s: %s", case.label, told.fault)
+      for name, pair in pairs{ rows = { X, problem.X }, targets = { Y, problem.Y },
+        ["row weights"] = { w, problem.weights } } do
+        local apart, place = problems.apart(pair[1], pair[2])
+        t:expect(apart == 0, "%s: the %s are not as they were (%s)", case.label, name, place)
+      end
+      problems.solve(one.component, problems.with(problem, { allowance = 0, block = 17 }))
+    end
+  end
+end
+
+return {
+  { name = "rows", about = "rows, targets and weights stay as they are; no verbs inside visits",
+    run = untouched },
+  { name = "failures", about = "the error of a verb that fails is passed on, and nothing lost",
+    run = failures, seconds = 60 },
+  { name = "cancelled", about = "it ends when the user cancels", run = cancel, seconds = 60 },
+  { name = "short-memory", about = "short memory ends it with a sentence, and nothing is lost",
+    run = memory, seconds = 60 },
+  { name = "no-growth", about = "solving again and again takes no more memory", run = leaks },
+}

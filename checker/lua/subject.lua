@@ -1,0 +1,243 @@
+--- What is checked: a component of a file or of the registry, with its defaults and with other
+--- options, and the components that go with it.
+local choices = require "scullery_checker.choices"
+local core = require "scullery_checker.core"
+local ask = require("scullery.objects").ask
+
+local subject = {}
+
+local Subject = {}
+Subject.__index = function(_, name) return Subject[name] or subject[name] end
+
+--- subject.new(info, path): a component, of which info says at least kind and name; where it
+--- comes from a file, its path.
+function subject.new(info, path)
+  return setmetatable({ kind = info.kind, name = info.name, info = info, path = path,
+    title = info.kind .. "." .. info.name }, Subject)
+end
+
+--- subject.is_file(target): whether it is a path, not a name.
+function subject.is_file(target)
+  return (target:find("/", 1, true) or target:find("%.so$")) ~= nil
+end
+
+--- subject.list(target): the components of FILE.so, or the one of that name.
+function subject.list(target)
+  if not subject.is_file(target) then
+    return { subject.new(require("scullery.plugin").info(target)) }
+  end
+  local list = {}
+  for i, info in ipairs(core.plugin_load(target)) do list[i] = subject.new(info, target) end
+  return list
+end
+
+--- subject.find(target, title): that one of them ("nonlinearity.relu").
+function subject.find(target, title)
+  for _, one in ipairs(subject.list(target)) do
+    if one.title == title then return one end
+  end
+  error(("%s has no component %s"):format(target, title), 0)
+end
+
+-- ---------------------------------------------------------------- variants
+
+-- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
+-- first of these options that a sampler declares is set.
+local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3 }
+
+local function text_of(given)
+  local parts = {}
+  for key, value in pairs(given) do
+    parts[#parts + 1] = key .. " = " .. require("scullery.options").show(value)
+  end
+  table.sort(parts)
+  return #parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "defaults"
+end
+
+--- subject:options(): what is set in every variant: narrow weights of a sampler.
+function Subject:options()
+  if self.kind ~= "sampler" then return {} end
+  for _, option in ipairs(self.info.options) do
+    if narrow[option.name] and option.takes:find("number") then
+      return { [option.name] = narrow[option.name] }
+    end
+  end
+  return {}
+end
+
+--- subject:make(given): the component with these options.
+function Subject:make(given) return require("scullery")[self.kind][self.name](given) end
+
+-- The component with these options beside subject:options(), or where the two do not go together
+-- with these alone.
+local function try(self, asked)
+  local full = self:options()
+  for key, value in pairs(asked) do full[key] = value end
+  for _, given in ipairs{ full, asked } do
+    local ok, made = pcall(self.make, self, given)
+    if ok then return made, given end
+  end
+end
+
+-- Tables of random numbers for its options: none for solvers, whose numbers are how long and how
+-- exactly they work; none without a seed. What waits for a law is left to the test "bind".
+local function numbers(self)
+  if self.kind == "solver" or not self.seed then return {} end
+  return choices.numbers(self.kind, self.info, self.seed, function(asked)
+    local made = try(self, asked)
+    return made and not subject.offers(made, "scullery.bind/1")
+      and pcall(subject.use, made, 1, 40)
+  end)
+end
+
+--- subject:variants(): a list of { component, label, given, asked }: with its defaults first (of a
+--- sampler: with narrow weights), then with each word of its options, then with random numbers
+--- drawn from subject.seed if it has one, then with each table of options in the list subject.more;
+--- those that it refuses are left out. asked: what is beyond subject:options().
+function Subject:variants()
+  if self.known_variants then return self.known_variants end
+  local list = { { component = self:make(self:options()), label = "defaults",
+    given = self:options(), asked = {} } }
+  local tried = choices.words(self.info)
+  for _, more in ipairs{ numbers(self), self.more or {} } do
+    table.move(more, 1, #more, #tried + 1, tried)
+  end
+  local seen = {}
+  for _, asked in ipairs(tried) do
+    local made, given = try(self, asked)
+    local label = text_of(asked)
+    if made and not seen[label] then
+      seen[label] = true
+      list[#list + 1] = { component = made, label = label, given = given, asked = asked }
+    end
+  end
+  self.known_variants = list
+  return list
+end
+
+-- ---------------------------------------------------------------- what components say
+
+local function instance(component) return ask(component, "instance") end
+
+--- subject.layout(sampler, d), subject.shape(phi): as core.layout and core.shape give them.
+function subject.layout(sampler, d) return core.layout(instance(sampler), d) end
+function subject.shape(phi) return core.shape(instance(phi)) end
+
+--- subject.offers(component, id): whether it has the ability.
+function subject.offers(component, id)
+  for _, one in ipairs(core.abilities(instance(component))) do
+    if one == id then return true end
+  end
+  return false
+end
+
+local function takes_tag(tags, tag)
+  return ("|" .. (tags or "none") .. "|"):find("|" .. (tag or "none") .. "|", 1, true) ~= nil
+end
+
+--- subject.fits(sampler, phi): whether a nonlinearity goes with a sampler, by what both declare.
+function subject.fits(sampler, phi)
+  local layout, shape = subject.layout(sampler, 4), subject.shape(phi)
+  return shape.spaces[layout.space] and (layout.space == "grid") == shape.one_hot
+    and takes_tag(shape.tags, layout.tag)
+    and not (layout.space == "threshold" and shape.fan_in > 1) or false
+end
+
+--- subject.draws_rows(sampler): whether it draws rows w_t at which a kernel k(w_t, x) is taken as
+--- phi. Structured ones without a tag stand for rows.
+function subject.draws_rows(sampler)
+  local layout = subject.layout(sampler, 4)
+  return (layout.space == "dense" or layout.space == "structured") and not layout.has_bias
+    and (layout.tag == nil or layout.tag == "landmarks")
+end
+
+--- subject.is_independent(sampler): whether parameters are independent of each other.
+function subject.is_independent(sampler)
+  local layout = subject.layout(sampler, 4)
+  return layout.block == 1 and not layout.dependent
+    and not subject.offers(sampler, "scullery.pool/1")
+end
+
+--- subject.takes_any_T(sampler): whether any T may be asked for, whatever the rows.
+function subject.takes_any_T(sampler)
+  return subject.layout(sampler, 4).count == 0 and not core.learns(instance(sampler))
+end
+
+--- subject.T(sampler, T): T to ask for: left out where the sampler says it.
+function subject.T(sampler, T)
+  return subject.layout(sampler, 4).count == 0 and T or nil
+end
+
+--- subject.built_in(kind): the built-in components of a kind, with their defaults: a list.
+function subject.built_in(kind)
+  local list = {}
+  for _, entry in ipairs(core.plugin_list()) do
+    if entry.kind == kind then
+      local ok, made = pcall(require("scullery")[kind][entry.name], {})
+      if ok then list[#list + 1] = made end
+    end
+  end
+  return list
+end
+
+--- subject.partner(component): something that a sampler or a nonlinearity goes with.
+function subject.partner(component)
+  local is_sampler = component.kind == "sampler"
+  for _, other in ipairs(subject.built_in(is_sampler and "nonlinearity" or "sampler")) do
+    if subject.fits(is_sampler and component or other, is_sampler and other or component) then
+      return other
+    end
+  end
+  return is_sampler and require("scullery").kernel.gaussian() or nil
+end
+
+local function use_features(sampler, phi, X, seed)
+  local T = subject.T(sampler, 6)
+  local made
+  subject.rows(function(rows)
+    made = require("scullery").features{ p = sampler, phi = phi, T = T, seed = seed }:fit(rows)
+      :transform(rows)
+  end, X)
+  return made
+end
+
+local function use_solver(solver, X, seed)
+  local sc = require "scullery"
+  local y = {}
+  for i = 1, X:rows() do y[i] = X:get(i, 1) > 0 and 1 or -1 end
+  local ds = sc.dataset{ X = X, y = y, task = "classification" }
+  local map = sc.instantiation{ p = sc.sampler.gaussian(), K = sc.kernel.gaussian{ width = 1 },
+    phi = sc.nonlinearity.sign() }
+  return sc.pipeline{ map:features{ T = 6, seed = seed }, solver }:fit(ds):decision(X)
+end
+
+local function use_kernel(kernel, X)
+  local made
+  subject.rows(function(rows) made = kernel:gram(rows, rows) end, X)
+  return made
+end
+
+--- subject.use(component, seed[, rows = 300]): the component in a small run as users have it, on
+--- random rows: the features, the Gram matrix or the scores that come of it.
+function subject.use(component, seed, rows)
+  local X = core.randn{ rows or 300, 4, seed = seed }
+  if component.kind == "sampler" then
+    return use_features(component, subject.partner(component), X, seed)
+  elseif component.kind == "nonlinearity" then
+    return use_features(subject.partner(component), component, X, seed)
+  elseif component.kind == "kernel" then
+    return use_kernel(component, X)
+  end
+  return use_solver(component, X, seed)
+end
+
+--- subject.rows(f, X): X, or |X| where a part refuses numbers below 0 when f(X) is tried.
+function subject.rows(f, X)
+  local ok, message = pcall(f, X)
+  if ok then return X end
+  if not tostring(message):find("takes numbers", 1, true) then error(message, 0) end
+  f(X:abs())
+  return X:abs()
+end
+
+return subject

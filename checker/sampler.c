@@ -1,0 +1,245 @@
+/* scullery.checker: slots of samplers, on blocks in guarded memory, for checks of plugins. A draw is a
+ * table { sampler =, dim =, total =, seed = 0, stream = 0, plane = 0, planes = 1, state = matrix that
+ * the sampler learnt, or nil }; parameters are tables as scl_lua_check_parameters says. */
+#include "base/random.h"
+#include "checker/checker.h"
+#include "checker/parameters.h"
+#include "map/parameters.h"
+#include <string.h>
+
+/* ------------------------------------------------------------ tables */
+
+size_t scl_lua_size_field(lua_State *L, int place, const char *key, size_t absent) {
+  lua_getfield(L, place, key);
+  const size_t value =
+      lua_isnil(L, -1) ? absent : scl_lua_check_size(L, -1, 0, (size_t)1 << 52, key);
+  lua_pop(L, 1);
+  return value;
+}
+
+static scl_space check_space(lua_State *L, int place) {
+  scl_space space = 0;
+  lua_getfield(L, place, "space");
+  const char *name = luaL_checkstring(L, -1);
+  while (scl_space_name(space) != NULL && strcmp(scl_space_name(space), name) != 0)
+    space++;
+  lua_pop(L, 1);
+  return space;
+}
+
+scl_parameters scl_lua_check_parameters(lua_State *L, int place) {
+  scl_parameters p = {.head = SCL_HEAD(scl_parameters)};
+  luaL_checktype(L, place, LUA_TTABLE);
+  p.space = check_space(L, place);
+  p.dim = scl_lua_size_field(L, place, "dim", 0);
+  p.first = scl_lua_size_field(L, place, "first", 0);
+  p.count = scl_lua_size_field(L, place, "count", 0);
+  lua_getfield(L, place, "weights");
+  const scl_block weights = scl_lua_check_block(L, lua_gettop(L));
+  p.reals = weights.cols;
+  p.weights = weights.data;
+  p.stride = weights.row_stride;
+  lua_getfield(L, place, "bias");
+  p.bias = scl_lua_opt_guarded(L, lua_gettop(L), SCL_DTYPE_FLOAT64, p.count);
+  lua_getfield(L, place, "support");
+  if (!lua_isnil(L, -1)) {
+    const scl_block support = scl_lua_check_block(L, lua_gettop(L));
+    p.integers = support.cols;
+    p.support = support.data;
+    p.support_stride = support.row_stride;
+    if (support.rows != p.count || support.dtype != SCL_DTYPE_INT32)
+      luaL_error(L, "support is no int32 block of %I rows", (lua_Integer)p.count);
+  }
+  if (weights.rows != p.count || weights.dtype != SCL_DTYPE_FLOAT64)
+    luaL_error(L, "weights are no float64 block of %I rows", (lua_Integer)p.count);
+  lua_pop(L, 3); /* the memory belongs to the table */
+  return p;
+}
+
+static scl_const_parameters check_const_parameters(lua_State *L, int place) {
+  const scl_parameters p = scl_lua_check_parameters(L, place);
+  return scl_parameters_view(&p);
+}
+
+static uint64_t integer_field(lua_State *L, int place, const char *key) {
+  lua_getfield(L, place, key);
+  const lua_Integer value = luaL_optinteger(L, -1, 0);
+  lua_pop(L, 1);
+  return (uint64_t)value;
+}
+
+/* The draw at `place`; its state points into *origin. */
+static scl_draw check_draw(lua_State *L, int place, scl_origin *origin) {
+  luaL_checktype(L, place, LUA_TTABLE);
+  lua_getfield(L, place, "sampler");
+  scl_instance *sampler = scl_lua_check_instance(L, lua_gettop(L), SCL_KIND_SAMPLER);
+  lua_getfield(L, place, "state");
+  const scl_matrix *state = lua_isnil(L, -1) ? NULL : scl_lua_hold_matrix(L, lua_gettop(L));
+  *origin = scl_origin_of(sampler, scl_lua_size_field(L, place, "dim", 0),
+                          scl_lua_size_field(L, place, "total", 0), integer_field(L, place, "seed"),
+                          SCL_STREAM_PARAMETERS + integer_field(L, place, "stream"), state);
+  return scl_origin_draw(origin, scl_lua_size_field(L, place, "plane", 0),
+                         scl_lua_size_field(L, place, "planes", 1));
+}
+
+/* ------------------------------------------------------------ drawing */
+
+/* checker.sampler_draw(draw, parameters): fill them */
+static int draw_parameters(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_parameters out = scl_lua_check_parameters(L, 2);
+  scl_lua_check(L, scl_sampler_draw(origin.sampler, &draw, &out, &error), &error);
+  return 0;
+}
+
+/* checker.sampler_make(sampler, numbers, out): the simple form on memory of numbers -> true; nothing
+ * where the sampler has another form. Each of `out` takes normals of them, or one. */
+static int make_numbers(lua_State *L) {
+  const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
+  const size_t normals = scl_sampler_makes(sampler);
+  if (normals == SIZE_MAX) return 0;
+  const size_t count = scl_lua_check_size(L, 2, 0, 1 << 20, "count"), each = scl_max(normals, 1);
+  const double *numbers = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, count * each);
+  double *out = scl_lua_opt_guarded(L, 4, SCL_DTYPE_FLOAT64, count);
+  if (numbers != NULL && out != NULL) scl_sampler_make(sampler, count, numbers, out);
+  lua_pushinteger(L, (lua_Integer)normals);
+  return 1;
+}
+
+/* checker.sampler_scales(draw, parameters, memory) */
+static int scales(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_const_parameters parameters = check_const_parameters(L, 2);
+  double *out = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, parameters.count);
+  luaL_argcheck(L, out != NULL, 3, "memory expected");
+  scl_lua_check(L, scl_sampler_scales(origin.sampler, &draw, &parameters, out, &error), &error);
+  return 0;
+}
+
+/* checker.sampler_pool(draw, first, count, fan_in, memory of int32) */
+static int pool(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const size_t first = scl_lua_check_size(L, 2, 0, INT32_MAX, "first"),
+               count = scl_lua_check_size(L, 3, 0, INT32_MAX, "count"),
+               fan_in = scl_lua_check_size(L, 4, 1, INT32_MAX, "fan_in");
+  int32_t *out = scl_lua_opt_guarded(L, 5, SCL_DTYPE_INT32, count * fan_in);
+  luaL_argcheck(L, out != NULL, 5, "memory expected");
+  scl_lua_check(L, scl_sampler_pool(origin.sampler, &draw, first, count, fan_in, out, &error),
+                &error);
+  return 0;
+}
+
+/* checker.sampler_pool_rows(sampler, count, fan_in) -> R */
+static int pool_rows(lua_State *L) {
+  const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
+  const size_t count = scl_lua_check_size(L, 2, 0, INT32_MAX, "count"),
+               fan_in = scl_lua_check_size(L, 3, 1, INT32_MAX, "fan_in");
+  size_t rows;
+  scl_error error = {0};
+  scl_lua_check(L, scl_sampler_pool_rows(sampler, count, fan_in, &rows, &error), &error);
+  lua_pushinteger(L, (lua_Integer)rows);
+  return 1;
+}
+
+/* ------------------------------------------------------------ structured rows */
+
+/* checker.sampler_has_rows(sampler) -> whether structured parameters stand for dense rows */
+static int has_rows(lua_State *L) {
+  lua_pushboolean(L, scl_sampler_has_rows(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
+  return 1;
+}
+
+/* checker.sampler_rows(draw, parameters, block): the dense rows */
+static int dense_rows(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_const_parameters parameters = check_const_parameters(L, 2);
+  const scl_block out = scl_lua_check_block(L, 3);
+  luaL_argcheck(
+      L, out.rows == parameters.count && out.cols == draw.dim && out.dtype == SCL_DTYPE_FLOAT64, 3,
+      "a block of another shape");
+  scl_lua_check(
+      L, scl_sampler_rows(origin.sampler, &draw, &parameters, out.data, out.row_stride, &error),
+      &error);
+  return 0;
+}
+
+/* checker.sampler_apply(draw, parameters, x, z): z (rows x count) from x, blocks of one dtype */
+static int apply(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_const_parameters parameters = check_const_parameters(L, 2);
+  const scl_const_block x = scl_lua_check_const_block(L, 3);
+  const scl_block z = scl_lua_check_block(L, 4);
+  luaL_argcheck(L, x.cols == draw.dim && x.planes == 1, 3, "a block of another shape");
+  luaL_argcheck(
+      L, z.rows == x.rows && z.cols == parameters.count && z.planes == 1 && z.dtype == x.dtype, 4,
+      "a block of another shape or type");
+  scl_lua_check(L, scl_sampler_apply(origin.sampler, &draw, &parameters, &x, &z, &error), &error);
+  return 0;
+}
+
+/* ------------------------------------------------------------ functions of the law */
+
+typedef scl_status (*by_gap)(const scl_instance *sampler, const scl_draw *draw, size_t rows,
+                             const double *delta, ptrdiff_t stride, double *out, scl_error *error);
+
+static int at_gaps(lua_State *L, by_gap function) {
+  scl_origin origin;
+  scl_error error = {0};
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const scl_const_block delta = scl_lua_check_const_block(L, 2);
+  double *out = scl_lua_opt_guarded(L, 3, SCL_DTYPE_FLOAT64, delta.rows);
+  luaL_argcheck(L, delta.cols == draw.dim && delta.dtype == SCL_DTYPE_FLOAT64 && out != NULL, 2,
+                "a block of another shape or type");
+  scl_lua_check(
+      L, function(origin.sampler, &draw, delta.rows, delta.data, delta.row_stride, out, &error),
+      &error);
+  return 0;
+}
+
+/* checker.sampler_characteristic(draw, block, memory), checker.sampler_collision(draw, block, memory): at
+ * the rows x - y of the block */
+static int characteristic(lua_State *L) { return at_gaps(L, scl_sampler_characteristic); }
+static int collision(lua_State *L) { return at_gaps(L, scl_sampler_collision); }
+
+/* checker.sampler_distribution(draw, column, x) -> P(t <= x) of the thresholds of that column (from
+ * 1) */
+static int distribution(lua_State *L) {
+  scl_origin origin;
+  const scl_draw draw = check_draw(L, 1, &origin);
+  const size_t column = scl_lua_check_size(L, 2, 1, draw.dim, "column");
+  lua_pushnumber(
+      L, scl_sampler_distribution(origin.sampler, &draw, column - 1, luaL_checknumber(L, 3)));
+  return 1;
+}
+
+/* checker.sampler_tells(sampler) -> { law, characteristic, distribution, collision, pool = whether it
+ * tells that, by an ability or by a slot } */
+static int tells(lua_State *L) {
+  const scl_instance *sampler = scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER);
+  lua_newtable(L);
+  scl_lua_set_boolean(L, "law", scl_sampler_has_law(sampler));
+  scl_lua_set_boolean(L, "characteristic", scl_sampler_has_characteristic(sampler));
+  scl_lua_set_boolean(L, "distribution", scl_sampler_has_distribution(sampler));
+  scl_lua_set_boolean(L, "collision", scl_sampler_has_collision(sampler));
+  scl_lua_set_boolean(L, "pool", scl_sampler_has_pool(sampler));
+  return 1;
+}
+
+void scl_checker_open_sampler(lua_State *L) {
+  SCL_LUA_CALLS(L, {"sampler_draw", draw_parameters, 2}, {"sampler_make", make_numbers, 4},
+                {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
+                {"sampler_pool_rows", pool_rows, 3}, {"sampler_has_rows", has_rows, 1},
+                {"sampler_rows", dense_rows, 3}, {"sampler_apply", apply, 4},
+                {"sampler_characteristic", characteristic, 3}, {"sampler_collision", collision, 3},
+                {"sampler_distribution", distribution, 3}, {"sampler_tells", tells, 1});
+}

@@ -1,0 +1,110 @@
+/* Rows as a watched solver sees them: copies whose numbers end at a page that nobody may touch,
+ * which cannot be written to, and which are gone once the visit has ended. Rows lie a little apart
+ * from each other, with NaN between them. */
+#include "checker/watched_internal.h"
+#include <string.h>
+
+enum { GAP = 3, PARTS = 5 }; /* numbers between rows; arrays of a block */
+
+typedef struct copies {
+  scl_guarded parts[PARTS];
+  size_t count;
+} copies;
+
+static void close_copies(copies *c) {
+  for (size_t i = 0; i < c->count; i++)
+    scl_guarded_destroy(&c->parts[i]);
+}
+
+/* `bytes` of guarded memory; NULL stays NULL. */
+static scl_status copy(copies *c, const void *from, size_t bytes, const void **out,
+                       scl_error *error) {
+  *out = NULL;
+  if (from == NULL) return SCL_STATUS_OK;
+  scl_guarded *room = &c->parts[c->count];
+  SCL_TRY(scl_guarded_create(bytes, false, room, error));
+  c->count++;
+  memcpy(room->bytes, from, bytes);
+  scl_guarded_lock(room);
+  *out = room->bytes;
+  return SCL_STATUS_OK;
+}
+
+static scl_status copy_features(copies *c, scl_const_block *block, scl_error *error) {
+  if (block->data == NULL) return SCL_STATUS_OK;
+  const size_t size = scl_dtype_size(block->dtype), stride = block->cols + GAP;
+  const size_t bytes = block->rows == 0 ? 0 : ((block->rows - 1) * stride + block->cols) * size;
+  scl_guarded *room = &c->parts[c->count];
+  SCL_TRY(scl_guarded_create(bytes, false, room, error));
+  c->count++;
+  for (size_t i = 0; i < block->rows; i++)
+    memcpy(room->bytes + i * stride * size,
+           (const char *)block->data + (ptrdiff_t)i * block->row_stride * (ptrdiff_t)size,
+           block->cols * size);
+  scl_guarded_lock(room);
+  block->data = room->bytes;
+  block->row_stride = (ptrdiff_t)stride;
+  return SCL_STATUS_OK;
+}
+
+/* rows: its arrays become the copies. */
+static scl_status copy_rows(copies *c, scl_rows *rows, size_t targets, scl_error *error) {
+  const void *place;
+  SCL_TRY(copy_features(c, &rows->features, error));
+  SCL_TRY(
+      copy(c, rows->columns, rows->count * rows->entries * sizeof *rows->columns, &place, error));
+  rows->columns = place;
+  SCL_TRY(copy(c, rows->targets, rows->count * targets * sizeof *rows->targets, &place, error));
+  rows->targets = place;
+  SCL_TRY(copy(c, rows->weights, rows->count * sizeof *rows->weights, &place, error));
+  rows->weights = place;
+  SCL_TRY(copy(c, rows->index, rows->count * sizeof *rows->index, &place, error));
+  rows->index = place;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_watched_show(void *visit, const scl_rows *rows, scl_error *error) {
+  const scl_watched_visit *v = visit;
+  scl_rows shown = *rows;
+  copies c = {.count = 0};
+  scl_status status = copy_rows(&c, &shown, v->w->s.problem.targets, error);
+  if (status == SCL_STATUS_OK) {
+    v->w->visiting = true;
+    status = v->visit(v->context, &shown, error);
+    v->w->visiting = false;
+  }
+  close_copies(&c);
+  return status;
+}
+
+/* Scores in guarded memory; the features, which no turn may look at, are not there. */
+static scl_status turn_copies(const scl_watched_visit *v, copies *c, scl_rows *rows, double *scores,
+                              scl_error *error) {
+  const size_t bytes = rows->count * v->columns * sizeof *scores;
+  scl_guarded room;
+  rows->features.data = NULL;
+  rows->columns = NULL;
+  SCL_TRY(copy_rows(c, rows, v->w->s.problem.targets, error));
+  SCL_TRY(scl_guarded_create(bytes, false, &room, error));
+  memcpy(room.bytes, scores, bytes);
+  v->w->visiting = true;
+  const scl_status status = v->turn(v->context, rows, (double *)(void *)room.bytes, error);
+  v->w->visiting = false;
+  memcpy(scores, room.bytes, bytes);
+  if (!scl_guarded_untouched(&room))
+    scl_watched_blame(v->w, "the turn of a sweep wrote before the scores that it was given");
+  scl_guarded_destroy(&room);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows->count * v->columns; i++)
+    if (isnan(scores[i]))
+      scl_watched_blame(v->w, "the turn of a sweep left NaN in the place of a score");
+  return status;
+}
+
+scl_status scl_watched_turn(void *visit, const scl_rows *rows, double *scores, scl_error *error) {
+  const scl_watched_visit *v = visit;
+  scl_rows shown = *rows;
+  copies c = {.count = 0};
+  const scl_status status = turn_copies(v, &c, &shown, scores, error);
+  close_copies(&c);
+  return status;
+}

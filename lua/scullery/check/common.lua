@@ -1,6 +1,0 @@
---- Tests of every component, whatever its kind.
-local list = {}
-for _, part in ipairs{ "declaration", "options", "lives", "surroundings" } do
-  table.move(require("scullery.check.common." .. part), 1, 100, #list + 1, list)
-end
-return list

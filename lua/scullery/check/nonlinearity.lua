@@ -1,7 +1,0 @@
---- Tests of nonlinearities.
-local list = {}
-for _, part in ipairs{ "calls", "numbers", "facts", "integrals", "categories" } do
-  table.move(require("scullery.check.nonlinearity." .. part), 1, 100, #list + 1, list)
-end
-table.move(require "scullery.check.effects"(), 1, 100, #list + 1, list)
-return list

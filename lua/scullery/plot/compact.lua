@@ -1,0 +1,145 @@
+--- The same SVG in fewer bytes: gnuplot repeats every attribute for every mark, writes hundredths
+--- of pixels, and defines all its symbols. A picture of many points becomes a third to an eighth.
+local compact = {}
+
+-- What gnuplot says of nearly every group, said once around all of them.
+local COMMON = { { "fill", "none" }, { "color", "black" }, { "stroke", "currentColor" },
+  { "stroke-linecap", "butt" }, { "stroke-linejoin", "miter" } }
+
+-- A number with one digit behind the point, none where that is 0.
+local function short(number)
+  return (("%.1f"):format(number):gsub("%.0$", ""):gsub("^%-0$", "0"))
+end
+
+local function short_numbers(text) return (text:gsub("%-?%d+%.%d+", short)) end
+
+local function hex(r, g, b) return ("#%02x%02x%02x"):format(r, g, b) end
+
+-- Colours, numbers of paths, and room between attributes.
+local function shorten(text)
+  text = text:gsub("rgb%( *(%d+), *(%d+), *(%d+)%)", hex)
+  text = text:gsub(" d='([^']*)'", function(path)
+    return " d='" .. short_numbers(path):gsub("%s+%f[%a%z]", ""):gsub("%f[%a]L", " ") .. "'"
+  end)
+  text = text:gsub(" points *= *'([^']*)'", function(points)
+    return " points='" .. short_numbers(points):gsub("%s+$", "") .. "'"
+  end)
+  text = text:gsub("(%-opacity) *= *'([%d.]+)'", function(name, value)
+    return ("%s='%g'"):format(name, value)
+  end)
+  return (text:gsub("fill = '", "fill='"):gsub("([\"'])  +", "%1 "):gsub("\n[\t ]+", "\n")
+    :gsub("[\t ]+\n", "\n"):gsub("/>\t+<", "/>\n<"):gsub("'[ \t]*/>", "'/>"):gsub(">\t+<", ">\n<"))
+end
+
+-- Groups without anything in them.
+local function without_empty(text)
+  local count
+  repeat text, count = text:gsub("<g[^>]*>%s*</g>\n?", "") until count == 0
+  return text
+end
+
+-- Symbols and filters that nothing refers to.
+local function without_unused(text)
+  local count
+  local function drop(_, id)
+    if text:find("#" .. id:gsub("%p", "%%%0") .. "%f[^%w_]") then return nil end
+    count = count + 1
+    return ""
+  end
+  repeat
+    count = 0
+    text = text:gsub('(<filter id="([^"]+)".-</filter>\n)', drop)
+    text = text:gsub('(<%a+ [^>\n]*id="([^"]+_gp[^"]+)"[^>\n]*/>\n)', drop)
+  until count == 0
+  return text
+end
+
+-- What all groups share, once.
+local function share(text)
+  local shared = {}
+  for _, one in ipairs(COMMON) do
+    local said = (' %s="%s"'):format(one[1], one[2])
+    shared[#shared + 1] = said
+    text = text:gsub("(<g fill=[^>]*)" .. said:gsub("%p", "%%%0"), "%1")
+  end
+  text = text:gsub('<g fill="none"', "<g")
+  local font = text:match(' font%-family="[^"]*"') or ""
+  text = text:gsub(font:gsub("%p", "%%%0"), "")
+  return text:gsub("</defs>\n", "%0<g" .. table.concat(shared) .. font .. ">\n", 1)
+    :gsub("</svg>%s*$", "</g>\n%0")
+end
+
+-- Texts in a group of their own.
+local function lift_texts(text)
+  return (text:gsub("<g transform=\"([^\"]*)\"([^>]*)>\n<text>([^<]*)</text>\n</g>",
+    function(place, attributes, words)
+      local x, y = place:match "^translate%((%-?[%d.]+),(%-?[%d.]+)%)$"
+      local at = x and ('x="%s" y="%s"'):format(short(x), short(y))
+        or ('transform="%s"'):format(place)
+      return ("<text %s%s>%s</text>"):format(at, attributes, words)
+    end))
+end
+
+local MARK = "^<use xlink:href=\"#([^\"]+)\" transform='translate%(([%d.-]+),([%d.-]+)%) "
+  .. "scale%(([%d.]+)%)' color='([^']+)'/>$"
+local CELL = "^<polygon fill='(#%x+)' points='([%d.]+),([%d.]+) ([%d.]+),([%d.]+) "
+  .. "([%d.]+),([%d.]+) ([%d.]+),([%d.]+)'/>$"
+
+-- gnuplot's filled symbols: a corner, and the way from it to the others; gpPt6 is a disc.
+local corners = { gpPt4 = { -1, -1, 2, 0, 0, 2, -2, 0 }, gpPt8 = { 0, -1.33, -1.33, 2, 2.66, 0 },
+  gpPt10 = { 0, 1.33, 1.33, -2, -2.66, 0 },
+  gpPt12 = { 0, -1.414, 1.414, 1.414, -1.414, 1.414, -1.414, -1.414 } }
+local EDGE = 0.205 -- width of the line around them, for their size
+
+-- { key, open, part, close }: a mark, of which others of the key may follow.
+local function mark(line)
+  local id, x, y, size, colour = line:match(MARK)
+  if not id then return nil end
+  local symbol = id:match "_(%w+)$"
+  local way = corners[symbol]
+  if symbol == "gpPt6" then
+    return { id .. size .. colour,
+      ("<path stroke='%s' stroke-width='%.4g' stroke-linecap='round' d='"):format(colour,
+        (2 + EDGE) * size), ("M%s,%sh0"):format(short(x), short(y)), "'/>" }
+  elseif way then
+    local steps = {}
+    for i = 3, #way do steps[#steps + 1] = ("%.3g"):format(way[i] * size) end
+    return { id .. size .. colour, ("<path fill='%s' stroke='%s' stroke-width='%.3g' d='"):format(
+      colour, colour, EDGE * size), ("M%s,%sl%sz"):format(short(x + way[1] * size),
+      short(y + way[2] * size), table.concat(steps, " ")), "'/>" }
+  end
+  return { id .. size .. colour, ("<g color='%s' transform='scale(%s)'>\n"):format(colour, size),
+    ('<use xlink:href="#%s" x="%.5g" y="%.5g"/>\n'):format(id, x / size, y / size), "</g>" }
+end
+
+-- The same of a cell of a heat map: a rectangle with sides along the axes.
+local function cell(line)
+  local fill, x, y, x2, y2, x3, y3, x4, y4 = line:match(CELL)
+  if not fill or y ~= y2 or x2 ~= x3 or y3 ~= y4 or x ~= x4 then return nil end
+  return { fill, ("<path fill='%s' d='"):format(fill), ("M%s,%sH%sV%sH%sz"):format(x, y, x2, y3, x),
+    "'/>" }
+end
+
+-- Marks and cells that follow each other and look alike, as one element.
+local function gather(text)
+  local parts, last = {}, nil
+  for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
+    local this = mark(line) or cell(line)
+    if last and (not this or this[1] ~= last[1]) then parts[#parts + 1] = last[4] .. "\n" end
+    if this then
+      if not last or this[1] ~= last[1] then parts[#parts + 1] = this[2] end
+      parts[#parts + 1] = this[3]
+    else
+      parts[#parts + 1] = line .. "\n"
+    end
+    last = this
+  end
+  return table.concat(parts)
+end
+
+--- compact.svg(text): gnuplot's SVG in fewer bytes; coordinates to a tenth of a pixel.
+function compact.svg(text)
+  return without_unused(without_empty(lift_texts(gather(share(shorten(text))))))
+end
+
+return compact
