@@ -314,6 +314,8 @@ static scl_status keep_support(training *t, scl_error *error) {
     memcpy(e->x + i * d, t->set.x + t->kept[i] * d, d * sizeof *e->x);
     memcpy(e->b + i * c, t->b + t->kept[i] * c, c * sizeof *e->b);
   }
+  e->pilot = t->set.pilot;
+  t->set.pilot = NULL;
   return SCL_STATUS_OK;
 }
 
@@ -336,8 +338,14 @@ static void account(const training *t, scl_solution *out) {
                              "or give a larger tolerance");
 }
 
+/* The coefficients sum to 0. */
+static bool may_move(const training *t) {
+  return t->self->kernel.plugin == NULL || rows_may_move(t->host, &t->self->kernel, true);
+}
+
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
   scl_status status = rows_collect(t->problem, &t->set, error);
+  if (status == SCL_STATUS_OK && may_move(t)) status = rows_centre(t->host, &t->set, error);
   if (status == SCL_STATUS_OK) status = prepare(t, error);
   if (status == SCL_STATUS_OK) status = fit_functions(t, error);
   if (status == SCL_STATUS_OK) status = keep_support(t, error);
