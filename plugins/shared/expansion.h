@@ -28,10 +28,10 @@ typedef scl_status (*expansion_gram)(const void *self, const scl_const_parameter
 
 /* Kept rows whose kernel values are made at once: a tile, or a multiple of EXPANSION_PIECE rows, or
  * the last few, with copies to make up a piece. */
-enum { EXPANSION_TILE = 512, EXPANSION_PIECE = EXPANSION_LANES };
+enum { EXPANSION_TILE = 512, EXPANSION_PIECE = 32 };
 /* Rows of a batch are a multiple of this, with copies, so many that a product has LEAST entries:
  * OpenBLAS sums smaller products, and the rows past a multiple of 4, in another order. */
-enum { EXPANSION_ROWS = 8, EXPANSION_LEAST = 4096 };
+enum { EXPANSION_ROWS = 4, EXPANSION_LEAST = 2048, EXPANSION_BATCH = 256 };
 
 static inline void expansion_release(const scl_host *host, const expansion *e) {
   host->release(e->x);
@@ -108,31 +108,43 @@ static inline void expansion_turn(const expansion *e, size_t first, size_t count
   }
 }
 
+/* f of n rows x of at most EXPANSION_BATCH. */
+static inline scl_status expansion_batch(const void *self, expansion_gram gram, const expansion *e,
+                                         const expansion_room *room, const double *x,
+                                         ptrdiff_t x_stride, size_t n, double *out,
+                                         ptrdiff_t stride, scl_error *error) {
+  const size_t d = e->cols;
+  const expansion_sum sum = expansion_sum_get();
+  scl_status status = SCL_STATUS_OK;
+  rows_subtract(x, x_stride, n, d, e->pilot, room->u);
+  expansion_repeat(room->u, n, room->most, d);
+  for (size_t i = 0; i < n; i++)
+    memcpy(out + (ptrdiff_t)i * stride, e->f0, e->functions * sizeof *out);
+  for (size_t first = 0, count; status == SCL_STATUS_OK && first < e->rows; first += count) {
+    scl_const_parameters v;
+    count = expansion_tile(e, first, room, &v);
+    const scl_const_parameters u =
+        scl_dense_rows(room->u, (ptrdiff_t)d, expansion_rows(n, v.count), d);
+    expansion_turn(e, first, count, room->b);
+    status = gram(self, &u, &v, room->k, EXPANSION_TILE, error);
+    if (status == SCL_STATUS_OK)
+      sum(n, e->functions, v.count, room->k, EXPANSION_TILE, room->b, EXPANSION_TILE, out, stride);
+  }
+  return status;
+}
+
 /* out (u->count x functions at `stride`) = f of the rows u. `self` is the instance of the solver. */
 static inline scl_status expansion_values(const void *self, expansion_gram gram, const expansion *e,
                                           const scl_const_parameters *u, double *out,
                                           ptrdiff_t stride, scl_error *error) {
   const scl_host *host = ((const scl_base *)self)->host;
-  const size_t d = e->cols, n = u->count;
   expansion_room room = {0};
-  if (n == 0) return SCL_STATUS_OK;
-  scl_status status = expansion_reserve(host, e, n, &room, error);
-  if (status != SCL_STATUS_OK) return status;
-  rows_subtract(u->weights, u->stride, n, d, e->pilot, room.u);
-  expansion_repeat(room.u, n, room.most, d);
-  for (size_t i = 0; i < n; i++)
-    memcpy(out + (ptrdiff_t)i * stride, e->f0, e->functions * sizeof *out);
-  const expansion_sum sum = expansion_sum_get();
-  for (size_t first = 0, count; status == SCL_STATUS_OK && first < e->rows; first += count) {
-    scl_const_parameters v;
-    count = expansion_tile(e, first, &room, &v);
-    const scl_const_parameters rows =
-        scl_dense_rows(room.u, (ptrdiff_t)d, expansion_rows(n, v.count), d);
-    expansion_turn(e, first, count, room.b);
-    status = gram(self, &rows, &v, room.k, EXPANSION_TILE, error);
-    if (status == SCL_STATUS_OK)
-      sum(n, e->functions, v.count, room.k, EXPANSION_TILE, room.b, EXPANSION_TILE, out, stride);
-  }
+  scl_status status =
+      expansion_reserve(host, e, expansion_least(u->count, EXPANSION_BATCH), &room, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i += EXPANSION_BATCH)
+    status = expansion_batch(self, gram, e, &room, u->weights + (ptrdiff_t)i * u->stride, u->stride,
+                             expansion_least(u->count - i, EXPANSION_BATCH),
+                             out + (ptrdiff_t)i * stride, stride, error);
   host->release(room.u);
   return status;
 }

@@ -13,6 +13,7 @@
  * of 8 bytes. In float32 it takes half the memory and half the time; conjugate gradients on products
  * with the float64 matrix then correct the solution. Either way the residual that is told is that of
  * the float64 system. Values of lambda share the rows and K. */
+#include "shared/expansion_doubt.h"
 #include "solver/kernel_ridge_gradients.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #ifndef SCULLERY_KERNEL_RIDGE_GRADIENTS_H
 #define SCULLERY_KERNEL_RIDGE_GRADIENTS_H
 
-#include "shared/expansion_doubt.h"
 #include "solver/kernel_ridge_system.h"
 
 /* k systems side by side; each vector n x k, each list k numbers. */
