@@ -6,7 +6,9 @@ local lu, sc = require "luaunit", require "scullery"
 local offsets, scales = { 0, 1000, 1e6, 2 ^ 30 }, { 2 ^ -30, 1, 2 ^ 30 }
 
 local function on_grid(n, d, seed)
-  return sc.randn{ n, d, seed = seed }:map(function(v) return math.floor(v * 2 ^ 20 + 0.5) / 2 ^ 20 end)
+  return sc.randn{ n, d, seed = seed }:map(function(v)
+    return math.floor(v * 2 ^ 20 + 0.5) / 2 ^ 20
+  end)
 end
 local function moved(x, offset, scale)
   return x:map(function(v) return (v + offset) * scale end)
@@ -26,7 +28,9 @@ end
 local kernel, ridge = sc.kernel, sc.solver.kernel_ridge
 local machines = {
   gaussian = function(s) return ridge{ lambda = 1e-4, kernel = kernel.gaussian{ width = s } } end,
-  median = function() return ridge{ lambda = 1e-4, kernel = kernel.gaussian{ gamma = "median" } } end,
+  median = function()
+    return ridge{ lambda = 1e-4, kernel = kernel.gaussian{ gamma = "median" } }
+  end,
   scale = function() return ridge{ lambda = 1e-4, kernel = kernel.gaussian{ gamma = "scale" } } end,
   laplacian = function(s)
     return ridge{ lambda = 1e-4, intercept = true, kernel = kernel.laplacian{ gamma = 1 / s } }
@@ -114,8 +118,8 @@ local function expect_same_in_batches(model, x)
   for _, batch in ipairs{ 1, 2, 3, 5, 8, 17, 64, 129, 256, 257, 500, 999, 1000 } do
     for first = 1, 1000, math.max(batch, 250) do
       local last = math.min(first + batch - 1, 1000)
-      lu.assertEquals((model:decision(x:slice(first, last)) - all:slice(first, last)):abs():max(), 0,
-        ("rows %d to %d"):format(first, last))
+      local gap = model:decision(x:slice(first, last)) - all:slice(first, last)
+      lu.assertEquals(gap:abs():max(), 0, ("rows %d to %d"):format(first, last))
     end
   end
 end
