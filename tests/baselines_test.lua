@@ -300,7 +300,8 @@ function TestRandomFeaturesTendToKernelRidge()
   lu.assertTrue(distance[2] < distance[1] / 3)
 end
 
-function TestSingularKernelMatrixGetsJitter()
+-- Of rows that come twice with lambda = 0: solvable where their targets agree, else not.
+function TestSingularKernelMatrixIsSolvedOrSaysWhatWas()
   local x, y = smooth(20)
   local twice, ys = sc.zeros(40, 3), sc.zeros(40, 1)
   for i = 1, 40 do
@@ -308,9 +309,15 @@ function TestSingularKernelMatrixGetsJitter()
     ys:set(i, 1, y:get((i - 1) % 20 + 1, 1))
   end
   local m = fit({ sc.solver.kernel_ridge{ lambda = 0 } }, twice, ys)
-  lu.assertTrue(m:info().jitter > 0)
+  lu.assertEquals(m:info().status, "converged")
+  lu.assertTrue(m:info().residual <= 1e-8)
   lu.assertStrContains(m:info().note, "singular")
   lu.assertTrue(gap(m:decision(twice), ys) < 1e-6)
+  for i = 1, 20 do ys:set(i, 1, ys:get(i, 1) + 0.5) end
+  local other = fit({ sc.solver.kernel_ridge{ lambda = 0 } }, twice, ys):info()
+  lu.assertEquals(other.status, "iterations exhausted")
+  lu.assertTrue(other.jitter > 0 and other.residual > 1e-8)
+  lu.assertStrContains(other.note, ("regularised by %.1e, asked 0.0e+00"):format(other.jitter))
 end
 
 -- Fits by a factor in float64 and in float32, K kept or made again for each product: one model.

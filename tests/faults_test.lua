@@ -29,6 +29,7 @@ local required = {
   learn = { "pupil", "learn" }, ["gaussian-dual"] = { "side", "dual" },
   ["threshold-dual"] = { "side", "dual" }, ["code-dual"] = { "side", "collision" },
   categories = { "cell", "key", "categories" }, tilt = { "long", "tilt" },
+  shift = { "long", "shift" },
   path = { "square", "option", "solve" }, penalty = { "square", "penalty" },
   loss = { "square", "value", "slope", "bound", "lipschitz" },
   objective = { "square", "objective" },

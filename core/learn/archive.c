@@ -112,8 +112,12 @@ static scl_status get(const scl_archive *base, const char *name, scl_dtype dtype
   return SCL_STATUS_OK;
 }
 
+static int32_t has(const scl_archive *base, const char *name) {
+  return find((const scl_array_archive *)base, name) != NULL;
+}
+
 void scl_archive_open(scl_array_archive *archive) {
-  *archive = (scl_array_archive){.archive = {SCL_HEAD(scl_archive), put, get}};
+  *archive = (scl_array_archive){.archive = {SCL_HEAD(scl_archive), put, get, has}};
 }
 
 void scl_archive_close(scl_array_archive *archive) {

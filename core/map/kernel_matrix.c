@@ -1,4 +1,5 @@
 /* A kernel between rows of data. */
+#include "algebra/pilot.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "map/map_internal.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 256 }; /* rows a task */
+enum { STRIP = 256 /* rows a task */, FEW = 8 };
 
 typedef struct strips {
   const scl_instance *kernel;
@@ -84,6 +85,22 @@ static scl_status fill(const strips *job, scl_error *error) {
   return scl_kernel_check_values(&values, error);
 }
 
+/* Where columns are far from 0, which K does not see: both about a point near them. Of a few rows
+ * alone nothing is known. */
+static scl_status centre(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
+                         scl_error *error) {
+  if (y->rows < FEW || scl_kernel_shift(kernel) != SCL_SHIFT_KEEPS) return SCL_STATUS_OK;
+  double *pilot = scl_allocate_array(y->cols + 1, sizeof *pilot);
+  if (pilot == NULL) return scl_fail_memory(error, y->cols * sizeof *pilot, "a row");
+  const bool near = scl_pilot_find(y->data, y->row_stride, y->rows, y->cols, pilot);
+  const scl_matrix *const both[] = {x, y};
+  for (size_t i = 0; i < 2 && !near; i++)
+    scl_pilot_subtract(both[i]->data, both[i]->row_stride, both[i]->rows, both[i]->cols, pilot,
+                       both[i]->data, both[i]->row_stride);
+  scl_release(pilot);
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error) {
   scl_matrix u, v = {0};
@@ -98,6 +115,7 @@ scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, co
   SCL_TRY(check_rows(y, "Y", error));
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &u, error));
   scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &v, error);
+  if (status == SCL_STATUS_OK) status = centre(kernel, &u, &v, error);
   if (status == SCL_STATUS_OK)
     status = scl_matrix_create_raw(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error);
   if (status == SCL_STATUS_OK) {

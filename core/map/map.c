@@ -25,6 +25,7 @@ size_t scl_map_bytes(const scl_map *map) {
   if (map->projection != NULL) bytes += scl_projection_bytes(map->projection);
   if (map->variance != NULL) bytes += scl_projection_bytes(map->variance);
   if (map->whitening != NULL) bytes += map->count * map->count * sizeof(double);
+  if (map->pilot != NULL) bytes += (map->count + 1) * map->dim * sizeof(double);
   if (map->cells != NULL)
     bytes += scl_cells_bytes(map->cells) + 2 * map->count * map->dim * sizeof(double);
   if (map->inner != NULL)
@@ -578,7 +579,7 @@ void scl_map_destroy(scl_map *map) {
   scl_projection_destroy(map->variance);
   scl_cells_destroy(map->cells);
   SCL_RELEASE(map->pool, map->scale, map->column_spread, map->parameter_spread,
-              (void *)map->quadrature_gap, map->whitening);
+              (void *)map->quadrature_gap, map->whitening, map->pilot);
   scl_map_release_tilts(map);
   scl_law_release(&map->law);
   scl_parameters_release(&map->natural);

@@ -62,6 +62,9 @@ struct scl_map {
 
   double *whitening; /* sections: L (count x count, row-major lower), k(W, W) + jitter I = L L' */
   double jitter;     /* over the mean of the diagonal */
+  /* Sections whose W is far from 0 with a kernel that does not see it: a point near W (dim) and
+   * behind it W less that point (count x dim). */
+  double *pilot;
 };
 
 /* The row of the projection (and, with plane = count, of `natural`) that scalar k of parameter t

@@ -6,6 +6,7 @@
  *
  * with k(W, W) + jitter I = L L'. Both span the same functions with the same norm. */
 #include "algebra/dense.h"
+#include "algebra/pilot.h"
 #include "base/loops.h"
 #include "base/pool.h"
 #include "map/map_internal.h"
@@ -28,11 +29,38 @@ static scl_status bind_section(scl_map *map, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+static scl_status find_pilot(scl_map *map, scl_error *error) {
+  const scl_parameters *w = &map->natural.view;
+  const size_t numbers = (w->count + 1) * map->dim;
+  if (map->bare || w->support != NULL || w->reals != map->dim ||
+      scl_kernel_shift(map->phi) != SCL_SHIFT_KEEPS)
+    return SCL_STATUS_OK;
+  map->pilot = scl_allocate_array(numbers + 1, sizeof *map->pilot);
+  if (map->pilot == NULL) return scl_fail_memory(error, numbers * sizeof *map->pilot, "parameters");
+  if (scl_pilot_find(w->weights, w->stride, w->count, map->dim, map->pilot)) {
+    scl_release(map->pilot);
+    map->pilot = NULL;
+    return SCL_STATUS_OK;
+  }
+  scl_pilot_subtract(w->weights, w->stride, w->count, map->dim, map->pilot, map->pilot + map->dim,
+                     (ptrdiff_t)map->dim);
+  return SCL_STATUS_OK;
+}
+
+/* Parameters as the kernel meets them: less the pilot. */
+static scl_const_parameters parameters_at(const scl_map *map, size_t first, size_t count) {
+  scl_const_parameters w = scl_parameters_part_view(&map->natural.view, first, count);
+  if (map->pilot == NULL) return w;
+  w.weights = map->pilot + (first + 1) * map->dim;
+  w.stride = (ptrdiff_t)map->dim;
+  return w;
+}
+
 static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, size_t first_col,
                                  size_t cols, double *out, ptrdiff_t stride, scl_error *error) {
   const scl_map *map = context;
-  const scl_const_parameters u = scl_parameters_part_view(&map->natural.view, first_row, rows),
-                             v = scl_parameters_part_view(&map->natural.view, first_col, cols);
+  const scl_const_parameters u = parameters_at(map, first_row, rows),
+                             v = parameters_at(map, first_col, cols);
   const scl_kernel_values values = {.kernel = map->phi,
                                     .left = "parameter",
                                     .right = "parameter",
@@ -101,6 +129,7 @@ static scl_status whiten(scl_map *map, scl_error *error) {
 
 scl_status scl_section_compose(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   SCL_TRY(bind_section(map, error));
+  SCL_TRY(find_pilot(map, error));
   return spec->whiten && !map->bare ? whiten(map, error) : SCL_STATUS_OK;
 }
 
@@ -187,10 +216,12 @@ static scl_status apply_rows(void *context, size_t index, scl_error *error) {
                width = job->end - job->begin;
   double *x = job->scratch + scl_pool_worker() * job->scratch_each, *k = x + TILE_ROWS * map->dim;
   widen_rows(job, first, rows, x);
+  if (map->pilot != NULL)
+    scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->pilot, x, (ptrdiff_t)map->dim);
   const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)map->dim, rows, map->dim);
   for (size_t at = 0; at < width; at += TILE_COLUMNS) {
-    const scl_const_parameters v = scl_parameters_part_view(&map->natural.view, job->begin + at,
-                                                            scl_min(TILE_COLUMNS, width - at));
+    const scl_const_parameters v =
+        parameters_at(map, job->begin + at, scl_min(TILE_COLUMNS, width - at));
     SCL_TRY(scl_kernel_gram(map->phi, &u, &v, k + at, (ptrdiff_t)width, error));
   }
   if (!scl_loops_get()->finite_f64(rows * width, k))

@@ -128,6 +128,7 @@ static scl_status host_fail(scl_error *error, scl_status status, const char *for
 }
 
 static const void *host_service(const char *id) {
+  if (strcmp(id, SCL_SERVICE_PILOT) == 0) return &scl_service_pilot;
   return strcmp(id, SCL_SERVICE_SYMMETRIC_FLOAT32) == 0 ? &scl_service_symmetric_float32 : NULL;
 }
 

@@ -7,6 +7,7 @@
 /* The table, with the vector functions of this machine. */
 const scl_host *scl_host_get(void);
 extern const scl_parts scl_service_parts;
+extern const scl_pilot_service scl_service_pilot;
 /* Where scl_host.log goes, as "sampler.gaussian: ..."; NULL: to standard error. Called on any
  * thread. */
 void scl_host_set_log(void (*log)(const char *line));

@@ -116,6 +116,25 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
   return SCL_STATUS_OK;
 }
 
+static scl_shift shift_of_form(const scl_kernel *table) {
+  const bool distance =
+      table->pair == SCL_PAIR_SQUARED_DISTANCE || table->pair == SCL_PAIR_ABSOLUTE_DISTANCE;
+  if (table->gram != NULL || table->move != NULL) return SCL_SHIFT_CHANGES;
+  if (distance || table->pair == SCL_PAIR_NONE) return SCL_SHIFT_KEEPS;
+  return table->pair == SCL_PAIR_DOT && table->finish == NULL ? SCL_SHIFT_CENTRES
+                                                              : SCL_SHIFT_CHANGES;
+}
+
+scl_shift scl_kernel_shift(const scl_instance *kernel) {
+  const scl_ability_shift *ability = scl_instance_ability(kernel, SCL_ABILITY_SHIFT);
+  if (ability == NULL) return shift_of_form(table_of(kernel));
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "shift", NULL);
+  const scl_shift shift = ability->shift(kernel->self);
+  scl_call_end(&call);
+  return shift;
+}
+
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size) {
   const scl_ability_bind *ability = scl_instance_ability(kernel, SCL_ABILITY_BIND);
   text[0] = 0;

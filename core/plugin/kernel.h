@@ -18,6 +18,9 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
 double scl_kernel_scale(const scl_instance *kernel);
 void scl_kernel_finish(const scl_instance *kernel, const scl_pair_row *row, double *numbers);
 void scl_kernel_move(const scl_instance *kernel, size_t count, double *coordinates);
+/* What becomes of K between rows where one row is subtracted from both: as the ability says, or the
+ * form implies. */
+scl_shift scl_kernel_shift(const scl_instance *kernel);
 /* What a bound kernel chose ("width = 1.83"); an empty text for others. */
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size);
 bool scl_kernel_has_tilt(const scl_instance *kernel);

@@ -1,5 +1,6 @@
 /* scl_host.parts: calls of components that came as options. What a plugin hands over is read as far
  * as its own tables go. */
+#include "algebra/pilot.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "plugin/kernel.h"
@@ -129,6 +130,19 @@ static scl_status part_characteristic(const scl_part *sampler, const scl_draw *d
                                     scl_table_read(draw, sizeof room, &room), rows, delta, stride,
                                     out, error);
 }
+
+static scl_shift part_shift(const scl_part *kernel) {
+  return expect(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
+             ? scl_kernel_shift(scl_instance_of(kernel->self))
+             : SCL_SHIFT_CHANGES;
+}
+
+static int32_t find_pilot(const double *x, ptrdiff_t stride, size_t rows, size_t cols,
+                          double *pilot) {
+  return !scl_pilot_find(x, stride, rows, cols, pilot);
+}
+
+const scl_pilot_service scl_service_pilot = {SCL_HEAD(scl_pilot_service), part_shift, find_pilot};
 
 const scl_parts scl_service_parts = {SCL_HEAD(scl_parts),
                                      .ability = part_ability,

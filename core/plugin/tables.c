@@ -65,6 +65,8 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_bind, bind), SLOT(scl_ability_bind, describe)}},
     {SCL_ABILITY_TILT, KERNEL, TABLE(scl_ability_tilt, SCL_LEAST_ABILITY_TILT),
      .required = {SLOT(scl_ability_tilt, tilt)}},
+    {SCL_ABILITY_SHIFT, KERNEL, TABLE(scl_ability_shift, SCL_LEAST_ABILITY_SHIFT),
+     .required = {SLOT(scl_ability_shift, shift)}},
     {SCL_ABILITY_PATH, SOLVER, TABLE(scl_ability_path, SCL_LEAST_ABILITY_PATH),
      .required = {SLOT(scl_ability_path, option), SLOT(scl_ability_path, solve)}},
     {SCL_ABILITY_SPARSE_ROWS, SOLVER,

@@ -6,16 +6,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums of D numbers and of the weights. */
+/* Sums of D numbers and of the weights; what the sums lack by rounding (Neumaier 1974), and the ends
+ * of the numbers. */
 typedef struct mean_part {
-  double total, *sum;
+  double total, *sum, *rest, *low, *high;
 } mean_part;
 
+static void add_number(mean_part *p, size_t j, double number) {
+  const double before = p->sum[j];
+  p->sum[j] += number;
+  p->rest[j] +=
+      fabs(before) >= fabs(number) ? (before - p->sum[j]) + number : (number - p->sum[j]) + before;
+}
+
 static scl_status open_mean(void *context, void **part, scl_error *error) {
-  const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + d * sizeof(double);
+  const size_t d = *(const size_t *)context, bytes = sizeof(mean_part) + 4 * d * sizeof(double);
   mean_part *p = scl_allocate_zero(bytes);
   if (p == NULL) return scl_fail_memory(error, bytes, "sums of features");
   p->sum = (double *)(void *)(p + 1);
+  p->rest = p->sum + d;
+  p->low = p->rest + d;
+  p->high = p->low + d;
+  for (size_t j = 0; j < d; j++) {
+    p->low[j] = INFINITY;
+    p->high[j] = -INFINITY;
+  }
   *part = p;
   return SCL_STATUS_OK;
 }
@@ -25,8 +40,12 @@ static scl_status merge_means(void *context, void *into, void *from, scl_error *
   mean_part *to = into;
   const mean_part *other = from;
   (void)error;
-  for (size_t j = 0; j < d; j++)
-    to->sum[j] += other->sum[j];
+  for (size_t j = 0; j < d; j++) {
+    add_number(to, j, other->sum[j]);
+    to->rest[j] += other->rest[j];
+    to->low[j] = fmin(to->low[j], other->low[j]);
+    to->high[j] = fmax(to->high[j], other->high[j]);
+  }
   to->total += other->total;
   return SCL_STATUS_OK;
 }
@@ -50,8 +69,12 @@ static scl_status add_to_mean(void *context, const scl_flow_block *block, scl_er
   for (size_t i = 0; i < block->count; i++) {
     const double weight = scl_flow_weight(block, i);
     const void *row = scl_flow_row(a->flow, block, i);
-    for (size_t j = 0; j < d; j++)
-      p->sum[j] += weight * scl_number(row, a->flow->dtype, j);
+    for (size_t j = 0; j < d; j++) {
+      const double number = scl_number(row, a->flow->dtype, j);
+      add_number(p, j, weight * number);
+      p->low[j] = number < p->low[j] ? number : p->low[j];
+      p->high[j] = number > p->high[j] ? number : p->high[j];
+    }
     p->total += weight;
   }
   return SCL_STATUS_OK;
@@ -68,7 +91,9 @@ static scl_status average(const scl_flow *flow, double *mean, double *total, scl
   const mean_part *p = part;
   *total = p->total;
   for (size_t j = 0; j < d; j++)
-    mean[j] = p->sum[j] / p->total;
+    mean[j] = scl_column_far(p->sum[j] / p->total, p->low[j], p->high[j])
+                  ? (p->sum[j] + p->rest[j]) / p->total
+                  : p->sum[j] / p->total;
   scl_release(part);
   return SCL_STATUS_OK;
 }

@@ -7,12 +7,13 @@
 
 scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_error *error) {
   *out = (scl_column_moments){.cols = cols};
-  out->mean = scl_allocate_zero((4 * cols + 1) * sizeof(double));
+  out->mean = scl_allocate_zero((5 * cols + 1) * sizeof(double));
   if (out->mean == NULL)
-    return scl_fail_memory(error, 4 * cols * sizeof(double), "column statistics");
+    return scl_fail_memory(error, 5 * cols * sizeof(double), "column statistics");
   out->square = out->mean + cols;
   out->low = out->square + cols;
   out->high = out->low + cols;
+  out->rest = out->high + cols;
   for (size_t j = 0; j < cols; j++) {
     out->low[j] = INFINITY;
     out->high[j] = -INFINITY;
@@ -36,11 +37,30 @@ typedef struct moments_block {
   size_t count;
 } moments_block;
 
-/* Column j meets n more numbers of that mean and sum of squared deviations. */
-static void merge_column(scl_column_moments *m, size_t j, double mean, double square, double n) {
-  const double all = m->count + n, gap = mean - m->mean[j];
-  m->mean[j] += gap * (n / all);
+bool scl_column_far(double mean, double low, double high) { return fabs(mean) > 32 * (high - low); }
+
+/* Column j meets n more numbers of that mean (+ rest) and sum of squared deviations; low and high
+ * are those of all. */
+static void merge_column(scl_column_moments *m, size_t j, double mean, double rest, double square,
+                         double n) {
+  const double all = m->count + n, gap = (mean - m->mean[j]) + (rest - m->rest[j]),
+               step = gap * (n / all), before = m->mean[j];
   m->square[j] += square + gap * gap * (m->count * n / all);
+  m->mean[j] += step;
+  if (!scl_column_far(m->mean[j], m->low[j], m->high[j]))
+    m->rest[j] = 0;
+  else if (m->count == 0)
+    m->rest[j] = (mean - m->mean[j]) + rest;
+  else
+    m->rest[j] += step - (m->mean[j] - before);
+}
+
+/* What the mean of a block's column lacks. */
+static double rest_of(const moments_block *job, size_t column, double mean) {
+  double sum = 0;
+  for (size_t i = 0; i < job->count; i++)
+    sum += job->x[(ptrdiff_t)i * job->stride + (ptrdiff_t)column] - mean;
+  return sum / (double)job->count;
 }
 
 static void add_strip(void *context, size_t index) {
@@ -64,8 +84,10 @@ static void add_strip(void *context, size_t index) {
     for (size_t j = 0; j < cols; j++)
       square[j] += (row[j] - mean[j]) * (row[j] - mean[j]);
   }
-  for (size_t j = 0; j < cols; j++)
-    merge_column(m, first + j, mean[j], square[j], n);
+  for (size_t j = 0; j < cols; j++) {
+    const bool far = scl_column_far(mean[j], m->low[first + j], m->high[first + j]);
+    merge_column(m, first + j, mean[j], far ? rest_of(job, first + j, mean[j]) : 0, square[j], n);
+  }
 }
 
 void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t stride,
@@ -79,9 +101,9 @@ void scl_column_moments_add(scl_column_moments *m, const double *x, ptrdiff_t st
 void scl_column_moments_merge(scl_column_moments *into, const scl_column_moments *from) {
   if (from->count == 0) return;
   for (size_t j = 0; j < into->cols; j++) {
-    merge_column(into, j, from->mean[j], from->square[j], from->count);
     into->low[j] = fmin(into->low[j], from->low[j]);
     into->high[j] = fmax(into->high[j], from->high[j]);
+    merge_column(into, j, from->mean[j], from->rest[j], from->square[j], from->count);
   }
   into->count += from->count;
 }
@@ -98,8 +120,9 @@ bool scl_stage_needs_moments(scl_stage_kind kind) {
 static void set_column(scl_stage *stage, const scl_column_moments *m, size_t j) {
   const bool constant = !(m->high[j] > m->low[j]);
   const double deviation = sqrt(m->square[j] / m->count), range = m->high[j] - m->low[j];
-  const double size = stage->kind == SCL_STANDARDIZE ? deviation : range;
-  stage->shift[j] = constant ? m->low[j] : stage->kind == SCL_STANDARDIZE ? m->mean[j] : m->low[j];
+  const bool standardize = stage->kind == SCL_STANDARDIZE;
+  const double size = standardize ? deviation : range;
+  stage->shift[j] = constant || !standardize ? m->low[j] : m->mean[j] + m->rest[j];
   stage->factor[j] = constant || !(size > 0) ? 1 : 1 / size;
   stage->constant += constant;
 }

@@ -25,7 +25,11 @@ typedef struct scl_column_moments {
   size_t cols;
   double count;
   double *mean, *square, *low, *high;
+  double *rest; /* what the mean lacks, in columns far from 0: scl_column_far */
 } scl_column_moments;
+/* Whether a mean is so far from 0, for numbers from low to high, that rounding of sums shows in what
+ * remains after it is subtracted. Elsewhere means are plain sums. */
+bool scl_column_far(double mean, double low, double high);
 scl_status scl_column_moments_create(size_t cols, scl_column_moments *out, scl_error *error);
 void scl_column_moments_destroy(scl_column_moments *m);
 /* Add rows (count x cols at stride), or what others have added, in a numerically stable way (Chan,

@@ -152,6 +152,12 @@ static scl_status diagonal(const void *instance, const scl_const_parameters *u, 
   return status;
 }
 
+static scl_shift shift(const void *instance) {
+  const additive *self = instance;
+  return parts_shift(self->base.host, &self->column) == SCL_SHIFT_KEEPS ? SCL_SHIFT_KEEPS
+                                                                        : SCL_SHIFT_CHANGES;
+}
+
 const scl_plugin scullery_plugin = {
     .name = "additive",
     .summary = "the mean (or sum) over s columns at a time of products of one-dimensional kernels",
@@ -164,4 +170,5 @@ const scl_plugin scullery_plugin = {
            "approximation in the brain; the sum is the ANOVA kernel of Stitson et al. 1999).\n"
            "Degree d is the product kernel.",
     SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal),
-    SCL_INSTANCE(additive, options)};
+    SCL_INSTANCE(additive, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift))};

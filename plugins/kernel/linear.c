@@ -17,6 +17,11 @@ static void finish(const void *instance, const scl_pair_row *row, double *number
     numbers[j] += self->offset;
 }
 
+static scl_shift shift(const void *self) {
+  (void)self;
+  return SCL_SHIFT_CENTRES;
+}
+
 const scl_plugin scullery_plugin = {
     .name = "linear",
     .summary = "<x,y> + offset; on sparse rows and thresholds times 1[same support]",
@@ -25,4 +30,5 @@ const scl_plugin scullery_plugin = {
         "and thresholds times 1[same support].\n"
         "With offset = 0 it is the kernel of the identity on Gaussian rows of unit variance.",
     SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .finish = finish, .pair = SCL_PAIR_DOT),
-    SCL_INSTANCE(linear, options)};
+    SCL_INSTANCE(linear, options),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift))};

@@ -58,6 +58,10 @@ static const void *ability(const void *instance, const char *id) {
   return folded_count(self, id) == self->given->length ? &tilting : NULL;
 }
 
+static scl_shift shift(const void *self) {
+  return folded_shift(self) == SCL_SHIFT_KEEPS ? SCL_SHIFT_KEEPS : SCL_SHIFT_CHANGES;
+}
+
 const scl_plugin scullery_plugin = {
     .name = "product",
     .summary = "the product of other kernels",
@@ -68,5 +72,6 @@ const scl_plugin scullery_plugin = {
         "itself. Expectations are exact where all factors but one are sc.kernel.indicator{},\n"
         "otherwise by Monte Carlo.",
     KERNEL_FOLDED(kernel_folded),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift)),
     .create = create,
     .ability = ability};

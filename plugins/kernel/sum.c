@@ -39,6 +39,8 @@ static scl_status create(void *instance, scl_error *error) {
   return folded_create(&self->folded, add, error);
 }
 
+static scl_shift shift(const void *self) { return folded_shift(&((const sum *)self)->folded); }
+
 const scl_plugin scullery_plugin = {
     .name = "sum",
     .summary = "the weighted sum of other kernels",
@@ -48,5 +50,6 @@ const scl_plugin scullery_plugin = {
         "Widths said through the sampler (theta, coefficient) are found for each term by itself.\n"
         "Expectations are by Monte Carlo: a sum of tilted laws is a mixture.",
     KERNEL_FOLDED(sum),
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = shift)),
     .create = create,
     .ability = folded_binding};

@@ -113,6 +113,16 @@ static inline const void *folded_binding(const void *self, const char *id) {
   return strcmp(id, SCL_ABILITY_BIND) == 0 && folded_count(self, id) > 0 ? &bind : NULL;
 }
 
+/* What all parts have in common where one row is subtracted from both of a pair. */
+static inline scl_shift folded_shift(const kernel_folded *self) {
+  scl_shift least = SCL_SHIFT_KEEPS;
+  for (size_t k = 0; k < self->given->length; k++) {
+    const scl_shift shift = parts_shift(self->base.host, &self->parts[k]);
+    if (shift < least) least = shift;
+  }
+  return least;
+}
+
 /* The kernel, whose instance is of that type. */
 #define KERNEL_FOLDED(type)                                                                        \
   SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .gram = folded_gram, .diagonal = folded_diagonal),       \

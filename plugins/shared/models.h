@@ -63,6 +63,13 @@ static inline void *models_get(model_reader *r, const char *name, scl_dtype dtyp
   return copy;
 }
 
+/* The same for a vector of `count` float64 that models may have or not; NULL where it has not. */
+static inline double *models_get_optional(model_reader *r, const char *name, size_t count) {
+  if (r->status != SCL_STATUS_OK || !SCL_HAS(r->archive, has) || !r->archive->has(r->archive, name))
+    return NULL;
+  return models_get(r, name, SCL_DTYPE_FLOAT64, &count, 0);
+}
+
 /* The same for int32 places, each in [0, limit). */
 static inline int32_t *models_get_places(model_reader *r, const char *name, size_t *rows,
                                          size_t cols, size_t limit) {

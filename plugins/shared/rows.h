@@ -9,12 +9,14 @@
 typedef struct row_set {
   size_t rows, cols, targets;
   double *x, *y, *weights; /* rows x cols, rows x targets, rows */
+  double *pilot;           /* cols: the point that x is told from; NULL: 0 */
 } row_set;
 
 static inline void rows_release(const scl_host *host, const row_set *set) {
   host->release(set->x);
   host->release(set->y);
   host->release(set->weights);
+  host->release(set->pilot);
 }
 
 /* ------------------------------------------------------------ collecting */
@@ -100,6 +102,43 @@ static inline scl_status rows_collect(const scl_problem *problem, row_set *out, 
   if (status == SCL_STATUS_OK) rows_arrange(out, job.places);
   host->release(job.places);
   return status;
+}
+
+/* ------------------------------------------------------------ rows far from 0 */
+
+/* Whether f(x) = sum_i b_i K(x_i, x) + f0 may be learnt from x_i - p and x - p for any row p:
+ * `constant` says that f0 is free and the b_i sum to 0. */
+static inline bool rows_may_move(const scl_host *host, const scl_part *kernel, bool constant) {
+  const scl_pilot_service *pilots = host->service(SCL_SERVICE_PILOT);
+  const scl_shift shift = pilots == NULL ? SCL_SHIFT_CHANGES : pilots->shift(kernel);
+  return shift == SCL_SHIFT_KEEPS || (shift == SCL_SHIFT_CENTRES && constant);
+}
+
+/* Where columns are far from 0, tell the rows from a point near them. */
+static inline scl_status rows_centre(const scl_host *host, row_set *set, scl_error *error) {
+  const scl_pilot_service *pilots = host->service(SCL_SERVICE_PILOT);
+  const size_t d = set->cols;
+  if (pilots == NULL) return SCL_STATUS_OK;
+  set->pilot = host->allocate((d + 1) * sizeof *set->pilot);
+  if (set->pilot == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a row of %zu numbers", d);
+  if (pilots->find(set->x, (ptrdiff_t)d, set->rows, d, set->pilot) == 0) {
+    host->release(set->pilot);
+    set->pilot = NULL;
+    return SCL_STATUS_OK;
+  }
+  for (size_t i = 0; i < set->rows; i++)
+    for (size_t j = 0; j < d; j++)
+      set->x[i * d + j] -= set->pilot[j];
+  return SCL_STATUS_OK;
+}
+
+/* to (count x cols) = rows - pilot, of rows at `stride`. */
+static inline void rows_subtract(const double *x, ptrdiff_t stride, size_t count, size_t cols,
+                                 const double *pilot, double *to) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < cols; j++)
+      to[i * cols + j] = x[(ptrdiff_t)i * stride + (ptrdiff_t)j] - (pilot == NULL ? 0 : pilot[j]);
 }
 
 /* ------------------------------------------------------------ classes */

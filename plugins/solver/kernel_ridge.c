@@ -13,15 +13,20 @@
  * of 8 bytes. In float32 it takes half the memory and half the time; conjugate gradients on products
  * with the float64 matrix then correct the solution. Either way the residual that is told is that of
  * the float64 system. Values of lambda share the rows and K. */
+#include "shared/expansion_doubt.h"
 #include "solver/kernel_ridge_gradients.h"
 
 #include <stdio.h>
 
 enum { MOST_TRIES = 12, MOST_REFINED = 3, FEW_ROWS = 1024 };
-/* Steps of conjugate gradients after which a factor in float64 costs less; without one. */
-enum { FEW_STEPS = 30, FEW_STEPS_KEPT = 60, MOST_STEPS = 1000 };
+/* Steps of conjugate gradients after which a factor in float64 costs less, the same whether K is kept
+ * or not; without one. */
+enum { FEW_STEPS = 60, MOST_STEPS = 1000 };
 enum { AUTO, FLOAT64, FLOAT32 };
 static const double tolerance = 1e-8; /* relative residual of the linear system */
+/* Where A has a factor and the residual is below this, it is rounding of A's products: jitter would
+ * change the problem by more. */
+static const double rounding = 1e-3;
 
 static const scl_option options[] = {
     SCL_ROW(kernel_ridge, kernel, SCL_FORM_PARTS, "kernel", "gaussian",
@@ -36,9 +41,11 @@ static const scl_option options[] = {
 
 /* ------------------------------------------------------------ solving with the factor of A */
 
-/* A^-1 b in place, of k columns. */
+/* A^-1 b in place, of k columns: by a factor of A itself, or by gradients where there is one of
+ * something near A. */
 static scl_status inverse(linear_system *s, double *b, size_t k, scl_error *error) {
-  if (s->narrow == NULL) return s->host->symmetric->solve(s->a, b, k, error);
+  const bool exact = s->jitter == 0 || s->jittered;
+  if (s->narrow == NULL && exact) return s->host->symmetric->solve(s->a, b, k, error);
   return gradients_solve(s, b, k, 1e-2 * tolerance, s->most, &s->iterations, error);
 }
 
@@ -105,6 +112,13 @@ static scl_status measure(const linear_system *s, double *relative, scl_error *e
   return status;
 }
 
+static void account(double residual, size_t iterations, scl_solution *out) {
+  out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  out->residual = residual;
+  out->tolerance = tolerance;
+  out->iterations = iterations;
+}
+
 /* ------------------------------------------------------------ in float32 */
 
 /* narrow = the factor of A with `ridge` of its diagonal added; *found: it has one. */
@@ -115,8 +129,7 @@ static scl_status factor_narrow(linear_system *s, double ridge, bool *found, scl
   for (size_t i = 0; i < n; i++)
     s->ones[i] = s->diagonal[i] + s->shift[i];
   s->algebra->begin(s->narrow, s->ones, ridge);
-  scl_status status =
-      s->kept ? s->algebra->copy(s->a, s->narrow, error) : fill(s, TO_FLOAT32, error);
+  scl_status status = fill(s, TO_FLOAT32, error);
   if (status == SCL_STATUS_OK)
     status = s->problem->progress(s->problem, "factoring the kernel matrix", 0.5, NAN, error);
   if (status != SCL_STATUS_OK) return status;
@@ -137,10 +150,7 @@ static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_e
 
 static void account_narrow(const linear_system *s, double residual, double ridge,
                            scl_solution *out) {
-  out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  out->residual = residual;
-  out->tolerance = tolerance;
-  out->iterations = s->iterations;
+  account(residual, s->iterations, out);
   if (ridge > 0)
     (void)snprintf(out->note, sizeof out->note,
                    "float32 calls the kernel matrix indefinite: the preconditioner of its "
@@ -170,68 +180,109 @@ static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served
   return status;
 }
 
-/* ------------------------------------------------------------ in float64, with the least jitter that
- * serves */
+/* ------------------------------------------------------------ in float64 */
 
-/* *relative: the residual; infinity where A has no Cholesky factor. */
-static scl_status attempt(linear_system *s, double *relative, scl_error *error) {
+/* The factor of A + jitter I; *found: it has one. */
+static scl_status factor_wide(linear_system *s, bool *found, scl_error *error) {
   size_t pivot = 0;
-  *relative = INFINITY;
   scl_status status = fill(s, TO_SYSTEM, error);
   if (status == SCL_STATUS_OK)
     status = s->problem->progress(s->problem, "factoring the kernel matrix", 0.5, NAN, error);
   if (status != SCL_STATUS_OK) return status;
   status = s->host->symmetric->factor(s->a, &pivot, error);
-  if (status == SCL_STATUS_NUMERIC) return SCL_STATUS_OK;
-  if (status == SCL_STATUS_OK) status = solve_first(s, error);
-  if (status == SCL_STATUS_OK) status = measure(s, relative, error);
-  if (status != SCL_STATUS_OK || !isfinite(*relative) || *relative <= 1e-3 * tolerance)
-    return status;
-  status = refine(s, error);
-  return status == SCL_STATUS_OK ? measure(s, relative, error) : status;
+  *found = status == SCL_STATUS_OK;
+  return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
 }
 
-/* The mean of A's diagonal without jitter. */
-static double mean_diagonal(const linear_system *s) {
+/* The solution, refined where that helps, and its residual. */
+static scl_status solve_refined(linear_system *s, double *relative, scl_error *error) {
+  scl_status status = solve_first(s, error);
+  if (status == SCL_STATUS_OK) status = measure(s, relative, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < MOST_REFINED; i++) {
+    const double enough = i == 0 ? 1e-3 * tolerance : tolerance;
+    if (!isfinite(*relative) || *relative <= enough) break;
+    status = refine(s, error);
+    if (status == SCL_STATUS_OK) status = measure(s, relative, error);
+  }
+  return status;
+}
+
+static double mean_of(const linear_system *s, const double *rows) {
   double sum = 0;
   for (size_t i = 0; i < s->m.rows; i++)
-    sum += s->diagonal[i] + s->shift[i];
-  return sum > 0 ? sum / (double)s->m.rows : 1;
+    sum += rows[i];
+  return sum / (double)s->m.rows;
 }
 
-static void account(scl_solution *out, double residual, double jitter) {
-  out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  out->residual = residual;
-  out->tolerance = tolerance;
-  out->iterations = 1;
-  out->jitter = jitter;
-  if (jitter > 0)
-    (void)snprintf(
-        out->note, sizeof out->note,
-        "the kernel matrix is singular to working precision: %.1e was added to its diagonal",
-        jitter);
+/* What was solved in place of A. */
+static void account_jitter(const linear_system *s, double residual, scl_solution *out) {
+  const double asked = mean_of(s, s->shift);
+  account(residual, 1, out);
+  out->jitter = s->jitter;
+  (void)snprintf(out->note, sizeof out->note,
+                 "regularised by %.1e, asked %.1e: the kernel matrix is singular to working "
+                 "precision, and %.1e was added to its diagonal",
+                 asked + s->jitter, asked, s->jitter);
 }
 
+/* With the factor of A + jitter I: A itself by conjugate gradients, else A + jitter I. `last`: what
+ * comes is taken. The residual that is told is that of A. */
+static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out, bool *served,
+                                 scl_error *error) {
+  double asked = INFINITY, other = INFINITY;
+  s->iterations = 0;
+  s->most = FEW_STEPS;
+  scl_status status = solve_refined(s, &asked, error);
+  *served = asked <= tolerance;
+  if (status == SCL_STATUS_OK && *served) {
+    account(asked, s->iterations, out);
+    (void)snprintf(out->note, sizeof out->note,
+                   "the kernel matrix is singular to working precision: the preconditioner of its "
+                   "conjugate gradients has %.1e more on the diagonal",
+                   s->jitter);
+  }
+  if (status != SCL_STATUS_OK || *served) return status;
+  s->jittered = true;
+  status = solve_refined(s, &other, error);
+  s->jittered = false;
+  if (status == SCL_STATUS_OK) status = measure(s, &asked, error);
+  *served = other <= tolerance || (last && isfinite(other));
+  if (*served) account_jitter(s, asked, out);
+  return status;
+}
+
+static void note_rounding(const linear_system *s, scl_solution *out) {
+  (void)snprintf(out->note, sizeof out->note,
+                 "the residual does not fall below the rounding of kernel values near %.1e: "
+                 "standardize the columns, or give a larger lambda",
+                 mean_of(s, s->diagonal));
+}
+
+/* The factor of A, or with the least jitter, in powers of ten, with which there is one that
+ * serves. */
 static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *error) {
-  const size_t n = s->m.rows;
-  const double unit = mean_diagonal(s);
-  double jitter = 0, residual = INFINITY;
+  const double diagonal = mean_of(s, s->diagonal) + mean_of(s, s->shift),
+               unit = diagonal > 0 ? diagonal : 1;
+  s->jitter = 0;
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    const scl_status status = attempt(s, &residual, error);
-    if (status != SCL_STATUS_OK) return status;
-    if (residual <= tolerance || (isfinite(residual) && tries + 3 >= MOST_TRIES)) {
-      account(out, residual, jitter);
-      return SCL_STATUS_OK;
+    bool found = false, served = false;
+    double residual = INFINITY;
+    scl_status status = factor_wide(s, &found, error);
+    if (status == SCL_STATUS_OK && found && s->jitter > 0)
+      status = solve_jittered(s, tries + 3 >= MOST_TRIES, out, &served, error);
+    else if (status == SCL_STATUS_OK && found) {
+      status = solve_refined(s, &residual, error);
+      served = residual <= rounding;
+      account(residual, 1, out);
+      if (served && residual > tolerance) note_rounding(s, out);
     }
-    const double more = (tries == 0 ? 1e-12 : 9e-12 * pow(10, tries - 1)) * unit;
-    for (size_t i = 0; i < n; i++)
-      s->shift[i] += more;
-    jitter += more;
+    if (status != SCL_STATUS_OK || served) return status;
+    s->jitter = 1e-12 * pow(10, tries) * unit;
   }
   return s->host->fail(error, SCL_STATUS_NUMERIC,
                        "the kernel matrix of %zu rows stays singular even with %.1e on its "
                        "diagonal: give a larger lambda",
-                       n, jitter);
+                       s->m.rows, s->jitter);
 }
 
 /* ------------------------------------------------------------ which of the two */
@@ -247,7 +298,8 @@ static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error 
 /* Room for the factor: float32 where it is asked for, from FEW_ROWS rows on, and where float64 has
  * no room. K beside it, where both take no more than the allowance. */
 static scl_status choose_precision(linear_system *s, scl_error *error) {
-  const double n = (double)s->m.rows, both = 6 * n * n;
+  const double n = (double)s->m.rows,
+               kept = (double)triangle(tiles_of(s->m.rows)) * sizeof(double) * TILE * TILE;
   const int32_t wanted = s->self->precision;
   const scl_symmetric_algebra *wide = s->host->symmetric;
   if (wanted == FLOAT64 || (wanted == AUTO && s->m.rows < FEW_ROWS)) {
@@ -257,19 +309,17 @@ static scl_status choose_precision(linear_system *s, scl_error *error) {
   s->algebra = s->host->service(SCL_SERVICE_SYMMETRIC_FLOAT32);
   if (s->algebra->create(s->m.rows, &s->narrow, NULL) != SCL_STATUS_OK)
     return refuse_matrix(s, 4, error);
-  s->kept = both <= (double)s->problem->allowance &&
-            wide->create(s->m.rows, &s->a, NULL) == SCL_STATUS_OK;
-  return s->kept ? fill(s, TO_KEPT, error) : SCL_STATUS_OK;
+  if (2 * n * n + kept <= (double)s->problem->allowance) s->kept = s->host->allocate((size_t)kept);
+  return s->kept != NULL ? fill(s, TO_KEPT, error) : SCL_STATUS_OK;
 }
 
 /* From here on in float64: false where there is no room for that. */
 static bool widen(linear_system *s) {
-  scl_symmetric *a = s->a;
-  if (a == NULL && s->host->symmetric->create(s->m.rows, &a, NULL) != SCL_STATUS_OK) return false;
+  s->host->release(s->kept);
+  s->kept = NULL;
+  if (s->host->symmetric->create(s->m.rows, &s->a, NULL) != SCL_STATUS_OK) return false;
   s->algebra->destroy(s->narrow);
   s->narrow = NULL;
-  s->kept = false;
-  s->a = a;
   return true;
 }
 
@@ -287,7 +337,7 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
   bool served = false;
   set_shift(s);
   if (s->narrow == NULL) return solve_wide(s, out, error);
-  s->most = must ? MOST_STEPS : s->kept ? FEW_STEPS_KEPT : FEW_STEPS;
+  s->most = must ? MOST_STEPS : FEW_STEPS;
   scl_status status = solve_narrow(s, out, &served, error);
   if (status != SCL_STATUS_OK || served) return status;
   out->note[0] = 0;
@@ -311,12 +361,15 @@ static void end(const void *instance, void *model) {
 }
 
 static scl_status collect(linear_system *s, scl_error *error) {
-  const scl_status status = rows_collect(s->problem, &s->set, error);
+  scl_status status = rows_collect(s->problem, &s->set, error);
+  if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
+    status = rows_centre(s->host, &s->set, error);
   s->m.rows = s->set.rows;
   s->m.cols = s->set.cols;
   s->m.functions = s->set.targets;
   s->m.x = s->set.x;
-  s->set.x = NULL;
+  s->m.pilot = s->set.pilot;
+  s->set.x = s->set.pilot = NULL;
   return status;
 }
 
@@ -351,10 +404,12 @@ static scl_status emit(linear_system *s, bool last, void **model, scl_error *err
   *m = (expansion){.rows = n, .cols = s->m.cols, .functions = c};
   m->x = last ? s->m.x : copied(s->host, s->m.x, n * m->cols * sizeof *m->x);
   if (last) s->m.x = NULL;
+  if (s->m.pilot != NULL) m->pilot = copied(s->host, s->m.pilot, m->cols * sizeof *m->pilot);
   m->b = copied(s->host, s->m.b, n * c * sizeof *m->b);
   m->f0 = copied(s->host, s->m.f0, c * sizeof *m->f0);
   *model = m;
-  if (m->x != NULL && m->b != NULL && m->f0 != NULL) return SCL_STATUS_OK;
+  if (m->x != NULL && m->b != NULL && m->f0 != NULL && (m->pilot != NULL) == (s->m.pilot != NULL))
+    return SCL_STATUS_OK;
   return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a model of %zu rows", n);
 }
 
@@ -376,6 +431,8 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
     const size_t k = next_value(values, count, models);
     s->lambda = values[k];
     status = solve_system(s, out[k], error);
+    if (status == SCL_STATUS_OK)
+      status = expansion_doubt(s->self, gram, &s->m, s->diagonal, s->set.y, out[k], error);
     if (status == SCL_STATUS_OK) status = emit(s, i + 1 == count, &models[k], error);
   }
   return status;
@@ -384,6 +441,7 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
 static void release(linear_system *s) {
   s->host->symmetric->destroy(s->a);
   if (s->narrow != NULL) s->algebra->destroy(s->narrow);
+  s->host->release(s->kept);
   expansion_release(s->host, &s->m);
   rows_release(s->host, &s->set);
   s->host->release(s->shift);
@@ -458,8 +516,10 @@ const scl_plugin scullery_plugin = {
         "float32\n"
         "from 1024 rows on, with float64 for a lambda too small for it. The lambdas of a search\n"
         "share the rows and the kept matrix. The model keeps all rows (arrays rows,\n"
-        "coefficients, intercept). In float64 a singular system gets the least jitter, from 1e-12\n"
-        "of the mean diagonal in powers of ten, that makes it solvable.",
+        "coefficients, intercept; columns far from 0 less the array pilot). Where A has no factor\n"
+        "in float64, one with the least jitter, from 1e-12 of the mean diagonal in powers of ten,\n"
+        "preconditions conjugate gradients on A. If these fail, the jitter stays: the status is\n"
+        "\"limit\", and the note says by how much was regularised and what was asked.",
     SCL_SOLVER(.solve = NULL),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,
                             .save = save, .load = load, .destroy = end),

@@ -1,6 +1,6 @@
 /* Systems with A = K + diag(shift) by conjugate gradients (Hestenes and Stiefel 1952), with a
- * Cholesky factor of A in float32 as the preconditioner. All sums, and A itself, are float64, so
- * that the solution is as exact as by a factor in float64. Rounding makes the preconditioner a
+ * Cholesky factor of A in float32, or one of A with jitter in float64, as the preconditioner. All
+ * sums, and A itself, are float64, so that the solution is as exact as by a factor of A. Rounding makes the preconditioner a
  * slightly different matrix in each step: the directions follow Polak and Ribiere. */
 #ifndef SCULLERY_KERNEL_RIDGE_GRADIENTS_H
 #define SCULLERY_KERNEL_RIDGE_GRADIENTS_H
@@ -34,7 +34,9 @@ static inline void column_sizes(const gradients *g, const double *v, double *out
 
 static inline scl_status precondition(const gradients *g, scl_error *error) {
   memcpy(g->z, g->r, g->s->m.rows * g->k * sizeof *g->z);
-  return g->s->algebra->solve(g->s->narrow, g->z, g->k, error);
+  const linear_system *s = g->s;
+  return s->narrow != NULL ? s->algebra->solve(s->narrow, g->z, g->k, error)
+                           : s->host->symmetric->solve(s->a, g->z, g->k, error);
 }
 
 static inline scl_status first_direction(const gradients *g, scl_error *error) {

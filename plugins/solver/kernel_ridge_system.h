@@ -1,12 +1,13 @@
 /* The linear system of kernel ridge, (K + diag(shift)) b = y - f0: its matrix, filled by tiles, and
- * products with it. K is kept where it fits, and made again for each product where it does not. */
+ * products with it. The tiles of K are kept where they fit, and made again for each product where
+ * they do not, with the same bits. */
 #ifndef SCULLERY_KERNEL_RIDGE_SYSTEM_H
 #define SCULLERY_KERNEL_RIDGE_SYSTEM_H
 
 #include "shared/expansion.h"
 #include "shared/rows.h"
 
-enum { TILE = 512 };
+enum { TILE = EXPANSION_TILE };
 
 typedef struct kernel_ridge {
   scl_base base;
@@ -18,8 +19,8 @@ typedef struct kernel_ridge {
 
 /* What a tile of kernel values goes to. */
 typedef enum destination {
-  TO_SYSTEM, /* a = K + diag(shift) */
-  TO_KEPT,   /* a = K */
+  TO_SYSTEM, /* a = K + diag(shift) + jitter I */
+  TO_KEPT,   /* kept = K */
   TO_FLOAT32 /* narrow = K + diag(shift) */
 } destination;
 
@@ -27,14 +28,16 @@ typedef struct linear_system {
   const kernel_ridge *self;
   const scl_host *host;
   const scl_problem *problem;
-  row_set set; /* its x moves to m */
+  row_set set; /* its x and pilot move to m */
   expansion m; /* the rows, and the solution */
   double lambda;
-  scl_symmetric *a;
-  bool kept; /* a holds K */
+  scl_symmetric *a; /* in float64 */
+  double jitter;    /* added to the diagonal of a, */
+  bool jittered;    /* and of the system that is being solved */
+  double *kept; /* tiles of K's lower triangle, TILE x TILE each, row by row; NULL: made again */
   const scl_symmetric_float32_algebra *algebra;
   scl_symmetric_float32 *narrow; /* NULL: the system is solved in float64 */
-  double *shift;                 /* rows: n lambda / w_i + jitter */
+  double *shift;                 /* rows: n lambda / w_i */
   double *diagonal;              /* rows: K(x_i, x_i) */
   double *ones;                  /* rows: A^-1 1, for the intercept */
   double *residual;              /* rows x targets: y - f0 - A b */
@@ -56,7 +59,11 @@ static inline scl_const_parameters rows_at(const linear_system *s, size_t first,
   return scl_dense_rows(s->m.x + first * d, (ptrdiff_t)d, left < most ? left : most, d);
 }
 
-/* ------------------------------------------------------------ filling */
+/* ------------------------------------------------------------ tiles */
+
+/* Tiles of a side, and of the lower triangle of so many a side. */
+static inline size_t tiles_of(size_t rows) { return (rows + TILE - 1) / TILE; }
+static inline size_t triangle(size_t tiles) { return tiles * (tiles + 1) / 2; }
 
 static inline bool all_finite(const double *values, size_t rows, size_t cols) {
   double sum = 0;
@@ -66,7 +73,9 @@ static inline bool all_finite(const double *values, size_t rows, size_t cols) {
   return sum == 0;
 }
 
-static inline scl_status fill_tile(const linear_system *s, size_t i, size_t j, double *k,
+/* k (TILE x TILE) = K of rows i .. and j .., 0 past the last row. A tile on the diagonal is as
+ * symmetric as K, whatever rounding says. */
+static inline scl_status make_tile(const linear_system *s, size_t i, size_t j, double *k,
                                    scl_error *error) {
   const scl_const_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
   const scl_status status = gram(s->self, &u, &v, k, TILE, error);
@@ -76,30 +85,60 @@ static inline scl_status fill_tile(const linear_system *s, size_t i, size_t j, d
         error, SCL_STATUS_BAD_DATA,
         "kernel.%s gives a value that is not finite for a row of the data: standardize it",
         s->self->kernel.plugin->name);
-  for (size_t r = 0; s->to == TO_SYSTEM && i == j && r < u.count; r++)
-    k[r * TILE + r] += s->shift[i + r];
-  if (s->to == TO_FLOAT32)
-    s->algebra->set(s->narrow, i, u.count, j, v.count, k, TILE);
-  else
-    s->host->symmetric->set(s->a, i, u.count, j, v.count, k, TILE);
+  for (size_t r = 0; i == j && r < u.count; r++)
+    for (size_t c = r + 1; c < v.count; c++)
+      k[r * TILE + c] = k[c * TILE + r];
+  for (size_t r = 0; r < TILE; r++) {
+    const size_t from = r < u.count ? v.count : 0;
+    memset(k + r * TILE + from, 0, (TILE - from) * sizeof *k);
+  }
   return SCL_STATUS_OK;
 }
 
-static inline double *tile_of_values(const linear_system *s, scl_error *error) {
-  double *k = s->host->allocate(sizeof *k * TILE * TILE);
-  if (k == NULL)
-    (void)s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                        "not enough memory for a tile of kernel values");
-  return k;
+static inline double *kept_tile(const linear_system *s, size_t i, size_t j) {
+  return s->kept + (triangle(i / TILE) + j / TILE) * TILE * TILE;
+}
+
+/* *out: the tile, kept or made in *room, which is to be released. */
+static inline scl_status tile_at(const linear_system *s, size_t i, size_t j, const double **out,
+                                 double **room, scl_error *error) {
+  *room = NULL;
+  if (s->kept != NULL) {
+    *out = kept_tile(s, i, j);
+    return SCL_STATUS_OK;
+  }
+  *out = *room = s->host->allocate(sizeof **room * TILE * TILE);
+  if (*room != NULL) return make_tile(s, i, j, *room, error);
+  return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                       "not enough memory for a tile of kernel values");
+}
+
+/* ------------------------------------------------------------ filling */
+
+static inline scl_status fill_tile(const linear_system *s, size_t i, size_t j, scl_error *error) {
+  const size_t n = s->m.rows, rows = expansion_least(n - i, TILE),
+               cols = expansion_least(n - j, TILE);
+  const double *k;
+  double *room;
+  scl_status status = tile_at(s, i, j, &k, &room, error);
+  if (status == SCL_STATUS_OK && s->to == TO_FLOAT32)
+    s->algebra->set(s->narrow, i, rows, j, cols, k, TILE);
+  else if (status == SCL_STATUS_OK) {
+    s->host->symmetric->set(s->a, i, rows, j, cols, k, TILE);
+    for (size_t r = 0; i == j && r < rows; r++) {
+      const double value = k[r * TILE + r] + s->shift[i + r] + s->jitter;
+      s->host->symmetric->set(s->a, i + r, 1, i + r, 1, &value, 1);
+    }
+  }
+  s->host->release(room);
+  return status;
 }
 
 static inline scl_status fill_task(void *context, size_t index, scl_error *error) {
   const linear_system *s = context;
-  double *k = tile_of_values(s, error);
-  if (k == NULL) return SCL_STATUS_NO_MEMORY;
-  const scl_status status = fill_tile(s, s->strip, index * TILE, k, error);
-  s->host->release(k);
-  return status;
+  const size_t i = s->strip, j = index * TILE;
+  return s->to == TO_KEPT ? make_tile(s, i, j, kept_tile(s, i, j), error)
+                          : fill_tile(s, i, j, error);
 }
 
 static inline scl_status fill(linear_system *s, destination to, scl_error *error) {
@@ -118,68 +157,80 @@ static inline scl_status fill(linear_system *s, destination to, scl_error *error
 /* ------------------------------------------------------------ products */
 
 /* A strip of tiles: those below the diagonal also stand for their mirror images. Each adds to rows
- * of its own. */
+ * of its own. Vectors are k x N here, N rows of whole tiles, 0 past the last row. */
 typedef struct strip_product {
   const linear_system *s;
-  size_t first, k;
-  const double *x; /* n x k */
-  double *out;     /* n x k */
-  double *parts;   /* of the strip's rows, by tile: TILE x k each */
+  size_t first, k, padded; /* N */
+  const double *x;
+  double *mirror; /* sums of the mirror images */
+  double *parts;  /* of the strip's rows, by tile: TILE x k each */
 } strip_product;
+
+/* out_c += sum_r tile_rc x_r, four rows at a time */
+static inline void add_mirror(const double *tile, const double *restrict x, double *restrict out) {
+  for (size_t r = 0; r < TILE; r += 4) {
+    const double *restrict t = tile + r * TILE;
+    for (size_t c = 0; c < TILE; c++)
+      out[c] += (t[c] * x[r] + t[c + TILE] * x[r + 1]) +
+                (t[c + 2 * TILE] * x[r + 2] + t[c + 3 * TILE] * x[r + 3]);
+  }
+}
 
 static inline scl_status strip_tile(void *context, size_t index, scl_error *error) {
   const strip_product *job = context;
-  const linear_system *s = job->s;
   const size_t k = job->k, i = job->first, j = index * TILE;
-  const ptrdiff_t step = (ptrdiff_t)k;
-  const scl_const_parameters u = rows_at(s, i, TILE), v = rows_at(s, j, TILE);
-  double *values = tile_of_values(s, error);
-  if (values == NULL) return SCL_STATUS_NO_MEMORY;
-  const scl_status status = gram(s->self, &u, &v, values, TILE, error);
+  const double *tile;
+  double *room, *part = job->parts + index * TILE * k;
+  const scl_status status = tile_at(job->s, i, j, &tile, &room, error);
   if (status == SCL_STATUS_OK) {
-    s->host->dense->gemm(0, 0, u.count, k, v.count, 1, values, TILE, job->x + j * k, step, 0,
-                         job->parts + index * TILE * k, step);
-    if (i != j)
-      s->host->dense->gemm(1, 0, v.count, k, u.count, 1, values, TILE, job->x + i * k, step, 1,
-                           job->out + j * k, step);
+    memset(part, 0, TILE * k * sizeof *part);
+    expansion_sum_get()(TILE, k, TILE, tile, TILE, job->x + j, job->padded, part, (ptrdiff_t)k);
+    for (size_t q = 0; i != j && q < k; q++)
+      add_mirror(tile, job->x + q * job->padded + i, job->mirror + q * job->padded + j);
   }
-  s->host->release(values);
+  job->s->host->release(room);
   return status;
 }
 
-/* out (n x k) = K x, K made again. */
-static inline scl_status product_anew(const linear_system *s, const double *x, size_t k,
-                                      double *out, scl_error *error) {
-  const size_t n = s->m.rows, tiles = (n + TILE - 1) / TILE;
-  strip_product job = {.s = s, .k = k, .x = x, .out = out};
-  job.parts = s->host->allocate(tiles * TILE * k * sizeof(double));
-  if (job.parts == NULL)
-    return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a product of %zu rows",
-                         n);
+static inline scl_status strip_add(const strip_product *job, double *out, scl_error *error) {
+  const linear_system *s = job->s;
+  const size_t tiles = job->first / TILE + 1, rows = expansion_least(s->m.rows - job->first, TILE);
   scl_status status = SCL_STATUS_OK;
-  memset(out, 0, n * k * sizeof *out);
-  for (size_t t = 0; status == SCL_STATUS_OK && t < tiles; t++) {
-    job.first = t * TILE;
-    const size_t rows = n - job.first < TILE ? n - job.first : TILE;
-    const double done = (double)job.first / (double)n;
+  if (s->kept == NULL) {
+    const double done = (double)job->first / (double)s->m.rows;
     status = s->problem->progress(s->problem, "kernel values", done * done, NAN, error);
-    if (status == SCL_STATUS_OK) status = s->host->parallel(t + 1, strip_tile, &job, error);
-    for (size_t j = 0; status == SCL_STATUS_OK && j <= t; j++)
-      for (size_t i = 0; i < rows * k; i++)
-        out[job.first * k + i] += job.parts[j * TILE * k + i];
   }
-  s->host->release(job.parts);
+  if (status == SCL_STATUS_OK)
+    status = s->host->parallel(tiles, strip_tile, (void *)(uintptr_t)job, error);
+  for (size_t t = 0; status == SCL_STATUS_OK && t < tiles; t++)
+    for (size_t i = 0; i < rows * job->k; i++)
+      out[job->first * job->k + i] += job->parts[t * TILE * job->k + i];
   return status;
 }
 
-/* out (n x k) = (K + diag(shift)) x */
+/* out (n x k) = (K + diag(shift), with the jitter where it is part of the system) x */
 static inline scl_status product(const linear_system *s, const double *x, size_t k, double *out,
                                  scl_error *error) {
-  const scl_status status = s->kept ? s->host->symmetric->multiply(s->a, x, k, out, error)
-                                    : product_anew(s, x, k, out, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < s->m.rows; i++)
+  const size_t n = s->m.rows, padded = tiles_of(n) * TILE;
+  double *room = s->host->allocate(3 * padded * k * sizeof *room), *turned = room;
+  if (room == NULL)
+    return s->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a product of %zu rows",
+                         n);
+  strip_product job = {s, 0, k, padded, turned, room + padded * k, room + 2 * padded * k};
+  scl_status status = SCL_STATUS_OK;
+  memset(room, 0, 2 * padded * k * sizeof *room);
+  memset(out, 0, n * k * sizeof *out);
+  for (size_t i = 0; i < n; i++)
     for (size_t q = 0; q < k; q++)
-      out[i * k + q] += s->shift[i] * x[i * k + q];
+      turned[q * padded + i] = x[i * k + q];
+  for (; status == SCL_STATUS_OK && job.first < n; job.first += TILE)
+    status = strip_add(&job, out, error);
+  for (size_t i = 0; i < n; i++) {
+    const double shift = s->shift[i] + (s->jittered ? s->jitter : 0);
+    for (size_t q = 0; q < k; q++)
+      out[i * k + q] += job.mirror[q * padded + i] + shift * x[i * k + q];
+  }
+  s->host->release(room);
   return status;
 }
 

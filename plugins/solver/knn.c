@@ -70,6 +70,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   neighbours *m = models_new(problem->host, sizeof *m, error);
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   scl_status status = rows_collect(problem, &m->set, error);
+  if (status == SCL_STATUS_OK) status = rows_centre(problem->host, &m->set, error);
   if (status == SCL_STATUS_OK) status = measure(instance, m, error);
   if (status == SCL_STATUS_OK)
     *model = m;
@@ -181,15 +182,25 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
                          double *scores, ptrdiff_t stride, scl_error *error) {
   const knn *self = instance;
   const scl_host *host = self->base.host;
-  const size_t k = self->k, count = rows->rows;
-  double *squares = host->allocate((count * (1 + BLOCK) + 1) * sizeof *squares);
+  const row_set *set = &((const neighbours *)model)->set;
+  const size_t k = self->k, count = rows->rows, d = set->cols,
+               moved = set->pilot == NULL ? 0 : count * d;
+  double *squares = host->allocate((count * (1 + BLOCK) + moved + 1) * sizeof *squares);
   neighbour *heaps =
       k > SIZE_MAX / 64 / (count + 1) ? NULL : host->allocate((count * k + 1) * sizeof *heaps);
-  const scl_status status =
-      squares == NULL || heaps == NULL
-          ? host->fail(error, SCL_STATUS_NO_MEMORY,
-                       "not enough memory for the %zu neighbours of %zu rows", k, count)
-          : search(self, model, rows, squares, squares + count, heaps, error);
+  scl_const_block near = *rows; /* less the pilot */
+  scl_status status = SCL_STATUS_OK;
+  if (squares == NULL || heaps == NULL)
+    status = host->fail(error, SCL_STATUS_NO_MEMORY,
+                        "not enough memory for the %zu neighbours of %zu rows", k, count);
+  if (status == SCL_STATUS_OK && moved > 0) {
+    double *x = squares + count * (1 + BLOCK);
+    rows_subtract(rows->data, rows->row_stride, count, d, set->pilot, x);
+    near.data = x;
+    near.row_stride = (ptrdiff_t)d;
+  }
+  if (status == SCL_STATUS_OK)
+    status = search(self, model, &near, squares, squares + count, heaps, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     sort_heap(heaps + i * k, k);
     average(model, heaps + i * k, k, scores + (ptrdiff_t)i * stride);
@@ -199,7 +210,8 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return status;
 }
 
-/* ------------------------------------------------------------ arrays: rows, targets, weights */
+/* ------------------------------------------------------------ arrays: rows, targets, weights, and
+ * the pilot where there is one */
 
 static scl_status save(const void *instance, const void *model, scl_archive *archive,
                        scl_error *error) {
@@ -209,6 +221,7 @@ static scl_status save(const void *instance, const void *model, scl_archive *arc
   models_put(&w, "rows", SCL_DTYPE_FLOAT64, set->rows, set->cols, set->x);
   models_put(&w, "targets", SCL_DTYPE_FLOAT64, set->rows, set->targets, set->y);
   models_put(&w, "weights", SCL_DTYPE_FLOAT64, set->rows, 0, set->weights);
+  if (set->pilot != NULL) models_put(&w, "pilot", SCL_DTYPE_FLOAT64, set->cols, 0, set->pilot);
   return w.status;
 }
 
@@ -216,6 +229,7 @@ static void get_rows(model_reader *r, row_set *set) {
   set->x = models_get(r, "rows", SCL_DTYPE_FLOAT64, &set->rows, set->cols);
   set->y = models_get(r, "targets", SCL_DTYPE_FLOAT64, &set->rows, set->targets);
   set->weights = models_get(r, "weights", SCL_DTYPE_FLOAT64, &set->rows, 0);
+  set->pilot = models_get_optional(r, "pilot", set->cols);
   for (size_t i = 0; r->status == SCL_STATUS_OK && i < set->rows; i++)
     if (!(set->weights[i] > 0))
       r->status = r->host->fail(r->error, SCL_STATUS_BAD_DATA,
@@ -240,6 +254,7 @@ const scl_plugin scullery_plugin = {
            "distance (ties to the earlier row), weighted by the row weights. A classification's\n"
            "scores are shares of votes, from -1 (none) to 1 (all). Two classes that tie give 0,\n"
            "which counts as the second. The model keeps all training rows (arrays rows, targets,\n"
-           "weights). Scale them first, as in sc.standardize(). Cover and Hart 1967.",
+           "weights; columns far from 0 less the array pilot). Scale them first, as in\n"
+           "sc.standardize(). Cover and Hart 1967.",
     MODELS_SOLVER,
     SCL_INSTANCE(knn, options)};

@@ -12,6 +12,7 @@
  *
  *   max_{i, j} v_i - v_j   over b_i that may grow and b_j that may shrink, v = y - f
  */
+#include "shared/expansion_doubt.h"
 #include "shared/rows.h"
 #include "solver/svm_machine.h"
 
@@ -314,6 +315,8 @@ static scl_status keep_support(training *t, scl_error *error) {
     memcpy(e->x + i * d, t->set.x + t->kept[i] * d, d * sizeof *e->x);
     memcpy(e->b + i * c, t->b + t->kept[i] * c, c * sizeof *e->b);
   }
+  e->pilot = t->set.pilot;
+  t->set.pilot = NULL;
   return SCL_STATUS_OK;
 }
 
@@ -336,13 +339,35 @@ static void account(const training *t, scl_solution *out) {
                              "or give a larger tolerance");
 }
 
+/* The coefficients sum to 0. */
+static bool may_move(const training *t) {
+  return t->self->kernel.plugin == NULL || rows_may_move(t->host, &t->self->kernel, true);
+}
+
+/* A kernel that sees where the rows lie: whether rounding of its values spoils the scores. */
+static scl_status doubt(const training *t, scl_solution *out, scl_error *error) {
+  const expansion *e = &t->m->base;
+  const scl_const_parameters u = scl_dense_rows(e->x, (ptrdiff_t)e->cols, e->rows, e->cols);
+  if (may_move(t)) return SCL_STATUS_OK;
+  double *diagonal = t->host->allocate(e->rows * sizeof *diagonal);
+  if (diagonal == NULL)
+    return t->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", e->rows);
+  scl_status status = t->host->parts->diagonal(&t->self->kernel, &u, diagonal, error);
+  if (status == SCL_STATUS_OK)
+    status = expansion_doubt(t->self, svm_gram, e, diagonal, NULL, out, error);
+  t->host->release(diagonal);
+  return status;
+}
+
 static scl_status run(training *t, scl_solution *out, scl_error *error) {
   scl_status status = rows_collect(t->problem, &t->set, error);
+  if (status == SCL_STATUS_OK && may_move(t)) status = rows_centre(t->host, &t->set, error);
   if (status == SCL_STATUS_OK) status = prepare(t, error);
   if (status == SCL_STATUS_OK) status = fit_functions(t, error);
   if (status == SCL_STATUS_OK) status = keep_support(t, error);
-  if (status == SCL_STATUS_OK) account(t, out);
-  return status;
+  if (status != SCL_STATUS_OK) return status;
+  account(t, out);
+  return doubt(t, out, error);
 }
 
 static void release(training *t) {
@@ -414,7 +439,9 @@ const scl_plugin scullery_plugin = {
         "aside. residual is the largest violation of the dual's optimality, measured anew in\n"
         "double precision. Six pairs of classes and more are learnt side by side, and each may\n"
         "keep an eighth of the cache. Scale the rows first, as in sc.standardize(). The model\n"
-        "keeps the support vectors (arrays rows, coefficients, intercept, votes, pairs).",
+        "keeps the support vectors (arrays rows, coefficients, intercept, votes, pairs; columns "
+        "far\n"
+        "from 0 less the array pilot).",
     MODELS_SOLVER,
     SCL_INSTANCE(svm, options),
     .create = create};

@@ -90,6 +90,11 @@ static void long_describe(const void *self, char *text, size_t size) {
   if (strcmp(said, "full") == 0) memset(text, 'a', size);
 }
 
+static scl_shift long_shift(const void *self) {
+  (void)self;
+  return SCL_SHIFT_KEEPS;
+}
+
 /* With w_j ~ N(0, s^2) and K = exp(-g (u - w)^2) a coordinate:
  *   shrink = 2 g s^2/(1 + 2 g s^2), spread^2 = s^2/(1 + 2 g s^2)
  *   log c(u) = -log(1 + 2 g s^2)/2 - g u^2/(1 + 2 g s^2) */
@@ -133,7 +138,8 @@ SPECIMEN(long, "a general kernel",
          SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = long_gram,
                     .diagonal = long_diagonal),
          SCL_INSTANCE(shape, long_option),
-         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = long_tilt)),
+         SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_TILT, scl_ability_tilt, .tilt = long_tilt),
+                       SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = long_shift)),
          .ability = long_ability);
 
 /* ------------------------------------------------------------ twice: another kernel times 2, by

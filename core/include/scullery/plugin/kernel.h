@@ -55,6 +55,39 @@ typedef struct scl_kernel {
 
 /* ------------------------------------------------------------ abilities */
 
+/* What becomes of K on rows of data where one row p is subtracted from both:
+ *
+ *   SCL_SHIFT_KEEPS     K(x - p, y - p) = K(x, y)
+ *   SCL_SHIFT_CENTRES   K(x - p, y - p) = K(x, y) + g(x) + g(y) + a constant: sums of K whose
+ *                       coefficients sum to 0 change by a constant alone
+ *   SCL_SHIFT_CHANGES   neither
+ *
+ * Kernel machines store rows far from 0 about a point near them where K allows it
+ * (SCL_SERVICE_PILOT). Without the ability: SCL_SHIFT_KEEPS for the simple form on distances
+ * without `move`, SCL_SHIFT_CENTRES for SCL_PAIR_DOT without `finish` and `move`, else
+ * SCL_SHIFT_CHANGES. */
+enum { SCL_SHIFT_CHANGES = 0, SCL_SHIFT_CENTRES, SCL_SHIFT_KEEPS };
+typedef int32_t scl_shift;
+#define SCL_ABILITY_SHIFT "scullery.shift/1"
+typedef struct scl_ability_shift {
+  scl_head head;
+  scl_shift (*shift)(const void *self); /* [any] */
+} scl_ability_shift;
+#define SCL_LEAST_ABILITY_SHIFT SCL_THROUGH(scl_ability_shift, shift)
+
+/* scl_host.service: rows far from 0 (years, serial numbers), where products of rows lose what tells
+ * them apart. */
+#define SCL_SERVICE_PILOT "scullery.pilot/1"
+typedef struct scl_pilot_service {
+  scl_head head;
+  scl_shift (*shift)(const scl_part *kernel); /* what it says, or its form implies [any] */
+  /* pilot (cols): a point near the rows (rows x cols at stride, float64), 0 in the columns whose
+   * mean is at most 32 standard deviations from 0, on a power-of-two grid, so that x - pilot is
+   * exact. Returns 1 where a column has one, else 0. [any] */
+  int32_t (*find)(const double *x, ptrdiff_t stride, size_t rows, size_t cols, double *pilot);
+} scl_pilot_service;
+#define SCL_LEAST_PILOT_SERVICE SCL_THROUGH(scl_pilot_service, find)
+
 /* A kernel that is definite only once it meets a sampler's law (a width said as "theta = 0.5"). It
  * is never called before. Offer it through scl_plugin.ability, for those options alone. */
 #define SCL_ABILITY_BIND "scullery.bind/1"

@@ -232,6 +232,8 @@ struct scl_archive {
    * floating numbers are not finite. [one] */
   scl_status (*get)(const scl_archive *archive, const char *name, scl_dtype dtype, uint32_t rank,
                     const size_t *sizes, scl_array *out, scl_error *error);
+  /* Loading: whether there is an array of that name. [one] */
+  int32_t (*has)(const scl_archive *archive, const char *name);
 };
 #define SCL_LEAST_ARCHIVE SCL_THROUGH(scl_archive, get)
 

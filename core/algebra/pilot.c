@@ -1,0 +1,70 @@
+#include "algebra/pilot.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SAMPLE = 64, OUTLIERS = SAMPLE / 16 };
+/* Means beyond so many standard deviations from 0 are large. */
+static const double FAR = 32;
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The mean on a grid of the deviation's power of two, of `count` numbers, or 0 where it is not
+ * large. */
+static double pilot_of(const double *numbers, size_t count) {
+  double mean = 0, square = 0;
+  for (size_t i = 0; i < count; i++)
+    mean += (numbers[i] - numbers[0]) / (double)count;
+  mean += numbers[0];
+  for (size_t i = 0; i < count; i++)
+    square += (numbers[i] - mean) * (numbers[i] - mean) / (double)count;
+  if (!isfinite(square) || !(mean * mean > FAR * FAR * square)) return 0;
+  if (!(square > 0)) return numbers[0];
+  const double grid = ldexp(1, ilogb(sqrt(square)));
+  const double pilot = rint(mean / grid) * grid;
+  return isfinite(pilot) ? pilot : 0;
+}
+
+/* The numbers of a column, `apart` from each other. Where all of them say no, no part of them is
+ * sorted, so that columns near 0 cost little. */
+static double pilot_of_column(const double *column, ptrdiff_t apart, size_t count) {
+  double numbers[SAMPLE] = {0};
+  size_t negative = 0, zero = 0;
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = column[(ptrdiff_t)i * apart];
+    negative += numbers[i] < 0;
+    zero += numbers[i] == 0;
+  }
+  const size_t outliers = count / (SAMPLE / OUTLIERS), positive = count - negative - zero;
+  if (scl_max(negative, positive) + outliers < count) return 0;
+  const double whole = pilot_of(numbers, count);
+  if (whole != 0 || outliers == 0) return whole;
+  qsort(numbers, count, sizeof *numbers, ascending);
+  /* Outliers on one side or on both. */
+  for (size_t low = 0; low <= outliers; low += outliers / 2 > 0 ? outliers / 2 : 1) {
+    const double pilot = pilot_of(numbers + low, count - outliers);
+    if (pilot != 0) return pilot;
+  }
+  return 0;
+}
+
+bool scl_pilot_find(const double *x, ptrdiff_t stride, size_t rows, size_t cols, double *pilot) {
+  const size_t step = rows > SAMPLE ? rows / SAMPLE : 1, count = scl_min(rows, SAMPLE);
+  bool none = true;
+  for (size_t j = 0; j < cols; j++) {
+    pilot[j] = count == 0 ? 0 : pilot_of_column(x + j, (ptrdiff_t)step * stride, count);
+    none = none && pilot[j] == 0;
+  }
+  return none;
+}
+
+void scl_pilot_subtract(const double *x, ptrdiff_t stride, size_t rows, size_t cols,
+                        const double *pilot, double *to, ptrdiff_t to_stride) {
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < cols; j++)
+      to[(ptrdiff_t)i * to_stride + (ptrdiff_t)j] =
+          x[(ptrdiff_t)i * stride + (ptrdiff_t)j] - pilot[j];
+}
