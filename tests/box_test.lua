@@ -190,8 +190,8 @@ function TestHingeMeetsItsDualBound()
   end
   local right = {}
   for k, j in ipairs(inside) do right[k] = -g:get(j, 1) end
-  local free = sc.pipeline{ sc.solver.ridge{ lambda = 0 } }:fit(sc.matrix(rows),
-    sc.matrix(right)):weights()
+  local free = sc.pipeline{ sc.solver.ridge{ lambda = 0, intercept = false } }:fit(
+    sc.matrix(rows), sc.matrix(right)):weights()
   for l, i in ipairs(margin) do
     alpha[i] = clip(free:get(l, 1) - 1 / (2 * n), 1 / (2 * n)) + 1 / (2 * n)
   end

@@ -285,6 +285,44 @@ static void test_misuse(void) {
   scl_predictor_close(r);
 }
 
+/* Every function of scullery.h that takes a pointer. */
+static void test_null(void) {
+  scl_error e = {0};
+  scl_predictor *none = NULL;
+  double x[4] = {0}, out[4];
+  int32_t classes[4];
+  expect(scl_predictor_columns(NULL) == 0 && scl_predictor_outputs(NULL) == 0 &&
+             scl_predictor_classes(NULL) == 0 && scl_predictor_fields(NULL) == 0,
+         "sizes of NULL", "are not 0");
+  for (size_t i = 0; i < 3; i++) {
+    expect(scl_predictor_column_name(NULL, i) == NULL &&
+               scl_predictor_class_label(NULL, i) == NULL &&
+               scl_predictor_field_name(NULL, i) == NULL &&
+               scl_predictor_field_level(NULL, i, i) == NULL,
+           "texts of NULL", "are not NULL");
+    expect(isnan(scl_predictor_class_number(NULL, i)) && isnan(scl_predictor_field_fill(NULL, i)),
+           "numbers of NULL", "are not NaN");
+    expect(scl_predictor_field_kind(NULL, i) == -1 && scl_predictor_field_column(NULL, i) == 0 &&
+               scl_predictor_field_width(NULL, i) == 0,
+           "fields of NULL", "are there");
+  }
+  expect(scl_predictor_has_probabilities(NULL) == 0, "probabilities of NULL", "are there");
+  refused(scl_predictor_predict(NULL, 0, x, 1, 0, out, 0, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  refused(scl_predictor_scores(NULL, 0, x, 1, 0, out, 0, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  refused(scl_predictor_classify(NULL, 0, x, 1, 0, classes, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  refused(scl_predictor_probabilities(NULL, 0, x, 1, 0, out, 0, &e), SCL_STATUS_BAD_OPTION, &e,
+          "NULL");
+  refused(scl_predictor_load(NULL, &none, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  refused(scl_predictor_load_memory(NULL, 0, &none, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  refused(scl_load_plugin(NULL, &e), SCL_STATUS_BAD_OPTION, &e, "NULL");
+  scl_set_log(NULL);
+  scl_predictor_close(NULL);
+  expect(scl_version() != NULL, "the version", "NULL");
+  expect(scl_predictor_scores(NULL, 0, x, 1, 0, out, 0, NULL) == SCL_STATUS_BAD_OPTION &&
+             scl_set_threads(0, NULL) == SCL_STATUS_BAD_OPTION,
+         "a failure", "needs a place for its sentence");
+}
+
 static void test_files_that_predict_nothing(void) {
   static const char *const cases[][2] = {{"unfitted", "before it was fitted"},
                                          {"components", "no solver"},
@@ -439,6 +477,7 @@ int main(void) {
   test_strides_and_types();
   test_what_a_model_says();
   test_misuse();
+  test_null();
   test_files_that_predict_nothing();
   test_damage();
   test_failing_allocations();

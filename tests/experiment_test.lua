@@ -501,7 +501,7 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   local function alter(pattern, by)
     local text, count = support.read(file()):gsub(pattern, by)
     lu.assertTrue(count > 0)
-    support.write(file(), text)
+    support.write(file(), (text:gsub(',"checksum":"%x*"', "")))
   end
   experiment()
   lu.assertEquals(select(2, experiment()), "")

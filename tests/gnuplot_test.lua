@@ -125,7 +125,8 @@ function TestSvgIsCompact()
     .. "\t<circle id=\"a_gpPt5\" r='1'/>\n\t<use xlink:href=\"#a_gpPt5\" id=\"a_gpPt6\"/>\n"
     .. "\t<path id=\"a_gpPt1\" d='M-1,-1 L1,1'/>\n</defs>\n" .. group .. "</g>\n" .. group
     .. "\t<path stroke='rgb(  0, 114, 178)'  d='M1.00,2.06 L3.50,4.00 M5.00,6.00 L7.00,8.00  '/>"
-    .. "\t<g transform=\"translate(1.26,2.00)\" fill=\"black\">\n\t\t<text>a</text>\n\t</g>\n"
+    .. "\t<g transform=\"translate(1.26,2.00)\" fill=\"black\">\n\t\t"
+    .. "<text>a  rgb(1,2,3) d='1.06'</text>\n\t</g>\n"
     .. use("gpPt6", "10.00", "rgb(1,2,3)") .. use("gpPt6", "11.04", "rgb(1,2,3)")
     .. use("gpPt4", "10.00", "rgb(1,2,3)") .. use("gpPt1", "10.00", "rgb(1,2,3)") .. "</g>\n"
     .. "<polygon fill = 'rgb(9, 9, 9)' points = '1.00,2.00 3.00,2.00 3.00,4.00 1.00,4.00 '/>\n"
@@ -139,7 +140,7 @@ function TestSvgIsCompact()
 <g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
 <g stroke-width="0.80">
 <path stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
-<text x="1.3" y="2" fill="black">a</text>
+<text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
 <path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10,20h0M11,20h0'/>
 <path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8,18l4 0 0 4 -4 0z'/>
 <g color='#010203' transform='scale(2.00)'>
@@ -239,6 +240,22 @@ function TestHardTextsAreDrawn()
     local figure = sc.plot.line{ y = { 1, 2 }, title = text, x_label = text, label = text }
     assert_xml(figure:svg())
     lu.assertTrue(#gnuplot.draw(figure, "png") > 5000)
+  end
+end
+
+-- Markup within texts, everywhere a picture has one, is text.
+function TestTextsThatLookLikeMarkupAreTexts()
+  need_gnuplot()
+  for _, text in ipairs{ "a]]>b", "<![CDATA[x]]>", "<!-- -->", "</text>&#0;&amp;", "'>\"<b>",
+    ' id="u" url(#z) href="#q"' } do
+    local figure = sc.plot.panels{ title = text,
+      sc.plot.line{ series = { { y = { 1, 2 }, label = text }, { y = { 2, 1 }, label = "b" } },
+        title = text, x_label = text, y_label = text, y_unit = text,
+        rules = { { y = 1, label = text } } },
+      sc.plot.bars{ names = { text, "b" }, values = { 1, 2 }, title = text },
+      sc.plot.scatter{ y = { 1, 2 }, text = { text, "b" }, class = { text, "c" } },
+      sc.plot.heatmap{ values = { { 1, 2 } }, x = { text, "b" }, label = text, numbers = true } }
+    assert_xml(figure:svg(), text)
   end
 end
 

@@ -262,4 +262,48 @@ function TestColumns:test_stages_alone_know_their_columns_too()
   lu.assertTrue(p:transform(turned) == p:transform(train))
 end
 
+-- ------------------------------------------------------------ one class
+
+-- n rows as a stream that declares the classes 1, 2 and 3, all of class 2 but row `other`.
+local function stream_of_one_class(n, other)
+  return sc.data.rows{ n = n, d = 1, classes = { 1, 2, 3 }, read = function(first, count)
+    local x, y = {}, {}
+    for i = 1, count do
+      x[i], y[i] = { first + i }, { first + i - 1 == other and 3 or 2 }
+    end
+    return sc.matrix(x), sc.matrix(y)
+  end }
+end
+
+TestOneClass = {}
+
+function TestOneClass:test_rows_in_memory_and_in_streams_are_refused_with_one_sentence()
+  local memory = sc.dataset{ X = sc.ones(300, 1), y = sc.ones(300, 1), classes = { 1, 2, 3 } }
+  for _, solver in ipairs{ sc.solver.ridge{}, sc.solver.logistic{}, sc.solver.cg{},
+    sc.solver.hinge and sc.solver.hinge{} or nil } do
+    for _, ds in ipairs{ memory, stream_of_one_class(300) } do
+      fails({ "pipeline:fit: all rows have one class: there is nothing to tell apart" },
+        function() sc.pipeline{ solver }:fit(ds) end)
+    end
+  end
+end
+
+function TestOneClass:test_one_row_of_another_class_is_enough()
+  for _, other in ipairs{ 1, 150, 300 } do
+    local p
+    said(function()
+      p = sc.pipeline{ sc.solver.ridge{}, block = 16 }:fit(stream_of_one_class(300, other))
+    end)
+    lu.assertEquals(#p.classes, 3)
+  end
+end
+
+function TestOneClass:test_folds_and_searches_of_such_a_stream_are_refused_too()
+  local ds = stream_of_one_class(300)
+  fails({ "all rows have one class" }, function() sc.pipeline{ sc.solver.ridge{} }:cv(ds) end)
+  fails({ "all rows have one class" }, function()
+    sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 0.1, 1 } } }:search(ds, { folds = 3 })
+  end)
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -164,6 +164,22 @@ function TestPrompt:test_a_home_that_cannot_be_written_is_told_once()
   lu.assertEquals(count(text, "No such file"), 0) -- but why the folder could not be made
 end
 
+-- A file of no more than 64 blocks, of 512 bytes or 1024 as the shell counts, is a full disk.
+function TestPrompt:test_a_full_disk_leaves_the_history_whole_and_is_told_once()
+  local _, unit = support.shell("ulimit -f 64; head -c 100000 /dev/zero 2>/dev/null > " .. home
+    .. "; stat -c %s " .. home)
+  os.remove(home)
+  os.execute("mkdir -p " .. home .. "/scullery")
+  local full = math.tointeger(tonumber(unit))
+  local before = "_HiStOrY_V2_\nx = 1\n"
+  before = before .. ("-- %s\n"):format(("."):rep(full - #before - 12)) -- room for 8 bytes
+  support.write(home .. "/scullery/history", before)
+  local text = play({ [[type 1 + 111111\r]], "wait 111112", [[type 2 + 222222\r]], "wait 222224",
+    [[type y = 3\r]], [[type 3\r]], "wait 3", [[type exit\r]], "end" }, { limit = 64 })
+  lu.assertEquals(count(text, "The history is not kept: " .. home .. "/scullery/history: "), 1)
+  lu.assertEquals(support.read(home .. "/scullery/history"), before .. "y = 3\n" .. "3\n")
+end
+
 function TestPrompt:test_a_history_that_is_no_plain_file()
   os.execute(("mkdir -p %s/scullery && mkfifo %s/scullery/history"):format(home, home))
   local text = play{ [[type 1 + 1\r]], "wait 2\r", [[type exit\r]], "end" }

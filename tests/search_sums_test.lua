@@ -108,7 +108,7 @@ function TestOneWalkMakesTheSums()
     walks = 0
     local stream = sc.data.rows{ n = X:rows(), d = X:cols(), targets = 1,
       read = function(first, count)
-        if first == 1 then walks = walks + 1 end
+        if first + count - 1 == X:rows() then walks = walks + 1 end
         return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
       end }
     sc.pipeline{ sc.standardize(), sc.features{ p = sampler, phi = sc.nonlinearity.relu(),

@@ -21,12 +21,14 @@ local function assignments(environment)
 end
 
 --- terminal.play{ steps = { "type 1+1\\r", "wait 2", "end" }, columns = 80, rows = 24,
---- environment = { NAME = value }, arguments = "" }: the command on a terminal. Returns its exit
---- status, what the terminal showed, and the same without escapes and carriage returns.
+--- environment = { NAME = value }, arguments = "", limit = }: the command on a terminal; `limit` is
+--- the largest file that it may write, in units of `ulimit -f`. Returns its exit status, what the
+--- terminal showed, and the same without escapes and carriage returns.
 function terminal.play(given)
   local own = { TERM = "xterm" }
   for name, value in pairs(given.environment or {}) do own[name] = value end
-  local line = ("env -u NO_COLOR -u LC_ALL %s timeout 300 %s %d %d %s %s"):format(
+  local limit = given.limit and ("ulimit -f %d; "):format(given.limit) or ""
+  local line = limit .. ("env -u NO_COLOR -u LC_ALL %s timeout 300 %s %d %d %s %s"):format(
     assignments(own), support.quote(terminal.driver()), given.columns or 80, given.rows or 24,
     support.quote(support.binary), given.arguments or "")
   local status, shown, err = support.shell(line, table.concat(given.steps, "\n") .. "\n")

@@ -1,6 +1,7 @@
 --- scullery plugin check FILE.so: the command.
 local check = require "scullery_checker"
 local core = require "scullery_checker.core"
+local say = require "scullery.say"
 
 local command = {}
 
@@ -67,7 +68,7 @@ local function list_tests(given)
   end
   if #rows == 1 then error(("plugin check: no test has '%s' in its name"):format(given.only), 0) end
   if not given.json then
-    print(require("scullery.text_table").text(rows, { sides = { "left", "left", "left" } }))
+    say(require("scullery.text_table").text(rows, { sides = { "left", "left", "left" } }))
     return
   end
   local list = {}
@@ -84,19 +85,19 @@ local function reporter(target)
   local last
   return function(result)
     if result.component ~= last then
-      print((last and "\n" or "") .. (result.component == target and target
+      say((last and "\n" or "") .. (result.component == target and target
         or ("%s (%s)"):format(result.component, target)))
       last = result.component
     end
     local text = result.text ~= "" and result.text or result.about
-    print(("  %-8s %-24s %s"):format(words[result.outcome], result.name, text))
+    say(("  %-8s %-24s %s"):format(words[result.outcome], result.name, text))
   end
 end
 
 local function again(all, target)
   for _, result in ipairs(all.results) do
     if result.outcome == "fail" or result.outcome == "crash" or result.outcome == "timeout" then
-      print(("again, in one process: scullery plugin check %s --only %s --reproduce %d"):format(
+      say(("again, in one process: scullery plugin check %s --only %s --reproduce %d"):format(
         target, result.name, all.seed))
       return
     end
@@ -122,7 +123,7 @@ function command.run(given)
   if given.json then
     print(core.json_encode(all))
   else
-    print(("%d passed, %d warned, %d skipped, %d failed; seed %d"):format(all.passed, all.warned,
+    say(("%d passed, %d warned, %d skipped, %d failed; seed %d"):format(all.passed, all.warned,
       all.skipped, all.failed, all.seed))
     again(all, given.target)
   end

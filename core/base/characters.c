@@ -41,6 +41,27 @@ size_t scl_character(const char *text, size_t length, int *columns) {
   return bytes;
 }
 
+size_t scl_show_character(const char *text, size_t length, char shown[SCL_MOST_SHOWN]) {
+  int columns;
+  const size_t bytes = scl_character(text, length, &columns);
+  if (columns >= 0 || *text == '\n' || *text == '\t') {
+    memcpy(shown, text, bytes);
+    shown[bytes] = 0;
+    return bytes;
+  }
+  for (size_t i = 0; i < bytes; i++)
+    (void)snprintf(shown + 4 * i, 5, "\\x%02x", (unsigned char)text[i]);
+  return bytes;
+}
+
+void scl_write_shown(FILE *out, const char *text, size_t length) {
+  char shown[SCL_MOST_SHOWN];
+  for (size_t at = 0; at < length;) {
+    at += scl_show_character(text + at, length - at, shown);
+    (void)fputs(shown, out);
+  }
+}
+
 /* The first of them that is set, as setlocale looks. */
 static const char *locale_name(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -120,6 +120,7 @@ static scl_status make_scores(const scl_predictor *p, const buffer *rows, scl_ma
                                   : p->learnt != NULL ? p->dtype
                                                       : SCL_DTYPE_FLOAT64,
                          .block_rows = p->block,
+                         .pilot = p->pilot.storage == NULL ? NULL : scl_matrix_row(&p->pilot, 0),
                          .groups = 1};
   return p->learnt != NULL ? scl_model_decisions(&flow, p->learnt, out, error)
                            : scl_decisions(&flow, &p->weights, &p->intercept, out, error);

@@ -23,6 +23,7 @@ static void destroy(scl_predictor *p) {
   scl_instance_release(p->solver);
   scl_matrix_release(&p->weights);
   scl_matrix_release(&p->intercept);
+  scl_matrix_release(&p->pilot);
   scl_release_texts(p->labels, p->n_classes);
   scl_release_texts(p->names, p->names == NULL ? 0 : p->dim);
   scl_schema_destroy(p->schema);
@@ -91,33 +92,35 @@ void scl_predictor_close(scl_predictor *predictor) {
 
 /* ------------------------------------------------------------ what it is */
 
-size_t scl_predictor_columns(const scl_predictor *p) { return p->dim; }
+size_t scl_predictor_columns(const scl_predictor *p) { return p == NULL ? 0 : p->dim; }
 
 const char *scl_predictor_column_name(const scl_predictor *p, size_t column) {
-  return p->names != NULL && column < p->dim ? p->names[column] : NULL;
+  return p != NULL && p->names != NULL && column < p->dim ? p->names[column] : NULL;
 }
 
-size_t scl_predictor_outputs(const scl_predictor *p) { return p->targets; }
-size_t scl_predictor_classes(const scl_predictor *p) { return p->n_classes; }
+size_t scl_predictor_outputs(const scl_predictor *p) { return p == NULL ? 0 : p->targets; }
+size_t scl_predictor_classes(const scl_predictor *p) { return p == NULL ? 0 : p->n_classes; }
 
 const char *scl_predictor_class_label(const scl_predictor *p, size_t place) {
-  return place < p->n_classes ? p->labels[place] : NULL;
+  return place < scl_predictor_classes(p) ? p->labels[place] : NULL;
 }
 
 double scl_predictor_class_number(const scl_predictor *p, size_t place) {
-  return place < p->n_classes ? p->numbers[place] : NAN;
+  return place < scl_predictor_classes(p) ? p->numbers[place] : NAN;
 }
 
-int scl_predictor_has_probabilities(const scl_predictor *p) { return p->said != SCL_SAID_NONE; }
+int scl_predictor_has_probabilities(const scl_predictor *p) {
+  return p != NULL && p->said != SCL_SAID_NONE;
+}
 
 /* ------------------------------------------------------------ its table */
 
-static const scl_column *field_of(const scl_predictor *p, size_t field) {
-  return p->schema != NULL && field < p->schema->n_columns ? &p->schema->columns[field] : NULL;
+size_t scl_predictor_fields(const scl_predictor *p) {
+  return p == NULL || p->schema == NULL ? 0 : p->schema->n_columns;
 }
 
-size_t scl_predictor_fields(const scl_predictor *p) {
-  return p->schema == NULL ? 0 : p->schema->n_columns;
+static const scl_column *field_of(const scl_predictor *p, size_t field) {
+  return field < scl_predictor_fields(p) ? &p->schema->columns[field] : NULL;
 }
 
 const char *scl_predictor_field_name(const scl_predictor *p, size_t field) {

@@ -23,6 +23,7 @@ struct scl_predictor {
   scl_instance *solver;
   scl_model *learnt;             /* NULL: coefficients */
   scl_matrix weights, intercept; /* D x c, 1 x c */
+  scl_matrix pilot;              /* 1 x D, subtracted from features; no storage: zeros */
   scl_dtype dtype;               /* of rows without a map that `learnt` takes */
   bool classification;
   size_t n_classes;

@@ -199,7 +199,9 @@ static scl_status read_weights(const scl_saved *saved, size_t features, scl_pred
   SCL_TRY(scl_saved_matrix(saved, "solver.intercept",
                            (scl_saved_shape){1, out->weights.cols, false}, &out->intercept, error));
   out->targets = out->weights.cols;
-  return SCL_STATUS_OK;
+  if (scl_saved_array(saved, "solver.pilot") == NULL) return SCL_STATUS_OK;
+  return scl_saved_matrix(saved, "solver.pilot", (scl_saved_shape){1, features, true}, &out->pilot,
+                          error);
 }
 
 /* The solver as it was when it learnt, and what it learnt. */

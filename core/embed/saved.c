@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 }; /* of the format */
+enum { VERSION = 2 }; /* the last one of the format that is read; 2 has pilot means */
 
 /* ------------------------------------------------------------ opening */
 

@@ -1,6 +1,8 @@
 /* Calls from the command into Lua: tracebacks, and the globals of the command. */
 #define _GNU_SOURCE
 #include "host/host.h"
+
+#include "base/characters.h"
 #include "lua/progress.h"
 
 #include <stdbool.h>
@@ -99,7 +101,8 @@ void scl_report(lua_State *L, const char *before) {
       if (heading != NULL && heading != line && *heading != 0)
         (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";
-      (void)fprintf(stderr, "%.*s\n", (int)length, line);
+      scl_write_shown(stderr, line, length);
+      (void)fputc('\n', stderr);
     }
     line = end == NULL ? NULL : end + 1;
   }

@@ -5,6 +5,9 @@
 #define _GNU_SOURCE
 #include "host/history.h"
 
+#include "base/characters.h"
+#include "base/file_limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -173,11 +176,19 @@ static void shorten(const statements *all) {
     if (made >= 0) (void)close(made);
     return;
   }
+  const scl_file_limit held = scl_file_limit_hold();
   (void)fputs(cookie, file);
   for (size_t i = all->count - KEPT; i < all->count; i++)
     write_encoded(file, all->lines[i]);
   const bool written = ferror(file) == 0;
   if (fclose(file) != 0 || !written || rename(fresh, path) != 0) (void)unlink(fresh);
+  scl_file_limit_end(&held);
+}
+
+static void say_lost(const char *why, const char *more) {
+  (void)fputs("The history is not kept: ", stderr);
+  scl_write_shown(stderr, path, strlen(path));
+  (void)fprintf(stderr, ": %s.%s\n", why, more);
 }
 
 void scl_history_open(void (*take)(const char *statement)) {
@@ -187,10 +198,9 @@ void scl_history_open(void (*take)(const char *statement)) {
     if (path[0] == 0)
       (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
     else
-      (void)fprintf(stderr, "The history is not kept: %s: %s.\n", path,
-                    errno == ENOTSUP
-                        ? "this is no plain file"
-                        : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno));
+      say_lost(errno == ENOTSUP ? "this is no plain file"
+                                : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno),
+               "");
     const int old = path[0] == 0 ? -1 : open_plain(O_RDONLY);
     file = old < 0 ? NULL : fdopen(old, "r");
     path[0] = 0;
@@ -211,12 +221,54 @@ static bool ends_within_line(FILE *file) {
   return fseek(file, -1, SEEK_END) == 0 && getc(file) != '\n';
 }
 
-void scl_history_add(const char *statement) {
-  FILE *file = path[0] == 0 ? NULL : open_locked();
-  if (file == NULL) return;
+/* What the file gets for a statement; NULL with errno. */
+static char *make_addition(FILE *file, const char *statement, size_t *size) {
+  char *text = NULL;
   const bool torn = ends_within_line(file);
-  if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0) (void)fputs(cookie, file);
-  if (torn) (void)putc('\n', file);
-  write_encoded(file, statement);
+  FILE *memory = open_memstream(&text, size);
+  if (memory == NULL) return NULL;
+  if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0) (void)fputs(cookie, memory);
+  if (torn) (void)putc('\n', memory);
+  write_encoded(memory, statement);
+  if (fclose(memory) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* Add it whole, or leave the file as it was: 0, or the error. The lock is held. */
+static int append(int file, const char *text, size_t size) {
+  struct stat before;
+  int reason = 0;
+  if (fstat(file, &before) != 0) return errno;
+  const scl_file_limit held = scl_file_limit_hold();
+  for (size_t put = 0; put < size && reason == 0;) {
+    const ssize_t piece = write(file, text + put, size - put);
+    if (piece > 0)
+      put += (size_t)piece;
+    else if (piece == 0 || errno != EINTR)
+      reason = piece == 0 ? ENOSPC : errno;
+  }
+  scl_file_limit_end(&held);
+  if (reason != 0) (void)ftruncate(file, before.st_size);
+  return reason;
+}
+
+static int add(const char *statement) {
+  FILE *file = open_locked();
+  if (file == NULL) return errno;
+  size_t size = 0;
+  char *text = make_addition(file, statement, &size);
+  const int reason = text == NULL ? ENOMEM : append(fileno(file), text, size);
+  free(text);
   (void)fclose(file);
+  return reason;
+}
+
+/* Each statement is tried, as there may be room again; the failure is said once. */
+void scl_history_add(const char *statement) {
+  static bool said;
+  const int reason = path[0] == 0 ? 0 : add(statement);
+  if (reason == 0 || said) return;
+  said = true;
+  say_lost(strerror(reason), " What it holds stays.");
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "host/host.h"
 
+#include "base/characters.h"
 #include "base/installation.h"
 #include "base/memory.h"
 #include "base/unfinished.h"
@@ -97,7 +98,9 @@ typedef struct arguments {
 } arguments;
 
 static int bad_usage(const char *what, const char *option) {
-  (void)fprintf(stderr, "scullery: %s '%s'; scullery --help lists the options\n", what, option);
+  (void)fprintf(stderr, "scullery: %s '", what);
+  scl_write_shown(stderr, option, strlen(option));
+  (void)fputs("'; scullery --help lists the options\n", stderr);
   return EXIT_FAILURE;
 }
 
@@ -184,7 +187,9 @@ static int run_options(lua_State *L, const arguments *a) {
 /* The sentence for a script that cannot be opened: most often a name mistyped. */
 static int no_script(const char *path) {
   const int reason = errno;
-  (void)fprintf(stderr, "scullery: cannot open the script '%s': %s", path, strerror(reason));
+  (void)fputs("scullery: cannot open the script '", stderr);
+  scl_write_shown(stderr, path, strlen(path));
+  (void)fprintf(stderr, "': %s", strerror(reason));
   if (strchr(path, '/') == NULL && strchr(path, '.') == NULL)
     (void)fprintf(stderr, " (nor is it a subcommand: there are plugin, data, predict, bench and "
                           "notebook; scullery --help)");

@@ -1,5 +1,7 @@
 #include "learn/labels.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 size_t scl_classes_targets(const scl_classes *classes) {
@@ -78,16 +80,36 @@ typedef struct coded_source {
   scl_source *from;
   scl_classes classes;
   double *values;
+  _Atomic double first; /* a label that was read, NaN before the first */
+  atomic_bool more;     /* whether another class was read too */
 } coded_source;
+
+static bool is_class(const scl_classes *classes, double label) {
+  for (size_t k = 0; k < classes->count; k++)
+    if (classes->values[k] == label) return true;
+  return false;
+}
+
+/* Several threads may read at once. */
+static void note_classes(coded_source *self, const scl_matrix *labels) {
+  for (size_t i = 0; i < labels->rows && !atomic_load(&self->more); i++) {
+    const double label = scl_matrix_get(labels, i, 0);
+    if (!is_class(&self->classes, label)) continue; /* a stranger */
+    double first = atomic_load(&self->first);
+    if (isnan(first)) (void)atomic_compare_exchange_strong(&self->first, &first, label);
+    if (atomic_load(&self->first) != label) atomic_store(&self->more, true);
+  }
+}
 
 static scl_status read_coded(scl_source *source, size_t first, size_t count, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
-  const coded_source *self = (const coded_source *)source;
+  coded_source *self = (coded_source *)source;
   scl_matrix labels = {0};
   if (y == NULL) return self->from->class->read(self->from, first, count, x, NULL, error);
   SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
   scl_status status = self->from->class->read(self->from, first, count, x, &labels, error);
   if (status == SCL_STATUS_OK) status = code_rows(&self->classes, &labels, first, y, error);
+  if (status == SCL_STATUS_OK) note_classes(self, &labels);
   scl_matrix_release(&labels);
   return status;
 }
@@ -98,6 +120,13 @@ static void destroy_coded(scl_source *source) {
 }
 
 static const scl_source_class coded_class = {read_coded, destroy_coded};
+
+size_t scl_source_classes_seen(scl_source *coded) {
+  if (coded->class != &coded_class) return 0;
+  coded_source *self = (coded_source *)coded;
+  const double first = atomic_load(&self->first);
+  return isnan(first) ? 0 : atomic_load(&self->more) ? 2 : 1;
+}
 
 scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
                             scl_error *error) {
@@ -120,7 +149,8 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
                                   .parallel = from->parallel},
                          .from = from,
                          .classes = {values, classes->count, classes->strangers},
-                         .values = values};
+                         .values = values,
+                         .first = NAN};
   *out = &self->base;
   return SCL_STATUS_OK;
 }

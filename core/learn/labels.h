@@ -27,6 +27,10 @@ scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *cla
 scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_source **out,
                             scl_error *error);
 
+/* How many classes the rows read so far had, from a source of scl_source_coded: 0, 1, or 2 for two
+ * and more; 0 of another source. */
+size_t scl_source_classes_seen(scl_source *coded);
+
 /* Whether the targets of a row are those of a label that is none of the classes. */
 bool scl_is_stranger(const double *y, size_t targets);
 

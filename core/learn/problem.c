@@ -4,6 +4,7 @@
 #include "base/memory_left.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
 
 void scl_training_destroy(scl_training *training) {
   if (training == NULL) return;
+  scl_pilot_release(&training->pilot);
   scl_sums_destroy(training->sums);
   scl_symmetric_destroy(training->gram);
   scl_reduced_destroy(training->reduced[0]);
@@ -49,6 +51,7 @@ scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, 
 void scl_fit_release(scl_fit *fit) {
   scl_matrix_release(&fit->coefficients);
   scl_matrix_release(&fit->intercept);
+  scl_matrix_release(&fit->pilot);
   memset(fit, 0, sizeof *fit);
 }
 
@@ -103,6 +106,13 @@ static scl_status answer_progress(const scl_problem *problem, const char *doing,
   return scl_interrupt_check(error);
 }
 
+/* Sums of many products in float32 lose another digit, all to one side where the products are
+ * equal. */
+static double rounding_of(const scl_flow *flow) {
+  return flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) ? 10 * FLT_EPSILON
+                                                                      : DBL_EPSILON;
+}
+
 static scl_problem problem_of(const scl_training *training, const scl_instance *solver) {
   const scl_flow *flow = &training->flow;
   const scl_map *map = flow->map;
@@ -132,7 +142,8 @@ static scl_problem problem_of(const scl_training *training, const scl_instance *
                        .minibatch = scl_problem_minibatch,
                        .progress = answer_progress,
                        .hold_out = scl_problem_hold_out,
-                       .held = scl_problem_held};
+                       .held = scl_problem_held,
+                       .rounding = rounding_of(flow)};
 }
 
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
@@ -140,6 +151,9 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   double total;
   *s = (solve_context){
       .problem = problem_of(training, solver), .training = training, .without = without};
+  SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
+                              error));
+  if (s->problem.intercept) s->problem.scale = training->pilot.scale;
   s->problem.rows = rows_without(&training->flow, without, &total);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -235,6 +249,7 @@ static scl_status finish_fit(solve_context *s, scl_fit *fit, scl_error *error) {
     SCL_TRY(scl_problem_means(s, error));
     set_intercept(s, fit);
   }
+  if (s->problem.intercept) SCL_TRY(scl_training_keep_pilot(s->training, fit, error));
   fit->loss = loss_of(s, fit);
   return SCL_STATUS_OK;
 }
@@ -319,6 +334,8 @@ static scl_status objective_at(solve_context *s, const scl_instance *solver, con
   scl_matrix b = {0};
   scl_status status = SCL_STATUS_OK;
   if (intercept != NULL) status = scl_matrix_copy(intercept, SCL_DTYPE_FLOAT64, &b, error);
+  if (status == SCL_STATUS_OK && intercept != NULL)
+    scl_training_intercept_to_pilot(s->training, a->data, b.data);
   if (status == SCL_STATUS_OK)
     status = scl_solver_objective(solver, problem, a->data, b.data, value, error);
   scl_matrix_release(&b);

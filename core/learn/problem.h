@@ -20,6 +20,7 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
 typedef struct scl_fit {
   scl_matrix coefficients; /* D x c, in the features' own scale (see scl_map_log_scale) */
   scl_matrix intercept;    /* 1 x c, zeros where none was asked for */
+  scl_matrix pilot;        /* 1 x D: decisions are (phi - pilot) a + intercept; no storage: zeros */
   scl_solution solution;   /* coefficients points into the matrix */
   double loss; /* mean over rows of the summed squared error of the targets, on the rows that it
                   learnt from; NaN where the sums were not made */

@@ -4,6 +4,7 @@
 #include "algebra/symmetric.h"
 #include "base/interrupt.h"
 #include "learn/problem_internal.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct collecting {
@@ -40,9 +41,12 @@ typedef struct outer_blocks {
 static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
                               scl_error *error) {
   const void *x = scl_at(d->x, d->flow->dtype, (ptrdiff_t)(first * d->cols));
-  if (d->flow->map != NULL)
-    return scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
-                         error);
+  if (d->flow->map != NULL) {
+    SCL_TRY(scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
+                          error));
+    scl_flow_subtract_pilot(d->flow, phi, (ptrdiff_t)d->features, count);
+    return SCL_STATUS_OK;
+  }
   memcpy(phi, x, count * d->cols * scl_dtype_size(d->flow->dtype));
   return SCL_STATUS_OK;
 }
@@ -137,12 +141,12 @@ static scl_status multiply_rows(solve_context *s, const void *x, scl_error *erro
 /* With an intercept features and targets are centred, so the matrix is on both sides: H K H.
  *
  *   H K H = K - u 1' - 1 u',  u = K 1/n - (1'K 1/(2 n^2)) 1
- *   -u 1' - 1 u' = (1 - u)(1 - u)' - 1 1' - u u'
+ *   -u 1' - 1 u' = (1/s) ((s - u)(s - u)' - s s' - u u'),  s = (max_i |u_i|) 1
  *
- * as sums of squares, which symmetric matrices take. memory: 3 n numbers. */
+ * as sums of squares of one size, which symmetric matrices take. memory: 3 n numbers. */
 static scl_status centre_outer(solve_context *s, double *memory, scl_error *error) {
   const size_t n = s->problem.rows;
-  double *one = memory, *u = memory + n, *rest = memory + 2 * n, total = 0;
+  double *one = memory, *u = memory + n, *rest = memory + 2 * n, total = 0, size = 0;
   for (size_t i = 0; i < n; i++)
     one[i] = 1;
   SCL_TRY(scl_service_symmetric.multiply(s->outer, one, 1, u, error));
@@ -151,10 +155,15 @@ static scl_status centre_outer(solve_context *s, double *memory, scl_error *erro
   for (size_t i = 0; i < n; i++)
     u[i] = u[i] / (double)n - total / (2 * (double)n * (double)n);
   for (size_t i = 0; i < n; i++)
-    rest[i] = 1 - u[i];
-  scl_symmetric_rank(s->outer, 1, rest, 1);
-  scl_symmetric_rank(s->outer, -1, one, 1);
-  scl_symmetric_rank(s->outer, -1, u, 1);
+    size = fmax(size, fabs(u[i]));
+  if (size == 0) return SCL_STATUS_OK;
+  for (size_t i = 0; i < n; i++) {
+    one[i] = size;
+    rest[i] = size - u[i];
+  }
+  scl_symmetric_rank(s->outer, 1 / size, rest, 1);
+  scl_symmetric_rank(s->outer, -1 / size, one, 1);
+  scl_symmetric_rank(s->outer, -1 / size, u, 1);
   return SCL_STATUS_OK;
 }
 

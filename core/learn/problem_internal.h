@@ -10,6 +10,7 @@
 #include "learn/reduced.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
+#include "rows/pilot.h"
 #include "rows/sums.h"
 #include <pthread.h>
 
@@ -19,6 +20,8 @@ struct scl_training {
   scl_flow flow;
   scl_task task;
   size_t classes, allowance;
+  scl_pilot pilot;         /* for problems with a constant, */
+  bool has_pilot;          /* once it is learnt; the flow subtracts it in these problems alone */
   scl_sums *sums;          /* NULL until they are asked for */
   scl_symmetric *gram;     /* G */
   scl_reduced *reduced[2]; /* for the penalties a'a and a'Ga; NULL until they are asked for, */
@@ -69,6 +72,16 @@ static inline const scl_flow *flow_of(const scl_problem *problem) {
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error);
 void scl_problem_close(solve_context *s);
+/* problem_pilot.c: make the flow of the training that of problems with a constant, or without, and
+ * let go of sums and blocks of the other kind. */
+scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
+/* The pilot means that the sums of `many` are about, which has none of features: those of `few`. */
+scl_status scl_training_take_pilot(scl_training *few, const scl_training *many, scl_error *error);
+/* An intercept for features and targets as they are, to one for those that the flow shows. */
+void scl_training_intercept_to_pilot(const scl_training *training, const double *coefficients,
+                                     double *intercept);
+/* A fit of what the flow shows to one of the targets as they are: intercept and pilot. */
+scl_status scl_training_keep_pilot(const scl_training *training, scl_fit *fit, scl_error *error);
 /* An account yet to be filled in. */
 scl_solution scl_solution_blank(void);
 /* One solve, or one a value of the path option, in three steps: matrices for the results (which

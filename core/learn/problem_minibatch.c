@@ -199,6 +199,7 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
                  .rows = rows};
   if (rows->source != flow.source) flow.n_stages = 0;
   flow.source = &chosen.base;
+  if (map != flow.map) flow.pilot = NULL; /* of other features */
   flow.map = map;
   flow.group = NULL;
   flow.weights = rows->weights;

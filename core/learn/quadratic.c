@@ -5,6 +5,7 @@
 #include "plugin/host.h"
 #include "plugin/solver.h"
 #include "plugin/tables.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -133,7 +134,8 @@ static scl_problem problem_of(const scl_quadratic *form) {
                          .warm = form->start != NULL,
                          .normal = normal,
                          .gram = gram,
-                         .progress = progress};
+                         .progress = progress,
+                         .rounding = DBL_EPSILON};
   scl_problem_refuse_rows(&problem);
   return problem;
 }

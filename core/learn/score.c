@@ -235,6 +235,7 @@ struct judging {
   size_t groups, count, c;
   multiplier *by; /* a group: D x (count c); NULL where the candidates are models */
   const scl_candidate *candidates;
+  double *constant; /* groups x count x c: added to decisions; NULL: models */
   judge row;
   scl_level_rows *levels; /* NULL: all features are made */
   bool by_levels;         /* those of this block are not made */
@@ -245,8 +246,7 @@ struct judging {
 };
 
 static double intercept_of(const judging *job, size_t group, size_t k, size_t j) {
-  const scl_matrix *intercept = job->candidates[group * job->count + k].intercept;
-  return intercept == NULL ? 0 : scl_matrix_get(intercept, 0, j);
+  return job->constant == NULL ? 0 : job->constant[(group * job->count + k) * job->c + j];
 }
 
 static bool is_wrong(const double *decision, const double *y, size_t c) {
@@ -345,9 +345,42 @@ static scl_status open_multipliers(judging *job, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The pilot that the walk subtracts: the first that a candidate has. */
+static const double *pilot_of(const judging *job) {
+  for (size_t i = 0; i < job->groups * job->count; i++)
+    if (job->candidates[i].pilot != NULL) return scl_matrix_row(job->candidates[i].pilot, 0);
+  return NULL;
+}
+
+/* The constant of a candidate about that pilot in place of its own. */
+static double constant_about(const scl_candidate *candidate, const double *pilot, size_t j) {
+  const scl_matrix *a = candidate->coefficients;
+  const double *own = candidate->pilot == NULL ? NULL : scl_matrix_row(candidate->pilot, 0);
+  double sum = candidate->intercept == NULL ? 0 : scl_matrix_get(candidate->intercept, 0, j);
+  for (size_t i = 0; pilot != NULL && i < a->rows; i++) {
+    const double gap = pilot[i] - (own == NULL ? 0 : own[i]);
+    if (gap != 0) sum += gap * scl_matrix_get(a, i, j);
+  }
+  return sum;
+}
+
+static scl_status open_constants(judging *job, const double *pilot, scl_error *error) {
+  const size_t all = job->groups * job->count;
+  if (all == 0 || job->candidates[0].model != NULL) return SCL_STATUS_OK;
+  job->constant = scl_allocate_array(all * job->c + 1, sizeof *job->constant);
+  if (job->constant == NULL)
+    return scl_fail_memory(error, all * job->c * sizeof *job->constant, "intercepts");
+  for (size_t i = 0; i < all; i++)
+    for (size_t j = 0; j < job->c; j++)
+      job->constant[i * job->c + j] = constant_about(&job->candidates[i], pilot, j);
+  return SCL_STATUS_OK;
+}
+
 static scl_status judge_all(judging *job, scl_error *error) {
   scl_flow flow = *job->flow;
-  scl_status status = open_multipliers(job, error);
+  flow.pilot = pilot_of(job);
+  scl_status status = open_constants(job, flow.pilot, error);
+  if (status == SCL_STATUS_OK) status = open_multipliers(job, error);
   if (status == SCL_STATUS_OK && job->by != NULL)
     status = scl_level_rows_create(&flow, &job->levels, error);
   flow.late = job->levels != NULL;
@@ -357,7 +390,7 @@ static scl_status judge_all(judging *job, scl_error *error) {
   scl_level_rows_destroy(job->levels);
   for (size_t g = 0; job->by != NULL && g < job->groups; g++)
     close_multiplier(&job->by[g]);
-  scl_release(job->by);
+  SCL_RELEASE(job->by, job->constant);
   return status;
 }
 

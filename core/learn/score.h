@@ -6,7 +6,7 @@
 #include "learn/model.h"
 
 /* out (n x c, float64, made here) = features * coefficients (D x c) + intercept (1 x c or NULL),
- * row i of the source in row i. */
+ * row i of the source in row i. Where the flow has a pilot, features are those less the pilot. */
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error);
 
@@ -26,7 +26,8 @@ scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *
  * model: all of them one or the other. */
 typedef struct scl_candidate {
   const scl_matrix *coefficients, *intercept; /* D x c, 1 x c; NULL where there is a model */
-  const scl_model *model;                     /* of c targets */
+  const scl_matrix *pilot; /* 1 x D: decisions are (phi - pilot) a + intercept; NULL: zeros */
+  const scl_model *model;  /* of c targets */
 } scl_candidate;
 typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */

@@ -49,6 +49,8 @@ void **scl_lua_new_map(lua_State *L);
 void **scl_lua_new_source(lua_State *L);
 
 scl_source *scl_lua_check_source(lua_State *L, int place);
+/* Pilot means of D features: 1 x D, float64, packed. The running call uses them until it ends. */
+const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features);
 /* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0
  * or nil: none). The array of stages is a userdata left on the stack. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map);

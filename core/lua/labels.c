@@ -51,7 +51,14 @@ static int coded_source(lua_State *L) {
   return 1;
 }
 
+/* core.classes_seen(source of core.coded_source) -> how many classes its rows had that were read: 0,
+ * 1, or 2 for two and more */
+static int classes_seen(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)scl_source_classes_seen(scl_lua_check_source(L, 1)));
+  return 1;
+}
+
 void scl_lua_open_labels(lua_State *L) {
   SCL_LUA_CALLS(L, {"code_targets", code_targets, 3}, {"labels_of", labels_of, 2},
-                {"coded_source", coded_source, 3});
+                {"coded_source", coded_source, 3}, {"classes_seen", classes_seen, 1});
 }

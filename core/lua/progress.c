@@ -1,6 +1,7 @@
 /* scullery.core: how far long work is, for people (lua/progress.h) and for a script's function; and
  * the levels that Lua code opens. */
 #include "lua/progress.h"
+#include "base/characters.h"
 #include "base/interrupt.h"
 #include "lua/call.h"
 #include "lua/handle.h"
@@ -21,7 +22,11 @@ static int hide_progress(lua_State *L) {
 
 /* A plugin's line takes the place of the progress line, which comes back with the next report.
  * Called on any thread. */
-static void show_log(const char *text) { (void)fprintf(stderr, "\r\033[Kscullery: %s\n", text); }
+static void show_log(const char *text) {
+  (void)fputs("\r\033[Kscullery: ", stderr);
+  scl_write_shown(stderr, text, strlen(text));
+  (void)fputc('\n', stderr);
+}
 
 /* ------------------------------------------------------------ a script's function */
 

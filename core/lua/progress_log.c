@@ -9,6 +9,7 @@
  * What is not known is left out. Counted levels tell when they begin, at each step and when they
  * end; pieces of the engine's work report once a second at most. */
 #define _DEFAULT_SOURCE
+#include "base/characters.h"
 #include "base/file_limit.h"
 #include "data/json.h"
 #include "lua/progress.h"
@@ -34,8 +35,10 @@ static struct {
 /* One sentence, and the work goes on without a log. */
 static void give_up(int reason) {
   scl_progress_hide();
-  (void)fprintf(stderr, "scullery: SCULLERY_LOG: cannot write to '%s': %s; the work goes on\n",
-                getenv("SCULLERY_LOG"), strerror(reason));
+  const char *path = getenv("SCULLERY_LOG");
+  (void)fputs("scullery: SCULLERY_LOG: cannot write to '", stderr);
+  scl_write_shown(stderr, path, strlen(path));
+  (void)fprintf(stderr, "': %s; the work goes on\n", strerror(reason));
   if (target.file > STDERR_FILENO) (void)close(target.file);
   target.file = -1;
 }

@@ -1,6 +1,7 @@
 /* Progress on standard error: on a terminal one line that is written over and goes at the end, in a
  * file or a pipe a plain line every half minute. */
 #define _DEFAULT_SOURCE
+#include "base/characters.h"
 #include "base/text.h"
 #include "lua/progress.h"
 
@@ -197,7 +198,9 @@ static void put_line(line *l) {
     return;
   }
   cut(l, columns() - 1); /* a full line would wrap on some terminals */
-  (void)fprintf(stderr, "\r%s\033[K", l->text);
+  (void)fputc('\r', stderr);
+  scl_write_shown(stderr, l->text, l->used);
+  (void)fputs("\033[K", stderr);
   (void)fflush(stderr);
 }
 
@@ -212,7 +215,9 @@ static void show_line(double now) {
 static void write_line(double now) {
   line l = {0};
   describe(&l, now);
-  (void)fprintf(stderr, "scullery: %s\n", l.text);
+  (void)fputs("scullery: ", stderr);
+  scl_write_shown(stderr, l.text, l.used);
+  (void)fputc('\n', stderr);
   (void)fflush(stderr);
 }
 

@@ -171,12 +171,22 @@ static int walk(lua_State *L) {
   return 1;
 }
 
-/* core.decisions(source, stages, map, weights, intercept[, block rows]) -> n x c */
+const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features) {
+  const scl_matrix *pilot = scl_lua_hold_matrix(L, place);
+  if (pilot->dtype != SCL_DTYPE_FLOAT64 || pilot->rows != 1 || pilot->cols != features ||
+      pilot->col_stride != 1)
+    luaL_error(L, "pilot means are a 1 x %I matrix in float64", (LUAI_UACINT)features);
+  return pilot;
+}
+
+/* core.decisions(source, stages, map, weights, intercept[, block rows[, pilot]]) -> n x c */
 static int decisions(lua_State *L) {
   const scl_matrix *weights = scl_lua_hold_matrix(L, 4), *intercept = scl_lua_hold_matrix(L, 5);
   scl_flow flow = scl_lua_flow(L, 1, 2, 3);
   flow.block_rows = check_block(L, 6);
   flow.doing = "predicting";
+  if (!lua_isnoneornil(L, 7))
+    flow.pilot = scl_matrix_row(scl_lua_check_pilot(L, 7, scl_flow_features(&flow)), 0);
   SCL_LUA_PUSH_MATRIX(L, scl_decisions(&flow, weights, intercept, out, &error));
   return 1;
 }
@@ -204,6 +214,6 @@ void scl_lua_open_rows(lua_State *L) {
                 {"projection_stage", projection_stage, 2}, {"stage_info", stage_info, 1},
                 {"learn", learn, 3}, {"learn_state", learn_state, 7}, {"learns", learns, 1},
                 {"widths", widths, 2}, {"sample", sample, 4}, {"transform", transform, 4},
-                {"walk", walk, 3}, {"block_rows", block_rows, 4}, {"decisions", decisions, 6},
+                {"walk", walk, 3}, {"block_rows", block_rows, 4}, {"decisions", decisions, 7},
                 {"find_nonfinite", find_nonfinite, 1});
 }

@@ -73,6 +73,22 @@ static int text_pieces(lua_State *L) {
   return 2;
 }
 
+/* core.text_shown(text) -> the text with "\x1b" and the like in the place of what must not reach a
+ * terminal; newlines and tabs stay */
+static int text_shown(lua_State *L) {
+  size_t length;
+  luaL_Buffer out;
+  char shown[SCL_MOST_SHOWN];
+  const char *text = luaL_checklstring(L, 1, &length);
+  luaL_buffinit(L, &out);
+  for (size_t at = 0; at < length;) {
+    at += scl_show_character(text + at, length - at, shown);
+    luaL_addstring(&out, shown);
+  }
+  luaL_pushresult(&out);
+  return 1;
+}
+
 /* core.locale_is_utf8() -> whether the locale of the environment writes UTF-8 */
 static int locale_is_utf8(lua_State *L) {
   lua_pushboolean(L, scl_locale_is_utf8());
@@ -87,5 +103,6 @@ static int is_newer(lua_State *L) {
 
 void scl_lua_open_text(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},
-                    {"locale_is_utf8", locale_is_utf8}, {"is_newer", is_newer});
+                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8},
+                    {"is_newer", is_newer});
 }

@@ -153,6 +153,7 @@ void scl_lua_push_fit(lua_State *L, scl_fit *fit) {
   if (fit->coefficients.storage == NULL) return; /* a model */
   scl_lua_set_matrix(L, "weights", &fit->coefficients);
   scl_lua_set_matrix(L, "intercept", &fit->intercept);
+  if (fit->pilot.storage != NULL) scl_lua_set_matrix(L, "pilot", &fit->pilot);
 }
 
 /* What core.solve is asked. */
@@ -233,7 +234,8 @@ static int solve(lua_State *L) {
   return 1;
 }
 
-/* A candidate from the plain table on top of the stack: {weights =, intercept =} or {model =}. */
+/* A candidate from the plain table on top of the stack: {weights =, intercept =, pilot =} or
+ * {model =}. */
 static scl_candidate check_candidate(lua_State *L, const training *t) {
   const int place = lua_gettop(L);
   scl_candidate candidate = {.model = scl_lua_field_handle(L, place, "model", SCL_LUA_MODEL)};
@@ -248,6 +250,8 @@ static scl_candidate check_candidate(lua_State *L, const training *t) {
   lua_getfield(L, place, "intercept");
   candidate.coefficients = scl_lua_hold_matrix(L, place + 1);
   candidate.intercept = scl_lua_hold_matrix(L, place + 2);
+  lua_getfield(L, place, "pilot");
+  if (!lua_isnil(L, -1)) candidate.pilot = scl_lua_check_pilot(L, place + 3, features);
   if (candidate.coefficients->rows != features || candidate.coefficients->cols != targets ||
       candidate.intercept->rows != 1 || candidate.intercept->cols != targets)
     luaL_error(L, "a candidate has the wrong shape");
@@ -288,8 +292,8 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
   return candidates;
 }
 
-/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =} or
- * {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
+/* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =,
+ * pilot =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
  * target_sum, target_square} */
 static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);

@@ -3,6 +3,7 @@
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
 #include "algebra/symmetric_float32.h"
+#include "base/characters.h"
 #include "base/interrupt.h"
 #include "base/loops.h"
 #include "base/memory.h"
@@ -25,6 +26,12 @@ void scl_host_set_first_log(void (*log)(const char *line)) {
   (void)atomic_compare_exchange_strong(&sink, &none, log);
 }
 
+static void put_line(const char *line) {
+  (void)fputs("scullery: ", stderr);
+  scl_write_shown(stderr, line, strlen(line));
+  (void)fputc('\n', stderr);
+}
+
 static void say(const scl_plugin *from, const char *text) {
   char line[1200];
   void (*log)(const char *) = atomic_load(&sink);
@@ -33,7 +40,7 @@ static void say(const scl_plugin *from, const char *text) {
   if (log != NULL)
     log(line);
   else
-    (void)fprintf(stderr, "scullery: %s\n", line);
+    put_line(line);
 }
 
 void scl_host_say(const scl_plugin *from, const char *format, ...) {

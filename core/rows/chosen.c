@@ -36,6 +36,20 @@ scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count)
                       .rows = rows};
 }
 
+static scl_status read_beginning(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                                 scl_matrix *y, scl_error *error) {
+  scl_source *from = ((const scl_beginning *)source)->from;
+  return from->class->read(from, first, count, x, y, error);
+}
+
+scl_beginning scl_source_begin(scl_source *from, size_t count) {
+  static const scl_source_class beginning_class = {read_beginning, NULL};
+  scl_beginning out = {*from, from};
+  out.base.class = &beginning_class;
+  out.base.rows = scl_min(count, from->rows);
+  return out;
+}
+
 /* ------------------------------------------------------------ staged */
 
 typedef struct picking {
@@ -74,18 +88,6 @@ scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t coun
 
 enum { FIRST_ROWS = 2048 };
 
-/* The first rows of a stream as a source of their own. */
-typedef struct beginning {
-  scl_source base;
-  scl_source *from;
-} beginning;
-
-static scl_status read_beginning(scl_source *source, size_t first, size_t count, scl_matrix *x,
-                                 scl_matrix *y, scl_error *error) {
-  scl_source *from = ((const beginning *)source)->from;
-  return from->class->read(from, first, count, x, y, error);
-}
-
 /* places: ascending, one in each of `count` equal stretches. */
 static void draw_places(size_t rows, size_t count, uint64_t seed, size_t *places) {
   for (size_t i = 0; i < count; i++) {
@@ -107,7 +109,6 @@ static scl_status sample_anywhere(scl_flow flow, const size_t *places, size_t co
 
 scl_status scl_flow_sample(const scl_flow *flow, size_t count, uint64_t seed, scl_matrix *out,
                            scl_error *error) {
-  static const scl_source_class class = {read_beginning, NULL};
   const bool stream = !flow->source->random_access;
   const size_t rows = stream ? scl_min(flow->source->rows, FIRST_ROWS) : flow->source->rows;
   size_t *places;
@@ -117,9 +118,7 @@ scl_status scl_flow_sample(const scl_flow *flow, size_t count, uint64_t seed, sc
   draw_places(rows, count, seed, places);
   scl_flow sampled = *flow;
   sampled.doing = NULL;
-  beginning first = {*flow->source, flow->source};
-  first.base.class = &class;
-  first.base.rows = rows;
+  scl_beginning first = scl_source_begin(flow->source, rows);
   if (stream) sampled.source = &first.base;
   const scl_status status =
       stream ? scl_flow_pick(&sampled, places, count, out, NULL, error)

@@ -13,6 +13,13 @@ typedef struct scl_chosen {
 } scl_chosen;
 scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count);
 
+/* The first rows of a source, at most `count`, as a source of their own; it is borrowed. */
+typedef struct scl_beginning {
+  scl_source base;
+  scl_source *from;
+} scl_beginning;
+scl_beginning scl_source_begin(scl_source *from, size_t count);
+
 /* Staged rows at `places` (ascending) of any source, in one walk: x is count x columns, y count x
  * targets where the source has them and y is not NULL. Both are made here. */
 scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t count, scl_matrix *x,

@@ -218,10 +218,18 @@ static scl_status check_row(const walk *w, size_t i, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+static void subtract(size_t count, const double *from, double *numbers) {
+  for (size_t j = 0; from != NULL && j < count; j++)
+    numbers[j] -= from[j];
+}
+
 static scl_status keep_row(const walk *w, size_t i, scl_error *error) {
   const size_t to = w->position[i];
-  memcpy(w->y + to * w->targets, w->raw_y + i * w->targets, w->targets * sizeof *w->y);
-  return write_row(w, w->raw + i * w->cols_most, i, to, error);
+  double *row = w->raw + i * w->cols_most, *y = w->y + to * w->targets;
+  memcpy(y, w->raw_y + i * w->targets, w->targets * sizeof *w->y);
+  subtract(w->targets, w->flow->target_pilot, y);
+  if (w->flow->map == NULL) subtract(w->cols, w->flow->pilot, row);
+  return write_row(w, row, i, to, error);
 }
 
 /* The time since *since was spent on reading (0) or stage `part` (from 1). */
@@ -282,6 +290,50 @@ static scl_status fill_block(walk *w, scl_error *error) {
   return status;
 }
 
+/* ------------------------------------------------------------ features */
+
+/* Rows of features, less the pilot means of these parameters. */
+typedef struct subtracting {
+  const scl_flow *flow;
+  void *phi;
+  ptrdiff_t stride;
+  size_t rows, all, planes, count; /* all: parameters of the map; count: those that are made */
+} subtracting;
+
+/* One output of all parameters. */
+static void subtract_plane(const subtracting *s, const double *from, void *row) {
+  if (s->flow->dtype == SCL_DTYPE_FLOAT64) {
+    subtract(s->count, from, row);
+    return;
+  }
+  float *narrow = row;
+  for (size_t j = 0; j < s->count; j++)
+    narrow[j] = (float)((double)narrow[j] - from[j]);
+}
+
+static void subtract_chunk(void *context, size_t index) {
+  const subtracting *s = context;
+  const size_t end = scl_min((index + 1) * CHUNK_ROWS, s->rows);
+  for (size_t i = index * CHUNK_ROWS; i < end; i++)
+    for (size_t q = 0; q < s->planes; q++)
+      subtract_plane(s, s->flow->pilot + q * s->all + s->flow->first,
+                     scl_at_mutable(s->phi, s->flow->dtype,
+                                    (ptrdiff_t)i * s->stride + (ptrdiff_t)(q * s->count)));
+}
+
+void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows) {
+  if (flow->pilot == NULL) return;
+  const size_t all = scl_map_count(flow->map);
+  subtracting s = {.flow = flow,
+                   .phi = phi,
+                   .stride = stride,
+                   .rows = rows,
+                   .all = all,
+                   .planes = scl_map_features(flow->map) / all,
+                   .count = flow->count == 0 ? all : flow->count};
+  scl_pool_run((rows + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, &s);
+}
+
 static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
@@ -306,6 +358,8 @@ static scl_status map_block(walk *w, scl_error *error) {
 static scl_status make_features(walk *w, scl_error *error) {
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);
+  if (status == SCL_STATUS_OK && w->phi != NULL)
+    scl_flow_subtract_pilot(w->flow, w->phi, (ptrdiff_t)scl_flow_features(w->flow), w->count);
   scl_profile_leave(mark, (double)w->count, w->first == 0);
   return status;
 }
@@ -407,5 +461,6 @@ scl_flow scl_flow_of_rows(const scl_flow *flow) {
   rows.first = rows.count = 0;
   rows.dtype = SCL_DTYPE_FLOAT64;
   rows.group = NULL;
+  rows.pilot = rows.target_pilot = NULL;
   return rows;
 }

@@ -25,6 +25,9 @@ typedef struct scl_flow {
   size_t groups;        /* 1 without groups */
   const double
       *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
+  /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
+   * (pilot.h). Not with bits or sparse features, nor with features by the values of columns. */
+  const double *pilot, *target_pilot;
   const char *doing; /* for progress; NULL shows none */
 } scl_flow;
 
@@ -68,6 +71,10 @@ void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t sta
                    void *out);
 /* Rows of D features that fit a buffer of moderate size. */
 size_t scl_flow_fill_rows(const scl_flow *flow);
+
+/* Subtract the flow's pilot means from features of its map (rows x D at stride, in its dtype), or of
+ * the parameters `first` .. of it. */
+void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows);
 
 /* Row i of the features of a dense block. */
 const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);

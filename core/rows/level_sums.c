@@ -26,7 +26,7 @@ bool scl_level_sums_used(void) { return !refused; }
 scl_status scl_level_sums_create(const scl_flow *flow, scl_level_sums **out, scl_error *error) {
   scl_levels *levels = NULL;
   *out = NULL;
-  if (refused || flow->map == NULL || flow->count > 0) return SCL_STATUS_OK;
+  if (refused || flow->map == NULL || flow->pilot != NULL || flow->count > 0) return SCL_STATUS_OK;
   SCL_TRY(scl_levels_create(flow->map, &levels, error));
   if (levels == NULL) return SCL_STATUS_OK;
   scl_level_sums *sums = scl_allocate_zero(sizeof *sums);

@@ -1,6 +1,7 @@
 --- The subcommands: scullery plugin | data | predict | bench | notebook.
 --- Loaded only when one is used.
 local parsing = require "scullery.command.parsing"
+local say = require "scullery.say"
 
 local command = {}
 
@@ -10,7 +11,7 @@ function command.plugin(arguments) return require "scullery.command.plugin" (arg
 
 -- ---------------------------------------------------------------- data
 
-local function list_data() print(require("scullery.data").list()) end
+local function list_data() say(require("scullery.data").list()) end
 
 local function get_data(given)
   for _, path in ipairs(require("scullery.data").get(given.name)) do print(path) end
@@ -96,10 +97,10 @@ function command.notebook(arguments)
   return parsing.plainly(function()
     local install = require "scullery.notebook.install"
     if given.action == "install" then
-      print("installed: " .. install.run(given))
+      say("installed: " .. install.run(given))
     else
       local path, folder = install.remove(given)
-      print(path and "removed: " .. path or "there is no kernel in " .. folder)
+      say(path and "removed: " .. path or "there is no kernel in " .. folder)
     end
   end)
 end

@@ -66,6 +66,8 @@ end
 local Criterion = objects.class("criterion", {
   fields = "name task tally takes larger number measure given" })
 
+function Criterion:__tostring() return "criterion " .. self.name end
+
 local function by_name(name, given)
   local known = named[name]
   if not known then

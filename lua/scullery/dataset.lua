@@ -6,6 +6,7 @@ local options = require "scullery.options"
 local relabel = require "scullery.relabel"
 local schema = require "scullery.schema"
 local targets = require "scullery.targets"
+local text = require "scullery.text"
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -223,15 +224,25 @@ function Dataset:labels()
   return list
 end
 
---- Rows and targets for the engine.
+--- Rows and targets for the engine; of a stream with classes also what dataset.check_seen takes.
 function Dataset.internal:source_of_targets()
-  local source = self.source
+  local source, coded = self.source, nil
   if self.X then
     source = core.source(self.X, self:targets())
   elseif self.task == "classification" then
-    source = core.coded_source(source, self.codes or self.classes, self.strangers)
+    coded = core.coded_source(source, self.codes or self.classes, self.strangers)
+    source = coded
   end
-  return self.columns and core.source_columns(source, self.columns) or source
+  return self.columns and core.source_columns(source, self.columns) or source, coded
+end
+
+--- dataset.check_seen(coded): an error where all rows that a stream has given so far are of one
+--- class: which classes occur in a stream is known once it was read. coded: the second result of
+--- source_of_targets.
+function dataset.check_seen(coded)
+  if coded and core.classes_seen(coded) == 1 then
+    error("all rows have one class: there is nothing to tell apart", 0)
+  end
 end
 
 --- Rows alone for the engine.
@@ -571,11 +582,11 @@ function Dataset:describe()
   need_memory(self, "describe")
   local lines = { tostring(self) }
   for _, line in ipairs(said_of[self] or {}) do lines[#lines + 1] = "  " .. line end
-  if #self == 0 then return table.concat(lines, "\n") end
+  if #self == 0 then return text.shown(table.concat(lines, "\n")) end
   lines[#lines + 1] = ("  %-30s %12s %12s %12s"):format("", "min", "mean", "max")
   describe_labels(self, lines)
   describe_columns(self, lines)
-  return table.concat(lines, "\n")
+  return text.shown(table.concat(lines, "\n"))
 end
 
 return dataset

@@ -3,7 +3,7 @@
 local options = require "scullery.options"
 local objects = require "scullery.objects"
 local tokens = require "scullery.tokens"
-local valid = require("scullery.text").valid
+local harmless = require "scullery.text"
 
 local display = {}
 
@@ -32,7 +32,7 @@ local function quoted(text, most)
   text = text:gsub('[%c\\"]', function(c)
     return escapes[c] or escaped(c:byte())
   end)
-  local shown = '"' .. valid(text, escaped) .. '"'
+  local shown = '"' .. harmless.shown(harmless.valid(text, escaped)) .. '"'
   return rest > 0 and ("%s ... %d more bytes"):format(shown, rest) or shown
 end
 
@@ -89,11 +89,11 @@ local function own_text(value, meta, state)
   local own = summary or field_of(meta, "__display")
   if not own and not field_of(meta, "__tostring") then return nil end
   local ok, text = pcall(own or tostring, value, state)
-  if ok and type(text) == "string" then return text end
+  if ok and type(text) == "string" then return own == nil and harmless.shown(text) or text end
   if not ok and options.is_interrupt(text) then error(text, 0) end
   if type(text) ~= "string" then text = "it gives a " .. type(text) end -- no text, or an error
   return ("a %s, whose %s fails: %s"):format(type(value),
-    summary and "__summary" or own and "__display" or "__tostring", text)
+    summary and "__summary" or own and "__display" or "__tostring", harmless.shown(text))
 end
 
 -- Without the address that Lua puts behind the type where nothing else is said.
@@ -228,7 +228,7 @@ local function any_table(value, state)
   local text = own_text(value, meta, state)
   if text then return first_line(without_address(text), state) end
   local name = field_of(meta, "__name")
-  return (type(name) == "string" and name .. " " or "") .. table_text(value, state)
+  return (type(name) == "string" and harmless.shown(name) .. " " or "") .. table_text(value, state)
 end
 
 function show(value, state)

@@ -52,7 +52,8 @@ end
 function fitting.keep(self, ds, prepared, solver, fit)
   options.expect(dataset.is(ds), "a data set and a fit", ds)
   local made = model_of(self, { ds:size() }, prepared, { solver = solver, weights = fit.weights,
-    intercept = fit.intercept, learnt = fit.model, targets = fit.targets or fit.weights:cols(),
+    intercept = fit.intercept, pilot = fit.pilot, learnt = fit.model,
+    targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights })
@@ -113,12 +114,13 @@ end
 -- Everything of a fit but keeping it.
 local function learn(self, ds)
   local _ <close> = core.level "fit"
-  local source = ask(ds, "source_of_targets")
+  local source, coded = ask(ds, "source_of_targets")
   local prepared, began = ask(self, "prepare", source), core.now()
   local solver = ask(self, "make_solver", source, prepared)
   local training <close> = core.training(source, prepared.stages, prepared.map,
     ask(self, "training_options", ds))
   local result = core.solve(training, ask(solver, "instance"))[1]
+  dataset.check_seen(coded)
   prepared.seconds[#prepared.seconds + 1] = { tostring(self.solver), core.now() - began }
   return prepared, solver, result
 end

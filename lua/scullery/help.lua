@@ -8,6 +8,7 @@ local component = require "scullery.component"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local text_table = require "scullery.text_table"
+local shown = require("scullery.text").shown
 
 local help = {}
 
@@ -401,6 +402,7 @@ local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
 --- where the terminal takes them, unless said. On a terminal its lines are as long as that is wide.
 function help.painted(text, colour)
   local terminal = core.terminal()
+  text = shown(text)
   if terminal.output then
     text = require("scullery.help.folding").fold(text, terminal.columns - 1)
   end

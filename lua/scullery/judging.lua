@@ -272,7 +272,7 @@ local function cross_validate(self, data, o)
   end
   local n = ds:size()
   if o.folds > n then error(("%d folds of %d rows"):format(o.folds, n), 0) end
-  local criterion, source = criteria.of(o.score, ds.task), ask(ds, "source_of_targets")
+  local criterion, source, coded = criteria.of(o.score, ds.task), ask(ds, "source_of_targets")
   local result = setmetatable({ score = criterion.name, k = o.folds, repeats = o.repeats,
     seed = o.seed, folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0
@@ -282,6 +282,7 @@ local function cross_validate(self, data, o)
     judging.check_folds(ds, folds, o.folds)
     local run = judging.run({ pipeline = self, choices = {} }, ds, source, folds, o.folds,
       criterion, o.stages)
+    dataset.check_seen(coded)
     local mean, stderr = judging.mean(run.values[1])
     means, squares = means + mean, squares + stderr ^ 2
     table.move(run.values[1], 1, o.folds, #result.folds + 1, result.folds)

@@ -4,9 +4,10 @@
 --- Fields: stages (fitted row stages), map (the engine's features, nil without), map_info (what
 --- they are), origin (what the map was made from: see Features:map; kept = a list of lists of
 --- parameters where it was pruned), features, solver (the recipe's, with the choices of a search
---- put in), weights (D x c) and intercept (1 x c), or learnt (a model that is not linear in the
---- features); targets (c), task, classes, names, schema (of the data, where it has one), n and dim
---- (of the rows learnt from), dtype, block, weighted (whether rows counted differently),
+--- put in), weights (D x c), intercept (1 x c) and pilot (1 x D, nil: zeros), with scores (phi -
+--- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
+--- task, classes, names, schema (of the data, where it has one), n and dim (of the rows learnt
+--- from), dtype, block, weighted (whether rows counted differently),
 --- class_weights (as given), report (status, iterations, gap, residual, tolerance, jitter, loss,
 --- score, note), seconds (a list of {stage, seconds}), components (of sc.pca), calibration. Fields
 --- that are plain values are saved by themselves (scullery.saving).
@@ -45,7 +46,8 @@ function Model:scores(source)
   if self.learnt then
     return core.model_decisions(source, self.stages, self.map, self.learnt, self.dtype, self.block)
   end
-  return core.decisions(source, self.stages, self.map, self.weights, self.intercept, self.block)
+  return core.decisions(source, self.stages, self.map, self.weights, self.intercept, self.block,
+    self.pilot)
 end
 
 --- Labels of scores (the numbers themselves, or places in classes where labels are texts); of a
@@ -67,7 +69,7 @@ end
 --- The model as a candidate of core.score; of other weights where they are given.
 function Model:candidate(weights)
   if self.learnt then return { model = self.learnt } end
-  return { weights = weights or self.weights, intercept = self.intercept }
+  return { weights = weights or self.weights, intercept = self.intercept, pilot = self.pilot }
 end
 
 --- {rows, wrong, square, target_sum, target_square} of the model on a data set.

@@ -5,6 +5,7 @@
 --- SCULLERY_TRACEBACK=1: errors keep the library's own lines and frames.
 local core = require "scullery.core"
 local fault = require "scullery.fault"
+local text = require "scullery.text"
 
 local objects = {}
 
@@ -188,6 +189,11 @@ local function names_of(class)
   return names
 end
 
+-- A __tostring whose text is harmless for a terminal: names and labels of data are anyone's.
+local function shown_by(f)
+  return function(object) return text.shown(f(object)) end
+end
+
 --- objects.class(name, { example = "ds", fields = "X y ...", hidden =, computed =, hint =, list =,
 --- check = }): a metatable for objects of that name. Functions set in it are methods, which check
 --- their self; names that begin with __ are Lua's own. fields: those that an object may have or
@@ -204,7 +210,6 @@ function objects.class(name, given)
   for field in (given.hidden or ""):gmatch("%S+") do class.hidden[field] = true end
   local computed = given.computed or {}
   local methods, fields, list = class.methods, class.fields, given.list
-  function class.__tostring() return "a " .. name end
   for key in pairs(computed) do fields[key] = true end
 
   function class.__index(object, key)
@@ -228,6 +233,7 @@ function objects.class(name, given)
   return setmetatable(class, {
     __index = methods,
     __newindex = function(_, key, f)
+      if key == "__tostring" then f = shown_by(f) end
       if key:sub(1, 2) == "__" then rawset(class, key, f) return end
       methods[key] = method_of(class, key, f)
     end,

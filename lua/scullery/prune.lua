@@ -88,10 +88,12 @@ local function shrink(f, weights, kept)
   local origin = { kept = { table.unpack(f.origin.kept or {}) } }
   for name, value in pairs(f.origin) do origin[name] = origin[name] or value end
   table.insert(origin.kept, kept)
-  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true, report = {
+  local factor = math.exp(info.log_scale - f.map_info.log_scale)
+  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true,
+    pilot = f.pilot and f.pilot:t():select(places):t():copy() * (1 / factor), report = {
     status = f.report.status, iterations = f.report.iterations,
     note = ("pruned to %d of %d parameters"):format(#kept, T) },
-    weights = weights:select(places) * math.exp(info.log_scale - f.map_info.log_scale) })
+    weights = weights:select(places) * factor })
   smaller.norm_found, smaller.calibration = nil, nil
   return smaller
 end

@@ -7,6 +7,7 @@ local html = require "scullery.report.html"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
 local report = require "scullery.report.experiment"
+local say = require "scullery.say"
 local script_header = require "scullery.script_header"
 local text_table = require "scullery.text_table"
 
@@ -313,8 +314,8 @@ function publish.run(stem, given)
   local folder = stem:match("^(.*)/[^/]*$")
   if folder and folder ~= "" then folders.make(folder) end
   local written = save_all(stem, about)
-  for _, one in ipairs(about.tables) do print(text_of(one) .. "\n") end
-  print("written: " .. table.concat(written, ", "))
+  for _, one in ipairs(about.tables) do say(text_of(one) .. "\n") end
+  say("written: " .. table.concat(written, ", "))
   return written
 end
 

@@ -4,13 +4,16 @@
 local core = require "scullery.core"
 local component = require "scullery.component"
 local description = require "scullery.description"
+local form = require "scullery.form"
 local instantiation = require "scullery.instantiation"
 local options = require "scullery.options"
+local saved_tables = require "scullery.saved_tables"
 local stages = require "scullery.stages"
 local ask = require("scullery.objects").ask
 
--- STREAM: of the parameters (SCL_STREAM_PARAMETERS).
-local restoring = { FORMAT = "scullery", VERSION = 1, STREAM = 0 }
+-- VERSION: the last version of the format that is read. Version 2 has pilot means; a model without
+-- them is saved as version 1. STREAM: of the parameters (SCL_STREAM_PARAMETERS).
+local restoring = { FORMAT = "scullery", VERSION = 2, STREAM = 0 }
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -31,6 +34,9 @@ function restoring.open(path)
     fail("%s: it was saved in version %d of the format (by scullery %s), and this scullery %s \z
       reads up to version %d", path, body.version, tostring(body.scullery), core.version,
       restoring.VERSION)
+  end
+  if body.scullery ~= nil and type(body.scullery) ~= "string" then
+    fail("%s: its 'scullery' is %s, where a text belongs", path, options.show(body.scullery))
   end
   return setmetatable({ body = body, tensors = tensors, places = places }, File)
 end
@@ -59,25 +65,9 @@ function File:decode(value)
   return description.decode(value, function(name) return self:matrix(name) end)
 end
 
--- Check that value is a table whose fields have the types of a form: { name = "type" or "type?" }.
-local function check_form(value, form, what)
-  if type(value) ~= "table" then
-    fail("its '%s' is %s, where a table belongs", what, options.show(value))
-  end
-  for name, kind in pairs(form) do
-    local may_miss = kind:sub(-1) == "?"
-    local field, wanted = value[name], may_miss and kind:sub(1, -2) or kind
-    local found = wanted == "integer" and math.type(field) or type(field)
-    if not (may_miss and field == nil) and found ~= wanted then
-      fail("its '%s.%s' is %s, where %s belongs", what, name, options.show(field), wanted)
-    end
-  end
-  return value
-end
-
 --- file:table(from, name[, form]): a field that is a table, with the fields of the form.
-function File:table(from, name, form) -- luacheck: no self
-  return check_form(from[name], form or {}, name)
+function File:table(from, name, fields) -- luacheck: no self
+  return form.check(from[name], fields or {}, name)
 end
 
 -- A field that is a whole number from low on.
@@ -123,7 +113,7 @@ local function restore_stages(recipe, list, file, cols)
   local made = {}
   expect(#list, #recipe.rows, "the number of fitted stages")
   for i, saved in ipairs(list) do
-    check_form(saved, stage_form, "stages")
+    form.check(saved, stage_form, "stages")
     expect(saved.kind, recipe.rows[i].kind, "the kind of a fitted stage")
     made[i] = restore_stage(saved, file, cols)
     cols = core.stage_info(made[i]).cols_out
@@ -168,12 +158,12 @@ local function check_sizes(origin, saved, file)
 end
 
 local map_form = { origin = "table", check = "string", features = "integer", stream = "integer",
-  one_hot = "boolean" }
+  one_hot = "boolean", method = "string?", log_scale = "number?" }
 local origin_form = { dim = "integer", T = "integer?", seed = "integer", samples = "integer?",
   whiten = "boolean?", dtype = "string", method = "string?", widths = "table?", kept = "table?" }
 
 local function decode_origin(saved, file)
-  local origin = check_form(file:decode(file:table(saved, "origin")), origin_form, "origin")
+  local origin = form.check(file:decode(file:table(saved, "origin")), origin_form, "origin")
   if origin.T then whole(origin, "T", 1) end
   check_numbers(origin.widths or {}, "widths")
   if file.places["sampler.state"] then
@@ -193,7 +183,7 @@ end
 
 --- restoring.map(features, saved, file): the map again, and what it was made from.
 function restoring.map(features, saved, file)
-  check_form(saved, map_form, "map")
+  form.check(saved, map_form, "map")
   expect(saved.stream, restoring.STREAM, "the stream of the parameters")
   local origin = decode_origin(saved, file)
   check_sizes(origin, saved, file)
@@ -221,7 +211,7 @@ local learnt_form = { features = "integer", targets = "integer", dtype = "string
 
 local function restore_learnt(saved, solver, file, features)
   local arrays = {}
-  check_form(saved, learnt_form, "learnt")
+  form.check(saved, learnt_form, "learnt")
   for _, name in ipairs(file:table(saved, "arrays")) do
     if type(name) ~= "string" then fail("an array of the solver has no name") end
     arrays[name] = file:array("solver." .. name)
@@ -235,17 +225,25 @@ local function restore_weights(f, file, features)
   local title = f.solver and "solver" or "components"
   f.weights = file:matrix(title .. ".weights", features)
   f.intercept = file:matrix(title .. ".intercept", 1, f.weights:cols())
+  if file.places[title .. ".pilot"] then
+    f.pilot = file:matrix(title .. ".pilot", 1, features, "float64")
+  end
 end
 
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
-  dim = "integer", targets = "integer?", calibration = "table?" }
+  dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
+  components = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",
   score = "number?", note = "string?" }
 local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
-  rows = "integer?", note = "string?", sigmoids = "table?" }
+  rows = "integer?", note = "string?", sigmoids = "table?", slopes = "table?",
+  offsets = "table?" }
+local sigmoid_form = { slope = "number", offset = "number", converged = "boolean?",
+  iterations = "integer?", residual = "number?", tolerance = "number?", positives = "number?",
+  negatives = "number?" }
 
 --- restoring.names(names, dim): the names of columns that a file holds, checked; nil: it has none.
 function restoring.names(names, dim)
@@ -259,9 +257,13 @@ function restoring.names(names, dim)
 end
 
 local function check_fields(f)
-  check_form(f, fields_form, "fields")
-  check_form(f.report or {}, report_form, "report")
-  if f.calibration then check_form(f.calibration, calibration_form, "calibration") end
+  form.check(f, fields_form, "fields")
+  form.check(f.report or {}, report_form, "report")
+  if f.calibration then form.check(f.calibration, calibration_form, "calibration") end
+  if f.components then
+    form.check(f.components, { share = "number" }, "components")
+    if not core.is_matrix(f.components.variances) then fail("its components have no variances") end
+  end
   for _, one in ipairs(f.seconds or {}) do
     if type(one) ~= "table" or type(one[1]) ~= "string" or type(one[2]) ~= "number" then
       fail("its times are none")
@@ -269,6 +271,7 @@ local function check_fields(f)
   end
   whole(f, "n", 0)
   restoring.names(f.names, whole(f, "dim", 0))
+  saved_tables.schema(f.schema)
   if f.block then whole(f, "block", 1) end
 end
 
@@ -289,11 +292,9 @@ local function check_calibration(f)
   if c == nil or c.method == "loss" then return end
   if not c.sigmoids then fail("its calibration has no sigmoids") end
   expect(#c.sigmoids, f.targets, "the number of sigmoids")
-  for _, one in ipairs(c.sigmoids) do
-    if type(one) ~= "table" or type(one.slope) ~= "number" or type(one.offset) ~= "number" then
-      fail("a sigmoid is %s", options.show(one))
-    end
-  end
+  form.each(c.sigmoids, function(one, what) form.check(one, sigmoid_form, what) end, "sigmoids")
+  form.each(c.slopes, form.typed "number", "slopes")
+  form.each(c.offsets, form.typed "number", "offsets")
 end
 
 local function restore_map(recipe, saved, file, f, cols)

@@ -10,6 +10,7 @@ local model = require "scullery.model"
 local options = require "scullery.options"
 local pipeline = require "scullery.pipeline"
 local restoring = require "scullery.restoring"
+local saved_tables = require "scullery.saved_tables"
 local stages = require "scullery.stages"
 
 local saving = {}
@@ -98,7 +99,7 @@ end
 
 -- Fields of a model that are written apart, or found out again.
 local apart = { stages = true, map = true, map_info = true, origin = true, features = true,
-  solver = true, weights = true, intercept = true, learnt = true, norm_found = true,
+  solver = true, weights = true, intercept = true, pilot = true, learnt = true, norm_found = true,
   own_loss = true }
 
 local function encode_model(f, arrays, o)
@@ -113,6 +114,7 @@ local function encode_model(f, arrays, o)
   local title = f.solver and "solver" or "components"
   if f.weights then
     arrays[title .. ".weights"], arrays[title .. ".intercept"] = f.weights, f.intercept
+    arrays[title .. ".pilot"] = f.pilot
   end
   return body
 end
@@ -146,6 +148,14 @@ local function encode(value, arrays, o)
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
 end
 
+-- The lowest version of the format that has all of it.
+local function version_of(arrays)
+  for name in pairs(arrays) do
+    if name:find("%.pilot$") then return 2 end
+  end
+  return 1
+end
+
 --- saving.save(value, path, options): see Pipeline:save. A data set saves its schema.
 function saving.save(value, path, given)
   if type(path) ~= "string" or path == "" then
@@ -154,7 +164,7 @@ function saving.save(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   local body = encode(value, arrays, o)
-  body.format, body.version, body.scullery = restoring.FORMAT, restoring.VERSION, core.version
+  body.format, body.version, body.scullery = restoring.FORMAT, version_of(arrays), core.version
   core.tensors_write(path, core.json_encode(body), arrays)
 end
 
@@ -170,9 +180,9 @@ local function load_pipeline(body, file)
     given[name] = value
   end
   local self = pipeline.new(given)
-  self.choice = body.choice and file:decode(body.choice)
-  self.table = body.table and file:decode(body.table)
-  self.data_known = body.data
+  self.choice = saved_tables.choice(file:decode(body.choice))
+  self.table = saved_tables.search(file:decode(body.table))
+  self.data_known = saved_tables.fingerprint(body.data)
   if body.model then
     self.fitted = model.new(restoring.model(self, file:table(body, "model"), file))
     self.classes = self.fitted.classes
@@ -193,7 +203,9 @@ local function load_features(body, file)
 end
 
 local loaders = { pipeline = load_pipeline, features = load_features,
-  schema = function(body, file) return file:decode(file:table(body, "schema")) end }
+  schema = function(body, file)
+    return saved_tables.schema(file:decode(file:table(body, "schema")))
+  end }
 
 local function load(path)
   if type(path) ~= "string" or path == "" then

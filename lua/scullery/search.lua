@@ -461,7 +461,7 @@ local function run_whole(self, data, o)
   local folds, judged = folds_of(ds, o)
   o.judged = judged
   if folds then judging.check_folds(ds, folds, o.judged) end
-  local source = ask(ds, "source_of_targets")
+  local source, coded = ask(ds, "source_of_targets")
   local runs, planned = plan(self, o)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
@@ -469,6 +469,7 @@ local function run_whole(self, data, o)
   cells.seed = folds and o.seed or nil
   local ok, kept = pcall(run_all, ds, source, folds, runs, cells, o, criterion)
   if not ok then stop(kept, cells, planned) end
+  dataset.check_seen(coded)
   sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
   if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end

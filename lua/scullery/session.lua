@@ -1,6 +1,7 @@
 --- Sessions: what the prompt and notebooks do with a text. An expression is run for its values, a
 --- statement for what it does; `= x`, a `;` at the end, `x?` and `:commands` besides.
 local display = require "scullery.display"
+local texts = require "scullery.text"
 local statements = require "scullery.statements"
 local tokens = require "scullery.tokens"
 
@@ -195,7 +196,7 @@ local function run_startup(self)
     end
   end
   io.stdout:flush()
-  io.stderr:write("SCULLERY_STARTUP: ", trace and message or tostring(message), "\n")
+  io.stderr:write("SCULLERY_STARTUP: ", texts.shown(trace and message or tostring(message)), "\n")
 end
 
 --- session.at_prompt(fresh): a session of the globals, after the file that SCULLERY_STARTUP names.

@@ -14,6 +14,13 @@ function text.clean(s)
   return table.concat((core.text_pieces(s)))
 end
 
+--- text.shown(s): s, of any number of lines, harmless for a terminal: "\x1b" and the like stand in
+--- the place of what must not reach it; newlines and tabs stay.
+function text.shown(s)
+  if not s:find("[^\n\t -~]") then return s end
+  return core.text_shown(s)
+end
+
 --- text.valid(s, replacement): s as UTF-8: in the place of each byte that belongs to no character
 --- stands the replacement, a text or a function of the byte.
 function text.valid(s, replacement)

@@ -11,7 +11,7 @@
  *   squared_hinge   max(0, 1 - y f)^2 / 2
  *   huber           r^2 / 2 where |r| <= delta, else delta |r| - delta^2 / 2, r = f - y
  *
- * All but the logistic have the form
+ * All have the form (the logistic loss and the square as functions of their own)
  *
  *   l(f, y) = max { s u - (bend/2) s^2 : low <= s <= high },
  *             u = 1 - y f for losses of classes, u = y - f for the others,
@@ -79,6 +79,20 @@ static inline double loss_logistic_conjugate(double s, double y) {
   return (share > 0 ? share * log(share) : 0) + (rest > 0 ? rest * log(rest) : 0);
 }
 
+/* ------------------------------------------------------------ the square */
+
+static inline double loss_square_column(double f, double y, double *slope) {
+  *slope = f - y;
+  return (f - y) * (f - y) / 2;
+}
+
+static inline double loss_square_curvature(double f, double y) {
+  (void)f, (void)y;
+  return 1;
+}
+
+static inline double loss_square_conjugate(double s, double y) { return s * (y + s / 2); }
+
 /* ------------------------------------------------------------ the table */
 
 typedef struct loss_function {
@@ -100,7 +114,8 @@ typedef struct loss_function {
 
 /* X(constant, name, formula, members of the row) */
 #define LOSSES(X)                                                                                  \
-  X(SQUARE, "square", "(f - y)^2/2", .low = -INFINITY, .high = INFINITY, .bend = 1)                \
+  X(SQUARE, "square", "(f - y)^2/2", .column = loss_square_column,                                 \
+    .curvature = loss_square_curvature, .conjugate = loss_square_conjugate)                        \
   X(LOGISTIC, "logistic", "log(1 + exp(-y f))", .classes = true, .column = loss_logistic_column,   \
     .curvature = loss_logistic_curvature, .conjugate = loss_logistic_conjugate,                    \
     .probability = loss_sigmoid, .joint = loss_logistic_joint,                                     \

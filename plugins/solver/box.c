@@ -9,6 +9,7 @@
  * adds to the Hessian only the rows whose curvature is another, and walks the features three times.
  * Where it makes no progress (some degenerate problems), and for the hinge of few rows, the interior
  * point method takes over, on normal equations whose rows have new weights each step (box_rows.h).
+ * With more than two features a row all losses go by that method, on n x n systems (box_wide.h).
  * Both end on the duality gap between a and the loss's own dual point v, as a share of the objective
  * at a = 0:
  *
@@ -90,14 +91,17 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
 
 typedef struct weighted {
   interior_box *box;
+  box_wide *wide; /* NULL: by D x D systems */
   box_rows rows;
   double *pulled; /* D x ROWS_COLUMNS: Phi' columns */
   double length;  /* of the last step */
+  double least;   /* mu that is small enough: less costs digits where the loss still falls slowly */
 } weighted;
 
 /* The factor for the weights in `columns`. */
 static scl_status weighted_factor(const scl_problem *problem, weighted *m, scl_error *error) {
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  if (m->wide != NULL) return box_wide_factor(m->wide, m->box, m->rows.weight, error);
   const scl_status status = problem->reweighted(problem, m->rows.weight, &normal, error);
   return status == SCL_STATUS_OK ? interior_box_factor(m->box, normal.moment, error) : status;
 }
@@ -112,10 +116,14 @@ static scl_status weighted_direct(const scl_problem *problem, weighted *m, doubl
     descent += m->rows.columns[i * ROWS_COLUMNS + ROWS_DESCENT];
     total += m->rows.weight[i];
   }
-  const double shift = problem->intercept ? descent / total : 0;
+  const double shift = problem->intercept && m->wide == NULL ? descent / total : 0;
   for (size_t j = 0; j < b->order; j++)
     b->descent[j] = m->pulled[j * ROWS_COLUMNS + ROWS_DESCENT] -
                     shift * m->pulled[j * ROWS_COLUMNS + ROWS_WEIGHT];
+  if (m->wide != NULL) {
+    interior_box_side(b);
+    return box_wide_direct(m->wide, b, descent, by, m->rows.df, error);
+  }
   scl_status status = interior_box_direct(b, error);
   *by = shift;
   for (size_t j = 0; problem->intercept && j < b->order; j++)
@@ -179,8 +187,9 @@ static scl_status constrained_step(const scl_problem *problem, weighted *m, doub
   scl_status status = weighted_direct(problem, m, by, error);
   if (status != SCL_STATUS_OK) return status;
   weighted_limit(m, primal, dual);
-  const double mu = interior_goal(weighted_products(m, 0, 0), weighted_products(m, *primal, *dual),
-                                  weighted_number(m));
+  const double mu =
+      fmax(m->least, interior_goal(weighted_products(m, 0, 0), weighted_products(m, *primal, *dual),
+                                   weighted_number(m)));
   interior_box_correct(m->box, mu);
   box_rows_correct(&m->rows, mu);
   status = weighted_pull(problem, m, error);
@@ -192,7 +201,8 @@ static scl_status constrained_step(const scl_problem *problem, weighted *m, doub
 /* Smooth losses: straight towards mu, chosen by the length of the last step. */
 static scl_status smooth_step(const scl_problem *problem, weighted *m, double *by, double *primal,
                               double *dual, scl_error *error) {
-  const double mu = interior_share(m->length) * weighted_products(m, 0, 0) / weighted_number(m);
+  const double mu =
+      fmax(m->least, interior_share(m->length) * weighted_products(m, 0, 0) / weighted_number(m));
   weighted_aim(m, mu);
   const scl_status status = weighted_direct(problem, m, by, error);
   if (status != SCL_STATUS_OK) return status;
@@ -215,8 +225,9 @@ static scl_status weighted_step(const scl_problem *problem, weighted *m, scl_err
   return SCL_STATUS_OK;
 }
 
-/* Targets of one column, and weights that sum to 1. */
-static scl_status read_rows(const scl_problem *problem, size_t target, weighted *m,
+/* Targets of one column, and weights that sum to 1. With a square loss and a constant, targets less
+ * their mean: *mean. */
+static scl_status read_rows(const scl_problem *problem, size_t target, weighted *m, double *mean,
                             scl_error *error) {
   const size_t n = problem->rows, c = problem->targets;
   double total = 0, *all = problem->host->allocate(n * c * sizeof *all);
@@ -230,6 +241,12 @@ static scl_status read_rows(const scl_problem *problem, size_t target, weighted 
   }
   for (size_t i = 0; status == SCL_STATUS_OK && i < n; i++)
     m->rows.p[i] /= total;
+  *mean = 0;
+  if (status == SCL_STATUS_OK && problem->intercept && m->rows.choice->loss == LOSS_SQUARE)
+    for (size_t i = 0; i < n; i++)
+      *mean += m->rows.p[i] * m->rows.y[i];
+  for (size_t i = 0; *mean != 0 && i < n; i++)
+    m->rows.y[i] -= *mean;
   problem->host->release(all);
   return status;
 }
@@ -239,6 +256,7 @@ static scl_status read_rows(const scl_problem *problem, size_t target, weighted 
 static scl_status weighted_follow(const box *self, const scl_problem *problem, weighted *m,
                                   double goal, size_t *steps, scl_error *error) {
   box_rows_start(&m->rows);
+  m->least = 0.05 * goal / weighted_number(m);
   interior_box_start(m->box, goal / self->tolerance /
                                  (double)(m->rows.smooth ? 2 * m->box->order : m->rows.count));
   for (;; ++*steps) {
@@ -278,33 +296,40 @@ static scl_status solve_newton(const box *self, const scl_problem *problem, weig
   return status;
 }
 
+/* wide: NULL for D x D systems */
 static scl_status solve_weighted(const box *self, const scl_problem *problem, size_t target,
-                                 interior_box *b, scl_solution *out, scl_error *error) {
+                                 interior_box *b, box_wide *wide, scl_solution *out,
+                                 scl_error *error) {
   const scl_host *host = problem->host;
   const size_t n = problem->rows, d = problem->features;
   double *memory = host->allocate((box_rows_numbers(n) + d * ROWS_COLUMNS) * sizeof *memory);
   if (memory == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu rows", n);
   weighted m = {.box = b,
+                .wide = wide,
                 .rows = box_rows_in(memory, n, &self->loss),
                 .pulled = memory + box_rows_numbers(n),
                 .length = 0.5};
-  double unit = 0;
+  double unit = 0, mean = 0;
   size_t steps = 0;
-  scl_status status = read_rows(problem, target, &m, error);
+  scl_status status = read_rows(problem, target, &m, &mean, error);
   if (status == SCL_STATUS_OK) {
     for (size_t i = 0; i < n; i++)
       m.rows.f[i] = m.rows.df[i] = 0;
     unit = box_rows_loss(&m.rows, 0);
     b->best_gap = INFINITY;
-    if (wants_newton(&m.rows))
+    if (unit <= 0) { /* targets that are their mean */
+      interior_box_start(b, 0);
+      (void)interior_box_note(b, 0);
+    } else if (wide == NULL && wants_newton(&m.rows))
       status = solve_newton(self, problem, &m, self->tolerance * unit, &steps, error);
   }
   if (status == SCL_STATUS_OK && b->best_gap > self->tolerance * unit &&
       steps < self->max_iterations)
     status = weighted_follow(self, problem, &m, self->tolerance * unit, &steps, error);
   if (status == SCL_STATUS_OK) keep(self, problem, target, b, unit, steps, out);
-  if (status == SCL_STATUS_OK && out->intercept != NULL) out->intercept[target] = b->best_constant;
+  if (status == SCL_STATUS_OK && out->intercept != NULL)
+    out->intercept[target] = mean + b->best_constant;
   host->release(memory);
   return status;
 }
@@ -314,15 +339,20 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
 static scl_status solve(const void *instance, const scl_problem *problem, scl_solution *out,
                         scl_error *error) {
   const box *self = instance;
+  const bool is_wide = box_wide_fits(problem);
   interior_box b;
+  box_wide wide = {.problem = NULL};
   scl_status status = loss_check(&self->loss, problem, error);
   if (status == SCL_STATUS_OK)
     status = interior_box_open(&b, problem->host, problem->features, largest_weight(self, problem),
-                               error);
+                               !is_wide, error);
   if (status != SCL_STATUS_OK) return status;
+  if (is_wide) status = box_wide_open(&wide, problem, WIDE_BYTES, error);
   for (size_t target = 0; status == SCL_STATUS_OK && target < problem->targets; target++)
-    status = self->loss.loss == LOSS_SQUARE ? solve_square(self, problem, target, &b, out, error)
-                                            : solve_weighted(self, problem, target, &b, out, error);
+    status = self->loss.loss == LOSS_SQUARE && !is_wide
+                 ? solve_square(self, problem, target, &b, out, error)
+                 : solve_weighted(self, problem, target, &b, is_wide ? &wide : NULL, out, error);
+  box_wide_close(&wide);
   interior_box_close(&b);
   return status;
 }
@@ -362,7 +392,9 @@ const scl_plugin scullery_plugin = {
         "method on the sums over rows. The other losses: Newton's method in the box, ten to forty\n"
         "times three passes over the features, and together a few sums over rows; where that\n"
         "makes no progress, and for the hinge of at most 1024 rows, the interior point method on\n"
-        "sums that are made again each step.\n"
+        "sums that are made again each step. With more than two features a row all losses take\n"
+        "the interior point method, by n x n systems: n^2 D products a step, and up to 256 MB of\n"
+        "rows in float64.\n"
         "Losses of y f tell classes apart. Converged means that the duality gap is at most\n"
         "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge: 1; logistic:\n"
         "log 2); info().gap says what it is. Bounds are for the squared loss (f - y)^2, or the\n"

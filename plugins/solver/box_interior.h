@@ -23,7 +23,7 @@ typedef struct interior_box {
   const scl_host *host;
   size_t order;
   double bound;
-  scl_symmetric *matrix;                               /* its factor */
+  scl_symmetric *matrix; /* its factor; NULL: the caller solves the system */
   double *a, *upper, *lower, *upper_goal, *lower_goal; /* order numbers each, as the next three */
   double *descent;                                     /* -grad loss(a), the caller's to set */
   double *step, *work;
@@ -38,10 +38,12 @@ static inline void interior_box_close(interior_box *b) {
   b->host->release(b->a);
 }
 
+/* with_matrix: for interior_box_factor and interior_box_direct. */
 static inline scl_status interior_box_open(interior_box *b, const scl_host *host, size_t order,
-                                           double bound, scl_error *error) {
+                                           double bound, bool with_matrix, scl_error *error) {
   *b = (interior_box){.host = host, .order = order, .bound = bound};
-  scl_status status = host->symmetric->create(order, &b->matrix, error);
+  scl_status status = SCL_STATUS_OK;
+  if (with_matrix) status = host->symmetric->create(order, &b->matrix, error);
   if (status == SCL_STATUS_OK) b->a = host->allocate(9 * order * sizeof *b->a);
   if (status == SCL_STATUS_OK && b->a == NULL)
     status =
@@ -82,23 +84,26 @@ static inline bool interior_box_note(interior_box *b, double gap) {
   return isfinite(gap) && b->idle < 20;
 }
 
-/* Factor H + diag(...), with a little more where that is singular to working precision. */
+/* What the barrier adds to the diagonal of the Hessian. */
+static inline double interior_box_barrier(const interior_box *b, size_t j) {
+  return b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
+}
+
+/* Factor H + diag(...), with a little more, a share of each entry, where that is singular to working
+ * precision. The step is then another one; the gap is always that of the problem itself. */
 static inline scl_status interior_box_factor(interior_box *b, const scl_symmetric *hessian,
                                              scl_error *error) {
   const scl_symmetric_algebra *algebra = b->host->symmetric;
-  double largest = DBL_MIN;
   scl_status status = SCL_STATUS_NUMERIC;
   algebra->diagonal(hessian, b->work);
-  for (size_t j = 0; j < b->order; j++) {
-    b->work[j] += b->upper[j] / (b->bound - b->a[j]) + b->lower[j] / (b->bound + b->a[j]);
-    largest = fmax(largest, fmin(b->work[j], DBL_MAX));
-  }
+  for (size_t j = 0; j < b->order; j++)
+    b->work[j] += interior_box_barrier(b, j);
   for (double jitter = 0; status == SCL_STATUS_NUMERIC && jitter <= 1;
        jitter = jitter == 0 ? 1e-15 : 10 * jitter) {
     size_t pivot;
     algebra->copy(hessian, b->matrix);
     for (size_t j = 0; j < b->order; j++) {
-      const double entry = b->work[j] + jitter * largest;
+      const double entry = b->work[j] + jitter * fmax(b->work[j], DBL_MIN);
       algebra->set(b->matrix, j, 1, j, 1, &entry, 1);
     }
     status = algebra->factor(b->matrix, &pivot, error);
@@ -129,11 +134,16 @@ static inline void interior_box_correct(interior_box *b, double mu) {
   }
 }
 
-/* step = Newton's, from descent, the goals and the factor. */
-static inline scl_status interior_box_direct(interior_box *b, scl_error *error) {
+/* step = the right-hand side of Newton's system. */
+static inline void interior_box_side(interior_box *b) {
   for (size_t j = 0; j < b->order; j++)
     b->step[j] = b->descent[j] + b->lower_goal[j] / (b->bound + b->a[j]) -
                  b->upper_goal[j] / (b->bound - b->a[j]);
+}
+
+/* step = Newton's, from descent, the goals and the factor. */
+static inline scl_status interior_box_direct(interior_box *b, scl_error *error) {
+  interior_box_side(b);
   return b->host->symmetric->solve(b->matrix, b->step, 1, error);
 }
 

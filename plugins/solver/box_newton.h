@@ -23,6 +23,7 @@
 
 #include "box_quadratic.h"
 #include "box_rows.h"
+#include "box_wide.h"
 #include "hinge_constant.h"
 #include "newton_line.h"
 
@@ -110,16 +111,6 @@ static inline scl_status box_newton_flush(box_newton *m, scl_error *error) {
   return status;
 }
 
-/* Row i in float64. */
-static inline void box_newton_row(const scl_rows *rows, size_t i, size_t order, double *to) {
-  const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride;
-  if (rows->features.dtype == SCL_DTYPE_FLOAT64)
-    memcpy(to, (const double *)rows->features.data + at, order * sizeof *to);
-  else
-    for (size_t j = 0; j < order; j++)
-      to[j] = (double)((const float *)rows->features.data)[at + (ptrdiff_t)j];
-}
-
 static inline scl_status box_newton_visit(void *context, const scl_rows *rows, scl_error *error) {
   box_newton *m = context;
   const size_t order = m->box->order;
@@ -128,7 +119,7 @@ static inline scl_status box_newton_visit(void *context, const scl_rows *rows, s
                  root = sqrt(fabs(change));
     if (change == 0) continue;
     double *to = change > 0 ? m->gained + m->gains++ * order : m->lost + m->losses++ * order;
-    box_newton_row(rows, i, order, to);
+    box_wide_row(rows, i, order, to);
     for (size_t j = 0; j < order; j++) {
       m->mean[j] += change * to[j];
       to[j] *= root;

@@ -190,7 +190,7 @@ static inline scl_status box_quadratic_inside(const box_quadratic *q, double *be
                                         .stride = 1,
                                         .most = QUADRATIC_STEPS};
   size_t steps = 0;
-  scl_status status = interior_box_open(&inside, q->host, q->order, q->bound, error);
+  scl_status status = interior_box_open(&inside, q->host, q->order, q->bound, true, error);
   if (status != SCL_STATUS_OK) return status;
   inside.best_gap = INFINITY;
   algebra->shift(q->shift, q->hessian);

@@ -11,7 +11,8 @@
  * diagonal.
  *
  * The residual r = Phi'W y - A a is stated relative to the right-hand side, the worst over targets,
- * and computed anew from a. Its norm is |r|; for rkhs it is that of the preconditioned system,
+ * and computed anew from a. Its norm is |r| (of r_t over the scale of feature t, where features are
+ * of very different size); for rkhs it is that of the preconditioned system,
  * (r'P^-1 r)^1/2, which is about the energy norm of the error: |r| alone says little about
  * directions where G is small. */
 #include "cg_directions.h"
@@ -79,6 +80,7 @@ typedef struct descent {
   double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
   double *response;        /* c: mean target */
   double *size, *score;    /* c: norm of right; relative residual */
+  const double *scale;     /* D: of the features, NULL: all of one size */
   size_t columns;          /* of the product that is made */
   double value, kappa;
   double goal;  /* of the running residual */
@@ -102,7 +104,8 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   *d = (descent){.self = self,
                  .problem = problem,
                  .system = {.problem = problem, .lambda = self->lambda},
-                 .preconditioner = {.problem = problem}};
+                 .preconditioner = {.problem = problem},
+                 .scale = SCL_HAS(problem, scale) ? problem->scale : NULL};
   d->right = host->allocate((7 * count + 4 * features + 3 * c + 1) * sizeof *d->right);
   if (d->right == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients", count);
@@ -240,11 +243,23 @@ static double column_dot(const descent *d, const double *x, const double *y, siz
   return sum;
 }
 
+/* Of column j, each number over the scale of its feature. */
+static double column_square(const descent *d, const double *x, size_t j) {
+  const size_t features = d->problem->features, c = d->problem->targets;
+  double sum = 0;
+  for (size_t t = 0; t < features; t++) {
+    const double number = d->scale == NULL ? x[t * c + j] : x[t * c + j] / d->scale[t];
+    sum += number * number;
+  }
+  return sum;
+}
+
 /* z = P^-1 residual, and the norms of the residual in d->score. */
 static scl_status measure(descent *d, scl_error *error) {
   const scl_status status = precondition(&d->preconditioner, d->residual, d->z, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < d->problem->targets; j++) {
-    d->score[j] = sqrt(fmax(column_dot(d, d->residual, d->energy ? d->z : d->residual, j), 0));
+    d->score[j] = sqrt(d->energy ? fmax(column_dot(d, d->residual, d->z, j), 0)
+                                 : column_square(d, d->residual, j));
   }
   return status;
 }
@@ -303,7 +318,7 @@ static scl_status check_sizes(const descent *d, scl_error *error) {
   for (size_t j = 0; j < c; j++) {
     double largest = 0;
     for (size_t t = 0; t < features; t++)
-      largest = fmax(largest, fabs(d->right[t * c + j]));
+      largest = fmax(largest, fabs(d->right[t * c + j]) / (d->scale == NULL ? 1 : d->scale[t]));
     const bool lost = !d->energy && largest > 0 && !(d->size[j] >= largest);
     if (lost || !isfinite(d->size[j]))
       return d->problem->host->fail(error, SCL_STATUS_BAD_DATA,

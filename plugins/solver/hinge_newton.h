@@ -17,7 +17,7 @@
  *
  *   (lambda W^-1 + B B') z = B (v - lambda a) + lambda db 1,   da = (v - lambda a - B'z)/lambda
  *
- * else by the D x D matrix, which is kept and corrected by the rows whose weight has changed. The
+ * with the products of all m rows made once where m <= D; else by the D x D matrix, which is kept and corrected by the rows whose weight has changed. The
  * constant is eliminated from either; before each step it goes where nothing pulls it. */
 #ifndef SCULLERY_SOLVER_HINGE_NEWTON_H
 #define SCULLERY_SOLVER_HINGE_NEWTON_H
@@ -45,6 +45,7 @@ typedef struct hinge_part {
   double *gathered; /* rows of a system, or PART_CHUNK to add to the matrix and as many to take */
   double *solved;   /* m x 2 */
   size_t *inside, insiders;
+  double *products;      /* m x m, phi_i . phi_k; NULL: not yet, or more rows than features */
   scl_symmetric *matrix; /* D x D, of the weights used; NULL: not yet */
   double pull, total;    /* fixed_sum + sum_i p_i s_i y_i; sum_i p_i */
   double gap, best_gap, best_b, gap_before, rest, by;
@@ -53,6 +54,7 @@ typedef struct hinge_part {
 static inline void hinge_part_close(hinge_part *m) {
   m->host->symmetric->destroy(m->matrix);
   m->host->release(m->rows);
+  m->host->release(m->products);
   m->host->release(m->gathered);
   m->host->release(m->inside);
 }
@@ -171,16 +173,45 @@ static inline void hinge_part_evaluate(hinge_part *m) {
 
 /* ------------------------------------------------------------ a system of the rows inside */
 
-/* gathered = B' (D x k) of the rows inside, solved = the two right hand sides. */
-static inline void hinge_part_gather(const hinge_part *m) {
-  const size_t k = m->insiders;
-  for (size_t at = 0; at < k; at++) {
-    const double *row = m->rows + m->inside[at] * m->order;
+/* gathered = rows' (D x count) of these rows, NULL: of all. */
+static inline void hinge_part_transpose(const hinge_part *m, const size_t *rows, size_t count) {
+  for (size_t at = 0; at < count; at++) {
+    const double *row = m->rows + (rows == NULL ? at : rows[at]) * m->order;
     for (size_t j = 0; j < m->order; j++)
-      m->gathered[j * k + at] = row[j];
-    m->solved[2 * at] = m->loops.dot(m->order, row, m->right);
-    m->solved[2 * at + 1] = m->constant ? 1 : 0;
+      m->gathered[j * count + at] = row[j];
   }
+}
+
+static inline scl_status hinge_part_multiply(hinge_part *m, scl_error *error) {
+  const scl_symmetric_algebra *algebra = m->host->symmetric;
+  scl_symmetric *outer = NULL;
+  double *products = m->host->allocate(m->count * m->count * sizeof *products);
+  scl_status status =
+      products == NULL ? m->host->fail(error, SCL_STATUS_NO_MEMORY,
+                                       "not enough memory for the products of %zu rows", m->count)
+                       : algebra->create(m->count, &outer, error);
+  hinge_part_transpose(m, NULL, m->count);
+  if (status == SCL_STATUS_OK)
+    status = algebra->rank(outer, 1, m->gathered, m->order, (ptrdiff_t)m->count, error);
+  if (status == SCL_STATUS_OK) algebra->dense(outer, products, (ptrdiff_t)m->count);
+  algebra->destroy(outer);
+  m->products = products;
+  return status;
+}
+
+/* outer = B B' of the rows inside; `gathered` is spoilt. */
+static inline scl_status hinge_part_outer(const hinge_part *m, scl_symmetric *outer,
+                                          scl_error *error) {
+  const size_t k = m->insiders;
+  if (m->products == NULL) {
+    hinge_part_transpose(m, m->inside, k);
+    return m->host->symmetric->rank(outer, 1, m->gathered, m->order, (ptrdiff_t)k, error);
+  }
+  for (size_t at = 0; at < k; at++)
+    for (size_t to = 0; to <= at; to++)
+      m->gathered[at * k + to] = m->products[m->inside[at] * m->count + m->inside[to]];
+  m->host->symmetric->set(outer, 0, k, 0, k, m->gathered, (ptrdiff_t)k);
+  return SCL_STATUS_OK;
 }
 
 /* m->solved = (lambda W^-1 + B B')^-1 of itself */
@@ -190,8 +221,7 @@ static inline scl_status hinge_part_solve_rows(const hinge_part *m, scl_error *e
   scl_symmetric *outer = NULL;
   size_t pivot;
   scl_status status = algebra->create(k, &outer, error);
-  if (status == SCL_STATUS_OK)
-    status = algebra->rank(outer, 1, m->gathered, m->order, (ptrdiff_t)k, error);
+  if (status == SCL_STATUS_OK) status = hinge_part_outer(m, outer, error);
   if (status == SCL_STATUS_OK) {
     double *diagonal = m->gathered; /* no longer needed */
     algebra->diagonal(outer, diagonal);
@@ -209,8 +239,14 @@ static inline scl_status hinge_part_solve_rows(const hinge_part *m, scl_error *e
 
 static inline scl_status hinge_part_direct_rows(hinge_part *m, scl_error *error) {
   double first = m->constant ? m->pull : 0, second = 0;
-  hinge_part_gather(m);
-  const scl_status status = m->insiders > 0 ? hinge_part_solve_rows(m, error) : SCL_STATUS_OK;
+  scl_status status = SCL_STATUS_OK;
+  if (m->products == NULL && m->count <= m->order) status = hinge_part_multiply(m, error);
+  for (size_t at = 0; at < m->insiders; at++) {
+    const double *row = m->rows + m->inside[at] * m->order;
+    m->solved[2 * at] = m->loops.dot(m->order, row, m->right);
+    m->solved[2 * at + 1] = m->constant ? 1 : 0;
+  }
+  if (status == SCL_STATUS_OK && m->insiders > 0) status = hinge_part_solve_rows(m, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t at = 0; at < m->insiders; at++) {
     first -= m->solved[2 * at];

@@ -11,13 +11,12 @@
  * and an exact search along p, in which no features are looked at, ends in finitely many steps. It
  * begins at the ridge solution. While fewer than half of the rows are inside, every other step
  * gives the rows outside the weight w delta/|r| (iteratively reweighted least squares: slower, but
- * never singular by lack of rows). scale = "mad": delta is in units of 1.4826 median |r - median r|
+ * never singular by lack of rows). With more features than rows the same steps are taken by n x n
+ * systems (huber_dual.h). scale = "mad": delta is in units of 1.4826 median |r - median r|
  * of the robust fit, found in rounds until it changes by less than 1%. */
-#include "shared/risk.h"
+#include "huber_dual.h"
 #include "shared/robust.h"
 #include "shared/solver_options.h"
-#include "shared/weighted_ridge.h"
-#include <stdio.h>
 
 typedef struct huber {
   loss_choice loss;
@@ -49,16 +48,17 @@ static scl_status create(void *self, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One target: x is a and b (D + 1), the rest n numbers each. */
+/* One target: x is a and b (D + 1; in the dual a is written at the end), the rest n numbers each. */
 typedef struct robust {
   const huber *self;
-  risk risk;        /* of one column */
-  loss_choice loss; /* with the delta of this target */
-  double scale, unit, value;
+  risk risk;                       /* of one column */
+  loss_choice loss;                /* with the delta of this target */
+  double scale, unit, value, norm; /* norm: of the gradient */
   double *x, *direction, *gradient;
   double *scores, *change, *residuals;
   ranked *order;
-  weighted_ridge ridge;
+  huber_dual *dual;      /* NULL: in the primal, */
+  refined_system system; /* of this moment */
   size_t steps;
   double residual;
 } robust;
@@ -66,15 +66,21 @@ typedef struct robust {
 static void close_robust(robust *t) {
   t->risk.problem->host->release(t->x);
   t->risk.problem->host->release(t->order);
-  weighted_close(&t->ridge);
+  refined_close(&t->system);
 }
 
-static scl_status open_robust(robust *t, const huber *self, const risk *all, scl_error *error) {
+static scl_status open_robust(robust *t, const huber *self, const risk *all, huber_dual *dual,
+                              scl_error *error) {
   const scl_problem *problem = all->problem;
   const scl_host *host = problem->host;
   const size_t n = problem->rows, d = problem->features;
-  *t = (robust){.self = self, .risk = *all, .loss = self->loss, .value = NAN};
-  scl_status status = weighted_open(&t->ridge, problem, error);
+  *t = (robust){.self = self,
+                .risk = *all,
+                .loss = self->loss,
+                .value = NAN,
+                .dual = huber_dual_fits(dual) ? dual : NULL,
+                .system = {.host = host, .order = d, .columns = 1}};
+  scl_status status = t->dual == NULL ? refined_open(&t->system, error) : SCL_STATUS_OK;
   t->x = host->allocate((3 * (d + 1) + 5 * n) * sizeof *t->x);
   t->order = host->allocate(n * sizeof *t->order);
   if (status == SCL_STATUS_OK && (t->x == NULL || t->order == NULL))
@@ -101,7 +107,13 @@ static scl_status open_robust(robust *t, const huber *self, const risk *all, scl
 /* Value and gradient at x, whose scores are known. */
 static scl_status differentiate(robust *t, scl_error *error) {
   double slope_sum;
-  return risk_from_scores(&t->risk, t->x, t->scores, &t->value, t->gradient, &slope_sum, error);
+  if (t->dual != NULL)
+    return huber_dual_differentiate(t->dual, &t->risk, t->x[t->risk.problem->features], t->scores,
+                                    &t->value, &t->norm, error);
+  const scl_status status =
+      risk_from_scores(&t->risk, t->x, t->scores, &t->value, t->gradient, &slope_sum, error);
+  t->norm = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient));
+  return status;
 }
 
 /* The best b for this a: a search along the constant. */
@@ -138,19 +150,23 @@ static void choose_weights(const robust *t, double *weights) {
 }
 
 /* The Newton direction and what it does to the scores; with an intercept the constant moves to its
- * minimum under V. */
+ * minimum under V. Jitter in the system makes it another direction, not another solution. */
 static scl_status choose_direction(robust *t, scl_error *error) {
   const scl_problem *problem = t->risk.problem;
   const size_t n = problem->rows, d = problem->features;
   scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  refined_account account = {0};
   double *weights = t->residuals, sum = 0;
   choose_weights(t, weights);
+  if (t->dual != NULL)
+    return huber_dual_direct(t->dual, &t->risk, weights, &t->direction[d], t->change, error);
   scl_status status = problem->reweighted(problem, weights, &normal, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < d; i++)
-    t->direction[i] = -t->risk.total * t->gradient[i];
-  status = weighted_solve(&t->ridge, normal.moment, t->risk.total * t->self->lambda, t->direction,
-                          1, error);
+    t->gradient[i] *= -t->risk.total;
+  t->system.base = normal.moment;
+  t->system.weight = t->risk.total * t->self->lambda;
+  status = refined_solve(&t->system, t->gradient, t->direction, &account, error);
   if (status == SCL_STATUS_OK)
     status = problem->product(problem, t->direction, 1, t->change, error);
   if (status != SCL_STATUS_OK) return status;
@@ -166,12 +182,18 @@ static scl_status choose_direction(robust *t, scl_error *error) {
 static scl_status newton_step(robust *t, bool *moved, scl_error *error) {
   const scl_status status = choose_direction(t, error);
   if (status != SCL_STATUS_OK) return status;
-  const risk_line line = risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
+  const size_t d = t->risk.problem->features, n = t->risk.problem->rows;
+  const risk_line line =
+      t->dual != NULL
+          ? huber_dual_line(t->dual, &t->risk, t->x[d], t->direction[d], t->scores, t->change)
+          : risk_line_of(&t->risk, t->x, t->direction, t->scores, t->change);
   const double length = risk_search(&line, 0.01, 1);
   *moved = length > 0;
-  for (size_t i = 0; i < t->risk.size; i++)
+  for (size_t i = t->dual != NULL ? d : 0; i < t->risk.size; i++)
     t->x[i] += length * t->direction[i];
-  for (size_t i = 0; i < t->risk.problem->rows; i++)
+  for (size_t i = 0; t->dual != NULL && i < n; i++)
+    t->dual->u[i] += length * t->dual->direction[i];
+  for (size_t i = 0; i < n; i++)
     t->scores[i] += length * t->change[i];
   best_constant(t);
   return differentiate(t, error);
@@ -198,7 +220,7 @@ static scl_status minimise(robust *t, scl_error *error) {
   scl_status status = measure_unit(t, error);
   if (status == SCL_STATUS_OK) status = differentiate(t, error);
   while (status == SCL_STATUS_OK && moved) {
-    t->residual = sqrt(risk_dot(t->risk.size, t->gradient, t->gradient)) / t->unit;
+    t->residual = t->norm / t->unit;
     if (t->residual <= t->self->tolerance || t->steps >= most) break;
     status = problem->progress(problem, "Newton steps", (double)t->steps++ / (double)most,
                                t->value - risk_penalty(&t->risk, t->x), error);
@@ -251,6 +273,7 @@ static scl_status start(robust *t, scl_error *error) {
   t->loss.delta = INFINITY;
   memset(t->x, 0, (t->risk.problem->features + 1) * sizeof *t->x);
   memset(t->scores, 0, t->risk.problem->rows * sizeof *t->scores);
+  if (t->dual != NULL) huber_dual_reset(t->dual);
   best_constant(t);
   scl_status status = differentiate(t, error);
   if (status == SCL_STATUS_OK) status = newton_step(t, &moved, error);
@@ -280,6 +303,55 @@ static scl_status fit(robust *t, scl_error *error) {
   return status;
 }
 
+/* a and b from the dual, and scores of them. *apart: how far the dual's are from these, relative to
+ * the largest. */
+static scl_status recover(robust *t, double *apart, scl_error *error) {
+  const scl_problem *problem = t->risk.problem;
+  const size_t n = problem->rows, d = problem->features;
+  double mean = 0, largest = 0, most = 0;
+  scl_status status = huber_dual_take(t->dual, t->x, t->direction, error);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, t->x, 1, t->change, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; t->risk.intercept && i < n; i++)
+    mean += (t->scores[i] - t->change[i]) / (double)n;
+  for (size_t i = 0; i < n; i++) {
+    largest = fmax(largest, fmax(fabs(t->change[i]), fabs(t->change[i] + mean)));
+    most = fmax(most, fabs(t->change[i] + mean - t->scores[i]));
+    t->scores[i] = t->change[i] + mean;
+  }
+  t->x[d] = mean;
+  *apart = largest > 0 ? most / largest : 0;
+  return SCL_STATUS_OK;
+}
+
+/* The largest `apart` at once, and after more steps from the scores of a. */
+static const double EXACT = 1e-11, ROUNDING = 1e-6;
+
+/* The solution of the dual, whose gradient holds for the scores of a as far as these are the same but
+ * for rounding. Where they are not, as with sums of float32 features, steps go on from the scores of
+ * a. */
+static scl_status settle(robust *t, scl_error *error) {
+  enum { ROUNDS = 5 };
+  const size_t n = t->risk.problem->rows, d = t->risk.problem->features;
+  for (int round = 0;; round++) {
+    double apart = 0;
+    scl_status status = recover(t, &apart, error);
+    if (status != SCL_STATUS_OK || apart <= (round == 0 ? EXACT : ROUNDING)) return status;
+    if (round == ROUNDS) break;
+    t->x[d] = 0;
+    for (size_t i = 0; t->risk.intercept && i < n; i++)
+      t->x[d] += t->scores[i] / (double)n;
+    status = minimise(t, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  huber_dual *dual = t->dual;
+  t->dual = NULL;
+  const scl_status status = differentiate(t, error);
+  t->dual = dual;
+  t->residual = t->norm / t->unit;
+  return status;
+}
+
 /* A target that did not reach the tolerance. */
 static void note_limit(const robust *t, scl_solution *out) {
   (void)snprintf(out->note, sizeof out->note,
@@ -290,22 +362,22 @@ static void note_limit(const robust *t, scl_solution *out) {
                      : "more max_iterations or a larger lambda");
 }
 
-static scl_status solve_column(const huber *self, const risk *all, size_t j, scl_solution *out,
-                               double *delta, scl_error *error) {
+static scl_status solve_column(const huber *self, const risk *all, huber_dual *dual, size_t j,
+                               scl_solution *out, double *delta, scl_error *error) {
   const size_t n = all->problem->rows, d = all->problem->features, c = all->problem->targets;
   robust t;
-  scl_status status = open_robust(&t, self, all, error);
+  scl_status status = open_robust(&t, self, all, dual, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n; i++)
     t.risk.targets[i] = all->targets[i * c + j];
   status = fit(&t, error);
+  if (status == SCL_STATUS_OK && t.dual != NULL) status = settle(&t, error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
     out->coefficients[i * c + j] = t.x[i];
   if (status == SCL_STATUS_OK && all->intercept) out->intercept[j] = t.x[d];
   if (t.residual > self->tolerance) note_limit(&t, out);
   out->iterations += t.steps;
   out->residual = fmax(out->residual, t.residual);
-  out->jitter = fmax(out->jitter, t.ridge.jitter);
   *delta = t.loss.delta;
   close_robust(&t);
   return status;
@@ -315,13 +387,16 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
                         scl_error *error) {
   const huber *self = instance;
   risk all;
+  huber_dual dual;
   double delta = 0;
   scl_status status = risk_open(&all, problem, &self->loss, self->lambda, error);
   if (status != SCL_STATUS_OK) return status;
+  status = huber_dual_open(&dual, problem, error);
   out->residual = 0;
   out->iterations = 0;
   for (size_t j = 0; status == SCL_STATUS_OK && j < problem->targets; j++)
-    status = solve_column(self, &all, j, out, &delta, error);
+    status = solve_column(self, &all, &dual, j, out, &delta, error);
+  huber_dual_close(&dual);
   risk_close(&all);
   out->tolerance = self->tolerance;
   out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
@@ -343,7 +418,8 @@ const scl_plugin scullery_plugin = {
     .doc =
         "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
         "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"
-        "by Newton's method with an exact line search from the ridge solution. scale = \"mad\"\n"
+        "by Newton's method with an exact line search from the ridge solution; with more features\n"
+        "than rows, all of one weight, by n x n systems. scale = \"mad\"\n"
         "takes delta in units of the residuals' robust scale (1.345: 95% of least squares'\n"
         "efficiency on normal noise), found together with the fit; info().note tells delta in the\n"
         "target's units. It ends when the gradient's norm is `tolerance` of that at a = 0.",

@@ -18,8 +18,10 @@ typedef struct lbfgs {
   double *x, *trial, *gradient, *trial_gradient, *direction; /* size numbers each */
   double *scores, *trial_scores;                             /* n c each */
   double *slope_sum;                                         /* c */
-  double *steps, *changes;                                   /* LBFGS_PAIRS x size */
-  double curvature[LBFGS_PAIRS];                             /* step . change of each pair */
+  double *metric; /* size numbers: of the first guess of the inverse Hessian, 1 / scale^2 where
+                     columns are of very different size, else 1 */
+  double *steps, *changes;       /* LBFGS_PAIRS x size */
+  double curvature[LBFGS_PAIRS]; /* step . change of each pair */
   size_t pairs, next;
   double value;
 } lbfgs;
@@ -28,7 +30,7 @@ static inline scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   const size_t size = r->size;
   *l = (lbfgs){.risk = r};
   l->memory = r->problem->host->allocate(
-      ((5 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
+      ((6 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) * sizeof *l->memory);
   if (l->memory == NULL)
     return r->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
                                   "not enough memory for %d pairs of steps", LBFGS_PAIRS);
@@ -42,11 +44,26 @@ static inline scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   l->scores = l->changes + LBFGS_PAIRS * size;
   l->trial_scores = l->scores + r->scores;
   l->slope_sum = l->trial_scores + r->scores;
+  l->metric = l->slope_sum + r->columns;
+  for (size_t i = 0; i < size; i++) {
+    const size_t feature = i / r->columns;
+    const bool scaled =
+        SCL_HAS(r->problem, scale) && r->problem->scale != NULL && feature < r->problem->features;
+    l->metric[i] = scaled ? 1 / (r->problem->scale[feature] * r->problem->scale[feature]) : 1;
+  }
   memset(l->x, 0, size * sizeof *l->x);
   return SCL_STATUS_OK;
 }
 
 static inline void lbfgs_close(lbfgs *l) { l->risk->problem->host->release(l->memory); }
+
+/* sum of metric_i x_i^2: the square of the norm of a gradient */
+static inline double lbfgs_square(const lbfgs *l, const double *x) {
+  double sum = 0;
+  for (size_t i = 0; i < l->risk->size; i++)
+    sum += l->metric[i] * x[i] * x[i];
+  return sum;
+}
 
 /* direction = -H gradient */
 static inline void lbfgs_direct(lbfgs *l) {
@@ -63,9 +80,12 @@ static inline void lbfgs_direct(lbfgs *l) {
   if (l->pairs > 0) {
     const size_t last = (l->next + LBFGS_PAIRS - 1) % LBFGS_PAIRS;
     const double *change = l->changes + last * size,
-                 scale = l->curvature[last] / risk_dot(size, change, change);
+                 scale = l->curvature[last] / lbfgs_square(l, change);
     for (size_t i = 0; i < size; i++)
-      p[i] *= scale;
+      p[i] *= scale * l->metric[i];
+  } else {
+    for (size_t i = 0; i < size; i++)
+      p[i] *= l->metric[i];
   }
   for (size_t k = l->pairs; k-- > 0;) {
     const size_t at = (l->next + LBFGS_PAIRS - 1 - k) % LBFGS_PAIRS;
@@ -85,7 +105,10 @@ static inline void lbfgs_remember(lbfgs *l) {
     change[i] = l->trial_gradient[i] - l->gradient[i];
   }
   const double along = risk_dot(size, step, change);
-  if (!(along > 1e-14 * sqrt(risk_dot(size, step, step) * risk_dot(size, change, change)))) return;
+  double square = 0; /* of the step, in the norm dual to that of gradients */
+  for (size_t i = 0; i < size; i++)
+    square += step[i] * step[i] / l->metric[i];
+  if (!(along > 1e-14 * sqrt(square * lbfgs_square(l, change)))) return;
   l->curvature[l->next] = along;
   l->next = (l->next + 1) % LBFGS_PAIRS;
   if (l->pairs < LBFGS_PAIRS) l->pairs++;
@@ -144,7 +167,7 @@ static inline scl_status lbfgs_step(lbfgs *l, bool *moved, scl_error *error) {
 
 /* The norm of the gradient, relative to `unit`, that at 0. */
 static inline double lbfgs_residual(const lbfgs *l, double unit) {
-  const double norm = sqrt(risk_dot(l->risk->size, l->gradient, l->gradient));
+  const double norm = sqrt(lbfgs_square(l, l->gradient));
   return unit > 0 ? norm / unit : norm;
 }
 
@@ -156,7 +179,7 @@ static inline scl_status lbfgs_start(lbfgs *l, const double *start, double *unit
   scl_status status =
       risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
   if (status != SCL_STATUS_OK) return status;
-  *unit = sqrt(risk_dot(r->size, l->gradient, l->gradient));
+  *unit = sqrt(lbfgs_square(l, l->gradient));
   if (start == NULL) return SCL_STATUS_OK;
   memcpy(l->x, start, r->problem->features * r->columns * sizeof *l->x);
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);

@@ -9,11 +9,12 @@
  *
  * Concentration steps (Rousseeuw and Van Driessen 2006): fit u by ridge, give the weight to the
  * rows with the smallest residuals of that fit, and repeat, beginning with all rows. Each step
- * lowers the objective. Converged: no other u is better for the fit of u, a local minimum. */
+ * lowers the objective. Converged: no other u is better for the fit of u, a local minimum. With more
+ * features than rows the fits are n x n systems (shared/weighted_dual.h), and a = Phi'C of the last
+ * one's numbers. */
 #include "shared/robust.h"
 #include "shared/solver_options.h"
-#include "shared/weighted_ridge.h"
-#include <stdio.h>
+#include "shared/weighted_dual.h"
 
 typedef struct trimmed {
   scl_base base;
@@ -41,13 +42,17 @@ typedef struct trimming {
   double loss;               /* mean square of the kept residuals / 2 */
   double *targets, *scores, *weights, *kept_weights, *a, *b;
   ranked *order;
-  weighted_ridge ridge;
+  weighted_dual dual;      /* dual.outer NULL: in the primal, */
+  refined_system system;   /* of this moment */
+  double *duals;           /* n x c */
+  refined_account account; /* of the last fit */
 } trimming;
 
 static void close_trimming(trimming *t) {
   t->problem->host->release(t->targets);
   t->problem->host->release(t->order);
-  weighted_close(&t->ridge);
+  weighted_dual_close(&t->dual);
+  refined_close(&t->system);
 }
 
 static void measure(trimming *t) {
@@ -69,9 +74,11 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
   *t = (trimming){.self = self,
                   .problem = problem,
                   .loss = NAN,
-                  .dropped = (size_t)floor(self->fraction * (double)n)};
-  scl_status status = weighted_open(&t->ridge, problem, error);
-  t->targets = host->allocate((2 * n * c + 2 * n + c + 1) * sizeof *t->targets);
+                  .dropped = (size_t)floor(self->fraction * (double)n),
+                  .system = {.host = host, .order = problem->features, .columns = c}};
+  scl_status status = weighted_dual_open(&t->dual, problem, c, error);
+  if (status == SCL_STATUS_OK && t->dual.outer == NULL) status = refined_open(&t->system, error);
+  t->targets = host->allocate((3 * n * c + 2 * n + c + 1) * sizeof *t->targets);
   t->order = host->allocate(n * sizeof *t->order);
   if (status == SCL_STATUS_OK && (t->targets == NULL || t->order == NULL))
     status = host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -80,7 +87,8 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
     t->scores = t->targets + n * c;
     t->weights = t->scores + n * c;
     t->kept_weights = t->weights + n;
-    t->b = t->kept_weights + n;
+    t->duals = t->kept_weights + n;
+    t->b = t->duals + n * c;
     status = problem->responses(problem, t->targets, t->weights, error);
   }
   if (status == SCL_STATUS_OK)
@@ -90,23 +98,47 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
   return status;
 }
 
-/* Ridge on the kept rows; scores of all. */
-static scl_status fit(trimming *t, scl_error *error) {
+/* scores = Phi a, and the constants of this a. */
+static scl_status score(trimming *t, scl_error *error) {
   const scl_problem *problem = t->problem;
   const size_t n = problem->rows, c = problem->targets;
-  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
-  scl_status status = problem->reweighted(problem, t->kept_weights, &normal, error);
-  if (status != SCL_STATUS_OK) return status;
-  memcpy(t->a, normal.right, problem->features * c * sizeof *t->a);
-  status = weighted_solve(&t->ridge, normal.moment, normal.total * t->self->lambda, t->a, c, error);
-  if (status == SCL_STATUS_OK) status = problem->product(problem, t->a, c, t->scores, error);
+  const scl_status status = problem->product(problem, t->a, c, t->scores, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
+    double sum = 0, total = 0;
+    for (size_t i = 0; i < n; i++) {
+      total += t->kept_weights[i];
       sum += t->kept_weights[i] * (t->targets[i * c + j] - t->scores[i * c + j]);
-    t->b[j] = problem->intercept ? sum / normal.total : 0;
+    }
+    t->b[j] = problem->intercept ? sum / total : 0;
   }
   return status;
+}
+
+/* By the dual: no pass over the features. */
+static scl_status fit_dual(trimming *t, scl_error *error) {
+  const scl_problem *problem = t->problem;
+  double total = 0;
+  for (size_t i = 0; i < problem->rows; i++)
+    total += t->kept_weights[i];
+  const scl_status status =
+      weighted_dual_solve(&t->dual, t->kept_weights, total * t->self->lambda, t->targets, NULL,
+                          t->duals, t->b, &t->account, error);
+  if (status != SCL_STATUS_OK) return status;
+  return problem->host->symmetric->multiply(t->dual.outer, t->duals, problem->targets, t->scores,
+                                            error);
+}
+
+/* Ridge on the kept rows; scores of all. */
+static scl_status fit(trimming *t, scl_error *error) {
+  scl_normal normal = {.head = SCL_HEAD(scl_normal)};
+  t->account = (refined_account){.factored = t->account.factored};
+  if (t->dual.outer != NULL) return fit_dual(t, error);
+  scl_status status = t->problem->reweighted(t->problem, t->kept_weights, &normal, error);
+  if (status != SCL_STATUS_OK) return status;
+  t->system.base = normal.moment;
+  t->system.weight = normal.total * t->self->lambda;
+  status = refined_solve(&t->system, normal.right, t->a, &t->account, error);
+  return status == SCL_STATUS_OK ? score(t, error) : status;
 }
 
 /* The rows in the order of their squared residuals. */
@@ -158,15 +190,33 @@ static scl_status iterate(trimming *t, scl_solution *out, scl_error *error) {
     if (status != SCL_STATUS_OK) return status;
     out->residual = fmax(concentrate(t), 0);
   }
-  out->outcome = out->residual <= TOLERANCE ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  out->jitter = t->ridge.jitter;
-  if (t->problem->intercept) memcpy(out->intercept, t->b, t->problem->targets * sizeof *t->b);
-  (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are left out%s", t->dropped,
-                 t->problem->rows,
-                 out->outcome == SCL_OUTCOME_CONVERGED
-                     ? ""
-                     : ", and which ones still changes: give more max_iterations");
   return SCL_STATUS_OK;
+}
+
+/* a and b of the dual's scores; the targets are spoilt. */
+static scl_status recover(trimming *t, scl_error *error) {
+  const scl_problem *problem = t->problem;
+  const size_t n = problem->rows, c = problem->targets;
+  scl_status status = weighted_dual_recover(&t->dual, t->duals, t->a, error);
+  if (status == SCL_STATUS_OK) status = problem->product(problem, t->a, c, t->targets, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && problem->intercept && i < n * c; i++)
+    t->b[i % c] += (t->scores[i] - t->targets[i]) / (double)n;
+  return status;
+}
+
+/* Outcome and note; a fit that is not the one that was asked says so first. */
+static void tell(const trimming *t, scl_solution *out) {
+  const bool settled = out->residual <= TOLERANCE;
+  const double residual = out->residual;
+  const refined_system *system = t->dual.outer != NULL ? &t->dual.system : &t->system;
+  refined_tell(system, &t->account, t->kept * t->self->lambda, out);
+  if (!settled) out->outcome = SCL_OUTCOME_LIMIT;
+  out->residual = residual;
+  out->tolerance = TOLERANCE;
+  const size_t used = strlen(out->note);
+  (void)snprintf(out->note + used, sizeof out->note - used, "%s%zu of %zu rows are left out%s",
+                 used > 0 ? "; " : "", t->dropped, t->problem->rows,
+                 settled ? "" : ", and which ones still changes: give more max_iterations");
 }
 
 static scl_status solve(const void *self, const scl_problem *problem, scl_solution *out,
@@ -175,6 +225,10 @@ static scl_status solve(const void *self, const scl_problem *problem, scl_soluti
   scl_status status = open_trimming(&t, self, problem, error);
   if (status != SCL_STATUS_OK) return status;
   status = iterate(&t, out, error);
+  if (status == SCL_STATUS_OK) tell(&t, out);
+  if (status == SCL_STATUS_OK && t.dual.outer != NULL) status = recover(&t, error);
+  if (status == SCL_STATUS_OK && problem->intercept)
+    memcpy(out->intercept, t.b, problem->targets * sizeof *t.b);
   close_trimming(&t);
   return status;
 }
@@ -187,7 +241,8 @@ const scl_plugin scullery_plugin = {
         "(1/2h) sum_{i in H} ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2,\n"
         "by concentration steps (Rousseeuw and Van Driessen 2006) from all rows: fit H, keep the\n"
         "h rows with the smallest residuals, again. Converged: H is the h best rows of its own\n"
-        "fit, a local minimum. info().note tells how many rows are left out. With row weights the\n"
+        "fit, a local minimum. With more features than rows, all of one weight, fits are n x n\n"
+        "systems. info().note tells how many rows are left out. With row weights the\n"
         "share h/n of the weight is kept, of one row a part.",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(trimmed, options)};

@@ -12,6 +12,8 @@
  *
  *  - Failure. A status other than SCL_STATUS_OK (0) comes with a sentence in *error; `error` may be
  *    NULL. Nothing was made or changed then. Want of memory is a failure like any other.
+ *  - NULL as the predictor is a failure of the calls that have a status. The others return what
+ *    stands for nothing: 0, NULL, NaN, and -1 as a kind.
  *  - Threads. Any function may be called on any thread. Calls on one predictor may run at once, in
  *    any number: it does not change. Only scl_predictor_close must be the last one. Up to 64 calls
  *    work at a time; more wait for their turn.

@@ -1,4 +1,6 @@
 --- What the subcommands share: their parsers, and errors without a traceback.
+local shown = require("scullery.text").shown
+
 local parsing = {}
 
 --- parsing.parser(name, description): the argparse parser of `scullery NAME`.
@@ -17,7 +19,7 @@ function parsing.parse(parser, arguments, verbs)
   local ok, result = parser:pparse(arguments)
   if ok then return result end
   local used = (verbs or {})[arguments[1]] or parser
-  io.stderr:write("scullery: ", tostring(result), "\n", used:get_usage(), "\n")
+  io.stderr:write("scullery: ", shown(tostring(result)), "\n", used:get_usage(), "\n")
   return nil
 end
 
@@ -28,7 +30,7 @@ function parsing.plainly(f, ...)
   if ok then return math.type(result) == "integer" and result or 0 end
   local message = tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")
   if require("scullery.options").is_interrupt(message) then message = "interrupted!" end
-  io.stderr:write("scullery: ", message, "\n")
+  io.stderr:write("scullery: ", shown(message), "\n")
   return 1
 end
 

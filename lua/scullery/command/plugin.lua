@@ -1,6 +1,7 @@
 --- scullery plugin VERB: a row of `verbs` each. What a verb does stands in a module of its own
 --- where it is more than a few lines.
 local parsing = require "scullery.command.parsing"
+local say = require "scullery.say"
 
 local function list()
   local about = require "scullery.plugin.about"
@@ -12,7 +13,7 @@ local function list()
       info and info.summary or "refused: " .. refusal, entry.origin, entry.path }
   end
   local sides = { "left", "left", "left", "left", "left", "left" }
-  print(require("scullery.text_table").text(rows, { sides = sides }))
+  say(require("scullery.text_table").text(rows, { sides = sides }))
 end
 
 -- A path has a slash, or is that of a file which is there and ends in .so.
@@ -26,14 +27,14 @@ local function info(given)
   if is_file(given.target) then
     local found, message = about.file(given.target)
     if not found then error(message, 0) end
-    print(about.text(found))
+    say(about.text(found))
     return
   end
   local known = require("scullery.plugin.names").find(given.target)
   for i, entry in ipairs(known) do
     local one, message = about.component(entry.kind, entry.name)
     if not one then error(message, 0) end
-    print((i > 1 and "\n" or "") .. about.text{ one })
+    say((i > 1 and "\n" or "") .. about.text{ one })
   end
 end
 

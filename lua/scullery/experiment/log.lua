@@ -1,5 +1,8 @@
 --- What a cell prints in a worker: a file with the beginning and the end of it, made at the first
 --- byte.
+local clean = require("scullery.text").clean
+local warn = require "scullery.warn"
+
 local log = {}
 log.__index = log
 
@@ -24,16 +27,38 @@ local function hold(self, bytes)
   end
 end
 
---- log:add(bytes): a file that cannot be written is done without.
+local said = false
+
+-- One sentence for all logs of the process; the cells go on.
+local function give_up(self, reason)
+  if self.file then pcall(self.file.close, self.file) end
+  self.file = nil
+  if said then return end
+  said = true
+  reason = tostring(reason)
+  if not reason:find(self.path, 1, true) then reason = self.path .. ": " .. reason end
+  warn(("what cells print is not kept: %s; the work goes on"):format(clean(reason)))
+end
+
+-- The bytes in the file, if it is open.
+local function write(self, bytes)
+  if not self.file then return end
+  local ok, reason = self.file:write(bytes)
+  if ok then ok, reason = self.file:flush() end
+  if not ok then give_up(self, reason) end
+end
+
+--- log:add(bytes): the first file that cannot be written is told, and all are done without.
 function log:add(bytes)
-  if self.path and self.written == 0 then self.file = io.open(self.path, "wb") end
+  if self.path and self.written == 0 then
+    local reason
+    self.file, reason = io.open(self.path, "wb")
+    if not self.file then give_up(self, reason) end
+  end
   local first = bytes:sub(1, self.head - self.written)
   if #first > 0 then
     self.written = self.written + #first
-    if self.file then
-      self.file:write(first)
-      self.file:flush()
-    end
+    write(self, first)
   end
   if #first < #bytes then hold(self, bytes:sub(#first + 1)) end
 end
@@ -51,14 +76,12 @@ end
 
 --- log:finish()
 function log:finish()
-  if self.file then
-    if self.left_out > 0 then
-      self.file:write(("\n... %d bytes that were printed here are left out ...\n"):format(
-        self.left_out))
-    end
-    for _, bytes in ipairs(self.tail) do self.file:write(bytes) end
-    self.file:close()
+  if self.left_out > 0 then
+    write(self, ("\n... %d bytes that were printed here are left out ...\n"):format(
+      self.left_out))
   end
+  for _, bytes in ipairs(self.tail) do write(self, bytes) end
+  if self.file then self.file:close() end
   self.tail, self.file = {}, nil
 end
 

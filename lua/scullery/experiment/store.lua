@@ -4,8 +4,8 @@
 --- in results.jsonl.gz beside it, and come first; nothing is added to them.
 local core = require "scullery.core"
 local folders = require "scullery.folders"
+local lines = require "scullery.experiment.lines"
 local options = require "scullery.options"
-local values = require "scullery.experiment.values"
 
 local store = {}
 store.__index = store
@@ -40,35 +40,29 @@ local function check_header(self, header)
     fail("%s: it has version %s of its format, and this Scullery reads version %d", self.file,
       options.show(header.version), VERSION)
   end
+  for _, name in ipairs{ "name", "created" } do
+    if type(header[name]) ~= "string" then
+      fail("%s: line 1: '%s' takes a text, and got %s", self.file, name,
+        options.show(header[name]))
+    end
+  end
   self.header = header
 end
 
-local function named(value)
-  return type(value) == "table" and not values.is_list(value) and value or nil
-end
-
--- A record of what one line says, nil where it says something else.
-local function record_of(line)
-  local body = named(line)
-  local cell, result = body and named(body.cell), body and named(body.result)
-  if not cell or type(body.key) ~= "string" then return nil end
-  if body.status ~= "done" and body.status ~= "failed" then return nil end
-  if body.status == "done" and not result then return nil end
-  body.cell = values.each(values.decode, cell)
-  body.result = result and values.each(values.decode, result) or {}
-  if values.key(values.identity(body.cell)) ~= body.key then return nil end
-  return body
+local function refuse(self, why)
+  fail("%s: line %d is damaged: %s%s", self.file, self.lines, why, self.lines > 1
+    and ". Remove the line: a cell without a line runs again" or "")
 end
 
 local function add_line(self, text)
   self.lines = self.lines + 1
-  local ok, line = options.attempt(core.json_decode, text, "")
-  if ok and self.lines == 1 then return check_header(self, line) end
-  local record = ok and record_of(line)
-  if not record then
-    fail("%s: line %d is damaged: it is no result of a cell. Put it right or remove it; a cell \z
-      without a line runs again", self.file, self.lines)
-  end
+  local is_header = self.lines == 1
+  local line, told = lines.decode(text, self.summed, is_header)
+  if not line then refuse(self, told) end
+  self.summed = told
+  if is_header then return check_header(self, line) end
+  local record = lines.record(line)
+  if not record then refuse(self, "its key is not that of its cell") end
   record.place = #self.records + 1
   self.records[record.place] = record
   self.latest[record.key] = record
@@ -113,8 +107,8 @@ end
 function store.open(path, name)
   local self = with_packed(path)
   folders.make(path)
-  self.journal = core.journal_open(self.file, core.json_encode{ format = FORMAT, version = VERSION,
-    name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") } .. "\n")
+  self.journal = core.journal_open(self.file, lines.seal(core.json_encode{ format = FORMAT,
+    version = VERSION, name = name, created = os.date("!%Y-%m-%dT%H:%M:%SZ") }))
   self:refresh()
   return self
 end
@@ -133,11 +127,7 @@ end
 
 --- store:add(record): on the disk when it returns.
 function store:add(record)
-  local line = {}
-  for name, value in pairs(record) do line[name] = value end
-  line.cell = values.each(values.encode, record.cell)
-  line.result = record.result and values.each(values.encode, record.result)
-  core.journal_add(self.journal, core.json_encode(line) .. "\n")
+  core.journal_add(self.journal, lines.encode(record))
   self:refresh()
 end
 

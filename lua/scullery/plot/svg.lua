@@ -14,7 +14,16 @@ local function name_of(text)
   return ("s%016x"):format(hash)
 end
 
---- svg.finish(text, figure): gnuplot's SVG, made fit for any page.
+-- The tag with ids that belong to the picture of this name, and fonts to fall back on.
+local function finish_tag(tag, name)
+  tag = tag:gsub(" id=(['\"])([^'\"]+)%1", ' id="' .. name .. '_%2"')
+  tag = tag:gsub("href=(['\"])#([^'\"]+)%1", 'href="#' .. name .. '_%2"')
+  tag = tag:gsub("url%(#([^)]+)%)", "url(#" .. name .. "_%1)")
+  return (tag:gsub('font%-family="DejaVu Sans"', 'font-family="' .. FONTS .. '"'))
+end
+
+--- svg.finish(text, figure): gnuplot's SVG, made fit for any page. gnuplot escapes "<" and "&" of
+--- texts alone: "]]>" within one is no XML, so ">" is escaped here.
 function svg.finish(text, figure)
   local name = name_of(text)
   local title = (figure.title or figure.panels[1].title or "figure"):gsub('[&<>"]', escapes)
@@ -23,10 +32,9 @@ function svg.finish(text, figure)
   end, 1)
   text = text:gsub("\n<desc>[^<]*</desc>", "", 1)
   text = text:gsub("\xef\xbf[\xbe\xbf]", "\u{fffd}") -- XML takes no U+FFFE and U+FFFF
-  text = text:gsub(" id=(['\"])([^'\"]+)%1", ' id="' .. name .. '_%2"')
-  text = text:gsub("href=(['\"])#([^'\"]+)%1", 'href="#' .. name .. '_%2"')
-  text = text:gsub("url%(#([^)]+)%)", "url(#" .. name .. "_%1)")
-  return compact.svg((text:gsub('font%-family="DejaVu Sans"', 'font-family="' .. FONTS .. '"')))
+  return compact.svg((text:gsub("(<[^<>]*>)([^<]*)", function(tag, shown)
+    return finish_tag(tag, name) .. shown:gsub(">", "&gt;")
+  end)))
 end
 
 --- svg.inline(text): the element alone, without what stands before it in a file.

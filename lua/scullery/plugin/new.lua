@@ -3,6 +3,7 @@
 --- kinds, @WORD@ stands for what depends on kind and language.
 local core = require "scullery.core"
 local options = require "scullery.options"
+local say = require "scullery.say"
 
 local new = {}
 
@@ -171,13 +172,13 @@ end
 local function show_next(folder, name, language)
   local command = core.command()
   local word, flags = own_word(command), line_of(quoted(command) .. " --cflags")
-  print(("\nto build and to test it:\n  cd %s\n  cmake -B build%s\n  cmake --build build\n  \z
+  say(("\nto build and to test it:\n  cd %s\n  cmake -B build%s\n  cmake --build build\n  \z
     ctest --test-dir build --output-on-failure"):format(quoted(folder), hint_for(command)))
   if flags then
-    print(("or to build it in one line, to %s.so:\n  %s -O2 -fPIC -shared %s -o %s.so %s.%s -lm")
+    say(("or to build it in one line, to %s.so:\n  %s -O2 -fPIC -shared %s -o %s.so %s.%s -lm")
       :format(name, language.compiler, flags, name, name, language.ending))
   end
-  print(("to check it, and to install it for yourself (%s.so without build/ after the one \z
+  say(("to check it, and to install it for yourself (%s.so without build/ after the one \z
     line):\n  %s plugin check build/%s.so\n  %s plugin install build/%s.so"):format(name, word,
     name, word, name))
 end
@@ -188,9 +189,9 @@ function new.run(given)
     folder = given.out }
   local width = 0
   for _, file in ipairs(files) do width = math.max(width, #file[1]) end
-  print("made " .. folder .. ":")
+  say("made " .. folder .. ":")
   for _, file in ipairs(files) do
-    print(("  %s%s  %s"):format(file[1], (" "):rep(width - #file[1]), file[3]))
+    say(("  %s%s  %s"):format(file[1], (" "):rep(width - #file[1]), file[3]))
   end
   show_next(folder, given.name, languages[given.cpp and "cpp" or "c"])
 end

@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local about = require "scullery.plugin.about"
 local folders = require "scullery.folders"
 local options = require "scullery.options"
+local say = require "scullery.say"
 
 local place = {}
 
@@ -39,24 +40,24 @@ end
 -- Raises, or says what is not known, where the file was not found right.
 local function check(path, given)
   if given.no_check then
-    print(("%s was not checked (--no-check)"):format(path))
+    say(("%s was not checked (--no-check)"):format(path))
     return
   end
   local all = require("scullery_checker").run(path)
   if all.failed == 0 then
-    print(("checked: %d passed, %d warned, %d skipped"):format(all.passed, all.warned, all.skipped))
+    say(("checked: %d passed, %d warned, %d skipped"):format(all.passed, all.warned, all.skipped))
     return
   end
   for _, result in ipairs(all.results) do
     if result.outcome == "fail" or result.outcome == "crash" or result.outcome == "timeout" then
-      print(("%s  %s: %s"):format(result.outcome, result.name, result.text))
+      say(("%s  %s: %s"):format(result.outcome, result.name, result.text))
     end
   end
   if not given.force then
     fail("%s failed %d of its checks and was not installed: scullery plugin check %s tells more, \z
       --force installs it all the same", path, all.failed, path)
   end
-  print(("%s failed %d of its checks (--force)"):format(path, all.failed))
+  say(("%s failed %d of its checks (--force)"):format(path, all.failed))
 end
 
 -- A folder that no other user may write to; it is made where it is not there.
@@ -96,13 +97,13 @@ local function put(targets, list, bytes)
       os.remove(targets[i])
       core.link(("../%s/%s.so"):format(list[1].kind, list[1].name), targets[i])
     end
-    print(("installed: %s"):format(targets[i]))
+    say(("installed: %s"):format(targets[i]))
     local found = core.plugin_find(one.kind, one.name)
     if found ~= targets[i] then
-      print(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
+      say(("  but sc.%s.%s is %s, which the search finds first"):format(one.kind, one.name,
         found))
     else
-      print(("  use it as sc.%s.%s{}; help(sc.%s.%s) tells what it is"):format(one.kind, one.name,
+      say(("  use it as sc.%s.%s{}; help(sc.%s.%s) tells what it is"):format(one.kind, one.name,
         one.kind, one.name))
     end
   end
@@ -170,7 +171,7 @@ function place.uninstall(name)
   for _, path in ipairs(paths) do
     local ok, message = os.remove(path)
     if not ok then fail("%s", message) end
-    print("removed: " .. path)
+    say("removed: " .. path)
   end
 end
 

@@ -70,6 +70,8 @@ end
 local Page = objects.class("report page", { example = "page",
   fields = "title subtitle parts sections figures" })
 
+function Page.__tostring() return "a report page" end
+
 --- html.page{ title =, subtitle = }: an empty page; its methods add to it from the top.
 function html.page(given)
   local o = options.check("report.page", given, { title = { type = "string", required = true },

@@ -37,8 +37,10 @@ struct scl_problem {
   scl_dtype dtype;     /* of the features; blocks are of a type that the solver takes */
   size_t classes;      /* 0 for regression */
   uint32_t has_kernel; /* not 0: gram() answers */
-  /* Not 0: an unpenalised constant is wanted. normal and dual are centred; every other verb shows
-   * the features as they are. */
+  /* Not 0: an unpenalised constant is wanted. normal and dual are centred. Every other verb shows
+   * features, and in a regression targets, as they are or less a constant row that the host chose
+   * (their pilot means, where these are far from 0): the host adds what that changes to the
+   * intercept. */
   uint32_t intercept;
   /* Not 0: solution->coefficients holds a point to start from. Else it comes zeroed. */
   uint32_t warm;
@@ -101,6 +103,14 @@ struct scl_problem {
    * them. */
   scl_status (*held)(const scl_problem *problem, size_t first, size_t count, scl_visit visit,
                      void *context, scl_error *error);
+  /* About how much the entries of `normal` and `dual` are off by rounding, relative to the square
+   * root of the product of their two diagonal entries: by the type of the features in which they
+   * are summed, whatever type the solver takes. */
+  double rounding;
+  /* D powers of two near the standard deviations of the features in the first rows: for norms and
+   * first steps where columns are of very different size. NULL where all are of a size near 1, or
+   * not known. */
+  const double *scale;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 

@@ -1,0 +1,79 @@
+/* Pilot means of a training: which problems see them, and what they are in a fit. */
+#include "learn/problem_internal.h"
+#include <string.h>
+
+static bool subtracts(const scl_training *training) {
+  return training->flow.pilot != NULL || training->flow.target_pilot != NULL;
+}
+
+/* Sums and blocks of features, which problems of the other kind cannot use. */
+static void forget(scl_training *training) {
+  scl_sums_destroy(training->sums);
+  scl_keep_destroy(training->kept);
+  training->sums = NULL;
+  training->kept = NULL;
+  for (int k = 0; k < 2; k++) {
+    scl_reduced_destroy(training->reduced[k]);
+    training->reduced[k] = NULL;
+    training->irreducible[k] = false;
+  }
+}
+
+static scl_status centre(scl_training *training, bool constant, scl_error *error) {
+  scl_flow *flow = &training->flow;
+  const scl_pilot *pilot = &training->pilot;
+  if (constant && !training->has_pilot) {
+    SCL_TRY(scl_pilot_learn(flow, training->task == SCL_TASK_REGRESSION, &training->pilot, error));
+    training->has_pilot = true;
+  }
+  const bool wanted = constant && (pilot->features != NULL || pilot->targets != NULL);
+  if (wanted == subtracts(training)) return SCL_STATUS_OK;
+  forget(training);
+  flow->pilot = wanted ? pilot->features : NULL;
+  flow->target_pilot = wanted ? pilot->targets : NULL;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error) {
+  pthread_mutex_lock(&training->lock);
+  const scl_status status = centre(training, constant, error);
+  pthread_mutex_unlock(&training->lock);
+  return status;
+}
+
+scl_status scl_training_take_pilot(scl_training *few, const scl_training *many, scl_error *error) {
+  const size_t c = many->flow.source->targets;
+  if (few->has_pilot) return SCL_STATUS_OK;
+  if (many->pilot.targets != NULL) {
+    few->pilot.targets = scl_allocate_array(c, sizeof *few->pilot.targets);
+    if (few->pilot.targets == NULL)
+      return scl_fail_memory(error, c * sizeof(double), "pilot means");
+    memcpy(few->pilot.targets, many->pilot.targets, c * sizeof *few->pilot.targets);
+  }
+  few->has_pilot = many->has_pilot;
+  few->flow.target_pilot = many->flow.target_pilot == NULL ? NULL : few->pilot.targets;
+  return SCL_STATUS_OK;
+}
+
+void scl_training_intercept_to_pilot(const scl_training *training, const double *coefficients,
+                                     double *intercept) {
+  const scl_flow *flow = &training->flow;
+  const size_t d = scl_flow_features(flow), c = flow->source->targets;
+  for (size_t j = 0; j < c; j++) {
+    for (size_t i = 0; flow->pilot != NULL && i < d; i++)
+      intercept[j] += flow->pilot[i] * coefficients[i * c + j];
+    if (flow->target_pilot != NULL) intercept[j] -= flow->target_pilot[j];
+  }
+}
+
+scl_status scl_training_keep_pilot(const scl_training *training, scl_fit *fit, scl_error *error) {
+  const scl_flow *flow = &training->flow;
+  const size_t d = fit->coefficients.rows, c = fit->coefficients.cols;
+  double *intercept = fit->intercept.data;
+  for (size_t j = 0; flow->target_pilot != NULL && j < c; j++)
+    intercept[j] += flow->target_pilot[j];
+  if (flow->pilot == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_matrix_create_raw(1, d, SCL_DTYPE_FLOAT64, &fit->pilot, error));
+  memcpy(fit->pilot.data, flow->pilot, d * sizeof(double));
+  return SCL_STATUS_OK;
+}

@@ -1,0 +1,171 @@
+#include "rows/pilot.h"
+
+#include "base/profile.h"
+#include "rows/chosen.h"
+#include <math.h>
+#include <string.h>
+
+/* Making features costs more than reading rows. */
+enum { FIRST_FEATURES = 256, FIRST_ROWS = 2048, CHUNK = 32 };
+static const double PILOT_RATIO = 16, SCALE_RANGE = 0x1p12;
+
+/* Columns of the first rows: sums of x - first and of their squares, which lose no digits where the
+ * column hardly varies. */
+typedef struct column_sums {
+  size_t cols;
+  double count;
+  double *first, *sum, *square; /* cols each */
+} column_sums;
+
+static scl_status open_sums(size_t cols, column_sums *out, scl_error *error) {
+  *out = (column_sums){.cols = cols};
+  out->first = scl_allocate_zero((3 * cols + 1) * sizeof(double));
+  if (out->first == NULL) return scl_fail_memory(error, 3 * cols * sizeof(double), "pilot means");
+  out->sum = out->first + cols;
+  out->square = out->sum + cols;
+  return SCL_STATUS_OK;
+}
+
+static void add_rows(column_sums *s, const void *x, scl_dtype dtype, ptrdiff_t stride,
+                     size_t rows) {
+  for (size_t i = 0; i < rows; i++) {
+    const void *row = scl_at(x, dtype, (ptrdiff_t)i * stride);
+    for (size_t j = 0; j < s->cols; j++) {
+      const double number = scl_number(row, dtype, j);
+      if (s->count == 0) s->first[j] = number;
+      s->sum[j] += number - s->first[j];
+      s->square[j] += (number - s->first[j]) * (number - s->first[j]);
+    }
+    s->count += 1;
+  }
+}
+
+static double deviation_of(const column_sums *s, size_t j) {
+  const double gap = s->sum[j] / s->count;
+  return sqrt(fmax(s->square[j] / s->count - gap * gap, 0));
+}
+
+static double pilot_of(const column_sums *s, size_t j) {
+  const double mean = s->first[j] + s->sum[j] / s->count, deviation = deviation_of(s, j);
+  if (!(fabs(mean) > PILOT_RATIO * deviation) || !isfinite(mean)) return 0;
+  /* Equal numbers, but for their last bits. */
+  if (!(deviation > 4 * (nextafter(fabs(mean), INFINITY) - fabs(mean)))) return s->first[j];
+  int exponent;
+  (void)frexp(deviation, &exponent);
+  return ldexp(nearbyint(ldexp(mean, -exponent)), exponent);
+}
+
+/* scl_pilot.scale. */
+static scl_status scale_of(const column_sums *s, double **out, scl_error *error) {
+  double least = INFINITY, most = 0;
+  *out = NULL;
+  for (size_t j = 0; s->count > 0 && j < s->cols; j++) {
+    const double deviation = deviation_of(s, j);
+    if (deviation > 0) least = fmin(least, deviation);
+    most = fmax(most, deviation);
+  }
+  if (most == 0 || (least > 1 / SCALE_RANGE && most < SCALE_RANGE)) return SCL_STATUS_OK;
+  double *scale = scl_allocate_array(s->cols + 1, sizeof *scale);
+  if (scale == NULL) return scl_fail_memory(error, s->cols * sizeof *scale, "scales of columns");
+  for (size_t j = 0; j < s->cols; j++) {
+    const double deviation = deviation_of(s, j);
+    int exponent;
+    (void)frexp(deviation > 0 ? deviation : most, &exponent);
+    scale[j] = ldexp(1, exponent - 1);
+  }
+  *out = scale;
+  return SCL_STATUS_OK;
+}
+
+/* The pilot means take the place of `first`, which becomes the caller's; NULL where all are 0. */
+static double *close_sums(column_sums *s) {
+  bool any = false;
+  double *means = s->first;
+  for (size_t j = 0; means != NULL && j < s->cols; j++) {
+    means[j] = s->count > 0 ? pilot_of(s, j) : 0;
+    any |= means[j] != 0;
+  }
+  if (!any) {
+    scl_release(means);
+    means = NULL;
+  }
+  s->first = NULL;
+  return means;
+}
+
+/* ------------------------------------------------------------ one walk over the first rows */
+
+typedef struct learning {
+  const scl_flow *flow; /* of the rows, without the map */
+  const scl_map *map;   /* NULL: the rows are the features */
+  void *phi;            /* CHUNK rows of features */
+  bool features, targets;
+  column_sums x, y;
+} learning;
+
+static scl_status learn_features(learning *l, const scl_flow_block *block, scl_error *error) {
+  const scl_dtype dtype = l->flow->dtype;
+  if (l->map == NULL) {
+    add_rows(&l->x, block->x, dtype, block->x_stride, block->count);
+    return SCL_STATUS_OK;
+  }
+  for (size_t at = 0; at < block->count; at += CHUNK) {
+    const size_t rows = scl_min(CHUNK, block->count - at);
+    SCL_TRY(scl_map_apply(l->map, scl_at(block->x, dtype, (ptrdiff_t)at * block->x_stride),
+                          block->x_stride, rows, l->phi, (ptrdiff_t)l->x.cols, error));
+    add_rows(&l->x, l->phi, dtype, (ptrdiff_t)l->x.cols, rows);
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status learn(void *context, const scl_flow_block *block, scl_error *error) {
+  learning *l = context;
+  if (l->features) SCL_TRY(learn_features(l, block, error));
+  if (l->targets && block->y != NULL)
+    add_rows(&l->y, block->y, SCL_DTYPE_FLOAT64, (ptrdiff_t)l->y.cols, block->count);
+  return SCL_STATUS_OK;
+}
+
+static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
+  if (l->features) SCL_TRY(open_sums(scl_flow_features(flow), &l->x, error));
+  if (l->targets) SCL_TRY(open_sums(flow->source->targets, &l->y, error));
+  if (l->features && l->map != NULL) {
+    l->phi = scl_allocate_array(CHUNK * l->x.cols + 1, scl_dtype_size(flow->dtype));
+    if (l->phi == NULL)
+      return scl_fail_memory(error, CHUNK * l->x.cols * sizeof(double), "rows of features");
+  }
+  flow->map = NULL;
+  return scl_flow_walk(flow, false, learn, l, error);
+}
+
+scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error) {
+  const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow);
+  scl_beginning rows =
+      scl_source_begin(flow->source, flow->map == NULL ? FIRST_ROWS : FIRST_FEATURES);
+  scl_flow first = {.source = &rows.base,
+                    .stages = flow->stages,
+                    .n_stages = flow->n_stages,
+                    .map = flow->map,
+                    .groups = 1,
+                    .dtype = flow->dtype,
+                    .block_rows = flow->block_rows};
+  learning l = {.flow = &first, .map = flow->map, .features = dense, .targets = targets};
+  *out = (scl_pilot){0};
+  if (!dense && !targets) return SCL_STATUS_OK;
+  const size_t mark = scl_profile_enter("pilot means");
+  scl_status status = walk_first(&l, &first, error);
+  scl_profile_leave(mark, 0, 0);
+  double *scale = NULL;
+  if (status == SCL_STATUS_OK) status = scale_of(&l.x, &scale, error);
+  *out = (scl_pilot){close_sums(&l.x), close_sums(&l.y), scale};
+  scl_release(l.phi);
+  if (status == SCL_STATUS_OK) return status;
+  scl_pilot_release(out);
+  /* The walk over all rows meets them again, and names the row. */
+  return status == SCL_STATUS_BAD_DATA ? SCL_STATUS_OK : status;
+}
+
+void scl_pilot_release(scl_pilot *pilot) {
+  SCL_RELEASE(pilot->features, pilot->targets, pilot->scale);
+  *pilot = (scl_pilot){0};
+}

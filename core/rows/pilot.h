@@ -1,0 +1,27 @@
+/* Pilot means: one row near the means of the features, and one near those of the targets, that a
+ * walk subtracts (scl_flow.pilot, scl_flow.target_pilot) so that sums over columns with a large
+ * offset (years, serial numbers) lose no digits. Only for problems with a free constant, which
+ * takes the difference up again.
+ *
+ * A column has one where the mean of its first rows is more than PILOT_RATIO times their standard
+ * deviation; else it is 0 and every number stays as it is. A pilot mean is a multiple of a power of
+ * two near that deviation, so that x - p is exact. */
+#ifndef SCULLERY_PILOT_H
+#define SCULLERY_PILOT_H
+
+#include "rows/flow.h"
+
+typedef struct scl_pilot {
+  double *features; /* D numbers; NULL: all 0 */
+  double *targets;  /* c numbers; NULL: all 0 */
+  /* D powers of two near the standard deviations of the features, all alike where that is 0; NULL:
+   * those are of one size, within a factor of SCALE_RANGE of 1. */
+  double *scale;
+} scl_pilot;
+
+/* From the first rows of the source: of the dense features of the flow, unless they are bits, and
+ * of its targets where `targets`. The flow's own pilots are ignored. */
+scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error);
+void scl_pilot_release(scl_pilot *pilot);
+
+#endif

@@ -1,0 +1,164 @@
+/* What the rounding of the sums does to a solution of S x = right, S = A + w P, and its repair by
+ * passes over the rows.
+ *
+ * The entries of A are sums over rows, each off by about e sqrt(A_ii A_jj), e the rounding of the
+ * features' type. So A x is off by about
+ *
+ *   v_i = e sqrt(A_ii) (sum_j A_jj x_j^2)^1/2,
+ *
+ * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to
+ * e sum_i A_ii x_i^2. The signs of v are drawn. Where that is more than `careless`, the residual is
+ * computed from the rows, whose products are not squared, and corrects x (corrected seminormal
+ * equations: Bjorck 1987):
+ *
+ *   r = Phi'W (y - Phi x - constant) - w P x,   x += S^-1 r
+ *
+ * as long as corrections fall by half or more. */
+#ifndef SCULLERY_RIDGE_ROUNDING_H
+#define SCULLERY_RIDGE_ROUNDING_H
+
+#include "shared/minibatch.h"
+#include "shared/refined_solve.h"
+
+/* out (order x columns) = the residual of x from the rows */
+typedef scl_status (*ridge_residual)(void *context, const double *x, double *out, scl_error *error);
+
+typedef struct ridge_rounding {
+  const refined_system *system;
+  double unit, careless, enough; /* e; shares of the predictions: what is repaired, and how far */
+  double *change, *residual, *image, *start, *diagonal; /* order x columns each; order */
+  double share;                                         /* the estimate, then the last correction */
+  double rest; /* the last residual: its largest entry over that of the right-hand side, each over
+                   the root of the diagonal */
+  size_t passes;
+} ridge_rounding;
+
+enum { ROUNDING_PASSES = 8 };
+
+static inline void rounding_close(ridge_rounding *r) {
+  if (r->system != NULL) r->system->host->release(r->change);
+}
+
+static inline scl_status rounding_open(ridge_rounding *r, const refined_system *system, double unit,
+                                       scl_error *error) {
+  const size_t count = system->order * system->columns;
+  const bool narrow = unit > 1e-10;
+  *r = (ridge_rounding){.system = system,
+                        .unit = unit,
+                        .careless = narrow ? 1e-2 : 1e-6,
+                        .enough = narrow ? 1e-3 : 1e-8};
+  r->change = system->host->allocate((4 * count + system->order + 1) * sizeof *r->change);
+  if (r->change == NULL)
+    return system->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
+                              count);
+  r->residual = r->change + count;
+  r->image = r->residual + count;
+  r->start = r->image + count;
+  r->diagonal = r->start + count;
+  system->host->symmetric->diagonal(system->base, r->diagonal);
+  return SCL_STATUS_OK;
+}
+
+/* A sign of place i: the parity of some bits of a multiple of it. */
+static inline double rounding_sign(size_t i) {
+  return ((uint64_t)i * 0x9e3779b97f4a7c15u) >> 63 ? 1 : -1;
+}
+
+/* residual = v */
+static inline void rounding_fill(ridge_rounding *r, const double *x) {
+  const size_t n = r->system->order, c = r->system->columns;
+  for (size_t j = 0; j < c; j++) {
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+      square += fmax(r->diagonal[i], 0) * x[i * c + j] * x[i * c + j];
+    for (size_t i = 0; i < n; i++)
+      r->residual[i * c + j] =
+          r->unit * sqrt(fmax(r->diagonal[i], 0) * square) * rounding_sign(i * c + j);
+  }
+}
+
+/* r->share: the largest q(change)/q(x) over columns */
+static inline scl_status rounding_compare(ridge_rounding *r, const double *x, scl_error *error) {
+  const refined_system *s = r->system;
+  const size_t n = s->order, c = s->columns;
+  const double *of[2] = {r->change, x};
+  double worst = 0;
+  for (int k = 0; k < 2; k++) {
+    const scl_status status = s->host->symmetric->multiply(s->base, of[k], c, r->image, error);
+    if (status != SCL_STATUS_OK) return status;
+    for (size_t j = 0; j < c; j++) {
+      double sum = 0, unsure = 0;
+      for (size_t i = 0; i < n; i++) {
+        const double value = of[k][i * c + j];
+        sum += value * r->image[i * c + j];
+        unsure += r->unit * r->diagonal[i] * value * value;
+      }
+      if (k == 0)
+        s->share[j] = fmax(sum, 0) + unsure;
+      else if (s->share[j] > 0)
+        worst = fmax(worst, sum > 0 ? sqrt(s->share[j] / sum) : INFINITY);
+    }
+  }
+  r->share = worst;
+  return SCL_STATUS_OK;
+}
+
+/* The share of the predictions that rounding is likely to change. */
+static inline scl_status rounding_estimate(ridge_rounding *r, const double *x, scl_error *error) {
+  const refined_system *s = r->system;
+  rounding_fill(r, x);
+  memcpy(r->change, r->residual, s->order * s->columns * sizeof *r->change);
+  const scl_status status = s->host->symmetric->solve(s->factor, r->change, s->columns, error);
+  return status == SCL_STATUS_OK ? rounding_compare(r, x, error) : status;
+}
+
+/* r->rest of the residual at hand. */
+static inline double rounding_rest(const ridge_rounding *r, const double *right) {
+  const refined_system *s = r->system;
+  double worst = 0;
+  refined_largest(s, right, s->size);
+  refined_largest(s, r->residual, s->worst);
+  for (size_t j = 0; j < s->columns; j++)
+    if (s->size[j] > 0) worst = fmax(worst, s->worst[j] / s->size[j]);
+  return worst;
+}
+
+/* One pass: x corrected, r->share the size of the correction. */
+static inline scl_status rounding_correct(ridge_rounding *r, ridge_residual residual, void *context,
+                                          const double *right, double *x, double factored,
+                                          scl_error *error) {
+  const refined_system *s = r->system;
+  refined_account account = {.factored = factored};
+  scl_status status = residual(context, x, r->residual, error);
+  if (status == SCL_STATUS_OK) r->rest = rounding_rest(r, right);
+  if (status == SCL_STATUS_OK) status = refined_again(s, r->residual, r->change, &account, error);
+  if (status != SCL_STATUS_OK) return status;
+  for (size_t i = 0; i < s->order * s->columns; i++)
+    x[i] += r->change[i];
+  r->passes++;
+  return rounding_compare(r, x, error);
+}
+
+/* Corrections until they are small enough, or fall no more. What is left of the error is about the
+ * last one times how much it fell. x stays as it was where that is no better than the rounding
+ * that it had. */
+static inline scl_status rounding_repair(ridge_rounding *r, ridge_residual residual, void *context,
+                                         const double *right, double *x, double factored,
+                                         scl_error *error) {
+  const size_t bytes = r->system->order * r->system->columns * sizeof *x;
+  double last = INFINITY, left = INFINITY;
+  memcpy(r->start, x, bytes);
+  while (r->passes < ROUNDING_PASSES && left > r->enough) {
+    const scl_status status = rounding_correct(r, residual, context, right, x, factored, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (!(r->share <= last / 2)) break;
+    left = last < INFINITY ? r->share * (r->share / last) : r->share;
+    last = r->share;
+  }
+  if (!(r->rest <= r->careless)) left = INFINITY; /* corrections are small, and far from enough */
+  if (left > r->careless) memcpy(x, r->start, bytes);
+  r->share = left;
+  return SCL_STATUS_OK;
+}
+
+#endif
