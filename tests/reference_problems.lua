@@ -1,4 +1,4 @@
---- Problems for build/tests/reference, which solves them in 113 bits (tests/reference): they are
+--- Problems for build/tests/reference_solvers, which solves them in 113 bits: they are
 --- collected, solved together by a few processes, and each answer is a matrix.
 local sc = require "scullery"
 local support = require "support"
@@ -63,7 +63,7 @@ end
 
 --- problems:solve(): answer all.
 function problems:solve()
-  local program, lines, paths = support.quote(support.build .. "/tests/reference"), {}, {}
+  local program, lines, paths = support.quote(support.build .. "/tests/reference_solvers"), {}, {}
   for process = 1, PROCESSES do
     local texts = {}
     for at = process, #self.list, PROCESSES do texts[#texts + 1] = self.list[at].text end
