@@ -34,7 +34,7 @@ add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core scripts/refer
     $<TARGET_FILE:scullery> ${CMAKE_SOURCE_DIR}/scripts/reference.lua --to ${MADE} ||
     ${CMAKE_COMMAND} -E echo "The reference and the manual page were not made."
   COMMENT "Making the reference and the manual page" VERBATIM)
-add_custom_target(reference ALL DEPENDS ${MADE}/scullery.1)
+add_custom_target(reference_pages ALL DEPENDS ${MADE}/scullery.1)
 
 install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)

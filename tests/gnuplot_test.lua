@@ -125,7 +125,8 @@ function TestSvgIsCompact()
     .. "\t<circle id=\"a_gpPt5\" r='1'/>\n\t<use xlink:href=\"#a_gpPt5\" id=\"a_gpPt6\"/>\n"
     .. "\t<path id=\"a_gpPt1\" d='M-1,-1 L1,1'/>\n</defs>\n" .. group .. "</g>\n" .. group
     .. "\t<path stroke='rgb(  0, 114, 178)'  d='M1.00,2.06 L3.50,4.00 M5.00,6.00 L7.00,8.00  '/>"
-    .. "\t<g transform=\"translate(1.26,2.00)\" fill=\"black\">\n\t\t<text>a</text>\n\t</g>\n"
+    .. "\t<g transform=\"translate(1.26,2.00)\" fill=\"black\">\n\t\t"
+    .. "<text>a  rgb(1,2,3) d='1.06'</text>\n\t</g>\n"
     .. use("gpPt6", "10.00", "rgb(1,2,3)") .. use("gpPt6", "11.04", "rgb(1,2,3)")
     .. use("gpPt4", "10.00", "rgb(1,2,3)") .. use("gpPt1", "10.00", "rgb(1,2,3)") .. "</g>\n"
     .. "<polygon fill = 'rgb(9, 9, 9)' points = '1.00,2.00 3.00,2.00 3.00,4.00 1.00,4.00 '/>\n"
@@ -139,7 +140,7 @@ function TestSvgIsCompact()
 <g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
 <g stroke-width="0.80">
 <path stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
-<text x="1.3" y="2" fill="black">a</text>
+<text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
 <path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10,20h0M11,20h0'/>
 <path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8,18l4 0 0 4 -4 0z'/>
 <g color='#010203' transform='scale(2.00)'>

@@ -137,9 +137,16 @@ local function gather(text)
   return table.concat(parts)
 end
 
---- compact.svg(text): gnuplot's SVG in fewer bytes; coordinates to a tenth of a pixel.
+--- compact.svg(text): gnuplot's SVG in fewer bytes; coordinates to a tenth of a pixel. What the
+--- picture says in words stays as it is.
 function compact.svg(text)
-  return without_unused(without_empty(lift_texts(gather(share(shorten(text))))))
+  local words = {}
+  text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)
+    words[#words + 1] = shown
+    return (">\1%d\1<"):format(#words)
+  end)
+  text = without_unused(without_empty(lift_texts(gather(share(shorten(text))))))
+  return (text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end))
 end
 
 return compact
