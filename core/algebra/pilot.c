@@ -5,15 +5,22 @@
 
 enum { SAMPLE = 64, OUTLIERS = SAMPLE / 16 };
 /* Means beyond so many standard deviations from 0 are large. */
-static const double FAR = 32;
+static const double FAR = 16;
+
+double scl_pilot_round(double mean, double deviation, double first) {
+  const double size = fabs(mean), ulp = nextafter(size, INFINITY) - size;
+  if (!isfinite(mean) || !isfinite(deviation) || !(size > FAR * deviation)) return 0;
+  if (!(deviation > 4 * ulp)) return first;
+  const double grid = ldexp(1, ilogb(deviation)), pilot = rint(mean / grid) * grid;
+  return isfinite(pilot) ? pilot : 0;
+}
 
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-/* The mean on a grid of the deviation's power of two, of `count` numbers, or 0 where it is not
- * large. */
+/* Of `count` numbers. */
 static double pilot_of(const double *numbers, size_t count) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < count; i++)
@@ -21,11 +28,7 @@ static double pilot_of(const double *numbers, size_t count) {
   mean += numbers[0];
   for (size_t i = 0; i < count; i++)
     square += (numbers[i] - mean) * (numbers[i] - mean) / (double)count;
-  if (!isfinite(square) || !(mean * mean > FAR * FAR * square)) return 0;
-  if (!(square > 0)) return numbers[0];
-  const double grid = ldexp(1, ilogb(sqrt(square)));
-  const double pilot = rint(mean / grid) * grid;
-  return isfinite(pilot) ? pilot : 0;
+  return scl_pilot_round(mean, sqrt(square), numbers[0]);
 }
 
 /* The numbers of a column, `apart` from each other. Where all of them say no, no part of them is

@@ -6,10 +6,14 @@
 
 #include "base/memory.h"
 
+/* The pilot of a column of that mean and standard deviation: 0, or where the mean is more than 16
+ * deviations from 0 the mean as a multiple of a power of two near the deviation, so that x - pilot
+ * is exact for most x. `first`: a number of the column, its pilot where all are equal but for their
+ * last bits. */
+double scl_pilot_round(double mean, double deviation, double first);
+
 /* pilot (cols) from a sample of the rows (float64, rows x cols at stride), evenly spaced: for each
- * column 0, or a number near its mean where that is more than 32 standard deviations from 0, a few
- * outliers aside. It lies on a grid of powers of two of the column's deviation, so that x - pilot is
- * exact for all but outliers. Returns whether it is 0 throughout. Few operations: O(cols). */
+ * column as scl_pilot_round says, a few outliers aside. Returns whether it is 0 throughout. Few operations: O(cols). */
 bool scl_pilot_find(const double *x, ptrdiff_t stride, size_t rows, size_t cols, double *pilot);
 
 /* to (rows x cols at to_stride) = the rows - pilot; in place where to is x. */

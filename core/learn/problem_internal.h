@@ -10,7 +10,7 @@
 #include "learn/reduced.h"
 #include "plugin/solver.h"
 #include "rows/keep.h"
-#include "rows/pilot.h"
+#include "rows/pilot_means.h"
 #include "rows/sums.h"
 #include <pthread.h>
 

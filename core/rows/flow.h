@@ -26,7 +26,7 @@ typedef struct scl_flow {
   const double
       *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
   /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
-   * (pilot.h). Not with bits or sparse features, nor with features by the values of columns. */
+   * (pilot_means.h). Not with bits or sparse features, nor with features by the values of columns. */
   const double *pilot, *target_pilot;
   const char *doing; /* for progress; NULL shows none */
 } scl_flow;

@@ -1,5 +1,6 @@
-#include "rows/pilot.h"
+#include "rows/pilot_means.h"
 
+#include "algebra/pilot.h"
 #include "base/profile.h"
 #include "rows/chosen.h"
 #include <math.h>
@@ -7,7 +8,7 @@
 
 /* Making features costs more than reading rows. */
 enum { FIRST_FEATURES = 256, FIRST_ROWS = 2048, CHUNK = 32 };
-static const double PILOT_RATIO = 16, SCALE_RANGE = 0x1p12;
+static const double SCALE_RANGE = 0x1p12;
 
 /* Columns of the first rows: sums of x - first and of their squares, which lose no digits where the
  * column hardly varies. */
@@ -46,13 +47,7 @@ static double deviation_of(const column_sums *s, size_t j) {
 }
 
 static double pilot_of(const column_sums *s, size_t j) {
-  const double mean = s->first[j] + s->sum[j] / s->count, deviation = deviation_of(s, j);
-  if (!(fabs(mean) > PILOT_RATIO * deviation) || !isfinite(mean)) return 0;
-  /* Equal numbers, but for their last bits. */
-  if (!(deviation > 4 * (nextafter(fabs(mean), INFINITY) - fabs(mean)))) return s->first[j];
-  int exponent;
-  (void)frexp(deviation, &exponent);
-  return ldexp(nearbyint(ldexp(mean, -exponent)), exponent);
+  return scl_pilot_round(s->first[j] + s->sum[j] / s->count, deviation_of(s, j), s->first[j]);
 }
 
 /* scl_pilot.scale. */

@@ -3,11 +3,10 @@
  * offset (years, serial numbers) lose no digits. Only for problems with a free constant, which
  * takes the difference up again.
  *
- * A column has one where the mean of its first rows is more than PILOT_RATIO times their standard
- * deviation; else it is 0 and every number stays as it is. A pilot mean is a multiple of a power of
- * two near that deviation, so that x - p is exact. */
-#ifndef SCULLERY_PILOT_H
-#define SCULLERY_PILOT_H
+ * A column has one where the mean of its first rows is far from 0 (scl_pilot_round); else it is 0
+ * and every number stays as it is. */
+#ifndef SCULLERY_PILOT_MEANS_H
+#define SCULLERY_PILOT_MEANS_H
 
 #include "rows/flow.h"
 
