@@ -10,6 +10,7 @@ build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
 package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
+reference_packages=(python3-numpy python3-sklearn) # readers that tests compare ours with, in CI alone
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
@@ -132,6 +133,7 @@ all_tests() {
   install_needed "${test_packages[@]}"
   if in_ci; then
     (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
+    (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the readers are not compared with others"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
   build tests

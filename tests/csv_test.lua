@@ -1,5 +1,6 @@
 --- CSV to numbers: what reading makes of good files, and what it says of bad ones.
 -- luacheck: globals TestCsv TestCsvTypes TestCsvMissing TestCsvErrors TestCsvStream
+-- luacheck: globals TestCsvLineEnds TestCsvHeader TestCsvDigits
 -- luacheck: ignore 212/self
 package.path = "tests/?.lua;" .. package.path
 local lu = require "luaunit"
@@ -320,6 +321,121 @@ end
 function TestCsvErrors:test_a_damaged_gzip_is_refused()
   local damaged = packed:sub(1, #packed - 6) .. "\x00" .. packed:sub(#packed - 4)
   csv_refuses("data.csv: ", damaged)
+end
+
+-- ---------------------------------------------------------------- line ends
+
+TestCsvLineEnds = {}
+
+-- Names and rows, the same whole, as a stream and by blocks.
+local function read_alike(text)
+  local path = file(text)
+  local whole = core.read_csv(path, { target = false })
+  local source, s = core.stream_csv(path, { target = false })
+  lu.assertEquals({ s.names, rows((core.read_rows(source, 1, s.rows))) },
+    { whole.names, rows(whole.X) })
+  lu.assertEquals(rows(core.next_block(core.csv_blocks(path, { like = whole.schema }))),
+    rows(whole.X))
+  return whole.names, rows(whole.X)
+end
+
+function TestCsvLineEnds:test_a_carriage_return_alone_ends_a_line()
+  local names, X = read_alike("a,b\r1,2\r3,4\r")
+  lu.assertEquals({ names, X }, { { "a", "b" }, { { 1, 2 }, { 3, 4 } } })
+  for _, text in ipairs{ "a,b\r1,2\n3,4\r\n", "a,b\n1,2\r3,4", "\r\ra,b\r\r\n1,2\r\r\n3,4\r",
+    "\xef\xbb\xbf\"a\",b\r1,2\r\r3,4\r" } do
+    names, X = read_alike(text)
+    lu.assertEquals({ names, X }, { { "a", "b" }, { { 1, 2 }, { 3, 4 } } })
+  end
+end
+
+function TestCsvLineEnds:test_inside_quotes_it_is_text()
+  for _, separator in ipairs{ ",", ";", "\t" } do
+    local text = '"a\rb",c\r"x\ry",2\r"x\rz",4\r"x\ry",5\r'
+    local names, X = read_alike((text:gsub(",", separator)))
+    lu.assertEquals({ names, X },
+      { { "a\rb=x\ry", "a\rb=x\rz", "c" }, { { 1, 0, 2 }, { 0, 1, 4 }, { 1, 0, 5 } } })
+  end
+end
+
+function TestCsvLineEnds:test_lines_are_counted_by_them()
+  csv_refuses("line 3: it has 1 field", "a,b\r1,2\r3\r4,5\r")
+  csv_refuses("line 3 holds a zero byte", "a,b\r1,2\r\0,4\r")
+end
+
+function TestCsvLineEnds:test_many_buffers_of_them()
+  local text = "a,b\r" .. ("1,2\r"):rep(1500000) .. "3,4\r"
+  local path = file(text)
+  lu.assertEquals(core.read_csv(path, {}).X:rows(), 1500001)
+  lu.assertEquals(select(2, core.stream_csv(path, {})).rows, 1500001)
+end
+
+-- ---------------------------------------------------------------- the header
+
+TestCsvHeader = {}
+
+function TestCsvHeader:test_it_is_checked_as_rows_are()
+  for text, said in pairs{ ["caf\xe9,b\n1,2\n"] = "line 1 holds the byte e9, which is no UTF-8",
+    ["\n\"b\"junk,c\n1,2\n"] = "header, column 1, line 2: text follows the closing quote",
+    ["b,\"c\n1,2\n"] = "header, column 2, line 1: a quote opens and never closes",
+    ["a\xed\xa0\x80,b\n1,2\n"] = "the byte ed" } do
+    csv_refuses(said, text, { header = true })
+    refuses(said, core.stream_csv, file(text), { header = true })
+    refuses(said, core.csv_blocks, file(text), { header = true, like = csv("a,b\n1,2\n").schema })
+    local good = text:gsub("junk", ""):gsub("\"c", "c"):gsub("[\x80-\xff]", "")
+    refuses(said, core.read_csv, { file(good), file(text) }, { header = true })
+  end
+end
+
+function TestCsvHeader:test_names_with_doubled_quotes_are_names()
+  local text = '"a ""q"" x"\n1\n2\n'
+  local there = csv(text, { target = false })
+  lu.assertEquals(there.names, { 'a "q" x' })
+  there.schema.header = false -- as of a file whose names an option said
+  lu.assertEquals(rows(csv(text, { target = false, like = there.schema }).X), { { 1 }, { 2 } })
+  refuses("is called 'a \"\"Q\"\" x' in its header", core.read_csv,
+    { file(text), file(text:gsub("q", "Q")) }, { target = false })
+end
+
+-- Buffers of a stream are 2 MiB, and it looks at 64 lines first.
+function TestCsvHeader:test_a_quoted_name_may_be_longer_than_a_buffer()
+  local name = ("line\n"):rep(500000)
+  local path = file(('"%s",b\n1,2\n3,4\n'):format(name))
+  local _, s = core.stream_csv(path, {})
+  lu.assertTrue(core.read_csv(path, {}).names[1] == name and s.names[1] == name)
+end
+
+-- ---------------------------------------------------------------- digits
+
+TestCsvDigits = {}
+
+function TestCsvDigits:test_whole_numbers_beyond_two_to_the_53_are_told_everywhere()
+  local text = "a,b,c,d,y\n" ..
+    '9007199254740993,"9007199254740993",+9007199254740993,9007199254740992,1\n' ..
+    '9007199254740992,"19007199254740993.",1,1,1\n'
+  local function told(notes)
+    local columns = {}
+    for _, note in ipairs(notes) do columns[#columns + 1] = note.what .. " " .. note.column end
+    return columns
+  end
+  local whole = csv(text, { header = true })
+  lu.assertEquals(told(whole.notes), { "large a", "large b", "large c" })
+  local path = file(text)
+  local _, s = core.stream_csv(path, { header = true })
+  lu.assertEquals(told(s.notes), told(whole.notes))
+  local blocks = core.csv_blocks(path, { like = whole.schema })
+  core.next_block(blocks)
+  lu.assertEquals(told(core.block_notes(blocks)), told(whole.notes))
+end
+
+function TestCsvDigits:test_a_number_may_have_thousands_of_digits()
+  local ones = ("1"):rep(2500)
+  local numbers = { "0." .. ones, ("0"):rep(3000) .. "7", "1" .. ("0"):rep(2200) .. "e-2200" }
+  local X = csv("a\n" .. table.concat(numbers, "\n"), { target = false }).X
+  lu.assertEquals(rows(X), { { 0.1111111111111111111 }, { 7 }, { 1 } })
+  csv_refuses("not finite", "a\n1\n" .. ones .. "\n", { target = false })
+  local text = ones .. "x"
+  lu.assertEquals(csv("a\nx\n" .. text .. "\nx\n", { target = false }).names[1], "a=" .. text)
 end
 
 -- ---------------------------------------------------------------- streams

@@ -225,15 +225,119 @@ end
 
 TestGzip = {}
 
-function TestGzip:test_parts_and_what_follows_them()
-  local function read(bytes) return core.read_csv(file(bytes), { target = false }).X end
-  local one, two = support.read(packed("a,b\n1,2\n")), support.read(packed("3,4\n"))
-  lu.assertEquals(read(one .. two):rows(), 2)
-  lu.assertEquals(read(one .. two .. one:sub(1, 0) .. "\0\0\0\0"):rows(), 2) -- padding
-  lu.assertEquals(read(one .. "junk"):rows(), 1)
-  fails({ "truncated" }, read, one .. two:sub(1, -3))
-  fails({ "truncated" }, read, one:sub(1, 2))
-  fails({ "damaged" }, read, one:sub(1, -9) .. "\1" .. one:sub(-7))
+-- The bytes of a text in one gzip part.
+local function part(text) return support.read(packed(text)) end
+
+local by_schema = { like = { format = "csv", missing = {},
+  columns = { { name = "a", kind = "number" }, { name = "b", kind = "number" } } } }
+
+-- All rows of blocks.
+local function rows_of(next_one, blocks)
+  local rows = 0
+  for X in function() return next_one(blocks) end do rows = rows + X:rows() end
+  return rows
+end
+
+-- Whoever reads rows: how many there are of two columns.
+local row_readers = {
+  csv = {
+    function(path) return core.read_csv(path, { target = false }).X:rows() end,
+    function(path) return select(2, core.stream_csv(path, { target = false })).rows end,
+    function(path) return rows_of(core.next_block, core.csv_blocks(path, by_schema)) end
+  },
+  libsvm = {
+    function(path) return core.read_libsvm(path, {}).X:rows() end,
+    function(path) return rows_of(core.next_rows, core.libsvm_blocks(path, 2)) end
+  },
+  npy = {
+    function(path) return core.read_npy(path):rows() end,
+    function(path) return rows_of(core.next_rows, core.npy_blocks(path, 2)) end
+  },
+  idx = { function(path) return core.read_idx(path, nil, {}).X:rows() end }
+}
+
+local npy_header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }\n"
+local halves = {
+  csv = { "a,b\n1,2\n", "3,4\n" },
+  libsvm = { "1 1:1 2:2\n", "2 1:3 2:4\n" },
+  npy = { "\x93NUMPY\1\0" .. string.pack("<s2", npy_header) .. "\1\2", "\3\4" },
+  idx = { "\0\0\8\2\0\0\0\2\0\0\0\2\1\2", "\3\4" }
+}
+
+local function each_reader(f)
+  for format, readers in pairs(row_readers) do
+    local one, two = part(halves[format][1]), part(halves[format][2])
+    for _, read in ipairs(readers) do f(read, one, two) end
+  end
+end
+
+function TestGzip:test_parts_follow_one_another_and_zeros_fill_the_end()
+  each_reader(function(read, one, two)
+    lu.assertEquals(read(file(one .. two)), 2)
+    lu.assertEquals(read(file(one .. two .. ("\0"):rep(700000))), 2)
+  end)
+end
+
+function TestGzip:test_what_else_follows_a_part_is_refused_at_its_offset()
+  each_reader(function(read, one, two)
+    local said = { ": the gzip file is damaged", "from offset " .. #one .. " on" }
+    fails(said, read, file(one .. "\x1f\x8a" .. two:sub(3))) -- a flipped bit
+    fails(said, read, file(one .. "\x1f")) -- cut off after a byte
+    fails(said, read, file(one .. "appended\n"))
+    -- gzip -dc says "trailing garbage ignored", and loses the second part
+    fails({ "from offset " .. #one + 3 .. " on" }, read, file(one .. "\0\0\0" .. two))
+    fails({ "from offset " .. #one + #two + 600000 .. " on" }, read,
+      file(one .. two .. ("\0"):rep(600000) .. "x"))
+    fails({ "truncated" }, read, file(one .. two:sub(1, 2)))
+    fails({ "truncated" }, read, file(one .. two:sub(1, -3)))
+    fails({ "damaged" }, read, file(one .. two:sub(1, -9) .. "\1" .. two:sub(-7)))
+  end)
+end
+
+-- 40 parts of 32 MiB: the last four bytes of the file speak of the last part alone.
+local function bomb()
+  local zeros = part(("1,2\n"):rep(1 << 23))
+  return file(zeros:rep(40)), #zeros * 40
+end
+
+function TestGzip:test_what_unpacks_to_far_more_than_the_file_is_refused_before_it_is_in_memory()
+  local path, size = bomb()
+  lu.assertTrue(size < 4e6)
+  core.memory(true)
+  for _, read in ipairs{ core.read_csv, core.read_libsvm } do
+    fails({ path, "gzip file unpacks to", "option 'unpacked'" }, read, path, {})
+    fails({ "2 kB", "option 'unpacked'" }, read, path, { unpacked = 2000 })
+  end
+  local _, most = core.memory()
+  lu.assertTrue(most < 200 * size + (1 << 28), most)
+end
+
+function TestGzip:test_a_size_that_the_file_tells_is_refused_at_once()
+  local path = file(part(("1,2\n"):rep(1 << 26)))
+  core.memory(true)
+  fails({ "unpacks to 268", "option 'unpacked'" }, core.read_csv, path, {})
+  local header = ("{'descr': '|u1', 'fortran_order': False, 'shape': (268435456, 1), }\n")
+  fails({ "unpacks to 268", "option 'unpacked'" }, core.read_npy,
+    file(part("\x93NUMPY\1\0" .. string.pack("<s2", header) .. ("\0"):rep(1 << 28))))
+  fails({ "unpacks to 268", "option 'unpacked'" }, core.read_idx,
+    file(part("\0\0\8\1\16\0\0\0" .. ("\0"):rep(1 << 28))), nil, {})
+  local _, most = core.memory()
+  lu.assertTrue(most < 1 << 24, most)
+end
+
+function TestGzip:test_the_option_admits_more_and_plain_files_have_no_bound()
+  local path = file(part(("1,2\n"):rep(1000)))
+  fails({ "option 'unpacked'" }, core.read_csv, path, { unpacked = 3999 })
+  lu.assertEquals(core.read_csv(path, { unpacked = 4000 }).X:rows(), 1000)
+  lu.assertEquals(core.read_csv(file(("1,2\n"):rep(1000)), { unpacked = 10 }).X:rows(), 1000)
+  lu.assertEquals(select(2, core.stream_csv(path, { unpacked = 10 })).rows, 1000)
+  local sc = require "scullery"
+  for _, read in ipairs{ sc.data.libsvm, sc.data.npy } do
+    fails({ "option 'unpacked'" }, read, path, { unpacked = 10 })
+    fails({ "option 'unpacked' got 0" }, read, path, { unpacked = 0 })
+  end
+  fails({ "option 'unpacked'" }, sc.data.idx, file(part(halves.idx[1] .. halves.idx[2])),
+    { unpacked = 10 })
 end
 
 -- A megabyte packs to about one thousandth: what it unpacks to has to fit in what is left.
@@ -245,7 +349,7 @@ function TestGzip:test_what_unpacks_to_more_than_memory_is_refused()
   made[#made + 1] = path
   local status, _, err = support.shell(
     ("ulimit -v 1500000; timeout -k 1 100 %s -e %s"):format(quote(support.binary),
-      quote(("require('scullery.core').read_csv(%q, {})"):format(path))))
+      quote(("require('scullery.core').read_csv(%q, { unpacked = 1e10 })"):format(path))))
   lu.assertEquals(status, 1)
   lu.assertStrContains(err, "does not fit in memory")
   lu.assertStrContains(err, "stream = true")
@@ -289,8 +393,10 @@ function TestWaits:test_a_pipe_that_never_ends()
   interrupted(script(readers[3], "-"), "yes 1 1:1 | ")
 end
 
+local function read_npy(path) return core.read_npy(path) end
+
 function TestWaits:test_a_device_that_never_ends_is_refused()
-  for _, reader in ipairs{ core.read_csv, core.read_libsvm, core.read_npy, core.codes_read } do
+  for _, reader in ipairs{ core.read_csv, core.read_libsvm, read_npy, core.codes_read } do
     fails({ "/dev/zero" }, reader, "/dev/zero", {})
   end
   fails({ "/dev/zero" }, core.read_idx, "/dev/zero", nil, {})
@@ -299,7 +405,7 @@ function TestWaits:test_a_device_that_never_ends_is_refused()
 end
 
 function TestWaits:test_folders_are_refused()
-  for _, reader in ipairs{ core.read_csv, core.stream_csv, core.read_libsvm, core.read_npy,
+  for _, reader in ipairs{ core.read_csv, core.stream_csv, core.read_libsvm, read_npy,
     core.codes_read } do
     fails({ "folder" }, reader, "/tmp", {})
   end

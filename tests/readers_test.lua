@@ -40,7 +40,11 @@ end
 function TestLibsvm:test_bad_lines_are_named()
   refuses({ "data.libsvm: ", "line 2, column 7 (row 2)", "out of order" }, libsvm,
     "1 1:1\n1 2:1 1:1\n")
-  refuses({ "whole number from 1" }, libsvm, "1 0:1\n")
+  for _, index in ipairs{ "0", "1e0", "1.0", "-1", "+", "2147483648", ("9"):rep(40) } do
+    refuses({ "' has an index", "whole number from 1" }, libsvm, ("1 %s:1\n"):format(index))
+  end
+  lu.assertEquals(rows(libsvm("1 +1:1 02:3\n").X), { { 1, 3 } }) -- as scikit-learn reads them
+  refuses({ "is not index:value" }, libsvm, "1 :1\n")
   refuses({ "'2:x' is not index:value" }, libsvm, "1 2:x\n")
   refuses({ "'abc' is not a number", "label" }, libsvm, "abc 1:1\n")
   refuses({ "not finite" }, libsvm, "1 1:inf\n")
@@ -167,6 +171,15 @@ function TestNpy:test_damage_is_refused()
   refuses("damaged", core.read_npy, file(npy("<f8", "False", "(1, x)", "12345678")))
   refuses("cut off", core.read_npy, file(npy("<f8", "False", "(1000000, 1000000)", "12345678")))
   refuses("version 9", core.read_npy, file((good:gsub("NUMPY\1", "NUMPY\9"))))
+  refuses("version 1.1 ", core.read_npy, file((good:gsub("NUMPY\1\0", "NUMPY\1\1"))))
+  refuses("damaged", core.read_npy, file(npy("<f8", "False", "(1)", "12345678"))) -- Python's 1
+  refuses("damaged", core.read_npy, file(npy("<f8", "False", "(01,)", "12345678")))
+end
+
+function TestNpy:test_a_boolean_is_true_unless_its_byte_is_zero()
+  local path = file(npy("|b1", "False", "(3,)", "\0\1\xff"))
+  lu.assertEquals(column(core.read_npy(path)), { 0, 1, 1 })
+  lu.assertEquals(column((core.read_rows(core.stream_npy(path), 1, 3))), { 0, 1, 1 })
 end
 
 function TestNpy:test_streams_want_c_order_and_equal_rows()

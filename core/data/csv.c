@@ -70,6 +70,13 @@ csv_field csv_unescape(csv_field field, char *scratch) {
   return field;
 }
 
+bool csv_field_is(csv_field field, const char *text) {
+  size_t i = 0;
+  for (; i < field.length && *text == field.text[i]; i++, text++)
+    if (field.escaped && *text == '"') i++;
+  return i >= field.length && *text == 0;
+}
+
 const char *csv_line_end(const char *at, const char *end, char separator) {
   const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = at;
   const char *plain_end = line == NULL ? end : line;
@@ -79,6 +86,30 @@ const char *csv_line_end(const char *at, const char *end, char separator) {
     if (stop >= end || (count % CSV_FIELDS_A_LOOK == 0 && scl_interrupted())) return end;
     if (*stop == '\n') return stop + 1;
     at = stop + 1;
+  }
+}
+
+const char *csv_skip_mark(const char *text, const char *end) {
+  return end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+}
+
+bool csv_has_returns(const char *at, const char *end) {
+  while (at < end && (at = memchr(at, '\r', (size_t)(end - at))) != NULL)
+    if (*++at != '\n') return true;
+  return false;
+}
+
+void csv_end_lines(char *text, const char *end, char separator) {
+  for (char *at = text; at < end; at++) {
+    while (at < end && (*at == ' ' || (*at == '\t' && separator != '\t')))
+      at++;
+    if (at < end && *at == '"') {
+      csv_field field = {0};
+      at += read_quoted(at + 1, end, &field) - at;
+    }
+    while (at < end && *at != separator && *at != '\n' && (*at != '\r' || at[1] == '\n'))
+      at++;
+    if (at < end && *at == '\r') *at = '\n';
   }
 }
 
@@ -99,8 +130,18 @@ size_t csv_count_lines(const char *from, const char *to) {
   return count;
 }
 
-/* The bytes of the UTF-8 sequence at `at`, 0 where it is none: overlong ones, surrogates and what
- * is beyond U+10FFFF are left to the levels' bytes. */
+/* The least and the most that the second byte of a sequence of two or more can be: others would make
+ * overlong ones, surrogates, or what is beyond U+10FFFF. */
+static bool second_fits(unsigned char first, unsigned char second) {
+  return second >= (first == 0xe0   ? 0xa0
+                    : first == 0xf0 ? 0x90
+                                    : 0x80) &&
+         second <= (first == 0xed   ? 0x9f
+                    : first == 0xf4 ? 0x8f
+                                    : 0xbf);
+}
+
+/* The bytes of the UTF-8 sequence at `at`, 0 where it is none. */
 static size_t sequence_length(const char *at, const char *end) {
   const unsigned char first = (unsigned char)*at;
   const size_t length = first < 0x80                    ? 1
@@ -109,7 +150,8 @@ static size_t sequence_length(const char *at, const char *end) {
                         : first >= 0xf0 && first < 0xf5 ? 4
                                                         : 0;
   if (length > (size_t)(end - at)) return 0;
-  for (size_t i = 1; i < length; i++)
+  if (length > 1 && !second_fits(first, (unsigned char)at[1])) return 0;
+  for (size_t i = 2; i < length; i++)
     if (((unsigned char)at[i] & 0xc0) != 0x80) return 0;
   return length;
 }

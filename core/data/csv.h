@@ -7,7 +7,7 @@
  * since 1970-01-01. Refused: a few texts among many numbers (more than 99 in 100, and at least 20),
  * which are taken for mistakes; numbers with signs or separators ("$5", "1,000.50"), unless the
  * column is declared numeric; text that is nearly unique, unless it is declared to be levels.
- * Quotes as in RFC 4180; blanks around unquoted fields do not count; empty lines are passed over;
+ * Lines end in LF, CR LF or CR. Quotes as in RFC 4180; blanks around unquoted fields do not count; empty lines are passed over;
  * an empty field is missing. gzip is known by its first bytes. */
 #ifndef SCULLERY_CSV_H
 #define SCULLERY_CSV_H
@@ -32,6 +32,7 @@ typedef struct scl_csv_options {
   bool all_numeric;           /* every column but the target must hold numbers */
   const char *const *names;   /* column names where the file has none; NULL-terminated or NULL */
   char separator;             /* 0: found from the first lines */
+  size_t unpacked;            /* most bytes of an unpacked gzip file in memory; see data/input.h */
   scl_dtype dtype;
   scl_missing fill; /* for missing numbers: the median of the column in the first file, an error, or
                        the row left out */

@@ -28,11 +28,8 @@ static scl_status find_id(scl_csv_blocks *b, const char *id, scl_error *error) {
 
 /* The first lines, and what the columns are. */
 static scl_status begin(scl_csv_blocks *b, const char *id, scl_error *error) {
-  const char *body;
-  csv_lines *l = &b->lines;
-  SCL_TRY(csv_lines_open(l, b->path, 0, error));
-  SCL_TRY(csv_lines_look(l, error));
-  SCL_TRY(csv_schema_open(&b->schema, l->buffer, l->buffer + l->used, &body, error));
+  SCL_TRY(csv_lines_open(&b->lines, b->path, 0, error));
+  SCL_TRY(csv_lines_open_schema(&b->lines, &b->schema, error));
   SCL_TRY(csv_schema_lay_out(&b->schema, error));
   return find_id(b, id, error);
 }

@@ -13,25 +13,61 @@ size_t csv_count_fields(const char *text, const char *end, char separator) {
   return walk.count;
 }
 
+/* Fields of the first line, and a million more where the next ones have as many; 0: the first has
+ * one alone. */
+static size_t judge_separator(const char *text, const char *end, char separator) {
+  const size_t fields = csv_count_fields(text, end, separator);
+  const char *at = csv_line_end(text, end, separator), *next;
+  bool alike = true;
+  for (size_t k = 0; k < 5 && at < end; at = csv_line_end(at, end, separator), k++)
+    alike = alike && (csv_blank_line(at, end, separator, &next) ||
+                      csv_count_fields(at, end, separator) == fields);
+  return fields <= 1 ? 0 : alike ? 1000000 + fields : fields;
+}
+
+/* The same of lines that end in carriage returns: where those are depends on the separator. `copy`
+ * has room for the first `size` bytes of the text and a 0. */
+static size_t judge_with_returns(const char *text, size_t size, char separator, char *copy) {
+  memcpy(copy, text, size);
+  copy[size] = 0;
+  csv_end_lines(copy, copy + size, separator);
+  return judge_separator(csv_first_line(copy, copy + size), copy + size, separator);
+}
+
 /* The one that cuts the first lines into most fields, all alike. `usual`: that of the schema, if
- * any. */
-static char find_separator(const char *text, const char *end, char usual) {
+ * any. copy: NULL, or see judge_with_returns. */
+static char find_separator(const char *text, const char *end, char usual, char *copy, size_t size) {
   const char candidates[] = {',', ';', '\t', usual, 0};
   char chosen = ',';
   size_t best = 1;
   for (const char *c = candidates; *c != 0; c++) {
-    const size_t fields = csv_count_fields(text, end, *c);
-    const char *at = csv_line_end(text, end, *c), *next;
-    bool alike = true;
-    for (size_t k = 0; k < 5 && at < end; at = csv_line_end(at, end, *c), k++)
-      alike =
-          alike && (csv_blank_line(at, end, *c, &next) || csv_count_fields(at, end, *c) == fields);
-    if (fields > 1 && (alike ? 1000000 + fields : fields) > best) {
-      best = alike ? 1000000 + fields : fields;
+    const size_t found = copy == NULL ? judge_separator(csv_first_line(text, end), end, *c)
+                                      : judge_with_returns(text, size, *c, copy);
+    if (found > best) {
+      best = found;
       chosen = *c;
     }
   }
   return chosen;
+}
+
+scl_status csv_settle_lines(csv_schema *schema, char *text, const char *end, bool returns,
+                            scl_error *error) {
+  enum { FIRST_BYTES = 1 << 16 }; /* looked at where there are carriage returns */
+  const scl_csv_options *o = schema->options;
+  const size_t size = scl_min((size_t)(end - text), FIRST_BYTES);
+  char *copy = NULL;
+  text += csv_skip_mark(text, end) - text;
+  schema->separator = o->separator;
+  if (o->separator == 0) {
+    if (returns && (copy = scl_allocate(size + 1)) == NULL)
+      return scl_fail_memory(error, size, "the first lines");
+    schema->separator = find_separator(text, end, o->like == NULL ? 0 : o->like->separator, copy,
+                                       scl_min(size, (size_t)(end - text)));
+    scl_release(copy);
+  }
+  if (returns) csv_end_lines(text, end, schema->separator);
+  return scl_interrupt_check(error);
 }
 
 static bool any_number(const csv_schema *schema, const char *at, const char *end) {
@@ -82,8 +118,8 @@ static bool first_line_is_header(const csv_schema *schema, const char *text, con
 }
 
 const char *csv_first_line(const char *text, const char *end) {
-  const char *next = text;
-  if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
+  const char *next;
+  text = csv_skip_mark(text, end);
   while (text < end && csv_blank_line(text, end, 0, &next))
     text = next;
   return text;
@@ -91,9 +127,6 @@ const char *csv_first_line(const char *text, const char *end) {
 
 scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error) {
   const scl_csv_options *o = schema->options;
-  schema->separator = o->separator != 0
-                          ? o->separator
-                          : find_separator(text, end, o->like == NULL ? 0 : o->like->separator);
   if (o->header != SCL_AUTO) {
     schema->header = o->header == SCL_YES;
   } else if (o->like == NULL || o->like->by_place) {

@@ -45,6 +45,8 @@ typedef struct csv_field {
 /* The field that begins at `at`; *stop is its delimiter: the separator, the line break, or
  * `end`. */
 csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop);
+/* Whether the field's text is that, doubled quotes halved. */
+bool csv_field_is(csv_field field, const char *text);
 /* The field's text with doubled quotes halved, in scratch (room for its length). */
 csv_field csv_unescape(csv_field field, char *scratch);
 /* The fields of a line, one after the other. */
@@ -63,6 +65,14 @@ enum { CSV_FIELDS_A_LOOK = 1 << 14 }; /* fields between two looks for Ctrl-C */
 const char *csv_line_end(const char *at, const char *end, char separator);
 /* Is the line at `at` empty? Then *next is after it. */
 bool csv_blank_line(const char *at, const char *end, char separator, const char **next);
+/* Past a byte order mark, if there is one. */
+const char *csv_skip_mark(const char *text, const char *end);
+/* Line ends of a carriage return alone, as old Macintosh programs wrote them, are made line feeds
+ * before anything else looks at a text. Is there a carriage return without a line feed after it?
+ * The byte at `end` can be read, and counts as what follows. */
+bool csv_has_returns(const char *text, const char *end);
+/* Those outside of quotes become line feeds. `text` begins with a line. */
+void csv_end_lines(char *text, const char *end, char separator);
 /* The first byte that no UTF-8 text has at its place, or NULL. */
 const char *csv_find_odd_byte(const char *at, const char *end);
 /* Line breaks in a text. */
@@ -183,8 +193,11 @@ typedef struct csv_schema {
   long target;          /* its place, -1: none */
 } csv_schema;
 
-/* From the first lines of the first file: separator, header, names, target. *body: where the rows
- * begin. */
+/* The separator, from the first lines of the first file. returns: lines may end in carriage returns
+ * alone, and these become line feeds in all of the text. */
+scl_status csv_settle_lines(csv_schema *schema, char *text, const char *end, bool returns,
+                            scl_error *error);
+/* From the same lines, then: header, names, target. *body: where the rows begin. */
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body,
                            scl_error *error);
 /* Where the rows of file number `file` begin: past its own header, which must be the first
@@ -195,7 +208,7 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
 scl_status csv_like_match(csv_schema *schema, scl_error *error);
 /* Whether the first line has any of the names of a schema, into schema->header. */
 scl_status csv_like_header(csv_schema *schema, const char *text, const char *end, scl_error *error);
-/* The separator and whether there is a header, from the first lines (csv_header.c). */
+/* Whether there is a header, from the first lines (csv_header.c). */
 scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error);
 /* Past a byte order mark and empty lines. */
 const char *csv_first_line(const char *text, const char *end);
@@ -230,6 +243,9 @@ typedef struct csv_place {
 } csv_place;
 csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column,
                         size_t line);
+/* Sentences for what no field and no line may hold: `place` and `path` begin them. */
+scl_status csv_refuse_quotes(const char *place, bool unclosed, scl_error *error);
+scl_status csv_refuse_byte(const char *path, size_t line, char byte, scl_error *error);
 /* The line of a place in a chunk. */
 size_t csv_line_of(const csv_chunk *chunk, const char *at);
 
@@ -286,6 +302,8 @@ typedef struct csv_lines {
 scl_status csv_lines_open(csv_lines *l, const char *path, char separator, scl_error *error);
 /* Fill the buffer with as many lines as the schema looks at, however long they are. */
 scl_status csv_lines_look(csv_lines *l, scl_error *error);
+/* The same, and open the schema by them. */
+scl_status csv_lines_open_schema(csv_lines *l, csv_schema *schema, scl_error *error);
 /* The first chunks, past the header; the schema is open. */
 scl_status csv_lines_first(csv_lines *l, const csv_schema *schema, scl_error *error);
 /* The next chunks of whole lines; none at the end of the file. */

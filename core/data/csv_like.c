@@ -8,19 +8,31 @@ static const char *like_name(const void *context, size_t j) {
   return ((const scl_column *)context)[j].name;
 }
 
+/* Into *is: whether the field is one of the names. */
+static scl_status is_name(const csv_names *names, csv_field field, bool *is, scl_error *error) {
+  const csv_name *first;
+  char *scratch = field.escaped ? scl_allocate(field.length + 1) : NULL;
+  if (field.escaped && scratch == NULL) return scl_fail_memory(error, field.length, "a field");
+  if (field.escaped) field = csv_unescape(field, scratch);
+  *is = csv_names_find(names, field.text, field.length, &first) > 0;
+  scl_release(scratch);
+  return SCL_STATUS_OK;
+}
+
 scl_status csv_like_header(csv_schema *schema, const char *text, const char *end,
                            scl_error *error) {
   const scl_schema *like = schema->options->like;
   csv_names names = {0};
-  const csv_name *first;
   schema->header = like->header;
   if (like->header) return SCL_STATUS_OK;
   SCL_TRY(csv_names_make(&names, like->n_columns, like_name, like->columns, error));
   csv_walk walk = csv_walk_line(text, end, schema->separator);
-  for (csv_field field; !schema->header && csv_next_field(&walk, &field);)
-    schema->header = !field.escaped && csv_names_find(&names, field.text, field.length, &first) > 0;
+  scl_status status = SCL_STATUS_OK;
+  for (csv_field field;
+       status == SCL_STATUS_OK && !schema->header && csv_next_field(&walk, &field);)
+    status = is_name(&names, field, &schema->header, error);
   csv_names_release(&names);
-  return SCL_STATUS_OK;
+  return status;
 }
 
 const char *csv_like_name(const csv_schema *schema, size_t j) {

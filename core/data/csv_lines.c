@@ -17,6 +17,15 @@ void csv_lines_close(csv_lines *l) {
   *l = (csv_lines){0};
 }
 
+/* The bytes from place `from` on are new, or came last. Without a separator it is too early; a carriage
+ * return at the end of the buffer waits for what follows it. */
+static void end_lines(csv_lines *l, size_t from) {
+  const char *end = l->buffer + l->used - (!l->ended && l->used > 0);
+  if (l->separator == 0 || !csv_has_returns(l->buffer + from, end)) return;
+  const char *text = l->line == 1 ? csv_skip_mark(l->buffer, end) : l->buffer;
+  csv_end_lines(l->buffer + (text - l->buffer), end, l->separator);
+}
+
 /* Move what no chunk covered to the front and read on. */
 static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   size_t got = 0;
@@ -26,9 +35,11 @@ static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   SCL_TRY(scl_input_read(l->input, l->buffer + l->used, l->room - l->used, &got, error));
   const char *zero = memchr(l->buffer + l->used, 0, got);
   if (zero != NULL) return scl_input_refuse_zero(l->path, l->buffer, zero, l->line, error);
+  const size_t from = l->used - (l->used > 0);
   l->used += got;
   l->ended = l->used < l->room;
   l->buffer[l->used] = 0;
+  end_lines(l, from);
   return SCL_STATUS_OK;
 }
 
@@ -49,7 +60,11 @@ static scl_status enlarge_buffer(csv_lines *l, scl_error *error) {
 /* Lines from `at` on that are whole, cut into chunks with their rows counted. */
 static void cut(csv_lines *l, const char *at) {
   const char *end = l->buffer + l->used, *blank;
-  const ptrdiff_t least = (ptrdiff_t)scl_max(CHUNK_BYTES, l->used / (CSV_MOST_CHUNKS - 1));
+  /* All chunks but the last have `least` bytes or more, and the last has one. So k of them mean
+   * (k - 1) least < used <= (CSV_MOST_CHUNKS - 1) least, as the quotient is rounded up: k is below
+   * CSV_MOST_CHUNKS, whatever the sizes of the buffer and of the lines. */
+  const size_t share = (l->used + CSV_MOST_CHUNKS - 2) / (CSV_MOST_CHUNKS - 1);
+  const ptrdiff_t least = (ptrdiff_t)scl_max(CHUNK_BYTES, share);
   l->count = 0;
   l->line += csv_count_lines(l->buffer, at);
   while (at < end) {
@@ -78,21 +93,38 @@ scl_status csv_lines_next(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static size_t lines_from_first(const csv_lines *l) {
-  const char *end = l->buffer + l->used;
-  return csv_count_lines(csv_first_line(l->buffer, end), end);
+/* Are the first lines in the buffer: as many as are looked at, or those that there are? The first
+ * one must be whole, with line breaks inside quotes; that is seen once the separator is known. */
+static bool have_first_lines(const csv_lines *l, size_t wanted) {
+  const char *end = l->buffer + l->used, *at = csv_first_line(l->buffer, end);
+  if (l->ended) return true;
+  if (l->separator != 0 && csv_line_end(at, end, l->separator) == end) return false;
+  for (; at < end && wanted > 0; at++)
+    wanted -= *at == '\n' || (*at == '\r' && at[1] != '\n');
+  return wanted == 0;
 }
 
 scl_status csv_lines_look(csv_lines *l, scl_error *error) {
   SCL_TRY(fill_buffer(l, error));
-  while (!l->ended && lines_from_first(l) < FIRST_LINES && l->room < CSV_LONGEST_LINE) {
+  while (!have_first_lines(l, FIRST_LINES) && l->room < CSV_LONGEST_LINE) {
     SCL_TRY(enlarge_buffer(l, error));
     SCL_TRY(fill_buffer(l, error));
   }
-  if (l->ended || lines_from_first(l) > 0) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "%s: its first line does not end within the first %d bytes", l->path,
-                  CSV_LONGEST_LINE);
+  if (have_first_lines(l, 1)) return SCL_STATUS_OK;
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "%s: its first line does not end within the first %d bytes; is a quote left open?", l->path,
+      CSV_LONGEST_LINE);
+}
+
+scl_status csv_lines_open_schema(csv_lines *l, csv_schema *schema, scl_error *error) {
+  const char *body;
+  SCL_TRY(csv_lines_look(l, error));
+  const char *known = l->buffer + l->used - (!l->ended && l->used > 0);
+  SCL_TRY(csv_settle_lines(schema, l->buffer, known, csv_has_returns(l->buffer, known), error));
+  l->separator = schema->separator;
+  SCL_TRY(csv_lines_look(l, error));
+  return csv_schema_open(schema, l->buffer, l->buffer + l->used, &body, error);
 }
 
 scl_status csv_lines_first(csv_lines *l, const csv_schema *schema, scl_error *error) {

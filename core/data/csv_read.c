@@ -8,7 +8,7 @@ enum { CHUNK_BYTES = SCL_BUFFER(1 << 18) };
 typedef struct reading {
   csv_schema schema;
   size_t files;
-  char **texts;
+  scl_text *texts;
   csv_chunk *chunks;
   size_t count, room;
   scl_table *table;
@@ -25,7 +25,7 @@ static scl_status add_chunk(reading *r, csv_chunk chunk, scl_error *error) {
 
 static scl_status cut_into_chunks(reading *r, const char *text, const char *end, size_t file,
                                   scl_error *error) {
-  const bool quotes = memchr(text, '"', (size_t)(end - text)) != NULL;
+  const bool quotes = r->texts[file].quotes;
   const char separator = r->schema.separator;
   while (text < end) {
     const char *stop = text;
@@ -34,26 +34,35 @@ static scl_status cut_into_chunks(reading *r, const char *text, const char *end,
     while (stop < end && stop - text < CHUNK_BYTES)
       stop = csv_line_end(stop, end, separator);
     SCL_TRY(add_chunk(
-        r, (csv_chunk){.text = text, .end = stop, .file = file, .beginning = r->texts[file]},
+        r, (csv_chunk){.text = text, .end = stop, .file = file, .beginning = r->texts[file].bytes},
         error));
     text = stop;
   }
   return SCL_STATUS_OK;
 }
 
+/* One file; *body: where its rows begin. */
+static scl_status load_file(reading *r, size_t file, const char **body, scl_error *error) {
+  csv_schema *schema = &r->schema;
+  scl_text *text = &r->texts[file];
+  SCL_TRY(scl_input_text(schema->paths[file], schema->options->unpacked,
+                         r->files == 1 ? "; stream = true reads it in blocks" : "", text, error));
+  char *first = text->bytes;
+  const char *end = first + text->length;
+  if (file == 0) {
+    SCL_TRY(csv_settle_lines(schema, first, end, text->returns, error));
+    return csv_schema_open(schema, first, end, body, error);
+  }
+  first += csv_skip_mark(first, end) - first;
+  if (text->returns) csv_end_lines(first, end, schema->separator);
+  return csv_schema_skip_header(schema, file, first, end, body, error);
+}
+
 static scl_status load(reading *r, scl_error *error) {
   for (size_t k = 0; k < r->files; k++) {
-    size_t length;
     const char *body;
-    SCL_TRY(scl_input_text(r->schema.paths[k],
-                           r->files == 1 ? "; stream = true reads it in blocks" : "", &r->texts[k],
-                           &length, error));
-    const char *text = r->texts[k], *end = text + length;
-    if (k == 0)
-      SCL_TRY(csv_schema_open(&r->schema, text, end, &body, error));
-    else
-      SCL_TRY(csv_schema_skip_header(&r->schema, k, text, end, &body, error));
-    SCL_TRY(cut_into_chunks(r, body, end, k, error));
+    SCL_TRY(load_file(r, k, &body, error));
+    SCL_TRY(cut_into_chunks(r, body, r->texts[k].bytes + r->texts[k].length, k, error));
   }
   return SCL_STATUS_OK;
 }
@@ -149,7 +158,7 @@ scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_
   const scl_status status = read_all(&r, error);
   csv_schema_close(&r.schema);
   for (size_t k = 0; r.texts != NULL && k < n_paths; k++)
-    scl_release(r.texts[k]);
+    scl_release(r.texts[k].bytes);
   SCL_RELEASE(r.texts, r.chunks, r.to);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;

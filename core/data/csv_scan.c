@@ -73,12 +73,19 @@ static void note_text(size_t chunk, trouble *place, csv_field field, tally *t) {
   t->texts++;
 }
 
-/* A whole number that double has no room for. */
-static bool is_large(csv_field field, double number) {
-  if (!(fabs(number) > 9007199254740992.0)) return false;
-  for (size_t i = 0; i < field.length; i++)
-    if (field.text[i] == '.' || field.text[i] == 'e' || field.text[i] == 'E') return false;
-  return isfinite(number);
+/* A whole number beyond 2^53, where doubles have gaps, perhaps with a point behind it. It is told by
+ * its digits, as reading it may round it down to 2^53. */
+static bool is_large(csv_field field) {
+  enum { DIGITS = 16 }; /* of 2^53 */
+  if (field.length < DIGITS) return false;
+  const size_t sign = field.length > 0 && (*field.text == '-' || *field.text == '+');
+  uint64_t value = 0;
+  const size_t end = field.length - (field.text[field.length - 1] == '.');
+  for (size_t i = sign; i < end; i++) {
+    if ((unsigned char)(field.text[i] - '0') >= 10) return false;
+    if (value <= (uint64_t)1 << 53) value = value * 10 + (uint64_t)(field.text[i] - '0');
+  }
+  return value > (uint64_t)1 << 53;
 }
 
 /* "3,14" */
@@ -138,7 +145,7 @@ static problem scan_field(const scanning *job, size_t chunk, trouble *place, siz
   if (job->sums != NULL && isfinite(number)) job->sums[chunk * schema->columns + j] += number;
   if (taken) {
     t->numbers++;
-    t->large += plain && is_large(field, number);
+    t->large += plain && is_large(field);
     return FINE;
   }
   note_text(chunk, place, field, t);
@@ -223,17 +230,10 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
                     "%s: it has %zu field%s, and the first line has %zu", place.text, t->fields,
                     t->fields == 1 ? "" : "s", schema->columns);
   case UNCLOSED:
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: a quote opens and never closes", place.text);
   case STRAY:
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: text follows the closing quote (a quote inside quotes is written twice)",
-                    place.text);
+    return csv_refuse_quotes(place.text, t->problem == UNCLOSED, error);
   case NOT_UTF8:
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: line %zu holds the byte %02x, which is no UTF-8: is the text in Latin-1 "
-                    "or Windows-1252? (iconv -f WINDOWS-1252 -t UTF-8 converts it)",
-                    schema->paths[chunk->file], csv_line_of(chunk, t->at),
-                    (unsigned)(unsigned char)*t->at);
+    return csv_refuse_byte(schema->paths[chunk->file], csv_line_of(chunk, t->at), *t->at, error);
   default:
     return scl_fail_memory(error, 0, "the levels of categories");
   }

@@ -3,7 +3,6 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/csv_internal.h"
-#include "data/input.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,24 +185,56 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
   return csv_like_match(schema, error);
 }
 
+/* ---------------------------------------------------------------- the header */
+
+scl_status csv_refuse_quotes(const char *place, bool unclosed, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: %s", place,
+                  unclosed
+                      ? "a quote opens and never closes"
+                      : "text follows the closing quote (a quote inside quotes is written twice)");
+}
+
+scl_status csv_refuse_byte(const char *path, size_t line, char byte, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: line %zu holds the byte %02x, which is no UTF-8: is the text in Latin-1 "
+                  "or Windows-1252? (iconv -f WINDOWS-1252 -t UTF-8 converts it)",
+                  path, line, (unsigned)(unsigned char)byte);
+}
+
+/* The header at `at`, as csv_scan looks at rows; its file begins at `text`. */
+static scl_status check_header(const csv_schema *schema, size_t file, const char *text,
+                               const char *at, const char *end, scl_error *error) {
+  const char *path = schema->paths[file], *stop = csv_line_end(at, end, schema->separator);
+  const char *odd = csv_find_odd_byte(at, stop);
+  csv_place place;
+  csv_walk walk = csv_walk_line(at, end, schema->separator);
+  if (odd != NULL) return csv_refuse_byte(path, 1 + csv_count_lines(text, odd), *odd, error);
+  for (csv_field field; csv_next_field(&walk, &field);) {
+    if (!field.unclosed && !field.stray) continue;
+    (void)snprintf(place.text, sizeof place.text, "%.400s: header, column %zu, line %zu", path,
+                   walk.count, 1 + csv_count_lines(text, field.text));
+    return csv_refuse_quotes(place.text, field.unclosed, error);
+  }
+  return scl_interrupt_check(error);
+}
+
 scl_status csv_schema_open(csv_schema *schema, const char *text, const char *end, const char **body,
                            scl_error *error) {
   const scl_csv_options *o = schema->options;
+  const char *at = csv_first_line(text, end);
   SCL_TRY(csv_missing_prepare(&schema->missing, o->missing, error));
-  text = csv_first_line(text, end);
-  if (text >= end)
+  if (at >= end)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[0]);
-  const char *zero = memchr(text, 0, (size_t)(end - text));
-  if (zero != NULL) return scl_input_refuse_zero(schema->paths[0], text, zero, 1, error);
-  SCL_TRY(csv_look(schema, text, end, error));
-  const size_t columns = csv_count_fields(text, end, schema->separator);
+  SCL_TRY(csv_look(schema, at, end, error));
+  if (schema->header) SCL_TRY(check_header(schema, 0, text, at, end, error));
+  const size_t columns = csv_count_fields(at, end, schema->separator);
   SCL_TRY(scl_interrupt_check(error));
   schema->column = scl_allocate_zero(columns * sizeof *schema->column);
   if (schema->column == NULL)
     return scl_fail_memory(error, columns * sizeof *schema->column, "columns");
   schema->columns = columns;
-  SCL_TRY(name_columns(schema, text, end, error));
-  *body = schema->header ? csv_line_end(text, end, schema->separator) : text;
+  SCL_TRY(name_columns(schema, at, end, error));
+  *body = schema->header ? csv_line_end(at, end, schema->separator) : at;
   return match_columns(schema, error);
 }
 
@@ -214,15 +245,14 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
   if (at >= end)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file is empty", schema->paths[file]);
   *body = csv_line_end(at, end, schema->separator);
+  SCL_TRY(check_header(schema, file, text, at, end, error));
   const scl_csv_options *o = schema->options;
   if (o->names != NULL || (o->like != NULL && o->like->by_place)) return SCL_STATUS_OK;
   csv_walk walk = csv_walk_line(at, end, schema->separator);
   csv_field field;
   for (size_t j = 0; j < schema->columns && csv_next_field(&walk, &field); j++) {
     const char *name = schema->column[j].name;
-    const bool same = field.escaped || field.length == 0 ||
-                      (field.length == strlen(name) && memcmp(field.text, name, field.length) == 0);
-    if (!same)
+    if (field.length > 0 && !csv_field_is(field, name))
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "%s: column %zu is called '%.*s' in its header, and '%s' in that of %s",
                       schema->paths[file], j + 1, (int)scl_min(field.length, 60), field.text, name,

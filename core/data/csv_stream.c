@@ -97,11 +97,8 @@ static const scl_source_class csv_source_class = {csv_source_read, csv_source_de
 /* Header, names, target from the first lines. */
 static scl_status open_schema(csv_source *s, scl_error *error) {
   csv_lines l = {0};
-  const char *body;
   scl_status status = csv_lines_open(&l, s->path, 0, error);
-  if (status == SCL_STATUS_OK) status = csv_lines_look(&l, error);
-  if (status == SCL_STATUS_OK)
-    status = csv_schema_open(&s->schema, l.buffer, l.buffer + l.used, &body, error);
+  if (status == SCL_STATUS_OK) status = csv_lines_open_schema(&l, &s->schema, error);
   csv_lines_close(&l);
   return status;
 }

@@ -97,6 +97,7 @@ static scl_status read_numbers(scl_input *input, const char *path, size_t header
                     "rows of %zu numbers) says: it is cut off",
                     path, wanted, out->rows, out->each);
   if (wanted > most) return refuse_length(path, out, most, wanted, error);
+  SCL_TRY(scl_input_admit(input, wanted, error));
   const size_t bytes = numbers < 0x1p62 ? out->rows * out->each * out->size : SIZE_MAX;
   out->bytes = scl_allocate(bytes);
   if (out->bytes == NULL) return scl_fail_memory(error, bytes, path);
@@ -110,10 +111,11 @@ static scl_status read_numbers(scl_input *input, const char *path, size_t header
                       : refuse_length(path, out, (double)(header + got), wanted, error);
 }
 
-static scl_status open_idx(const char *path, idx_array *out, scl_error *error) {
+static scl_status open_idx(const char *path, size_t unpacked, idx_array *out, scl_error *error) {
   scl_input *input;
   size_t header = 0;
   SCL_TRY(scl_input_open(path, &input, error));
+  scl_input_set_bound(input, unpacked);
   scl_status status = read_header(input, path, out, &header, error);
   if (status == SCL_STATUS_OK) status = read_numbers(input, path, header, out, error);
   scl_input_close(input);
@@ -225,11 +227,11 @@ static scl_status check_part(const char *const *images, const char *const *label
 }
 
 static scl_status read_all(const char *const *images, const char *const *labels, size_t parts,
-                           double scale, scl_dtype dtype, idx_array *arrays, scl_table *out,
-                           scl_error *error) {
+                           double scale, scl_dtype dtype, size_t unpacked, idx_array *arrays,
+                           scl_table *out, scl_error *error) {
   for (size_t k = 0; k < parts; k++) {
-    SCL_TRY(open_idx(images[k], &arrays[k], error));
-    if (labels != NULL) SCL_TRY(open_idx(labels[k], &arrays[parts + k], error));
+    SCL_TRY(open_idx(images[k], unpacked, &arrays[k], error));
+    if (labels != NULL) SCL_TRY(open_idx(labels[k], unpacked, &arrays[parts + k], error));
     SCL_TRY(check_part(images, labels, arrays, parts, k, error));
     out->part_rows[k] = arrays[k].rows;
     out->rows += arrays[k].rows;
@@ -246,15 +248,17 @@ static scl_status read_all(const char *const *images, const char *const *labels,
 }
 
 scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts,
-                        double scale, scl_dtype dtype, scl_table *out, scl_error *error) {
+                        double scale, scl_dtype dtype, size_t unpacked, scl_table *out,
+                        scl_error *error) {
   memset(out, 0, sizeof *out);
   out->parts = parts;
   out->name_prefix = "p";
   out->part_rows = scl_allocate_zero((parts + 1) * sizeof *out->part_rows);
   idx_array *arrays = scl_allocate_zero((2 * parts + 1) * sizeof *arrays);
-  const scl_status status = out->part_rows == NULL || arrays == NULL
-                                ? scl_fail_memory(error, parts * sizeof *arrays, "parts")
-                                : read_all(images, labels, parts, scale, dtype, arrays, out, error);
+  const scl_status status =
+      out->part_rows == NULL || arrays == NULL
+          ? scl_fail_memory(error, parts * sizeof *arrays, "parts")
+          : read_all(images, labels, parts, scale, dtype, unpacked, arrays, out, error);
   for (size_t k = 0; arrays != NULL && k < 2 * parts; k++)
     scl_release(arrays[k].bytes);
   scl_release(arrays);

@@ -19,6 +19,9 @@ struct scl_input {
   char *path;
   unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
   size_t at, used;
+  size_t before;          /* place in the file of the buffer's first byte */
+  size_t unpacked, bound; /* bytes that came out of it, and the most; see scl_input_set_bound */
+  bool bounded;
   bool begun, ended;      /* ended: the file has no more bytes */
   bool packed, in_member; /* of gzip: in the middle of one of its parts */
   z_stream z;
@@ -61,6 +64,7 @@ void scl_input_close(scl_input *input) {
 /* At least `wanted` bytes in the buffer, where the file has them. */
 static scl_status look_ahead(scl_input *input, size_t wanted, scl_error *error) {
   memmove(input->buffer, input->buffer + input->at, input->used - input->at);
+  input->before += input->at;
   input->used -= input->at;
   input->at = 0;
   while (input->used < wanted && !input->ended) {
@@ -115,13 +119,28 @@ static scl_status refuse_packed(const scl_input *input, int code, scl_error *err
                   input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
 }
 
-/* After a part: another one may follow; what else does is passed over, as gzip does. */
+/* Zeros up to the end of the file, with which tapes and some disks fill their blocks. Anything else
+ * is a part whose beginning is damaged, or what somebody appended: rows that would be lost. */
+static scl_status take_padding(scl_input *input, scl_error *error) {
+  while (input->at < input->used) {
+    while (input->at < input->used && input->buffer[input->at] == 0)
+      input->at++;
+    if (input->at < input->used)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "%s: the gzip file is damaged: after the end of one of its parts, the bytes "
+                      "from offset %zu on are neither another part nor zeros up to the end",
+                      input->path, input->before + input->at);
+    SCL_TRY(look_ahead(input, 1, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 static scl_status end_member(scl_input *input, scl_error *error) {
   SCL_TRY(look_ahead(input, 2, error));
   input->in_member = gzip_begins(input);
-  if (input->in_member && inflateReset(&input->z) != Z_OK)
-    return refuse_packed(input, Z_DATA_ERROR, error);
-  return SCL_STATUS_OK;
+  if (!input->in_member) return take_padding(input, error);
+  return inflateReset(&input->z) == Z_OK ? SCL_STATUS_OK
+                                         : refuse_packed(input, Z_DATA_ERROR, error);
 }
 
 /* Some bytes, perhaps none, from those in the buffer. */
@@ -139,6 +158,8 @@ static scl_status read_packed(scl_input *input, char *to, size_t size, size_t *g
   const int code = inflate(&input->z, Z_NO_FLUSH);
   input->at = input->used - input->z.avail_in;
   *got = most - input->z.avail_out;
+  input->unpacked += *got;
+  if (input->bounded) SCL_TRY(scl_input_admit(input, (double)input->unpacked, error));
   if (code == Z_STREAM_END) return end_member(input, error);
   return code == Z_OK || code == Z_BUF_ERROR ? scl_interrupt_check(error)
                                              : refuse_packed(input, code, error);
@@ -165,18 +186,44 @@ size_t scl_input_most(const scl_input *input) {
 
 bool scl_input_is_packed(const scl_input *input) { return input->packed; }
 
+/* ---------------------------------------------------------------- the bound */
+
+void scl_input_set_bound(scl_input *input, size_t unpacked) {
+  input->bounded = true;
+  input->bound = unpacked;
+}
+
+/* In bytes. Of a pipe, what has been taken from it counts as its size. */
+static size_t bound_of(const scl_input *input) {
+  if (!input->bounded) return SIZE_MAX;
+  if (input->bound > 0) return input->bound;
+  const size_t size = input->file.regular ? input->file.size : input->before + input->at;
+  return scl_max(SCL_UNPACKED_LEAST, scl_min(size, SIZE_MAX / 1000) * SCL_UNPACKED_RATIO);
+}
+
+scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *error) {
+  char wanted[32], most[32];
+  const size_t bound = bound_of(input);
+  if (!input->packed || bytes <= (double)bound) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: the gzip file unpacks to %s or more, and %s is the most that is taken into "
+                  "memory; option 'unpacked' sets another bound, such as unpacked = %.0f",
+                  input->path, scl_bytes_text(bytes, wanted), scl_bytes_text((double)bound, most),
+                  2 * bytes);
+}
+
 /* ---------------------------------------------------------------- a whole text */
 
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
                                  scl_error *error) {
-  for (; (text = memchr(text, '\n', (size_t)(zero - text))) != NULL; text++)
-    line++;
+  for (; text < zero; text++)
+    line += *text == '\n' || (*text == '\r' && text[1] != '\n');
   return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
 }
 
-/* A first guess at the size of the text: the last four bytes of a gzip file say it (modulo 4
- * GB). */
+/* A first guess at the size of the text, and whether it is admitted: the last four bytes of a gzip
+ * file say the size of its last part (modulo 4 GB). */
 static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
   enum { ENDS = 4, FIRST = 1 << 16 };
   unsigned char ends[ENDS];
@@ -187,7 +234,8 @@ static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *e
   const size_t said =
       (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
   *guess = said <= scl_input_most(input) ? said + 1 : 4 * size;
-  return SCL_STATUS_OK;
+  return said <= scl_input_most(input) ? scl_input_admit(input, (double)said, error)
+                                       : SCL_STATUS_OK;
 }
 
 static scl_status refuse_size(const scl_input *input, size_t read, const char *advice,
@@ -200,49 +248,75 @@ static scl_status refuse_size(const scl_input *input, size_t read, const char *a
                   scl_bytes_text((double)scl_memory_left(), left), advice);
 }
 
-/* The text of `used` bytes in larger memory: twice as large, or as much as is left. */
-static scl_status enlarge(const scl_input *input, const char *advice, char **text, size_t used,
-                          size_t *room, scl_error *error) {
+/* The same text in larger memory: twice as large, or as much as is left. */
+static scl_status enlarge(const scl_input *input, const char *advice, scl_text *text, size_t *room,
+                          scl_error *error) {
   const size_t larger = scl_min(2 * *room, scl_memory_left());
   char *more = larger > *room + *room / 8 ? scl_allocate(larger + 1) : NULL;
-  if (more == NULL) return refuse_size(input, used, advice, error);
-  memcpy(more, *text, used);
-  scl_release(*text);
-  *text = more;
+  if (more == NULL) return refuse_size(input, text->length, advice, error);
+  memcpy(more, text->bytes, text->length);
+  scl_release(text->bytes);
+  text->bytes = more;
   *room = larger;
   return SCL_STATUS_OK;
 }
 
-/* A piece at a time, so that no bytes but text are ever kept. */
-static scl_status read_text(scl_input *input, const char *advice, char **text, size_t *length,
+/* Note the bytes at places `from` to `to` - 1, in one pass while they are in the cache; whether there
+ * is a zero among them. The byte at `to` can be read. */
+static bool note_bytes(scl_text *text, size_t from, size_t to) {
+  enum { STEP = 1 << 12 }; /* of a known length, so that the compiler compares many at once */
+  bool zero = false;
+  while (from < to) {
+    const char *at = text->bytes + from;
+    unsigned char zeros = 0, quotes = 0, returns = 0;
+    const size_t count = scl_min(to - from, STEP);
+    for (size_t k = 0; k < count; k++) {
+      zeros |= (unsigned char)(at[k] == 0);
+      quotes |= (unsigned char)(at[k] == '"');
+      returns |= (unsigned char)((at[k] == '\r') & (at[k + 1] != '\n'));
+    }
+    zero |= zeros != 0;
+    text->quotes |= quotes != 0;
+    text->returns |= returns != 0;
+    from += count;
+  }
+  return zero;
+}
+
+/* A piece at a time, so that no bytes but text are ever kept. The last byte of a piece is noted
+ * with the next one, whose first byte it wants to see. */
+static scl_status read_text(scl_input *input, const char *advice, scl_text *text,
                             scl_error *error) {
-  size_t room = 0, got = 0;
+  size_t room = 0, got = 0, noted = 0;
   SCL_TRY(begin(input, error));
   SCL_TRY(guess_size(input, &room, error));
-  *text = scl_allocate(room + 1);
-  if (*text == NULL) return refuse_size(input, 0, advice, error);
-  for (size_t wanted = 0; got == wanted || wanted == 0; *length += got) {
-    if (*length == room) SCL_TRY(enlarge(input, advice, text, *length, &room, error));
-    wanted = scl_min(room - *length, PIECE);
-    scl_pages_prepare(*text + *length, wanted);
-    SCL_TRY(scl_input_read(input, *text + *length, wanted, &got, error));
-    const char *zero = memchr(*text + *length, 0, got);
-    if (zero != NULL) return scl_input_refuse_zero(input->path, *text, zero, 1, error);
+  text->bytes = scl_allocate(room + 1);
+  if (text->bytes == NULL) return refuse_size(input, 0, advice, error);
+  for (size_t wanted = 0; got == wanted || wanted == 0;) {
+    if (text->length == room) SCL_TRY(enlarge(input, advice, text, &room, error));
+    wanted = scl_min(room - text->length, PIECE);
+    scl_pages_prepare(text->bytes + text->length, wanted);
+    SCL_TRY(scl_input_read(input, text->bytes + text->length, wanted, &got, error));
+    text->length += got;
+    if (got < wanted) text->bytes[text->length] = 0;
+    const size_t to = text->length - (got == wanted);
+    if (note_bytes(text, noted, to))
+      return scl_input_refuse_zero(input->path, text->bytes, memchr(text->bytes, 0, to), 1, error);
+    noted = to;
   }
-  (*text)[*length] = 0;
   return SCL_STATUS_OK;
 }
 
-scl_status scl_input_text(const char *path, const char *advice, char **text, size_t *length,
+scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error) {
   scl_input *input;
-  *text = NULL;
-  *length = 0;
+  *text = (scl_text){0};
   SCL_TRY(scl_input_open(path, &input, error));
-  const scl_status status = read_text(input, advice, text, length, error);
+  scl_input_set_bound(input, unpacked);
+  const scl_status status = read_text(input, advice, text, error);
   scl_input_close(input);
   if (status == SCL_STATUS_OK) return status;
-  scl_release(*text);
-  *text = NULL;
+  scl_release(text->bytes);
+  *text = (scl_text){0};
   return status;
 }

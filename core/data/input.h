@@ -17,13 +17,29 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
 size_t scl_input_most(const scl_input *input);
 /* Whether the file is gzip, after the first read. */
 bool scl_input_is_packed(const scl_input *input);
+
+/* For readers that keep what they read: a bound on the bytes that a gzip file is unpacked to, as an
+ * option "unpacked" of theirs sets it. 0: SCL_UNPACKED_RATIO times the file, and at least
+ * SCL_UNPACKED_LEAST. Past it, scl_input_read fails with SCL_STATUS_BAD_DATA and names the option.
+ * Without this call there is no bound. */
+enum { SCL_UNPACKED_RATIO = 200, SCL_UNPACKED_LEAST = 1 << 27 };
+void scl_input_set_bound(scl_input *input, size_t unpacked);
+/* After the first read: refuse now what would be refused on the way to `bytes` in all. */
+scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *error);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);
 
-/* The whole file as a text, with a 0 byte after the last; released by the caller. A zero byte in
- * it: SCL_STATUS_BAD_DATA with its line. More than there is memory for: SCL_STATUS_NO_MEMORY with a
- * sentence that ends in `advice`. */
-scl_status scl_input_text(const char *path, const char *advice, char **text, size_t *length,
+/* A whole file as a text. */
+typedef struct scl_text {
+  char *bytes; /* `length` of them and a 0; released by the caller, NULL after an error */
+  size_t length;
+  bool quotes;  /* it holds a double quote */
+  bool returns; /* it holds a carriage return without a line feed after it */
+} scl_text;
+
+/* unpacked: see scl_input_set_bound. A zero byte in the text: SCL_STATUS_BAD_DATA with its line.
+ * More than there is memory for: SCL_STATUS_NO_MEMORY with a sentence that ends in `advice`. */
+scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error);
 /* Refuse the zero byte at `zero` of the text from `text`, whose first line is number `line`. */
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,

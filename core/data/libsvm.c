@@ -34,22 +34,35 @@ static scl_status refuse(const libsvm_place *p, const char *word, const char *st
                   (int)scl_min((size_t)(stop - word), 40), word, why);
 }
 
+/* The index in [word, colon): digits, perhaps after a plus sign; 0 where it is none, or one beyond
+ * INT32_MAX. */
+static size_t parse_index(const char *word, const char *colon) {
+  size_t index = 0;
+  word += word < colon && *word == '+';
+  for (; word < colon && index <= INT32_MAX; word++) {
+    if ((unsigned char)(*word - '0') >= 10) return 0;
+    index = index * 10 + (size_t)(*word - '0');
+  }
+  return index <= INT32_MAX ? index : 0;
+}
+
 static scl_status take_pair(const libsvm_place *p, const char *word, const char *stop, size_t *last,
                             const libsvm_consumer *c, scl_error *error) {
   const char *colon = memchr(word, ':', (size_t)(stop - word));
-  double index, value;
-  if (colon == NULL || !scl_parse_number(word, (size_t)(colon - word), &index) ||
+  double value;
+  if (colon == NULL || colon == word ||
       !scl_parse_number(colon + 1, (size_t)(stop - colon - 1), &value))
     return refuse(p, word, stop, "is not index:value", error);
-  if (!(index >= 1 && index <= 2147483647.0) || index != floor(index))
-    return refuse(p, word, stop, "has an index that is no whole number from 1", error);
-  if ((size_t)index <= *last)
+  const size_t index = parse_index(word, colon);
+  if (index == 0)
+    return refuse(p, word, stop,
+                  "has an index that is no whole number from 1 to 2147483647, in digits", error);
+  if (index <= *last)
     return refuse(p, word, stop, "comes out of order: indices must grow along a row", error);
   if (!isfinite(value)) return refuse(p, word, stop, "is not finite", error);
-  *last = (size_t)index;
-  return c->take(c->context, p->row - 1, (size_t)index, value)
-             ? SCL_STATUS_OK
-             : refuse(p, word, stop, c->refusal, error);
+  *last = index;
+  return c->take(c->context, p->row - 1, index, value) ? SCL_STATUS_OK
+                                                       : refuse(p, word, stop, c->refusal, error);
 }
 
 static scl_status take_line(const libsvm_place *p, const char *at, const char *end,
@@ -110,13 +123,13 @@ static bool take(void *context, size_t row, size_t index, double value) {
   return true;
 }
 
-static scl_status pass(const char *const *paths, size_t n_paths, char **texts,
-                       const size_t *lengths, filling *f, scl_error *error) {
+static scl_status pass(const char *const *paths, size_t n_paths, const scl_text *texts, filling *f,
+                       scl_error *error) {
   const libsvm_consumer c = {take, f, "has an index past the option features"};
   f->first = 0;
   for (size_t k = 0; k < n_paths; k++) {
     libsvm_place p = {.path = paths[k], .row = 1, .number = 1};
-    SCL_TRY(libsvm_scan(&p, texts[k], lengths[k], &c, error));
+    SCL_TRY(libsvm_scan(&p, texts[k].bytes, texts[k].length, &c, error));
     f->table->part_rows[k] = p.row - 1;
     f->first += f->table->part_rows[k];
   }
@@ -155,13 +168,13 @@ static scl_status check_width(const scl_table *table, const filling *f, const ch
       scl_bytes_text((double)f->bytes, file_text), table->cols);
 }
 
-static scl_status read_all(const char *const *paths, size_t n_paths, char **texts, size_t *lengths,
-                           size_t features, int classification, scl_dtype dtype, scl_table *out,
-                           scl_error *error) {
+static scl_status read_all(const char *const *paths, size_t n_paths, scl_text *texts,
+                           size_t unpacked, size_t features, int classification, scl_dtype dtype,
+                           scl_table *out, scl_error *error) {
   filling f = {.table = out, .measuring = true, .features = features};
   for (size_t k = 0; k < n_paths; k++)
-    SCL_TRY(scl_input_text(paths[k], "", &texts[k], &lengths[k], error));
-  SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
+    SCL_TRY(scl_input_text(paths[k], unpacked, "", &texts[k], error));
+  SCL_TRY(pass(paths, n_paths, texts, &f, error));
   for (size_t k = 0; k < n_paths; k++)
     if (out->part_rows[k] == 0)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file has no rows", paths[k]);
@@ -173,11 +186,11 @@ static scl_status read_all(const char *const *paths, size_t n_paths, char **text
         "%s: no row has an index:value; option 'features' says how many columns there are",
         paths[0]);
   for (size_t k = 0; k < n_paths; k++)
-    f.bytes += lengths[k];
+    f.bytes += texts[k].length;
   if (features == 0) SCL_TRY(check_width(out, &f, paths[0], dtype, error));
   SCL_TRY(scl_table_make(out, dtype, true, true, error));
   f.measuring = false;
-  SCL_TRY(pass(paths, n_paths, texts, lengths, &f, error));
+  SCL_TRY(pass(paths, n_paths, texts, &f, error));
   size_t row, col;
   if (dtype == SCL_DTYPE_FLOAT32 && scl_matrix_find_nonfinite(&out->x, &row, &col))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -187,21 +200,20 @@ static scl_status read_all(const char *const *paths, size_t n_paths, char **text
 }
 
 scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features,
-                           int classification, scl_dtype dtype, scl_table *out, scl_error *error) {
+                           int classification, scl_dtype dtype, size_t unpacked, scl_table *out,
+                           scl_error *error) {
   memset(out, 0, sizeof *out);
   out->parts = n_paths;
   out->name_prefix = "";
   out->part_rows = scl_allocate_zero((n_paths + 1) * sizeof *out->part_rows);
-  char **texts = scl_allocate_zero((n_paths + 1) * sizeof *texts);
-  size_t *lengths = scl_allocate_zero((n_paths + 1) * sizeof *lengths);
+  scl_text *texts = scl_allocate_zero((n_paths + 1) * sizeof *texts);
   scl_status status =
-      out->part_rows == NULL || texts == NULL || lengths == NULL
+      out->part_rows == NULL || texts == NULL
           ? scl_fail_memory(error, n_paths, "files")
-          : read_all(paths, n_paths, texts, lengths, features, classification, dtype, out, error);
+          : read_all(paths, n_paths, texts, unpacked, features, classification, dtype, out, error);
   for (size_t k = 0; texts != NULL && k < n_paths; k++)
-    scl_release(texts[k]);
+    scl_release(texts[k].bytes);
   scl_release(texts);
-  scl_release(lengths);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
 }

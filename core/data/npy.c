@@ -37,7 +37,8 @@ scl_status npy_read_header(scl_input *input, const char *path, npy_layout *out, 
 scl_status npy_check_size(const scl_input *input, const char *path, const npy_layout *l,
                           scl_error *error) {
   const double wanted = (double)l->rows * (double)l->cols * (double)l->size;
-  return wanted > (double)scl_input_most(input) ? cut_off(path, l, error) : SCL_STATUS_OK;
+  if (wanted > (double)scl_input_most(input)) return cut_off(path, l, error);
+  return scl_input_admit(input, (double)l->data_at + wanted, error);
 }
 
 scl_status npy_read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
@@ -85,10 +86,11 @@ static scl_status read_array(scl_input *input, const char *path, scl_matrix *out
   return npy_read_end(input, path, &l, error);
 }
 
-scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error) {
+scl_status scl_npy_read(const char *path, size_t unpacked, scl_matrix *out, scl_error *error) {
   scl_input *input;
   memset(out, 0, sizeof *out);
   SCL_TRY(scl_input_open(path, &input, error));
+  scl_input_set_bound(input, unpacked);
   const scl_status status = read_array(input, path, out, error);
   scl_input_close(input);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);

@@ -6,8 +6,9 @@
 
 #include "rows/source.h"
 
-/* The whole array, row by row in memory; the caller releases it. */
-scl_status scl_npy_read(const char *path, scl_matrix *out, scl_error *error);
+/* The whole array, row by row in memory; the caller releases it. unpacked: the bound for gzip
+ * (data/input.h). */
+scl_status scl_npy_read(const char *path, size_t unpacked, scl_matrix *out, scl_error *error);
 /* Whole or not at all; version 1.0, C order, the matrix' own dtype. */
 scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error);
 /* Rows from disk in any order, on many threads; y_path may be NULL. Plain (not gzip) files in C

@@ -17,9 +17,9 @@ scl_status npy_header_size(const char *path, const char *bytes, size_t length, s
   const unsigned char *b = (const unsigned char *)bytes;
   if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is no .npy file", path);
-  if (b[6] < 1 || b[6] > 3)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: .npy version %d is not known; 1, 2 and 3 are",
-                    path, b[6]);
+  if (b[6] < 1 || b[6] > 3 || b[7] != 0)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "%s: .npy version %d.%d is not known; 1.0, 2.0 and 3.0 are", path, b[6], b[7]);
   const size_t prefix = b[6] == 1 ? 10 : 12;
   if (length < prefix)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", path);
@@ -75,12 +75,13 @@ static bool take_shape(const char **at, size_t dims[2], size_t *count) {
   if (!take(at, '(')) return false;
   while (!take(at, ')')) {
     size_t size = 0, digits = 0;
+    if (**at == '0' && at[0][1] >= '0' && at[0][1] <= '9') return false; /* no number of Python's */
     for (; **at >= '0' && **at <= '9' && digits < 19; digits++)
       size = size * 10 + (size_t)(*(*at)++ - '0');
     if (digits == 0) return false;
     if (*count < 2) dims[*count] = size;
     (*count)++;
-    if (!take(at, ',')) return take(at, ')');
+    if (!take(at, ',')) return *count > 1 && take(at, ')'); /* (3) is a number, and (3,) a shape */
   }
   return true;
 }
@@ -169,6 +170,7 @@ static double decode_one(const npy_layout *l, const unsigned char *b) {
   } v;
   memcpy(&v, b, l->size);
   if (l->kind == 'f') return l->size == 4 ? (double)v.f4 : v.f8;
+  if (l->kind == 'b') return v.u1 != 0; /* whatever the byte, as NumPy converts it */
   if (l->kind == 'i')
     return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : (double)v.i8;
   return l->size == 1 ? v.u1 : l->size == 2 ? v.u2 : l->size == 4 ? v.u4 : (double)v.u8;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "data/number.h"
+#include "base/memory.h"
 
 #include <float.h>
 #include <locale.h>
@@ -10,28 +11,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 2000 };
+enum { LONGEST = 2000 }; /* a longer number is copied to memory of its own */
 
 static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* By the C library, in the C locale: any exponent, "inf", "nan". */
-static bool parse_slowly(const char *text, size_t length, double *out) {
-  char copy[LONGEST + 1], *end;
-  if (length == 0 || length > LONGEST) return false;
+/* No hexadecimal, no nan(...): a level such as 0x1A is text. */
+static bool may_be_number(const char *text, size_t length) {
+  if (length == 0) return false;
   const char first = text[0] == '-' || text[0] == '+' ? text[length > 1] : text[0];
   if (!(first >= '0' && first <= '9') && first != '.' && strchr("iInN", first) == NULL)
     return false;
-  for (size_t i = 0; i < length;
-       i++) /* no hexadecimal, no nan(...): a level such as 0x1A is text */
+  for (size_t i = 0; i < length; i++)
     if (text[i] == 'x' || text[i] == 'X' || text[i] == '(' || text[i] == 0) return false;
+  return true;
+}
+
+/* What longer ones than LONGEST are made of. */
+static bool has_digits_alone(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (!(text[i] >= '0' && text[i] <= '9') && strchr("+-.eE", text[i]) == NULL) return false;
+  return true;
+}
+
+/* By the C library, in the C locale: any exponent, "inf", "nan". */
+static bool parse_slowly(const char *text, size_t length, double *out) {
+  char room[LONGEST + 1], *copy = room, *end;
+  if (!may_be_number(text, length)) return false;
+  if (length > LONGEST && !has_digits_alone(text, length)) return false;
+  if (length > LONGEST && (copy = scl_allocate(length + 1)) == NULL) return false;
   memcpy(copy, text, length);
   copy[length] = 0;
   (void)pthread_once(&once, make_locale);
-  if (c_locale == (locale_t)0) return false;
-  *out = strtod_l(copy, &end, c_locale);
-  return end == copy + length;
+  if (c_locale != (locale_t)0) *out = strtod_l(copy, &end, c_locale);
+  const bool whole = c_locale != (locale_t)0 && end == copy + length;
+  if (copy != room) scl_release(copy);
+  return whole;
 }
 
 /* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both

@@ -229,7 +229,7 @@ static int write_csv(lua_State *L) {
   return 0;
 }
 
-/* core.read_libsvm(paths, {features =, task =, dtype =}) -> the same fields as read_csv */
+/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as read_csv */
 static int read_libsvm(lua_State *L) {
   static const char title[] = "data.libsvm";
   size_t count;
@@ -240,7 +240,8 @@ static int read_libsvm(lua_State *L) {
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L, title);
   CHECK_READING(L, title,
-                scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, table, &error),
+                scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, o.unpacked,
+                                table, &error),
                 table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
@@ -249,7 +250,7 @@ static int read_libsvm(lua_State *L) {
 
 /* ------------------------------------------------------------ arrays */
 
-/* core.read_idx(images, labels or nil, {scale =, dtype =}) -> the same fields as read_csv; images
+/* core.read_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> the same fields as read_csv; images
  * and labels: a text or a list of them */
 static int read_idx(lua_State *L) {
   static const char title[] = "data.idx";
@@ -265,19 +266,22 @@ static int read_idx(lua_State *L) {
     return luaL_error(L, "%s: %d files of images and %d of labels", title, (int)count,
                       (int)labelled);
   scl_table *table = new_table(L, title);
-  CHECK_READING(L, title, scl_idx_read(images, labels, count, o.scale, o.dtype, table, &error),
+  CHECK_READING(L, title,
+                scl_idx_read(images, labels, count, o.scale, o.dtype, o.unpacked, table, &error),
                 table->rows, 1);
   push_table(L, table);
   scl_table_destroy(table);
   return 1;
 }
 
-/* core.read_npy(path) -> matrix */
+/* core.read_npy(path[, unpacked]) -> matrix; unpacked: the bound of bytes for gzip */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
+  const size_t unpacked =
+      lua_isnoneornil(L, 2) ? 0 : scl_lua_check_size(L, 2, 1, (size_t)1 << 53, "unpacked");
   scl_matrix *out = scl_lua_new_matrix(L);
-  CHECK_READING(L, "data.npy", scl_npy_read(path, out, &error), out->rows, 1);
+  CHECK_READING(L, "data.npy", scl_npy_read(path, unpacked, out, &error), out->rows, 1);
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
@@ -350,7 +354,7 @@ void scl_lua_open_data(lua_State *L) {
   SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
                 {"csv_blocks", csv_blocks, 3}, {"next_block", next_block, 2},
                 {"block_notes", block_notes, 1}, {"read_libsvm", read_libsvm, 2},
-                {"read_idx", read_idx, 3}, {"read_npy", read_npy, 1}, {"write_npy", write_npy, 2},
+                {"read_idx", read_idx, 3}, {"read_npy", read_npy, 2}, {"write_npy", write_npy, 2},
                 {"write_csv", write_csv, 3}, {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3},
                 {"sha256", sha256, 1}, {"digest", digest, 1}, {"make_folder", make_folder, 2});
 }

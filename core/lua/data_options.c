@@ -70,6 +70,13 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
     .name = "dtype", .help = "type of the numbers", .words = "float64|float32",                    \
     .fallback = "float64", .forms = SCL_FORM_WORD                                                  \
   }
+#define UNPACKED                                                                                   \
+  {                                                                                                \
+    .name = "unpacked",                                                                            \
+    .help = "most bytes that a gzip file may unpack to in memory; default: 200 times the size "    \
+            "of the file, at least 128 MiB",                                                       \
+    .forms = SCL_FORM_INTEGER, .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY            \
+  }
 #define TASK                                                                                       \
   {                                                                                                \
     .name = "task",                                                                                \
@@ -118,6 +125,12 @@ static int word_of(const option_table *t, const char *name, int absent) {
 
 static scl_dtype dtype_of(const option_table *t) {
   return word_of(t, "dtype", 0) == 1 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+}
+
+/* In bytes; 0 where it was not given. */
+static size_t unpacked_of(const option_table *t) {
+  const double bytes = value_of(t, "unpacked")->number;
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
 /* Raise: the value on top of the stack is none that the option takes. Values that the validator
@@ -206,7 +219,8 @@ static const scl_option csv_rows[] = {
              "there)",
      .words = "a column's name, its number (from 1, negative from the end), or false for none",
      .forms = SCL_FORM_OPAQUE},
-    TASK};
+    TASK,
+    UNPACKED};
 
 static void read_target(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
@@ -304,6 +318,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   o.drop_categorical = word_of(&t, "categorical", 0) == 1;
   const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
   o.dtype = dtype_of(&t);
+  o.unpacked = unpacked_of(&t);
   scl_settings_destroy(&t.settings); /* what follows may raise */
   read_target(&t, &o);
   read_separator(&t, &o);
@@ -331,14 +346,16 @@ static const scl_option libsvm_rows[] = {
      .help = "the number of columns; default: the largest index",
      .forms = SCL_FORM_INTEGER,
      SCL_WITHIN(1, INT32_MAX)},
-    TASK};
+    TASK,
+    UNPACKED};
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
   option_table t =
       open_options(L, place, title, libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows);
   const scl_libsvm_options o = {.features = (size_t)value_of(&t, "features")->number,
                                 .classification = (scl_choice)word_of(&t, "task", SCL_AUTO),
-                                .dtype = dtype_of(&t)};
+                                .dtype = dtype_of(&t),
+                                .unpacked = unpacked_of(&t)};
   scl_settings_destroy(&t.settings);
   return o;
 }
@@ -347,11 +364,12 @@ static const scl_option idx_rows[] = {DTYPE,
                                       {.name = "scale",
                                        .help = "pixels are multiplied by it",
                                        .fallback = "1",
-                                       .forms = SCL_FORM_NUMBER}};
+                                       .forms = SCL_FORM_NUMBER},
+                                      UNPACKED};
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title) {
   option_table t = open_options(L, place, title, idx_rows, sizeof idx_rows / sizeof *idx_rows);
-  const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t)};
+  const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t), unpacked_of(&t)};
   scl_settings_destroy(&t.settings);
   return o;
 }

@@ -19,12 +19,14 @@ typedef struct scl_libsvm_options {
   size_t features; /* 0: found */
   scl_choice classification;
   scl_dtype dtype;
+  size_t unpacked;
 } scl_libsvm_options;
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title);
 
 typedef struct scl_idx_options {
   double scale;
   scl_dtype dtype;
+  size_t unpacked;
 } scl_idx_options;
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);
 

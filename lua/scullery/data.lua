@@ -10,6 +10,7 @@ local data = {}
 
 local dtype = { choices = { "float64", "float32" } }
 local task = { choices = { "classification", "regression" } }
+local unpacked = { type = "integer", low = 1 }
 
 local function refuse_options_in_path(path)
   for key in pairs(path) do
@@ -130,7 +131,7 @@ function data.csv_blocks(path, given)
 end
 
 local libsvm_rules = options.declare("data.libsvm", { features = { type = "integer", low = 1 },
-  task = task, dtype = dtype, like = { type = "any" } })
+  task = task, dtype = dtype, like = { type = "any" }, unpacked = unpacked })
 
 local function read_libsvm(path, given)
   check_path(path)
@@ -139,15 +140,16 @@ local function read_libsvm(path, given)
   return plain("libsvm", core.read_libsvm(path, o))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype =, like = }]): a data set from text in
---- LIBSVM's format: label index:value ... path: a file or a list of files. features: the number of
---- columns; by default the largest index. like: a data set or a fitted pipeline with the wanted
---- columns.
+--- sc.data.libsvm(path[, { features =, task =, dtype =, like =, unpacked = }]): a data set from
+--- text in LIBSVM's format: label index:value ... path: a file or a list of files. features: the
+--- number of columns; by default the largest index. like: a data set or a fitted pipeline with the
+--- wanted columns. unpacked: the most bytes that a gzip file may unpack to.
 function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
 
-local idx_rules = options.declare("data.idx", { scale = { type = "number" }, dtype = dtype })
+local idx_rules = options.declare("data.idx", { scale = { type = "number" }, dtype = dtype,
+  unpacked = unpacked })
 
 local function read_idx(images, labels, given)
   check_path(images)
@@ -157,9 +159,9 @@ local function read_idx(images, labels, given)
   return plain("idx", core.read_idx(images, labels, o))
 end
 
---- sc.data.idx(images[, labels][, { scale =, dtype = }]): a data set, or without labels a matrix,
---- from files in the IDX format of MNIST. images, labels: a file or a list of files. scale: a
---- factor for the numbers.
+--- sc.data.idx(images[, labels][, { scale =, dtype =, unpacked = }]): a data set, or without labels
+--- a matrix, from files in the IDX format of MNIST. images, labels: a file or a list of files.
+--- scale: a factor for the numbers. unpacked: the most bytes that a gzip file may unpack to.
 function data.idx(images, labels, given)
   return options.guard("data.idx", 1, read_idx, images, labels, given)
 end
@@ -174,25 +176,27 @@ local function stream_npy(path, o)
 end
 
 local npy_rules = options.declare("data.npy", { y = { type = "string", takes = "a path" },
-  task = task, classes = { type = "table" }, stream = { type = "boolean" } })
+  task = task, classes = { type = "table" }, stream = { type = "boolean" },
+  unpacked = unpacked })
 
 local function read_npy(path, given)
   check_one_path(path)
   local o = options.check("data.npy", given, npy_rules, 0)
   if o.stream then return stream_npy(path, o) end
   if o.y then
-    return dataset.new{ X = core.read_npy(path), y = core.read_npy(o.y), task = o.task,
-      classes = o.classes }
+    return dataset.new{ X = core.read_npy(path, o.unpacked), y = core.read_npy(o.y, o.unpacked),
+      task = o.task, classes = o.classes }
   end
   if o.task or o.classes then
     error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)
   end
-  return core.read_npy(path)
+  return core.read_npy(path, o.unpacked)
 end
 
---- sc.data.npy(path[, { y = path, task =, classes =, stream = }]): a matrix from a NumPy file, or
---- with y a data set. stream = true: a data set whose rows are read from disk in each pass; a
---- classification then needs its classes. X:save("f.npy") writes such a file.
+--- sc.data.npy(path[, { y = path, task =, classes =, stream =, unpacked = }]): a matrix from a
+--- NumPy file, or with y a data set. stream = true: a data set whose rows are read from disk in
+--- each pass; a classification then needs its classes. unpacked: the most bytes that a gzip file
+--- may unpack to. X:save("f.npy") writes such a file.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
 local row_rules = options.declare("data.rows", {

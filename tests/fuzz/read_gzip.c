@@ -23,15 +23,14 @@ static size_t read_pieces(const char *path, size_t piece) {
 
 void fuzz_read(const uint8_t *data, size_t size) {
   const char *path = fuzz_file(0, data, size, fuzz_choice(data, size, 0) % 8 == 1);
-  char *text = NULL;
-  size_t length = 0;
+  scl_text text;
   scl_error error = {0};
-  const scl_status status = scl_input_text(path, "", &text, &length, &error);
+  const scl_status status = scl_input_text(path, 0, "", &text, &error);
   fuzz_check(status, &error);
   const size_t all = read_pieces(path, 1 + fuzz_choice(data, size, 1)),
                same = read_pieces(path, 300);
   if (all != same) fuzz_fail("pieces of another size give other bytes");
-  if (status == SCL_STATUS_OK && (all != length || strlen(text) != length))
+  if (status == SCL_STATUS_OK && (all != text.length || strlen(text.bytes) != text.length))
     fuzz_fail("the text has another length");
-  scl_release(text);
+  scl_release(text.bytes);
 }

@@ -30,7 +30,7 @@ void fuzz_read(const uint8_t *data, size_t size) {
   scl_error error = {0};
   const scl_status status =
       scl_libsvm_read(paths, 1 + (a >> 6 & 1), a & 16 ? 50 : 0, (int)(a / 32 % 3) - 1,
-                      a & 8 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, &table, &error);
+                      a & 8 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64, 0, &table, &error);
   fuzz_check(status, &error);
   if (status != SCL_STATUS_OK) return;
   fuzz_touch(&table.x);
