@@ -70,7 +70,7 @@ end
 function cases.blocks(specs)
   local list = {}
   for _, spec in ipairs(specs) do
-    for _, block in ipairs(spec.stochastic and {} or { 16, 64, 0 }) do
+    for _, block in ipairs((spec.stochastic or spec.no_outlier) and {} or { 16, 64, 0 }) do
       add(list, spec, "outlier", 1e6, data.with_outlier, data.outlier)
       list[#list].block = block > 0 and block or nil
     end
@@ -163,7 +163,8 @@ local function fault(case, digits)
   end
   if not note or note == "" then return ('"%s" without a note'):format(status) end
   -- where nothing is difficult, no solver may give up
-  if case.offset == 0 and case.scale.name == "1" and case.way == "plain" then
+  if case.offset == 0 and case.scale.name == "1" and case.way == "plain"
+    and not case.spec.may_fail then
     return ('"%s", %.1f digits, on plain data: %s'):format(status, digits, note)
   end
 end

@@ -19,9 +19,10 @@ local function add(row)
 end
 
 -- Rows of solvers with a penalty of weights: at a lambda that counts, and at a tiny one.
-local function penalised(solver, label, task, given, reference, wanted)
+local function penalised(solver, label, task, given, reference, wanted, singular)
   for _, strength in ipairs{ { 0.1, "" }, { 1e-12, ", tiny lambda" } } do
     add{ solver = solver, label = label .. strength[2], task = task, features = true,
+      may_fail = singular and strength[2] ~= "",
       standardized = strength[2] == "", streamed = strength[2] == "", make = function(unit)
         local lambda = strength[1] * unit.least ^ 2
         local options, same = { lambda = lambda, intercept = true }, { lambda = lambda }
@@ -33,7 +34,8 @@ local function penalised(solver, label, task, given, reference, wanted)
 end
 
 penalised("ridge", "ridge", "regression", { form = "primal" }, "ridge")
-penalised("ridge", "ridge, dual", "regression", { form = "dual" }, "ridge")
+-- With fewer columns than rows the dual is as singular as its lambda is small.
+penalised("ridge", "ridge, dual", "regression", { form = "dual" }, "ridge", nil, true)
 penalised("cg", "cg", "regression", { tolerance = 1e-14 }, "ridge")
 penalised("cg", "cg, no preconditioner", "regression",
   { tolerance = 1e-14, preconditioner = "none" }, "ridge")
@@ -63,6 +65,8 @@ for _, loss in ipairs{ "square", "huber", "logistic", "squared_hinge", "hinge" }
   local numbers = loss == "square" or loss == "huber"
   add{ solver = "box", label = "box, " .. loss, task = numbers and "regression" or "two",
     features = true, standardized = loss == "square", streamed = loss == "square",
+    -- Newton's method of the reference does not end where one row outweighs all others
+    no_outlier = loss == "huber" or loss == "logistic",
     make = function(unit, parameters)
       -- the hinge with all coefficients at a bound leaves the constant an interval
       local bound = (loss == "hinge" and 1 or 0.6) / unit.middle

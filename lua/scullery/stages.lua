@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local choose = require "scullery.choose"
 local objects = require "scullery.objects"
 local options = require "scullery.options"
+local warn = require "scullery.warn"
 
 local stages = {}
 
@@ -43,7 +44,25 @@ end
 function Stage.internal:fit(source, before)
   if self.kind ~= "pca" then return core.fit_stage(self.kind, source, before) end
   local found = core.pca(source, before, nil, self.given.k)
+  stages.warn_of_rounding(found)
   return core.projection_stage(found.vectors, found.mean), stages.explained(found)
+end
+
+-- The share of the first component's variance below which another is rounding.
+local ROUNDING = 1e-13
+
+--- stages.warn_of_rounding(found): components of core.pca that have no digits, as where columns are
+--- of very different scales.
+function stages.warn_of_rounding(found)
+  local largest = found.variances:get(1, 1)
+  for i = 2, found.variances:rows() do
+    if found.variances:get(i, 1) < ROUNDING * largest then
+      warn(("pca: component %d has %.0e of the variance of the first: its direction is \z
+        rounding; scale the columns first, with sc.standardize()"):format(i,
+        math.max(found.variances:get(i, 1), 0) / largest))
+      return
+    end
+  end
 end
 
 --- What components say of the variance: {variances = k x 1, share = of the total}.

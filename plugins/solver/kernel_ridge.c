@@ -117,6 +117,11 @@ static void account(double residual, size_t iterations, scl_solution *out) {
   out->residual = residual;
   out->tolerance = tolerance;
   out->iterations = iterations;
+  if (out->outcome == SCL_OUTCOME_LIMIT && out->note[0] == 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "rounding leaves a residual of %.1e of the right-hand side, %.0e was wanted: give "
+                   "a larger lambda, or scale the data",
+                   residual, tolerance);
 }
 
 /* ------------------------------------------------------------ in float32 */
@@ -340,7 +345,7 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
   s->most = must ? MOST_STEPS : FEW_STEPS;
   scl_status status = solve_narrow(s, out, &served, error);
   if (status != SCL_STATUS_OK || served) return status;
-  out->note[0] = 0;
+  if (!must) out->note[0] = 0;
   if (!must && widen(s)) return solve_wide(s, out, error);
   s->most = MOST_STEPS;
   if (!must) status = solve_narrow(s, out, &served, error);
