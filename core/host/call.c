@@ -86,6 +86,20 @@ static bool in_colour;
 
 void scl_report_in_colour(bool colour) { in_colour = colour; }
 
+/* A line in one piece: what follows it on the terminal may come from elsewhere. */
+static void write_line(const char *line, size_t length) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory != NULL) {
+    scl_write_shown(memory, line, length);
+    (void)fputc('\n', memory);
+    (void)fclose(memory);
+  }
+  if (text != NULL) (void)fwrite(text, 1, size, stderr);
+  free(text);
+}
+
 void scl_report(lua_State *L, const char *before) {
   const char *message = lua_tostring(L, -1), *heading = NULL;
   if (message == NULL) message = "(no message)";
@@ -101,8 +115,7 @@ void scl_report(lua_State *L, const char *before) {
       if (heading != NULL && heading != line && *heading != 0)
         (void)fprintf(stderr, "stack traceback:\n");
       if (heading != NULL) heading = "";
-      scl_write_shown(stderr, line, length);
-      (void)fputc('\n', stderr);
+      write_line(line, length);
     }
     line = end == NULL ? NULL : end + 1;
   }

@@ -57,8 +57,10 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
     if last.key ~= key then
       local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = sc.choose(sizes),
         seed = cell.draw_seed, phi = sc.nonlinearity.maxout{ q = cell.q }, dtype = "float32" }
-      last = { key = key, each = sc.pipeline{ features, sc.solver.ridge{ intercept = false,
-        lambda = sc.choose.log{ 1e-6, 1e-2, count = 5 } } }:search(train, { holdout = 0.1,
+      local stages = { features, sc.solver.ridge{ intercept = false,
+        lambda = sc.choose.log{ 1e-6, 1e-2, count = 5 } } }
+      if args.quick then table.insert(stages, 1, sc.minmax()) end -- in [0, 1], as pixels are
+      last = { key = key, each = sc.pipeline(stages):search(train, { holdout = 0.1,
         seed = cell.draw_seed, score = "balanced_accuracy", each = "features.T" }).each }
       last.seconds = sc.clock() - begun
     end

@@ -63,7 +63,7 @@ local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
     local _, p, phi, solver = table.unpack(parts[cell.family])
     local begun, processors = sc.clock(), os.clock()
     local chain = { sc.features{ p = p, phi = phi, T = cell.T, seed = cell.seed,
-      dtype = "float32" }, solver, allowance = 5e9 }
+      dtype = args.quick and "float64" or "float32" }, solver, allowance = 5e9 }
     if args.quick then table.insert(chain, 1, sc.standardize()) end
     local model = sc.pipeline(chain):fit(train)
     local wall, busy = sc.clock() - begun, os.clock() - processors

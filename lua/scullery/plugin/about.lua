@@ -97,6 +97,7 @@ local words = {
   bind = "a width that is given through the law of a sampler",
   tilt = "K(u, .) p is Gaussian: exact expectations under K",
   path = "many values of one option on one problem",
+  shift = "what subtracting a point from all rows does to it: digits far from 0",
   ["sparse-rows"] = "reads sparse rows",
   penalty = "says what is penalised",
   loss = "says which loss is minimised: bounds, probabilities",
