@@ -124,6 +124,31 @@ function TestStreamsFoldsAndSearches()
   lu.assertAlmostEquals(alone.mean, a.table[1].mean, 1e-12)
 end
 
+-- T and the constant together: sums of a wider map serve a narrower one where both are alike.
+function TestChoosingParametersAndTheConstant()
+  local memory = sc.dataset{ X = far(2 ^ 24), y = y, task = "regression" }
+  local given = { folds = 4, seed = 1, score = "loss" }
+  local function recipe(T, constant)
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1, bias = "none" },
+      phi = sc.nonlinearity.identity(), T = T, seed = 3 },
+      s.ridge{ lambda = 1e-3, intercept = constant } }
+  end
+  local found = recipe(sc.choose{ 3, 4, 20 }, sc.choose{ true, false }):search(memory, given)
+  for _, cell in ipairs(found.table) do
+    if cell.choice["solver.intercept"] then
+      local alone = recipe(cell.choice["features.T"], true):cv(memory, given).mean
+      lu.assertAlmostEquals(cell.mean, alone, 1e-9 * alone)
+    end
+  end
+end
+
+-- The constant of a model whose intercept about the pilot is 0.
+function TestGuaranteesSeeTheConstant()
+  local p = sc.pipeline{ sinks(), s.ridge{ lambda = 1e-3 } }:fit(X, y)
+  lu.assertTrue((p.fitted:about_zero():constant() - p:intercept()):norm() == 0)
+  lu.assertNil(p.fitted:about_zero().pilot)
+end
+
 -- A constant or none: the sums of one do not serve the other.
 function TestChoosingTheConstant()
   local memory = sc.dataset{ X = far(64), y = y + 5, task = "regression" }

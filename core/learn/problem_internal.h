@@ -75,8 +75,10 @@ void scl_problem_close(solve_context *s);
 /* problem_pilot.c: make the flow of the training that of problems with a constant, or without, and
  * let go of sums and blocks of the other kind. */
 scl_status scl_training_centre(scl_training *training, bool constant, scl_error *error);
-/* The pilot means that the sums of `many` are about, which has none of features: those of `few`. */
-scl_status scl_training_take_pilot(scl_training *few, const scl_training *many, scl_error *error);
+/* Make the flow of `few` show targets as that of `many` does. *alike: neither subtracts anything from
+ * features, so that sums of the one serve the other. */
+scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,
+                                     scl_error *error);
 /* An intercept for features and targets as they are, to one for those that the flow shows. */
 void scl_training_intercept_to_pilot(const scl_training *training, const double *coefficients,
                                      double *intercept);

@@ -77,11 +77,13 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
   const scl_map *map = few->flow.map, *from = many->flow.map;
   const size_t count = map == NULL ? 0 : scl_map_count(map);
   double ratio;
+  bool alike;
   if (few == many || map == NULL || from == NULL || few->sums != NULL || many->sums == NULL ||
-      many->flow.pilot != NULL || few->flow.source != many->flow.source ||
-      few->flow.groups != many->flow.groups || !scl_map_is_first_of(map, from, &ratio))
+      few->flow.source != many->flow.source || few->flow.groups != many->flow.groups ||
+      !scl_map_is_first_of(map, from, &ratio))
     return SCL_STATUS_OK;
-  SCL_TRY(scl_training_take_pilot(few, many, error));
+  SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
+  if (!alike) return SCL_STATUS_OK;
   return scl_sums_of_first(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
                            ratio, &few->sums, error);
 }

@@ -41,17 +41,10 @@ scl_status scl_training_centre(scl_training *training, bool constant, scl_error 
   return status;
 }
 
-scl_status scl_training_take_pilot(scl_training *few, const scl_training *many, scl_error *error) {
-  const size_t c = many->flow.source->targets;
-  if (few->has_pilot) return SCL_STATUS_OK;
-  if (many->pilot.targets != NULL) {
-    few->pilot.targets = scl_allocate_array(c, sizeof *few->pilot.targets);
-    if (few->pilot.targets == NULL)
-      return scl_fail_memory(error, c * sizeof(double), "pilot means");
-    memcpy(few->pilot.targets, many->pilot.targets, c * sizeof *few->pilot.targets);
-  }
-  few->has_pilot = many->has_pilot;
-  few->flow.target_pilot = many->flow.target_pilot == NULL ? NULL : few->pilot.targets;
+scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,
+                                     scl_error *error) {
+  if (subtracts(many)) SCL_TRY(scl_training_centre(few, true, error));
+  *alike = subtracts(few) == subtracts(many) && few->flow.pilot == NULL && many->flow.pilot == NULL;
   return SCL_STATUS_OK;
 }
 

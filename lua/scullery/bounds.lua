@@ -23,7 +23,7 @@ local function check(f, data)
   if f.targets ~= 1 then
     error(("the guarantees are for one target; this model has %d"):format(f.targets), 0)
   end
-  if f.intercept:abs():max() > 0 then
+  if f:constant():abs():max() > 0 then
     error("the guarantees are for models without a constant: give the solver intercept = false \z
       (sc.add_bias() brings a constant that they know)", 0)
   end

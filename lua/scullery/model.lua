@@ -72,6 +72,20 @@ function Model:candidate(weights)
   return { weights = weights or self.weights, intercept = self.intercept, pilot = self.pilot }
 end
 
+--- The 1 x c constant of scores = features weights + constant: the intercept is about the pilot.
+function Model:constant()
+  return self.pilot and self.intercept - self.pilot * self.weights or self.intercept:copy()
+end
+
+--- The same model with its intercept about 0, for weights that are to change while the constant
+--- stays.
+function Model:about_zero()
+  if not self.pilot then return self end
+  local copy = self:with{ intercept = self:constant() }
+  copy.pilot = nil
+  return copy
+end
+
 --- {rows, wrong, square, target_sum, target_square} of the model on a data set.
 function Model:tally(ds)
   local judging <close> = self:judging(ds)

@@ -398,8 +398,7 @@ end
 
 --- p:intercept(): the 1 x c intercept; zeros if the solver has none.
 function Pipeline:intercept()
-  local f = need_weights(self, "pipeline:intercept")
-  return f.pilot and f.intercept - f.pilot * f.weights or f.intercept:copy()
+  return need_weights(self, "pipeline:intercept"):constant()
 end
 
 --- p:norm(): the norm of the model: ||alpha|| = sqrt(a'Ga) with a K, ||a|| without; over all

@@ -39,7 +39,7 @@ end
 -- Lipschitz constant of the square loss ||f + b - y||^2 where ||f|| <= B theta: rho = 2 (B theta +
 -- ||b|| + ||y||), for one target coded +-1 and no intercept the 2 (B theta + 1) of the paper.
 local function slope(f, theta, reach)
-  return 2 * (f:norm() * theta + f.intercept:norm() + math.sqrt(f.targets) * reach)
+  return 2 * (f:norm() * theta + f:constant():norm() + math.sqrt(f.targets) * reach)
 end
 
 -- What each rule compares with epsilon: (63) to (66) of the paper.
@@ -89,8 +89,7 @@ local function shrink(f, weights, kept)
   for name, value in pairs(f.origin) do origin[name] = origin[name] or value end
   table.insert(origin.kept, kept)
   local factor = math.exp(info.log_scale - f.map_info.log_scale)
-  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true,
-    pilot = f.pilot and f.pilot:t():select(places):t():copy() * (1 / factor), report = {
+  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true, report = {
     status = f.report.status, iterations = f.report.iterations,
     note = ("pruned to %d of %d parameters"):format(#kept, T) },
     weights = weights:select(places) * factor })
@@ -154,6 +153,7 @@ function prune.run(self, given)
   local f = self.fitted
   local o = options.check("pipeline:prune", given, rules, 0)
   check_model(f, o, self.solver and self.solver.name)
+  f = f:about_zero()
   local data = o.data or self.data
   if not data then error("the rows that the model learnt from are not here: give data =", 0) end
   if data.task ~= f.task then

@@ -118,10 +118,11 @@ static void account(double residual, size_t iterations, scl_solution *out) {
   out->tolerance = tolerance;
   out->iterations = iterations;
   if (out->outcome == SCL_OUTCOME_LIMIT && out->note[0] == 0)
-    (void)snprintf(out->note, sizeof out->note,
-                   "rounding leaves a residual of %.1e of the right-hand side, %.0e was wanted: give "
-                   "a larger lambda, or scale the data",
-                   residual, tolerance);
+    (void)snprintf(
+        out->note, sizeof out->note,
+        "rounding leaves a residual of %.1e of the right-hand side, %.0e was wanted: give "
+        "a larger lambda, or scale the data",
+        residual, tolerance);
 }
 
 /* ------------------------------------------------------------ in float32 */

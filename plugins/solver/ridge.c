@@ -69,6 +69,7 @@ static scl_status open_solver(ridge_solver *s, scl_error *error) {
   s->penalty = 1;
   scl_status status = refined_open(system, error);
   if (status == SCL_STATUS_OK) status = rounding_open(&s->rounding, system, rounding, error);
+  s->rounding.wide = s->problem->rows < system->order;
   if (status == SCL_STATUS_OK && system->extra != NULL)
     status = mean_diagonal(system->host, system->extra, &s->penalty, error);
   return status;

@@ -7,7 +7,8 @@
  *   v_i = e sqrt(A_ii) (sum_j A_jj x_j^2)^1/2,
  *
  * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to
- * e sum_i A_ii x_i^2. The signs of v are drawn. Where that is more than `careless`, the residual is
+ * e sum_i A_ii x_i^2. With fewer rows than features q(x)^2 = sum_i A_ii x_i^2, as predictions of
+ * other rows see what A does not. The signs of v are drawn. Where that is more than `careless`, the residual is
  * computed from the rows, whose products are not squared, and corrects x (corrected seminormal
  * equations: Bjorck 1987):
  *
@@ -30,6 +31,8 @@ typedef struct ridge_rounding {
   double share;                                         /* the estimate, then the last correction */
   double rest; /* the last residual: its largest entry over that of the right-hand side, each over
                    the root of the diagonal */
+  bool
+      wide; /* q(x)^2 = sum A_ii x_i^2: with fewer rows than features A says little of other rows */
   size_t passes;
 } ridge_rounding;
 
@@ -90,7 +93,7 @@ static inline scl_status rounding_compare(ridge_rounding *r, const double *x, sc
       double sum = 0, unsure = 0;
       for (size_t i = 0; i < n; i++) {
         const double value = of[k][i * c + j];
-        sum += value * r->image[i * c + j];
+        sum += value * (r->wide ? r->diagonal[i] * value : r->image[i * c + j]);
         unsure += r->unit * r->diagonal[i] * value * value;
       }
       if (k == 0)

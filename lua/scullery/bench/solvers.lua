@@ -25,7 +25,7 @@ end
 local function objective(model, ds)
   local found = model.fitted
   return core.objective(training_of(model, ds), ask(found.solver, "instance"), found.weights,
-    found.intercept)
+    found:constant())
 end
 
 --- solvers.case(id, what, needs, run): run(quick) gives what measure.best gives, with the floor.
