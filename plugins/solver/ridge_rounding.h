@@ -14,7 +14,7 @@
  *
  *   r = Phi'W (y - Phi x - constant) - w P x,   x += S^-1 r
  *
- * as long as corrections fall by half or more. */
+ * as long as corrections fall by half or more; then by conjugate gradients on the rows. */
 #ifndef SCULLERY_RIDGE_ROUNDING_H
 #define SCULLERY_RIDGE_ROUNDING_H
 
@@ -27,16 +27,17 @@ typedef scl_status (*ridge_residual)(void *context, const double *x, double *out
 typedef struct ridge_rounding {
   const refined_system *system;
   double unit, careless, enough; /* e; shares of the predictions: what is repaired, and how far */
-  double *change, *residual, *image, *start, *diagonal; /* order x columns each; order */
-  double share;                                         /* the estimate, then the last correction */
-  double rest; /* the last residual: its largest entry over that of the right-hand side, each over
+  /* order x columns each, and the last order */
+  double *change, *residual, *image, *start, *direction, *zero, *diagonal;
+  double share; /* the estimate, then the last correction */
+  double rest;  /* the last residual: its largest entry over that of the right-hand side, each over
                    the root of the diagonal */
   bool
       wide; /* q(x)^2 = sum A_ii x_i^2: with fewer rows than features A says little of other rows */
   size_t passes;
 } ridge_rounding;
 
-enum { ROUNDING_PASSES = 8 };
+enum { ROUNDING_PASSES = 8, ROUNDING_STEPS = 16 };
 
 static inline void rounding_close(ridge_rounding *r) {
   if (r->system != NULL) r->system->host->release(r->change);
@@ -50,14 +51,16 @@ static inline scl_status rounding_open(ridge_rounding *r, const refined_system *
                         .unit = unit,
                         .careless = narrow ? 1e-2 : 1e-6,
                         .enough = narrow ? 1e-3 : 1e-8};
-  r->change = system->host->allocate((4 * count + system->order + 1) * sizeof *r->change);
+  r->change = system->host->allocate((6 * count + system->order + 1) * sizeof *r->change);
   if (r->change == NULL)
     return system->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                               count);
   r->residual = r->change + count;
   r->image = r->residual + count;
   r->start = r->image + count;
-  r->diagonal = r->start + count;
+  r->direction = r->start + count;
+  r->zero = r->direction + count;
+  r->diagonal = r->zero + count;
   system->host->symmetric->diagonal(system->base, r->diagonal);
   return SCL_STATUS_OK;
 }
@@ -143,25 +146,102 @@ static inline scl_status rounding_correct(ridge_rounding *r, ridge_residual resi
 }
 
 /* Corrections until they are small enough, or fall no more. What is left of the error is about the
- * last one times how much it fell. x stays as it was where that is no better than the rounding
- * that it had. */
+ * last one times how much it fell. */
+static inline scl_status rounding_refine(ridge_rounding *r, ridge_residual residual, void *context,
+                                         const double *right, double *x, double factored,
+                                         double *left, scl_error *error) {
+  double last = INFINITY;
+  *left = INFINITY;
+  while (r->passes<ROUNDING_PASSES && * left> r->enough) {
+    const scl_status status = rounding_correct(r, residual, context, right, x, factored, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (!(r->share <= last / 2)) break;
+    *left = last < INFINITY ? r->share * (r->share / last) : r->share;
+    last = r->share;
+  }
+  if (!(r->rest <= r->careless)) *left = INFINITY; /* corrections are small, and far from enough */
+  return SCL_STATUS_OK;
+}
+
+static inline double rounding_dot(const ridge_rounding *r, size_t j, const double *x,
+                                  const double *y) {
+  const size_t c = r->system->columns;
+  double sum = 0;
+  for (size_t i = j; i < r->system->order * c; i += c)
+    sum += x[i] * y[i];
+  return sum;
+}
+
+/* direction = M^-1 residual, made conjugate to the last one; energy: r'M^-1 r of each column. */
+static inline scl_status rounding_turn(ridge_rounding *r, bool first, double *energy,
+                                       scl_error *error) {
+  const refined_system *s = r->system;
+  const size_t c = s->columns, count = s->order * c;
+  memcpy(r->change, r->residual, count * sizeof *r->change);
+  const scl_status status = s->host->symmetric->solve(s->factor, r->change, c, error);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
+    const double now = rounding_dot(r, j, r->residual, r->change),
+                 beta = first || !(energy[j] > 0) ? 0 : now / energy[j];
+    for (size_t i = j; i < count; i += c)
+      r->direction[i] = r->change[i] + (beta == 0 ? 0 : beta * r->direction[i]);
+    energy[j] = now;
+  }
+  return status;
+}
+
+/* Conjugate gradients on the rows themselves, preconditioned by the factor M of the sums, from x:
+ * S p = residual of 0 less that of p. */
+static inline scl_status rounding_descend(ridge_rounding *r, ridge_residual residual, void *context,
+                                          const double *right, double *x, double *left,
+                                          scl_error *error) {
+  const refined_system *s = r->system;
+  const size_t c = s->columns, count = s->order * c, most = r->passes + ROUNDING_STEPS;
+  double small = 0, *energy = s->energy;
+  memset(r->direction, 0, count * sizeof *r->direction);
+  scl_status status = residual(context, r->direction, r->zero, error);
+  if (status == SCL_STATUS_OK) status = residual(context, x, r->residual, error);
+  *left = INFINITY;
+  for (bool first = true; status == SCL_STATUS_OK && r->passes < most && small < 2; first = false) {
+    status = rounding_turn(r, first, energy, error);
+    if (status == SCL_STATUS_OK) status = residual(context, r->direction, r->image, error);
+    for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
+      double bend = 0;
+      for (size_t i = j; i < count; i += c)
+        bend += r->direction[i] * (r->zero[i] - r->image[i]);
+      const double length = energy[j] > 0 && bend > 0 ? energy[j] / bend : 0;
+      for (size_t i = j; i < count; i += c) {
+        r->change[i] = length * r->direction[i];
+        x[i] += r->change[i];
+        r->residual[i] -= length * (r->zero[i] - r->image[i]);
+      }
+    }
+    r->passes++;
+    if (status == SCL_STATUS_OK) status = rounding_compare(r, x, error);
+    small = r->share <= r->enough ? small + 1 : 0;
+  }
+  if (status == SCL_STATUS_OK) status = residual(context, x, r->residual, error);
+  if (status != SCL_STATUS_OK) return status;
+  r->rest = rounding_rest(r, right);
+  *left = small >= 2 && r->rest <= r->careless ? r->share : INFINITY;
+  return SCL_STATUS_OK;
+}
+
+/* By corrections, or where these do not fall by conjugate gradients. x stays as it was where that is
+ * no better than the rounding that it had. */
 static inline scl_status rounding_repair(ridge_rounding *r, ridge_residual residual, void *context,
                                          const double *right, double *x, double factored,
                                          scl_error *error) {
   const size_t bytes = r->system->order * r->system->columns * sizeof *x;
-  double last = INFINITY, left = INFINITY;
+  double left;
   memcpy(r->start, x, bytes);
-  while (r->passes < ROUNDING_PASSES && left > r->enough) {
-    const scl_status status = rounding_correct(r, residual, context, right, x, factored, error);
-    if (status != SCL_STATUS_OK) return status;
-    if (!(r->share <= last / 2)) break;
-    left = last < INFINITY ? r->share * (r->share / last) : r->share;
-    last = r->share;
+  scl_status status = rounding_refine(r, residual, context, right, x, factored, &left, error);
+  if (status == SCL_STATUS_OK && left > r->careless) {
+    memcpy(x, r->start, bytes);
+    status = rounding_descend(r, residual, context, right, x, &left, error);
   }
-  if (!(r->rest <= r->careless)) left = INFINITY; /* corrections are small, and far from enough */
   if (left > r->careless) memcpy(x, r->start, bytes);
   r->share = left;
-  return SCL_STATUS_OK;
+  return status;
 }
 
 #endif
