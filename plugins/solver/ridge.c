@@ -92,7 +92,7 @@ static void tell_rounding(const ridge_solver *s, bool repaired, scl_solution *ou
                    r->passes == 1 ? "" : "es");
   }
   if (repaired || out->jitter > 0) return;
-  out->outcome = SCL_OUTCOME_LIMIT;
+  if (!(r->share <= r->limit)) out->outcome = SCL_OUTCOME_LIMIT;
   (void)snprintf(out->note, sizeof out->note,
                  "rounding of the sums over the rows may change predictions by a share of %.0e: "
                  "standardise the data, or give a larger lambda",
@@ -388,7 +388,9 @@ const scl_plugin scullery_plugin = {
         "precision is factored with jitter on its diagonal and refined until the residual of the\n"
         "system without it is small. Where rounding of the sums may change predictions by a share\n"
         "of 1e-6 (1e-2 with float32 features), passes over the rows correct the solution. Where\n"
-        "that fails the status is not converged, and the note says what was solved.\n"
+        "that fails the note says what was solved, or how large the share is; above 1e-4 (0.1) "
+        "the\n"
+        "status is not converged.\n"
         "estimate: leave-one-out (Allen 1974) and generalised cross-validation (Golub, Heath and\n"
         "Wahba 1979) for all lambdas from one decomposition of the sums;\n"
         "search(ds, { folds = \"loo\" }) asks for it.",

@@ -26,7 +26,9 @@ typedef scl_status (*ridge_residual)(void *context, const double *x, double *out
 
 typedef struct ridge_rounding {
   const refined_system *system;
-  double unit, careless, enough; /* e; shares of the predictions: what is repaired, and how far */
+  /* e; shares of the predictions: what is repaired, and how far; what no solution may keep. The
+   * estimate is some ten times what rounding does. */
+  double unit, careless, enough, limit;
   /* order x columns each, and the last order */
   double *change, *residual, *image, *start, *direction, *zero, *diagonal;
   double share; /* the estimate, then the last correction */
@@ -37,7 +39,7 @@ typedef struct ridge_rounding {
   size_t passes;
 } ridge_rounding;
 
-enum { ROUNDING_PASSES = 8, ROUNDING_STEPS = 16 };
+enum { ROUNDING_PASSES = 8, ROUNDING_STEPS = 16, ROUNDING_PATIENCE = 4 };
 
 static inline void rounding_close(ridge_rounding *r) {
   if (r->system != NULL) r->system->host->release(r->change);
@@ -50,6 +52,7 @@ static inline scl_status rounding_open(ridge_rounding *r, const refined_system *
   *r = (ridge_rounding){.system = system,
                         .unit = unit,
                         .careless = narrow ? 1e-2 : 1e-6,
+                        .limit = narrow ? 1e-1 : 1e-4,
                         .enough = narrow ? 1e-3 : 1e-8};
   r->change = system->host->allocate((6 * count + system->order + 1) * sizeof *r->change);
   if (r->change == NULL)
@@ -196,12 +199,15 @@ static inline scl_status rounding_descend(ridge_rounding *r, ridge_residual resi
                                           scl_error *error) {
   const refined_system *s = r->system;
   const size_t c = s->columns, count = s->order * c, most = r->passes + ROUNDING_STEPS;
-  double small = 0, *energy = s->energy;
+  double small = 0, least = INFINITY, *energy = s->energy;
+  size_t since = 0; /* steps without a smaller correction */
   memset(r->direction, 0, count * sizeof *r->direction);
   scl_status status = residual(context, r->direction, r->zero, error);
   if (status == SCL_STATUS_OK) status = residual(context, x, r->residual, error);
   *left = INFINITY;
-  for (bool first = true; status == SCL_STATUS_OK && r->passes < most && small < 2; first = false) {
+  for (bool first = true;
+       status == SCL_STATUS_OK && r->passes < most && small < 2 && since < ROUNDING_PATIENCE;
+       first = false) {
     status = rounding_turn(r, first, energy, error);
     if (status == SCL_STATUS_OK) status = residual(context, r->direction, r->image, error);
     for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
@@ -218,6 +224,8 @@ static inline scl_status rounding_descend(ridge_rounding *r, ridge_residual resi
     r->passes++;
     if (status == SCL_STATUS_OK) status = rounding_compare(r, x, error);
     small = r->share <= r->enough ? small + 1 : 0;
+    since = r->share < least ? 0 : since + 1;
+    least = fmin(least, r->share);
   }
   if (status == SCL_STATUS_OK) status = residual(context, x, r->residual, error);
   if (status != SCL_STATUS_OK) return status;
