@@ -124,6 +124,41 @@ function TestStreamsFoldsAndSearches()
   lu.assertAlmostEquals(alone.mean, a.table[1].mean, 1e-12)
 end
 
+-- R2 of a stream is that of the rows in memory, however far the targets are from 0.
+function TestScoresOfStreams()
+  local away = y + 2 ^ 27
+  local stream = sc.data.rows{ n = n, d = d, targets = 1, read = function(first, count)
+    return X:slice(first, first + count - 1), away:slice(first, first + count - 1)
+  end }
+  local p = sc.pipeline{ s.ridge{ lambda = 1e-3 } }:fit(X, away)
+  lu.assertAlmostEquals(p:score(stream), p:score(X, away), 1e-7)
+end
+
+-- Leave-one-out from one fit, with more columns than rows: that of a fit for each row left out.
+function TestLeaveOneOutOfWideRows()
+  for _, size in ipairs{ { 40, 100 }, { 40, 30 } } do
+    local wide = sc.randn{ size[1], size[2], seed = 7 }
+    local ds = sc.dataset{ X = wide, task = "regression",
+      y = wide:column(1) + sc.randn{ size[1], 1, seed = 8 } }
+    for _, constant in ipairs{ true, false } do
+      local recipe = function(lambda)
+        return sc.pipeline{ s.ridge{ lambda = lambda, intercept = constant } }
+      end
+      local lambdas = sc.choose{ 1e-8, 1e-5 }
+      local once = recipe(lambdas):search(ds, { folds = "loo", score = "loss" })
+      local each = recipe(lambdas):search(ds, { folds = size[1], seed = 1, score = "loss" })
+      for k, cell in ipairs(once.table) do
+        lu.assertAlmostEquals(cell.mean, each.table[k].mean, 1e-3 * cell.mean)
+      end
+    end
+  end
+  local wide = sc.dataset{ X = sc.randn{ 20, 50, seed = 9 }, y = sc.randn{ 20, 1, seed = 10 },
+    task = "regression" }
+  local found = sc.pipeline{ s.ridge{ lambda = sc.choose{ 0, 1e-10, 1 } } }:search(wide,
+    { folds = "loo", score = "loss" })
+  lu.assertTrue(found.table[1].mean > 1e-3, "an interpolation is no estimate of the risk")
+end
+
 -- T and the constant together: sums of a wider map serve a narrower one where both are alike.
 function TestChoosingParametersAndTheConstant()
   local memory = sc.dataset{ X = far(2 ^ 24), y = y, task = "regression" }

@@ -222,8 +222,8 @@ scl_status scl_input_refuse_zero(const char *path, const char *text, const char 
                   "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
 }
 
-/* A first guess at the size of the text, and whether it is admitted: the last four bytes of a gzip
- * file say the size of its last part (modulo 4 GB). */
+/* A first guess at the size of the text, within the bound: the last four bytes of a gzip file say the
+ * size of its last part (modulo 4 GB), those of a truncated file anything. */
 static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
   enum { ENDS = 4, FIRST = 1 << 16 };
   unsigned char ends[ENDS];
@@ -234,8 +234,8 @@ static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *e
   const size_t said =
       (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
   *guess = said <= scl_input_most(input) ? said + 1 : 4 * size;
-  return said <= scl_input_most(input) ? scl_input_admit(input, (double)said, error)
-                                       : SCL_STATUS_OK;
+  if (*guess > bound_of(input)) *guess = bound_of(input) + 1;
+  return SCL_STATUS_OK;
 }
 
 static scl_status refuse_size(const scl_input *input, size_t read, const char *advice,

@@ -259,6 +259,21 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
+/* y as number `count` of the tally (Welford 1962: a large mean costs no digits). */
+static void add_target(scl_tally *tally, double y, double count) {
+  const double gap = y - tally->mean;
+  tally->mean += gap / count;
+  tally->spread += gap * (y - tally->mean);
+}
+
+/* The targets of `from` after those of `to` (Chan, Golub and LeVeque 1983), c in each row. */
+static void merge_targets(scl_tally *to, const scl_tally *from, double c) {
+  const double rows = to->rows + from->rows, gap = from->mean - to->mean;
+  if (rows == 0) return;
+  to->mean += gap * (from->rows / rows);
+  to->spread += from->spread + gap * gap * c * (to->rows * from->rows / rows);
+}
+
 static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
                       const double *y) {
   double *used = job->used;
@@ -268,8 +283,7 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
     for (size_t j = 0; j < job->c; j++) {
       used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
-      tally->target_sum += y[j];
-      tally->target_square += y[j] * y[j];
+      add_target(tally, y[j], tally->rows * (double)job->c + (double)j + 1);
     }
     tally->rows += 1;
     const bool stranger = scl_is_stranger(y, job->c);
@@ -404,8 +418,13 @@ static judging judging_of(const scl_flow *flow, const scl_candidate *candidates,
 
 /* ------------------------------------------------------------ tallies, as parts of a reduction */
 
+/* How many tallies there are, and targets in a row. */
+typedef struct tally_sizes {
+  size_t tallies, targets;
+} tally_sizes;
+
 static scl_status open_tallies(void *context, void **part, scl_error *error) {
-  const size_t bytes = *(const size_t *)context * sizeof(scl_tally);
+  const size_t bytes = ((const tally_sizes *)context)->tallies * sizeof(scl_tally);
   *part = scl_allocate_zero(bytes + 1);
   return *part == NULL ? scl_fail_memory(error, bytes, "tallies") : SCL_STATUS_OK;
 }
@@ -413,14 +432,14 @@ static scl_status open_tallies(void *context, void **part, scl_error *error) {
 static scl_status merge_tallies(void *context, void *into, void *from, scl_error *error) {
   scl_tally *to = into;
   const scl_tally *other = from;
+  const tally_sizes *sizes = context;
   (void)error;
-  for (size_t i = 0; i < *(const size_t *)context; i++) {
+  for (size_t i = 0; i < sizes->tallies; i++) {
+    merge_targets(&to[i], &other[i], (double)sizes->targets);
     to[i].rows += other[i].rows;
     to[i].wrong += other[i].wrong;
     to[i].strangers += other[i].strangers;
     to[i].square += other[i].square;
-    to[i].target_sum += other[i].target_sum;
-    to[i].target_square += other[i].target_square;
   }
   return SCL_STATUS_OK;
 }
@@ -433,8 +452,9 @@ static void close_tallies(void *context, void *part) {
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error) {
   judging job = judging_of(flow, candidates, count);
-  size_t number = job.groups * count;
-  const scl_reduction sum = {&number, number * sizeof *tallies, open_tallies, merge_tallies,
+  tally_sizes sizes = {job.groups * count, job.c};
+  const size_t number = sizes.tallies;
+  const scl_reduction sum = {&sizes, number * sizeof *tallies, open_tallies, merge_tallies,
                              close_tallies};
   void *part;
   job.row = tally_row;

@@ -33,8 +33,7 @@ typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
   double strangers; /* those among the wrong whose label is none of the classes (learn/labels.h) */
   double square;    /* sum over rows and targets of (decision - y)^2 */
-  double target_sum, target_square; /* sums of y and y^2, over targets too: with one target the
-                                       spread of the truth */
+  double mean, spread; /* of y over rows and targets: the mean, and the sum of squares about it */
 } scl_tally;
 /* candidates: groups x count; tallies likewise. */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,

@@ -240,13 +240,14 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
 /* What the dual's scores are made of, beside its solutions. */
 typedef struct dual_scoring {
   loo_spectrum spectrum;
-  double *targets, *left; /* n x c as they are, c */
+  double *targets, *left; /* n x c as they are, n + c */
 } dual_scoring;
 
 static scl_status open_scoring(const scl_problem *problem, const scl_symmetric *outer,
                                dual_scoring *d, scl_error *error) {
   const size_t count = problem->rows * problem->targets;
-  d->targets = problem->host->allocate((count + problem->targets) * sizeof *d->targets);
+  d->targets =
+      problem->host->allocate((count + problem->rows + problem->targets) * sizeof *d->targets);
   if (d->targets == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",
                                problem->rows);
@@ -304,8 +305,9 @@ static scl_status dual_solution(const ridge *self, const scl_problem *problem, r
   if (status == SCL_STATUS_OK)
     status = problem->adjoint(problem, b, problem->targets, out->coefficients, error);
   if (status == SCL_STATUS_OK && self->estimate != ESTIMATE_NONE)
-    out->score = loo_dual(problem, &scoring->spectrum, self->estimate, lambda, b, scoring->targets,
-                          scoring->left);
+    out->score = out->jitter > 0 ? INFINITY
+                                 : loo_dual(problem, &scoring->spectrum, self->estimate, lambda, b,
+                                            scoring->targets, scoring->left);
   return status;
 }
 

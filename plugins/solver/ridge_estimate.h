@@ -18,6 +18,7 @@
 #ifndef SCULLERY_RIDGE_ESTIMATE_H
 #define SCULLERY_RIDGE_ESTIMATE_H
 
+#include <float.h>
 #include <scullery/plugin.h>
 
 /* In the order of the words of ridge's option `estimate`. */
@@ -311,41 +312,60 @@ static inline scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal 
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++)
     rss += normal->square[j];
+  const double size = rss;
   for (size_t i = 0; i < d * c; i++)
     rss += coefficients[i] * (work[i] - 2 * normal->right[i]);
   const double left = loo_left(sqrt(fmax(rss, 0) / normal->total), trace / (double)problem->rows);
-  *score = left * left;
+  /* Where nearly all of y'y cancels, what is left is rounding. */
+  *score = rss > 1e-11 * size ? left * left : INFINITY;
   return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ the dual
  *
- *   b = (Phi Phi' + n lambda I)^-1 y, centred with an intercept
- *   e_-i = n lambda b_i / (n lambda d_i - [intercept]/n),  d the diagonal of the inverse */
+ *   b = (Phi Phi' + n lambda I)^-1 y,   e_-i = b_i / k_i,   k_i = sum_j v_ji^2 / (s_j + n lambda)
+ *
+ * v_j, s_j the eigenvectors and eigenvalues of Phi Phi'. With an intercept all are centred, and the
+ * direction of a constant is none: GCV = (mean b^2) / (mean k)^2. */
 
-/* y: n x c targets as they are; left: c numbers of scratch. `kept` is (1 - h_i)/(n lambda). */
+/* kept (n numbers) = k. False where a direction has no digits, so that k has none. */
+static inline int loo_kept(const scl_problem *problem, const loo_spectrum *spectrum, double ridge,
+                           double *kept) {
+  const size_t n = problem->rows;
+  const double least = (double)n * DBL_EPSILON * spectrum->values[0];
+  memset(kept, 0, n * sizeof *kept);
+  for (size_t j = 0; j < n; j++) {
+    const double *v = spectrum->directions + j * n, value = spectrum->values[j] + ridge;
+    double mean = 0, square = 0;
+    for (size_t i = 0; problem->intercept && i < n; i++)
+      mean += v[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+      square += (v[i] - mean) * (v[i] - mean);
+    if (problem->intercept && square < 0.5 && !(value > least)) continue;
+    if (!(value > least)) return 0;
+    for (size_t i = 0; i < n; i++)
+      kept[i] += (v[i] - mean) * (v[i] - mean) / value;
+  }
+  return 1;
+}
+
+/* y: n x c targets as they are; left: n + c numbers of scratch. */
 static inline double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum,
                               int32_t estimate, double lambda, const double *b, const double *y,
                               double *left) {
   const size_t n = problem->rows, c = problem->targets;
-  const double ridge = (double)n * lambda, constant = problem->intercept ? 1 / (double)n : 0;
-  double sum = 0, rss = 0, trace = 0;
+  double sum = 0, square = 0, total = 0, *kept = left + c;
+  if (!loo_kept(problem, spectrum, (double)n * lambda, kept)) return INFINITY;
   for (size_t i = 0; i < n; i++) {
-    double diagonal = 0;
-    for (size_t j = 0; j < n; j++) {
-      const double v = spectrum->directions[j * n + i];
-      diagonal += v * v / fmax(spectrum->values[j] + ridge, 1e-300);
-    }
-    const double kept = ridge > 0 ? diagonal - constant / ridge : diagonal;
-    trace += kept * ridge;
+    total += kept[i];
     for (size_t j = 0; j < c; j++) {
-      left[j] = kept > 0 ? -b[i * c + j] / kept : INFINITY;
-      rss += ridge * b[i * c + j] * ridge * b[i * c + j];
+      left[j] = kept[i] > 0 ? -b[i * c + j] / kept[i] : INFINITY;
+      square += b[i * c + j] * b[i * c + j];
     }
     if (estimate != ESTIMATE_GCV) sum += loo_row(estimate, y + i * c, left, c);
   }
   if (estimate != ESTIMATE_GCV) return sum / (double)n;
-  return trace > 0 ? rss / (double)n / (trace / (double)n * (trace / (double)n)) : INFINITY;
+  return total > 0 ? square / (double)n / (total / (double)n * (total / (double)n)) : INFINITY;
 }
 
 #endif
