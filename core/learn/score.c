@@ -259,6 +259,13 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
+static void tally_target(scl_tally *tally, double y) {
+  if (tally->rows == 0) tally->target_shift = y;
+  const double gap = y - tally->target_shift;
+  tally->target_sum += gap;
+  tally->target_square += gap * gap;
+}
+
 static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
                       const double *y) {
   double *used = job->used;
@@ -268,9 +275,8 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
     for (size_t j = 0; j < job->c; j++) {
       used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
-      tally->target_sum += y[j];
-      tally->target_square += y[j] * y[j];
     }
+    tally_target(tally, y[0]);
     tally->rows += 1;
     const bool stranger = scl_is_stranger(y, job->c);
     tally->strangers += stranger;
@@ -410,17 +416,24 @@ static scl_status open_tallies(void *context, void **part, scl_error *error) {
   return *part == NULL ? scl_fail_memory(error, bytes, "tallies") : SCL_STATUS_OK;
 }
 
+/* Sums about another shift: sum (d + gap) and sum (d + gap)^2. */
+static void merge_targets(scl_tally *to, const scl_tally *from) {
+  if (to->rows == 0) to->target_shift = from->target_shift;
+  const double gap = from->target_shift - to->target_shift;
+  to->target_sum += from->target_sum + from->rows * gap;
+  to->target_square += from->target_square + gap * (2 * from->target_sum + from->rows * gap);
+}
+
 static scl_status merge_tallies(void *context, void *into, void *from, scl_error *error) {
   scl_tally *to = into;
   const scl_tally *other = from;
   (void)error;
   for (size_t i = 0; i < *(const size_t *)context; i++) {
+    if (other[i].rows > 0) merge_targets(&to[i], &other[i]);
     to[i].rows += other[i].rows;
     to[i].wrong += other[i].wrong;
     to[i].strangers += other[i].strangers;
     to[i].square += other[i].square;
-    to[i].target_sum += other[i].target_sum;
-    to[i].target_square += other[i].target_square;
   }
   return SCL_STATUS_OK;
 }
