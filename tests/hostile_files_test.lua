@@ -312,8 +312,31 @@ function TestGzip:test_what_unpacks_to_far_more_than_the_file_is_refused_before_
   lu.assertTrue(most < 200 * size + (1 << 28), most)
 end
 
-function TestGzip:test_a_size_that_the_file_tells_is_refused_at_once()
+-- The last four bytes of what is left of a truncated file say any size: here more than the bound.
+function TestGzip:test_a_truncated_file_is_no_bomb_whatever_its_last_bytes_say()
+  local noise, tried = {}, 0
+  for k = 1, 4000 do noise[k] = ("%d,%d\n"):format(k * 7919 % 9973, k * 104729 % 9949) end
+  local whole = part(table.concat(noise))
+  for at = 200, 2000, 40 do
+    if string.unpack("<I4", whole, at - 3) > 1 << 27 then
+      tried = tried + 1
+      fails({ "truncated" }, core.read_csv, file(whole:sub(1, at)), {})
+    end
+  end
+  lu.assertTrue(tried > 20, tried)
+end
+
+function TestGzip:test_the_message_says_the_bound()
+  local path = file(part(("1,2\n"):rep(1000)))
+  fails({ "and the bound is 7 bytes; option 'unpacked' sets another, such as unpacked = " },
+    core.read_csv, path, { unpacked = 7 })
+  fails({ "and the bound is 1 byte; option" }, core.read_csv, path, { unpacked = 1 })
+end
+
+function TestGzip:test_a_size_that_the_file_tells_is_refused_before_memory_is_taken()
+  local path = file(part(("1,2\n"):rep(1 << 26)))
   core.memory(true)
+  fails({ "or more, and the bound is 134 MB", "option 'unpacked'" }, core.read_csv, path, {})
   local header = ("{'descr': '|u1', 'fortran_order': False, 'shape': (268435456, 1), }\n")
   fails({ "unpacks to 268", "option 'unpacked'" }, core.read_npy,
     file(part("\x93NUMPY\1\0" .. string.pack("<s2", header) .. ("\0"):rep(1 << 28))))

@@ -147,6 +147,28 @@ function TestInstallation.test_a_stock_interpreter_finds_the_module()
   lu.assertEquals(out, "ridge\n")
 end
 
+function TestInstallation.test_without_the_checker_a_sentence_says_so()
+  local there = prefix .. "/share/lua/5.4/scullery_checker"
+  local plugin = quote(prefix .. "/lib/scullery/plugins/nonlinearity/relu.so")
+  lu.assertTrue(os.rename(there, there .. ".away"))
+  local results = {}
+  for k, line in ipairs{ "plugin check " .. plugin .. " --only guard-pages",
+    "-e " .. quote("sc.plugin.check('relu')"), "plugin list" } do
+    results[k] = table.pack(run(line))
+  end
+  lu.assertTrue(os.rename(there .. ".away", there))
+  for k = 1, 2 do
+    local status, out, err = table.unpack(results[k])
+    lu.assertEquals({ status, out }, { 1, "" })
+    lu.assertStrContains(err, "the checker of plugins is not installed: there is no Lua "
+      .. "module scullery_checker")
+    lu.assertStrContains(err, "`cmake --install`")
+    lu.assertNotStrContains(err, "no file")
+  end
+  lu.assertEquals(results[3][1], 0, results[3][3])
+  lu.assertStrContains(results[3][2], "relu")
+end
+
 function TestInstallation.test_the_installed_checker()
   local plugin = prefix .. "/lib/scullery/plugins/nonlinearity/relu.so"
   local status, out, err = run(("plugin check %s --only guard-pages"):format(quote(plugin)))

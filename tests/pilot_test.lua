@@ -37,6 +37,26 @@ function TestOffsetsOfColumnsAndTargets()
   end
 end
 
+-- R2 of a stream, whose truth is counted block by block: its spread loses no digits to its mean.
+-- The first row may be an outlier.
+function TestR2OfAStream()
+  local p = sc.pipeline{ s.ridge{ lambda = 1e-3 } }
+  local rows, X = 3000, round(sc.randn{ 3000, d, seed = 3 })
+  local truth = round(X * slope + sc.randn{ rows, 1, seed = 4 })
+  truth:set(1, 1, 50)
+  for _, offset in ipairs{ 0, 2 ^ 20, 2 ^ 27, 2 ^ 30 } do
+    local moved = truth + offset
+    local stream = sc.data.rows{ n = rows, d = d, targets = 1, task = "regression",
+      read = function(first, count)
+        return X:slice(first, first + count - 1), moved:slice(first, first + count - 1)
+      end }
+    p:fit(X, moved)
+    local want = p:score(X, moved)
+    lu.assertTrue(want > 0.5 and want < 0.99, want)
+    lu.assertAlmostEquals(p:score(stream), want, 1e-12, offset)
+  end
+end
+
 function TestOrdinaryColumnsHaveNone()
   local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
     phi = sc.nonlinearity.fourier(), T = 50, seed = 1 }, s.ridge{ lambda = 1e-3 } }:fit(near, y)

@@ -12,7 +12,8 @@ const char *scl_bytes_text(double bytes, char text[32]) {
     bytes /= 1000;
     unit++;
   }
-  (void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  (void)snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.3g %s", bytes,
+                 unit == 0 && bytes == 1 ? "byte" : units[unit]);
   return text;
 }
 

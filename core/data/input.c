@@ -206,8 +206,8 @@ scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *erro
   const size_t bound = bound_of(input);
   if (!input->packed || bytes <= (double)bound) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "%s: the gzip file unpacks to %s or more, and %s is the most that is taken into "
-                  "memory; option 'unpacked' sets another bound, such as unpacked = %.0f",
+                  "%s: the gzip file unpacks to %s or more, and the bound is %s; option 'unpacked' "
+                  "sets another, such as unpacked = %.0f",
                   input->path, scl_bytes_text(bytes, wanted), scl_bytes_text((double)bound, most),
                   2 * bytes);
 }
@@ -222,20 +222,36 @@ scl_status scl_input_refuse_zero(const char *path, const char *text, const char 
                   "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
 }
 
-/* A first guess at the size of the text, within the bound: the last four bytes of a gzip file say the
- * size of its last part (modulo 4 GB), those of a truncated file anything. */
+/* Whether all of a file is admitted: unpacked once more, and not kept. */
+static scl_status try_bound(const scl_input *input, scl_error *error) {
+  scl_input *again;
+  size_t got = PIECE;
+  SCL_TRY(scl_input_open(input->path, &again, error));
+  scl_input_set_bound(again, input->bound);
+  char *piece = scl_allocate(PIECE);
+  scl_status status =
+      piece == NULL ? scl_fail_memory(error, PIECE, "a piece of a text") : SCL_STATUS_OK;
+  while (status == SCL_STATUS_OK && got == PIECE)
+    status = scl_input_read(again, piece, PIECE, &got, error);
+  scl_release(piece);
+  scl_input_close(again);
+  return status;
+}
+
+/* A first guess at the size of the text: the last four bytes of a gzip file say the size of its last
+ * part (modulo 4 GB). Those of a truncated file say anything: where they are above the bound, the
+ * file is tried before memory is taken for it. */
 static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *error) {
   enum { ENDS = 4, FIRST = 1 << 16 };
   unsigned char ends[ENDS];
-  const size_t size = input->file.size;
+  const size_t size = input->file.size, bound = bound_of(input);
   *guess = input->file.regular ? size + 1 : FIRST;
   if (!input->packed || !input->file.regular || size < ENDS) return SCL_STATUS_OK;
   SCL_TRY(scl_file_read_at(&input->file, size - ENDS, ENDS, ends, error));
   const size_t said =
       (size_t)ends[0] | (size_t)ends[1] << 8 | (size_t)ends[2] << 16 | (size_t)ends[3] << 24;
-  *guess = said <= scl_input_most(input) ? said + 1 : 4 * size;
-  if (*guess > bound_of(input)) *guess = bound_of(input) + 1;
-  return SCL_STATUS_OK;
+  *guess = scl_min(said <= scl_input_most(input) ? said : 4 * size, bound) + 1;
+  return said > bound ? try_bound(input, error) : SCL_STATUS_OK;
 }
 
 static scl_status refuse_size(const scl_input *input, size_t read, const char *advice,

@@ -96,7 +96,12 @@ static void write_line(const char *line, size_t length) {
     (void)fputc('\n', memory);
     (void)fclose(memory);
   }
-  if (text != NULL) (void)fwrite(text, 1, size, stderr);
+  if (text != NULL) {
+    (void)fwrite(text, 1, size, stderr);
+  } else { /* no memory */
+    scl_write_shown(stderr, line, length);
+    (void)fputc('\n', stderr);
+  }
   free(text);
 }
 

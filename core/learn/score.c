@@ -259,19 +259,11 @@ static bool is_wrong(const double *decision, const double *y, size_t c) {
   return said != truth;
 }
 
-/* y as number `count` of the tally (Welford 1962: a large mean costs no digits). */
-static void add_target(scl_tally *tally, double y, double count) {
-  const double gap = y - tally->mean;
-  tally->mean += gap / count;
-  tally->spread += gap * (y - tally->mean);
-}
-
-/* The targets of `from` after those of `to` (Chan, Golub and LeVeque 1983), c in each row. */
-static void merge_targets(scl_tally *to, const scl_tally *from, double c) {
-  const double rows = to->rows + from->rows, gap = from->mean - to->mean;
-  if (rows == 0) return;
-  to->mean += gap * (from->rows / rows);
-  to->spread += from->spread + gap * gap * c * (to->rows * from->rows / rows);
+static void tally_target(scl_tally *tally, double y) {
+  if (tally->rows == 0) tally->target_shift = y;
+  const double gap = y - tally->target_shift;
+  tally->target_sum += gap;
+  tally->target_square += gap * gap;
 }
 
 static void tally_row(const judging *job, size_t group, size_t row, const double *decision,
@@ -283,8 +275,8 @@ static void tally_row(const judging *job, size_t group, size_t row, const double
     for (size_t j = 0; j < job->c; j++) {
       used[j] = decision[k * job->c + j] + intercept_of(job, group, k, j);
       tally->square += (used[j] - y[j]) * (used[j] - y[j]);
-      add_target(tally, y[j], tally->rows * (double)job->c + (double)j + 1);
     }
+    tally_target(tally, y[0]);
     tally->rows += 1;
     const bool stranger = scl_is_stranger(y, job->c);
     tally->strangers += stranger;
@@ -418,24 +410,26 @@ static judging judging_of(const scl_flow *flow, const scl_candidate *candidates,
 
 /* ------------------------------------------------------------ tallies, as parts of a reduction */
 
-/* How many tallies there are, and targets in a row. */
-typedef struct tally_sizes {
-  size_t tallies, targets;
-} tally_sizes;
-
 static scl_status open_tallies(void *context, void **part, scl_error *error) {
-  const size_t bytes = ((const tally_sizes *)context)->tallies * sizeof(scl_tally);
+  const size_t bytes = *(const size_t *)context * sizeof(scl_tally);
   *part = scl_allocate_zero(bytes + 1);
   return *part == NULL ? scl_fail_memory(error, bytes, "tallies") : SCL_STATUS_OK;
+}
+
+/* Sums about another shift: sum (d + gap) and sum (d + gap)^2. */
+static void merge_targets(scl_tally *to, const scl_tally *from) {
+  if (to->rows == 0) to->target_shift = from->target_shift;
+  const double gap = from->target_shift - to->target_shift;
+  to->target_sum += from->target_sum + from->rows * gap;
+  to->target_square += from->target_square + gap * (2 * from->target_sum + from->rows * gap);
 }
 
 static scl_status merge_tallies(void *context, void *into, void *from, scl_error *error) {
   scl_tally *to = into;
   const scl_tally *other = from;
-  const tally_sizes *sizes = context;
   (void)error;
-  for (size_t i = 0; i < sizes->tallies; i++) {
-    merge_targets(&to[i], &other[i], (double)sizes->targets);
+  for (size_t i = 0; i < *(const size_t *)context; i++) {
+    if (other[i].rows > 0) merge_targets(&to[i], &other[i]);
     to[i].rows += other[i].rows;
     to[i].wrong += other[i].wrong;
     to[i].strangers += other[i].strangers;
@@ -452,9 +446,8 @@ static void close_tallies(void *context, void *part) {
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,
                      scl_tally *tallies, scl_error *error) {
   judging job = judging_of(flow, candidates, count);
-  tally_sizes sizes = {job.groups * count, job.c};
-  const size_t number = sizes.tallies;
-  const scl_reduction sum = {&sizes, number * sizeof *tallies, open_tallies, merge_tallies,
+  size_t number = job.groups * count;
+  const scl_reduction sum = {&number, number * sizeof *tallies, open_tallies, merge_tallies,
                              close_tallies};
   void *part;
   job.row = tally_row;

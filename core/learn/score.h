@@ -33,7 +33,9 @@ typedef struct scl_tally {
   double rows, wrong; /* wrong: rows whose label differs (argmax of c > 1 targets, sign of one) */
   double strangers; /* those among the wrong whose label is none of the classes (learn/labels.h) */
   double square;    /* sum over rows and targets of (decision - y)^2 */
-  double mean, spread; /* of y over rows and targets: the mean, and the sum of squares about it */
+  /* Of the first target y: sums of y - shift and (y - shift)^2, shift the y of the first row: the
+   * spread of the truth, without cancellation where y is far from 0. */
+  double target_shift, target_sum, target_square;
 } scl_tally;
 /* candidates: groups x count; tallies likewise. */
 scl_status scl_score(const scl_flow *flow, const scl_candidate *candidates, size_t count,

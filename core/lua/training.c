@@ -294,7 +294,7 @@ static scl_candidate *check_candidates(lua_State *L, int place, const training *
 
 /* core.score(training, candidates) -> tallies: candidates[fold][k] = {weights =, intercept =,
  * pilot =} or {model =}, judged on the rows of that fold; tallies alike: {rows, wrong, strangers, square,
- * mean, spread (of the targets)} */
+ * target_sum, target_square} */
 static int score(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   const size_t groups = t->group == NULL ? 1 : t->flow.groups;
@@ -311,7 +311,7 @@ static int score(lua_State *L) {
       lua_createtable(L, 0, 3);
       SCL_LUA_NUMBERS(L, {"rows", tally->rows}, {"wrong", tally->wrong},
                       {"strangers", tally->strangers}, {"square", tally->square},
-                      {"mean", tally->mean}, {"spread", tally->spread});
+                      {"target_sum", tally->target_sum}, {"target_square", tally->target_square});
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     lua_rawseti(L, -2, (lua_Integer)g + 1);

@@ -144,7 +144,7 @@ function Criterion:measured(decisions, targets, about)
   elseif self.takes == "probabilities" then
     given.classes, said = list, probabilities(decisions, solver)
     if not said then
-      fail("score = \"%s\" takes probabilities, and solver.%s says none of its own", self.name,
+      fail("score = \"%s\" takes probabilities, and solver.%s has none", self.name,
         solver.name)
     end
   end

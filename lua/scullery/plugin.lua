@@ -100,7 +100,9 @@ end
 --- in_process = true. only: the name of a test, or a part of it. seed: of all random draws; a fresh
 --- one without. report: a function that is given each result when it is
 --- there.
-function plugin.check(target, given) return require("scullery_checker").run(target, given) end
+function plugin.check(target, given)
+  return require("scullery.plugin.checker")().run(target, given)
+end
 
 --- sc.plugin.new{ name =, kind =, cpp = false, folder = }: make a folder with a new plugin of the
 --- kind "sampler", "nonlinearity", "kernel" or "solver", in C, or with cpp = true in C++: a

@@ -107,7 +107,7 @@ local function plan(self, o)
     local p = variant.pipeline
     if not p.solver then error("the pipeline has no solver", 0) end
     if estimates[o.folds] and not ask(p.solver, "role", "estimate") then
-      error(("folds = \"%s\": solver.%s tells no estimate of its own; give folds = k"):format(
+      error(("folds = \"%s\": solver.%s has no estimate of its own; give folds = k"):format(
         o.folds, p.solver.name), 0)
     end
     local path, rest = split_path(p, o.draws)

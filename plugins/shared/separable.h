@@ -51,8 +51,8 @@ static inline double separable_gap(const separable *r, size_t count, const doubl
 /* The note of a solution whose gap is above its tolerance. */
 static inline void separable_note(scl_solution *out, const char *advice) {
   (void)snprintf(out->note, sizeof out->note,
-                 "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: give %s",
-                 out->gap, out->tolerance, advice);
+                 "the duality gap is %.1e of the objective at a = 0, %.1e was wanted: %s", out->gap,
+                 out->tolerance, advice);
 }
 
 #endif

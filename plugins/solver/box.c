@@ -54,9 +54,10 @@ static void keep(const box *self, const scl_problem *problem, size_t target, con
   if (target == 0 || relative > out->gap) out->gap = relative;
   out->outcome = out->gap <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_LIMIT)
-    separable_note(out, steps < self->max_iterations
-                            ? "a smaller C or a larger tolerance, rounding leaves no smaller one"
-                            : "more max_iterations");
+    separable_note(out,
+                   steps < self->max_iterations
+                       ? "rounding allows no smaller one: give a smaller C or a larger tolerance"
+                       : "give more max_iterations");
 }
 
 /* ------------------------------------------------------------ square: on sums over rows */

@@ -475,11 +475,11 @@ static scl_status account(const descent *d, scl_solution *out, scl_error *error)
   out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_LIMIT)
     (void)snprintf(out->note, sizeof out->note,
-                   "the residual is %.3g of the right-hand side, %.3g was wanted: give %s",
+                   "the residual is %.3g of the right-hand side, %.3g was wanted: %s",
                    out->residual, out->tolerance,
                    out->iterations < d->self->max_iterations
-                       ? "a larger lambda or tolerance, rounding leaves no smaller one"
-                       : "more max_iterations, a higher rank or a larger lambda");
+                       ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                       : "give more max_iterations, a higher rank or a larger lambda");
   for (size_t j = 0; d->problem->intercept && j < c; j++) {
     out->intercept[j] = d->response[j];
     for (size_t t = 0; t < features; t++)

@@ -355,11 +355,11 @@ static scl_status settle(robust *t, scl_error *error) {
 /* A target that did not reach the tolerance. */
 static void note_limit(const robust *t, scl_solution *out) {
   (void)snprintf(out->note, sizeof out->note,
-                 "the gradient is %.1e of the one at 0, %.1e was wanted: give %s", t->residual,
+                 "the gradient is %.1e of the one at 0, %.1e was wanted: %s", t->residual,
                  t->self->tolerance,
                  t->steps < t->self->max_iterations
-                     ? "a larger lambda or tolerance, rounding leaves no smaller one"
-                     : "more max_iterations or a larger lambda");
+                     ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                     : "give more max_iterations or a larger lambda");
 }
 
 static scl_status solve_column(const huber *self, const risk *all, huber_dual *dual, size_t j,

@@ -525,7 +525,8 @@ const scl_plugin scullery_plugin = {
         "coefficients, intercept; columns far from 0 less the array pilot). Where A has no factor\n"
         "in float64, one with the least jitter, from 1e-12 of the mean diagonal in powers of ten,\n"
         "preconditions conjugate gradients on A. If these fail, the jitter stays: the status is\n"
-        "\"limit\", and the note says by how much was regularised and what was asked.",
+        "\"limit\", and the note says how much was added to the diagonal and how much\n"
+        "was asked for.",
     SCL_SOLVER(.solve = NULL),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,
                             .save = save, .load = load, .destroy = end),

@@ -80,8 +80,8 @@ static void keep(const lasso *self, const scl_problem *problem, size_t target,
                    "smaller l1_ratio or float64 features");
   else if (out->gap > self->tolerance)
     separable_note(out, s->steps < self->max_iterations
-                            ? "a larger lambda or tolerance, rounding leaves no smaller one"
-                            : "more max_iterations");
+                            ? "rounding allows no smaller one: give a larger lambda or tolerance"
+                            : "give more max_iterations");
 }
 
 /* One target, all lambdas, in descending order. */

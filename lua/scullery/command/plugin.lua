@@ -1,5 +1,6 @@
 --- scullery plugin VERB: a row of `verbs` each. What a verb does stands in a module of its own
 --- where it is more than a few lines.
+local checker = require "scullery.plugin.checker"
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.say"
 
@@ -49,8 +50,12 @@ local verbs = {
     action = function(given) require("scullery.plugin.new").run(given) end,
     arguments = function(parser) require("scullery.plugin.new").arguments(parser) end },
   { name = "check", help = "whether a plugin does what every plugin must",
-    action = function(given) return require("scullery_checker.command").run(given) end,
-    arguments = function(parser) require("scullery_checker.command").arguments(parser) end },
+    action = function(given) return checker(".command").run(given) end,
+    -- the other verbs do without the checker
+    arguments = function(parser)
+      local ok, command = pcall(checker, ".command")
+      if ok then command.arguments(parser) end
+    end },
   { name = "install", help = "check a plugin, and copy it to the user's folder",
     action = function(given) require("scullery.plugin.place").install(given) end,
     arguments = function(parser)
@@ -64,6 +69,10 @@ local verbs = {
 }
 
 return function(arguments)
+  if arguments[1] == "check" then -- before its arguments, which the checker knows
+    local status = parsing.plainly(function() checker(".command") end)
+    if status ~= 0 then return status end
+  end
   return parsing.run("plugin", "Plugins: samplers, nonlinearities, kernels and solvers.", verbs,
     arguments)
 end

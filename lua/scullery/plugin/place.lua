@@ -43,7 +43,7 @@ local function check(path, given)
     say(("%s was not checked (--no-check)"):format(path))
     return
   end
-  local all = require("scullery_checker").run(path)
+  local all = require("scullery.plugin.checker")().run(path)
   if all.failed == 0 then
     say(("checked: %d passed, %d warned, %d skipped"):format(all.passed, all.warned, all.skipped))
     return
