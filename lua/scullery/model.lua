@@ -86,7 +86,7 @@ function Model:about_zero()
   return copy
 end
 
---- {rows, wrong, square, mean, spread (of the targets)} of the model on a data set.
+--- {rows, wrong, square, target_sum, target_square} of the model on a data set.
 function Model:tally(ds)
   local judging <close> = self:judging(ds)
   return core.score(judging, { { self:candidate() } })[1][1]

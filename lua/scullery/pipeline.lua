@@ -353,7 +353,7 @@ function Pipeline:transform(X)
 end
 
 -- Predictions and truth in the coding of the model; of a data set that streams nil and what one
--- walk in flat memory counts: {rows, wrong, strangers, square, mean, spread (of the targets)}.
+-- walk in flat memory counts: {rows, wrong, strangers, square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
   local f = need(self, title, true)
   local given_ds = dataset.coerce(data, y, given, f)
@@ -375,7 +375,7 @@ function Pipeline:score(data, y, given)
   if self.fitted.targets > 1 then
     error("R2 of a stream is for one target; p:error(ds) takes several", 0)
   end
-  return 1 - truth.square / truth.spread
+  return 1 - truth.square / (truth.target_square - truth.target_sum ^ 2 / truth.rows)
 end
 
 --- p:error(ds) or p:error(X, y): the share of wrong labels of a classification, the mean squared
