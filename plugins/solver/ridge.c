@@ -118,9 +118,10 @@ static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solut
   scl_status status = solve_sums(s, s->factored > 0 ? s->system.least : 0, x, &account, error);
   s->factored = account.factored;
   const double share = r->share;
-  if (status == SCL_STATUS_OK && (share > r->careless || account.jitter > 0))
+  if (status == SCL_STATUS_OK &&
+      (share > r->careless || (account.jitter > 0 && s->system.extra == NULL)))
     status = rounding_repair(r, s->residual, s->context, s->right, x, account.factored, error);
-  const bool repaired = r->share <= r->careless;
+  const bool repaired = r->share <= r->careless && (account.jitter == 0 || r->passes > 0);
   if (!repaired) r->share = share;
   while (status == SCL_STATUS_OK && !repaired && account.jitter > 0 && r->share > r->careless &&
          account.factored < MOST_JITTER)
