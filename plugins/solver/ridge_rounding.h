@@ -7,8 +7,9 @@
  *   v_i = e sqrt(A_ii) (sum_j A_jj x_j^2)^1/2,
  *
  * and predictions, relative to their size, by q(S^-1 v)/q(x), q(x)^2 = x'A x, itself known to
- * e sum_i A_ii x_i^2. With fewer rows than features q(x)^2 = sum_i A_ii x_i^2, as predictions of
- * other rows see what A does not. The signs of v are drawn. Where that is more than `careless`, the residual is
+ * e sum_i A_ii x_i^2. With fewer rows than features predictions of
+ * other rows see what A does not: q(x)^2 = sum_i A_ii x_i^2, or x'(A + w P) x with an RKHS penalty,
+ * whose norm bounds them. The signs of v are drawn. Where that is more than `careless`, the residual is
  * computed from the rows, whose products are not squared, and corrects x (corrected seminormal
  * equations: Bjorck 1987):
  *
@@ -30,12 +31,11 @@ typedef struct ridge_rounding {
    * estimate is some ten times what rounding does. */
   double unit, careless, enough, limit;
   /* order x columns each, and the last order */
-  double *change, *residual, *image, *start, *direction, *zero, *diagonal;
+  double *change, *residual, *image, *start, *direction, *zero, *norm, *diagonal;
   double share; /* the estimate, then the last correction */
   double rest;  /* the last residual: its largest entry over that of the right-hand side, each over
                    the root of the diagonal */
-  bool
-      wide; /* q(x)^2 = sum A_ii x_i^2: with fewer rows than features A says little of other rows */
+  bool wide;    /* fewer rows than features */
   size_t passes;
 } ridge_rounding;
 
@@ -54,7 +54,7 @@ static inline scl_status rounding_open(ridge_rounding *r, const refined_system *
                         .careless = narrow ? 1e-2 : 1e-6,
                         .limit = narrow ? 1e-1 : 1e-4,
                         .enough = narrow ? 1e-3 : 1e-8};
-  r->change = system->host->allocate((6 * count + system->order + 1) * sizeof *r->change);
+  r->change = system->host->allocate((7 * count + system->order + 1) * sizeof *r->change);
   if (r->change == NULL)
     return system->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu coefficients",
                               count);
@@ -63,7 +63,8 @@ static inline scl_status rounding_open(ridge_rounding *r, const refined_system *
   r->start = r->image + count;
   r->direction = r->start + count;
   r->zero = r->direction + count;
-  r->diagonal = r->zero + count;
+  r->norm = r->zero + count;
+  r->diagonal = r->norm + count;
   system->host->symmetric->diagonal(system->base, r->diagonal);
   return SCL_STATUS_OK;
 }
@@ -86,6 +87,19 @@ static inline void rounding_fill(ridge_rounding *r, const double *x) {
   }
 }
 
+/* image = Q x, q(x)^2 = x'Q x */
+static inline scl_status rounding_measure(ridge_rounding *r, const double *x, scl_error *error) {
+  const refined_system *s = r->system;
+  const size_t c = s->columns, count = s->order * c;
+  scl_status status = s->host->symmetric->multiply(s->base, x, c, r->image, error);
+  if (status != SCL_STATUS_OK || !r->wide) return status;
+  if (s->extra != NULL) status = s->host->symmetric->multiply(s->extra, x, c, r->norm, error);
+  for (size_t i = 0; i < count; i++)
+    r->image[i] =
+        s->extra != NULL ? r->image[i] + s->weight * r->norm[i] : r->diagonal[i / c] * x[i];
+  return status;
+}
+
 /* r->share: the largest q(change)/q(x) over columns */
 static inline scl_status rounding_compare(ridge_rounding *r, const double *x, scl_error *error) {
   const refined_system *s = r->system;
@@ -93,13 +107,13 @@ static inline scl_status rounding_compare(ridge_rounding *r, const double *x, sc
   const double *of[2] = {r->change, x};
   double worst = 0;
   for (int k = 0; k < 2; k++) {
-    const scl_status status = s->host->symmetric->multiply(s->base, of[k], c, r->image, error);
+    const scl_status status = rounding_measure(r, of[k], error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < c; j++) {
       double sum = 0, unsure = 0;
       for (size_t i = 0; i < n; i++) {
         const double value = of[k][i * c + j];
-        sum += value * (r->wide ? r->diagonal[i] * value : r->image[i * c + j]);
+        sum += value * r->image[i * c + j];
         unsure += r->unit * r->diagonal[i] * value * value;
       }
       if (k == 0)

@@ -163,8 +163,8 @@ scl_status account(const work &w, scl_solution *out, scl_error *error) {
   out->outcome = out->residual <= out->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   if (out->outcome == SCL_OUTCOME_LIMIT)
     std::snprintf(out->note, sizeof out->note,
-                  "the residual is %.1e of the right-hand side, %.1e was wanted: %s",
-                  out->residual, out->tolerance,
+                  "the residual is %.1e of the right-hand side, %.1e was wanted: %s", out->residual,
+                  out->tolerance,
                   out->iterations < w.self.max_iterations
                       ? "rounding allows no smaller one: give a larger lambda or tolerance"
                       : "give more max_iterations, or a larger lambda or tolerance");
