@@ -9,7 +9,7 @@ local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local saved_tables = require "scullery.model.saved_tables"
 local stages = require "scullery.compose.stages"
-local ask = require("scullery.base.objects").ask
+local pipeline = require "scullery.model.recipe"
 
 -- VERSION: the last version of the format that is read. Version 2 has pilot means; a model without
 -- them is saved as version 1. STREAM: of the parameters (SCL_STREAM_PARAMETERS).
@@ -203,7 +203,7 @@ local function restore_solver(saved, file)
   local solver = file:decode(file:table(saved, "component"))
   if not component.is(solver, "solver") then fail("its solver is none") end
   if not saved.widths then return solver end
-  return ask(solver, "settled", check_numbers(file:table(saved, "widths"), "widths"))
+  return component.settled(solver, check_numbers(file:table(saved, "widths"), "widths"))
 end
 
 local learnt_form = { features = "integer", targets = "integer", dtype = "string",
@@ -217,7 +217,7 @@ local function restore_learnt(saved, solver, file, features)
     arrays[name] = file:array("solver." .. name)
   end
   expect(whole(saved, "features", 1), features, "the features of the solver's model")
-  return core.model_load(ask(solver, "instance"), { features = features,
+  return core.model_load(component.instance(solver), { features = features,
     targets = whole(saved, "targets", 1), dtype = saved.dtype, arrays = arrays })
 end
 
@@ -338,7 +338,7 @@ end
 function restoring.model(recipe, saved, file)
   local f = file:decode(file:table(saved, "fields"))
   check_fields(f)
-  if ask(recipe, "is_searched") then fail("a pipeline that is to be searched is not fitted") end
+  if pipeline.is_searched(recipe) then fail("a pipeline that is to be searched is not fitted") end
   local cols
   f.stages, cols = restore_stages(recipe, file:table(saved, "stages"), file, f.dim)
   local features = restore_map(recipe, saved, file, f, cols)

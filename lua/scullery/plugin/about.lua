@@ -31,7 +31,7 @@ local function describe(info)
   for key, value in pairs(info) do one[key] = value end
   local ok, made = pcall(core.instance, info.kind, info.name, {})
   if ok then one.abilities = core.abilities(made) else one.no_instance = options.plain(made) end
-  one.text = require("scullery.help").plugin(info.kind, info.name)
+  one.text = require("scullery.help.topics").plugin(info.kind, info.name)
   return one
 end
 
