@@ -8,7 +8,7 @@
 -- The sentence of the result holds every text after "says:". A file good_*.c passes all tests.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local source = (os.getenv "SCULLERY_SOURCE" or ".") .. "/tests/broken"
 local built = support.build .. "/tests/broken/"

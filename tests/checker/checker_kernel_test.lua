@@ -1,6 +1,6 @@
 -- The checker of plugins on every built-in kernel.
 local lu = require "luaunit"
-local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/checked.lua")
+local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/checked.lua")
 
 checked("kernel", {
   ["simple-form"] = "additive chi_square product skewed_chi_square sum",

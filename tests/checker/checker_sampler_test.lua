@@ -1,6 +1,6 @@
 -- The checker of plugins on every built-in sampler.
 local lu = require "luaunit"
-local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/checked.lua")
+local checked = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/checked.lua")
 
 checked("sampler", {
   seeds = "columns landmarks",

@@ -1,11 +1,11 @@
 -- The frame of the checker: how tests run, what they report, and what a run leaves behind: nothing.
--- broken_test.lua has what the tests find; plugin_check_nonlinearities_test.lua and its like that
+-- broken_test.lua has what the tests find; checker_nonlinearity_test.lua and its like that
 -- built-in plugins pass them.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local frame = require "scullery_checker"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local broken = support.build .. "/tests/broken/"
 local good = broken .. "good_nonlinearity.so"

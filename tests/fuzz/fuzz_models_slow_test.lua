@@ -1,5 +1,5 @@
 -- A minute of mutated files of models, other ones each day.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local fuzz, support = require "fuzz_models", require "support"
 

@@ -1,5 +1,5 @@
 -- So many mutated files of models; fuzz_models_slow_test.lua goes on for a minute.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local fuzz, support = require "fuzz_models", require "support"
 

@@ -1,5 +1,5 @@
 --- A page as a headless browser sees it, without network.
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local browser = {}
 

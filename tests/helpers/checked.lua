@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local check = require "scullery_checker"
-local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
 local function own_tests(kind)
   local own = {}

@@ -1,5 +1,5 @@
 --- Installations of the build for tests.
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local quote = support.quote
 
 local installed = {}

@@ -1,7 +1,7 @@
 --- What the suites of pairs go through: every sampler, nonlinearity and kernel that the checker of
 --- plugins knows (checker/lua/subject.lua), with its defaults and with other options. Loaded
---- by properties_test.lua, sampler_test.lua, components_test.lua and the tests of the checker. A
---- plugin added tomorrow is in all of them.
+--- by properties_test.lua, sampler_test.lua, induced_kernels_test.lua and the tests of the checker.
+--- A plugin added tomorrow is in all of them.
 local sc = require "scullery"
 local subject = require "scullery_checker.subject"
 

@@ -1,7 +1,7 @@
 -- The public headers compile in every standard that an author may use, with gcc and with clang,
 -- without a warning; and so do plugins of each.
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local quote, shell = support.quote, support.shell
 
 local source = os.getenv "SCULLERY_SOURCE" or "."

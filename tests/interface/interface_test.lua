@@ -1,7 +1,7 @@
 -- Interface 1 is frozen: the header is the frozen copy, and plugins built with it work with every
 -- later one, in both directions. tests/interface/specimen holds the plugins, battery.lua what they
 -- are asked for.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local core = require "scullery.core"
 local battery, header = require "battery", require "header"

@@ -2,8 +2,8 @@
 -- It runs with a cmake that builds one plugin only, a ctest that runs nothing, and an apt-get that
 -- installs nothing.
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
-local installed = dofile("tests/installed.lua")
+local support = dofile("tests/helpers/support.lua")
+local installed = dofile("tests/helpers/installed.lua")
 local quote, sh = support.quote, installed.sh
 
 local root, tree

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 
 local source = os.getenv "SCULLERY_SOURCE" or "."
-package.path = source .. "/scripts/?.lua;" .. source .. "/tests/?.lua;" .. package.path
+package.path = source .. "/scripts/?.lua;" .. source .. "/tests/helpers/?.lua;" .. package.path
 local page = require "documentation.page"
 local session = require "documentation.session"
 local compare = require "documentation.compare"

@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local support = require "support"
 
 local fails = support.fails

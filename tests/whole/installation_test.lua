@@ -2,9 +2,9 @@
 -- plugins against it and run with them; it can be moved, and removed without a trace.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
-local installed = dofile("tests/installed.lua")
-local models = dofile("tests/small_models.lua")
+local support = dofile("tests/helpers/support.lua")
+local installed = dofile("tests/helpers/installed.lua")
+local models = dofile("tests/helpers/small_models.lua")
 local quote, sh = support.quote, installed.sh
 
 local source = os.getenv "SCULLERY_SOURCE" or "."

@@ -1,7 +1,7 @@
 -- The manual page scullery(1) tells everything that the command prints about itself, and is a page
 -- that man can show. The build makes it.
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local path = support.build .. "/share/doc/scullery/scullery.1"
 local page = support.read(path):gsub("\\%-", "-")

@@ -2,7 +2,7 @@
 -- a sentence: no words of Lua's own about our insides, and no place in our files.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local shown = {
   "attempt to ", "bad argument #", "lua/scullery/", "%[C%]",

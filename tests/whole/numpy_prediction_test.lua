@@ -1,5 +1,5 @@
 -- The prediction without Scullery that docs/models.md prints, run as it stands there.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local models, support = require "small_models", require "support"

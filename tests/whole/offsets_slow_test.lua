@@ -2,7 +2,7 @@
 -- makes of them, against the same problem solved in 113 bits from the same doubles
 -- (tests/reference). A fit is right to 1e-6 of the largest prediction, or its status says that it
 -- did not converge and its note why. SCULLERY_TABLE=1 prints the digits of each.
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local cases = require "offset_cases"

@@ -2,8 +2,8 @@
 -- an empty root, and goes without a trace.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
-local installed = dofile("tests/installed.lua")
+local support = dofile("tests/helpers/support.lua")
+local installed = dofile("tests/helpers/installed.lua")
 local quote, sh = support.quote, installed.sh
 
 local source = os.getenv "SCULLERY_SOURCE" or "."

@@ -2,7 +2,7 @@
 --- seeds: tests/differential/run.py, which reads 200,000 files of each format by itself.
 -- luacheck: globals TestReference
 -- luacheck: ignore 212/self
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local support = require "support"
 

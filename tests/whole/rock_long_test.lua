@@ -2,8 +2,8 @@
 -- the command and the headers. Not optimised, which takes a third of the time.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
-local installed = dofile("tests/installed.lua")
+local support = dofile("tests/helpers/support.lua")
+local installed = dofile("tests/helpers/installed.lua")
 local quote, sh = support.quote, installed.sh
 
 local root, tree, missing

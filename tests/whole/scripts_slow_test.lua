@@ -3,7 +3,7 @@
 -- luacheck: globals TestScripts
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local source = os.getenv "SCULLERY_SOURCE" or "."
 

@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local display, text = require "scullery.display", require "scullery.text"
 
 local quote = support.quote

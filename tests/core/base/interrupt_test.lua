@@ -1,7 +1,7 @@
 -- Ctrl-C ends long calls of the library: each would go on for minutes, and ends by the signal. The
 -- limit is there against hangs alone.
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local calls = {
   product = "local X = sc.ones(6000, 6000) began() for _ = 1, 1000 do _ = X * X end",

@@ -1,7 +1,7 @@
 -- Under a limit of the address space everything ends: done, or one sentence with exit status 1.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local sanitized = (os.getenv "SCULLERY_SANITIZE" or "") ~= "" -- they map terabytes
 local LIMITS = { 50, 70, 100, 140, 180, 190, 200, 210, 220, 240, 280, 340, 460, 700, 1200, 2000 }

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local function numbers(n, T, levels, seed)
   return sc.rand{ n, T, seed = seed or 1 }:map(function(v) return math.floor(levels * v) end)

@@ -2,7 +2,7 @@
 -- luacheck: globals TestCsv TestCsvTypes TestCsvMissing TestCsvErrors TestCsvStream
 -- luacheck: globals TestCsvLineEnds TestCsvHeader TestCsvDigits
 -- luacheck: ignore 212/self
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local core = require "scullery.core"
 local reading = require "reading"

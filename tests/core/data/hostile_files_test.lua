@@ -1,6 +1,6 @@
 -- Files that nobody means well with: what they say of their sizes is checked before it is used, no
 -- wait is deaf to Ctrl-C, and nothing takes more than its share of time.
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 -- luacheck: globals TestZeroBytes TestWidth TestSizes TestWaits TestGzip
 -- luacheck: ignore 212/self
 local lu = require "luaunit"

@@ -1,8 +1,8 @@
 --- LIBSVM, IDX and NPY to numbers, and matrices to files: what each reader makes of good files, and
---- what it says of bad ones. tests/csv_test.lua reads CSV.
+--- what it says of bad ones. csv_test.lua reads CSV.
 -- luacheck: globals TestLibsvm TestIdx TestNpy TestWriting TestSets
 -- luacheck: ignore 212/self
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local core = require "scullery.core"
 local reading = require "reading"

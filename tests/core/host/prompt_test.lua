@@ -1,6 +1,6 @@
 -- The prompt on a terminal: editing, history, completion, colours, Ctrl-C.
 local lu = require "luaunit"
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
 local terminal = require "terminal"
 

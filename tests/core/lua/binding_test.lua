@@ -1,6 +1,6 @@
 -- The doors from Lua into the engine hold, whatever a script does: lists that lie, objects that are
 -- closed or collected while they are used, calls within calls, values of the wrong kind and shape.
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu, sc, core = require "luaunit", require "scullery", require "scullery.core"
 local support = require "support"
 local ask = require("scullery.objects").ask

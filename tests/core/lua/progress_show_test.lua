@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local progress = require "scullery.progress"
-local support = dofile "tests/support.lua"
+local support = dofile "tests/helpers/support.lua"
 local quote, shell = support.quote, support.shell
 
 local X = sc.randn{ 400, 3, seed = 1 }

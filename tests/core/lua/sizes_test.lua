@@ -2,7 +2,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local fails = support.fails
 

@@ -1,13 +1,13 @@
 -- What must be true of every map: every registered sampler with every nonlinearity that goes with
--- it, and with every kernel as phi. Found by enumerating the registry (tests/registry.lua).
--- components_test.lua has kernels as K; the checker (checker/lua) has each component alone.
+-- it, and with every kernel as phi. Found by enumerating the registry (tests/helpers/registry.lua).
+-- induced_kernels_test.lua has kernels as K; the checker (checker/lua) has each component alone.
 -- Random, but seeded; a failure names the components, the property and the numbers.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local ask = require("scullery.objects").ask
-local support = dofile("tests/support.lua")
-local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
+local support = dofile("tests/helpers/support.lua")
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
 local test, fits = registry.test, registry.fits
 

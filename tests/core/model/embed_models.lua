@@ -1,7 +1,7 @@
 --- Saved models with rows and what Lua predicts of them, into the folder of the argument, for
 --- embed_test.c and embed_python.py: NAME.safetensors; NAME.rows, NAME.scores and NAME.predictions
 --- are rows and columns as 64-bit whole numbers, then float64 numbers.
-package.path = arg[0]:gsub("[^/]*$", "?.lua;") .. package.path
+package.path = arg[0]:gsub("core/model/[^/]*$", "helpers/?.lua;") .. package.path
 local sc = require "scullery"
 local models = require "small_models"
 local support = require "support"

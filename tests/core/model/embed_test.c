@@ -1,6 +1,6 @@
 /* scullery.h as a program uses it: predictions are those of Lua, on many threads at once; every
  * misuse and every damaged file is a sentence; want of memory too; and the process is left as it
- * was. The models come from tests/embed_models.lua. */
+ * was. The models come from tests/core/model/embed_models.lua. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 #include <dirent.h>
@@ -459,7 +459,7 @@ static void make_models(void) {
     (void)fprintf(stderr, "embed_test: SCULLERY_BINARY names the command that makes the models\n");
     exit(EXIT_FAILURE);
   }
-  (void)snprintf(line, sizeof line, "'%s' '%s/tests/embed_models.lua' '%s'", program,
+  (void)snprintf(line, sizeof line, "'%s' '%s/tests/core/model/embed_models.lua' '%s'", program,
                  source == NULL ? "." : source, folder);
   if (system(line) != 0) exit(EXIT_FAILURE);
 }

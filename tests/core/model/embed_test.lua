@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local source = os.getenv "SCULLERY_SOURCE" or "."
-package.path = source .. "/tests/?.lua;" .. package.path
+package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
 local models = require "small_models"
 
@@ -317,10 +317,10 @@ test("from Python: bits, threads, forks, misuse", function()
   skip_without_python()
   support.in_folder(function(folder)
     local status, _, err = support.scullery(("%s %s"):format(support.quote(source
-      .. "/tests/embed_models.lua"), folder))
+      .. "/tests/core/model/embed_models.lua"), folder))
     lu.assertEquals({ status, err }, { 0, "" })
     lu.assertEquals({ support.shell(("%s -B %s %s %s %s"):format(python(), support.quote(source
-      .. "/tests/embed_python.py"), support.quote(source .. "/scripts/embed"),
+      .. "/tests/core/model/embed_python.py"), support.quote(source .. "/scripts/embed"),
       support.quote(support.build .. "/libscullery.so"), folder)) }, { 0, "all well\n", "" })
   end)
 end)

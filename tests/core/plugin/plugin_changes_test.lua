@@ -1,6 +1,6 @@
 -- Files of plugins that change, hide or crash while they are opened. The plugins are the specimens
 -- of tests/interface, with scripts.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local specimen, support = require "specimen", require "support"
 

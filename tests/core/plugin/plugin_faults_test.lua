@@ -1,6 +1,6 @@
 -- A fault in a plugin has a name: what is refused when a file is loaded, and what a slot that
 -- misbehaves ends with. The plugins are the specimens of tests/interface, with scripts.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local battery, header = require "battery", require "header"
 local specimen, support = require "specimen", require "support"

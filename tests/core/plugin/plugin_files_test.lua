@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local quote, fails = support.quote, support.fails
 local good = support.build .. "/tests/plugins/softplus.so"

@@ -1,6 +1,6 @@
 -- What belongs to the whole process: opening a plugin that changes it is refused, and the change
 -- undone. The plugins are the specimens of tests/interface, with scripts.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, checker, sc = require "luaunit", require "scullery_checker.core", require "scullery"
 local specimen, support = require "specimen", require "support"
 

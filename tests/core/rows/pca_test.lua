@@ -1,7 +1,7 @@
 -- Principal components: the eigenvalue problem itself, before and after features.
 local lu = require "luaunit"
 local sc = require "scullery"
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local ds = sc.data.load("wdbc")
 

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local refused = dofile("tests/support.lua").fails
+local refused = dofile("tests/helpers/support.lua").fails
 
 local n, d = 90, 4
 local X = sc.randn{ n, d, seed = 1 }

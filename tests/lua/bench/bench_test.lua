@@ -5,7 +5,7 @@ local lu = require "luaunit"
 local measure = require "scullery.bench.measure"
 local sc = require "scullery"
 
-local binary = dofile("tests/support.lua").binary
+local binary = dofile("tests/helpers/support.lua").binary
 
 local function bench(arguments)
   local pipe = assert(io.popen(("SCULLERY_DATA= XDG_CACHE_HOME=/nonexistent '%s' bench %s 2>&1")

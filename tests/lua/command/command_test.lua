@@ -1,7 +1,7 @@
 -- The command: its forms, exit statuses and messages, Ctrl-C, the subcommands, help, and the prompt
 -- through a pipe and on a terminal.
 local lu = require "luaunit"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local binary, quote = support.binary, support.quote
 local shell, scullery = support.shell, support.scullery

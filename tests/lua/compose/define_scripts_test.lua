@@ -6,7 +6,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local fails, quote = support.fails, support.quote
 
 local X = sc.randn{ 60, 4, seed = 1 }

@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local fetch = require "scullery.fetch"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local SHA_HELLO = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" -- of "hello\n"
 local folder = os.tmpname()
@@ -39,23 +39,15 @@ local function start_server()
   core.make_folder(folder)
   core.make_folder(folder .. "site")
   core.make_folder(folder .. "got")
-  local source = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/loopback_server.c"
-  if not os.execute(("cc -std=c11 -O1 -o '%sserver' '%s'"):format(folder, source)) then return end
-  server = io.popen(("'%sserver' '%ssite'"):format(folder, folder))
+  server = io.popen(("'%s/tests/loopback_server' '%ssite'"):format(support.build, folder))
   base = "http://127.0.0.1:" .. server:read("l")
   write("site/hello", "hello\n")
 end
 
 local function stop_server()
-  if server then
-    pcall(core.fetch, base .. "/quit", folder .. "got/quit")
-    server:close()
-  end
+  pcall(core.fetch, base .. "/quit", folder .. "got/quit")
+  server:close()
   os.execute("rm -rf '" .. folder .. "'")
-end
-
-local function need_server()
-  lu.skipIf(not server, "no C compiler `cc` to build the loopback server with")
 end
 
 -- The fetch fails with all these texts in its sentence, and leaves nothing.
@@ -71,8 +63,6 @@ end
 -- ---------------------------------------------------------------- one file
 
 TestFetching = {}
-
-function TestFetching:setUp() need_server() end
 
 function TestFetching:tearDown()
   for _, path in ipairs(files_left()) do os.remove(path) end
@@ -250,7 +240,6 @@ local function get_small(text, origin, content)
 end
 
 function TestConverting:test_what_was_converted_is_kept_unpacked_and_the_raw_file_goes()
-  need_server()
   write("site/expected", "a,b\n1,2\n3,4\n")
   local ok, path, said = get_small("1 2\n3 4\n", { header = "a,b", replace = { { " ", "," } } },
     core.sha256(folder .. "site/expected"))
@@ -261,7 +250,6 @@ function TestConverting:test_what_was_converted_is_kept_unpacked_and_the_raw_fil
 end
 
 function TestConverting:test_other_contents_of_the_right_shape_are_kept_and_said()
-  need_server()
   local ok, path, said = get_small("1,2\n3,4\n", { header = "a,b" })
   lu.assertTrue(ok)
   lu.assertStrContains(said[1], "could not be verified")
@@ -269,7 +257,6 @@ function TestConverting:test_other_contents_of_the_right_shape_are_kept_and_said
 end
 
 function TestConverting:test_another_shape_is_refused_and_nothing_stays()
-  need_server()
   for text, words in pairs{ ["1,2\n"] = "1 rows came where 2 are expected",
     ["1,2,3\n4,5,6\n"] = "3 columns came where 2 are expected" } do
     local ok, message = get_small(text, { header = text:find("3") and "a,b,c" or "a,b" })
@@ -280,7 +267,6 @@ function TestConverting:test_another_shape_is_refused_and_nothing_stays()
 end
 
 function TestConverting:test_a_raw_file_put_there_by_hand_is_used_when_its_digest_is_right()
-  need_server()
   write("got/raw.txt", "1,2\n3,4\n")
   local ok, path = get_small("nothing of the kind\n", { header = "a,b" })
   lu.assertTrue(ok)
@@ -343,7 +329,6 @@ end
 
 -- Junk in the cache is no set: it is fetched anew, under whatever name it lies there.
 function TestGetting:test_what_is_in_the_cache_is_checked()
-  need_server()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
   core.make_folder(folder .. "site/salsa")
   local good = read(shared .. "/salsa/airfoil.csv.gz")
@@ -396,7 +381,6 @@ function TestGetting:test_the_catalog_names_the_columns_of_a_file_without_a_head
 end
 
 function TestGetting:test_a_mirror_that_serves_something_else_is_refused()
-  need_server()
   write("site/skin.csv.gz", "not the file\n")
   lu.assertStrContains(run("sc.data.get(\"skin\")", base),
     "3cc798156e98ebad45f7ca0d85810be386c04eed642cd69993198afbe22dc180")
@@ -404,7 +388,6 @@ function TestGetting:test_a_mirror_that_serves_something_else_is_refused()
 end
 
 function TestGetting:test_a_set_comes_from_a_mirror_and_loads()
-  need_server()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
   core.make_folder(folder .. "site/salsa")
   write("site/salsa/airfoil.csv.gz", read(shared .. "/salsa/airfoil.csv.gz"))

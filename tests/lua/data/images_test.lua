@@ -1,7 +1,7 @@
 -- Images as rows: sc.data.rotate.
 local lu = require "luaunit"
 local sc = require "scullery"
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local square = sc.matrix{ { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, { 0, 0, 1, 0, 0, 0, 0, 0, 0 } }
 

@@ -4,7 +4,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local seeds = require "scullery.experiment.seeds"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local fails = support.fails
 local folder

@@ -1,12 +1,12 @@
 --- Experiments: which cells there are, what is recorded, what goes on after a kill, and sentences.
---- tests/experiment_processes_test.lua has workers, full disks and kills,
---- tests/experiment_tables_test.lua what is made of the results.
+--- experiment_workers_test.lua has workers, full disks and kills,
+--- experiment_results_test.lua what is made of the results.
 -- luacheck: globals TestCells TestSet TestRecords TestFailures TestGoingOn TestFiles
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local quote, fails = support.quote, support.fails
 local folder

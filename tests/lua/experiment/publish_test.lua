@@ -4,7 +4,7 @@
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local quote, fails = support.quote, support.fails
 

@@ -1,5 +1,5 @@
 -- Whatever a script puts into the fields of a fit: every method answers or raises an error.
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu, sc, core = require "luaunit", require "scullery", require "scullery.core"
 local fails = require("support").fails
 

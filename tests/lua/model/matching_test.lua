@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local support = require "support"
 
 local fails, said = support.fails, support.stderr_of

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 

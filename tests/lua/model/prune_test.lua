@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local ask = require("scullery.objects").ask
-local refused = dofile("tests/support.lua").fails
+local refused = dofile("tests/helpers/support.lua").fails
 
 local n, d, T = 160, 3, 50
 local X, signs, numbers, kinds = sc.randn{ n, d, seed = 1 }, {}, {}, {}

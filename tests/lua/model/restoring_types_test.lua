@@ -4,7 +4,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local models, support = require "small_models", require "support"
 local model_file = require "model_file"
 

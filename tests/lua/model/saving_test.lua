@@ -4,7 +4,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local ask = require("scullery.objects").ask
 local source = os.getenv("SCULLERY_SOURCE") or "."
-package.path = source .. "/tests/?.lua;" .. package.path
+package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"
 local models = require "small_models"
 

@@ -2,7 +2,7 @@
 -- serve the others. What is found is what each T finds alone.
 local lu = require "luaunit"
 local sc = require "scullery"
-local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
 local ds = sc.data.load("wdbc")
 local sizes = { 20, 60, 35 }

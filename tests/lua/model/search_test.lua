@@ -5,7 +5,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 local judging = require "scullery.judging"
 local ask = require("scullery.objects").ask
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }

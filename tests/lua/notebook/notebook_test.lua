@@ -1,8 +1,8 @@
 -- The Jupyter kernel: how it is installed, and all that Jupyter asks of it, by Jupyter's own client
--- (tests/notebook_kernel.py) and on the notebook that ships (tests/notebook_tour.py).
+-- (notebook_kernel.py) and on the notebook that ships (notebook_tour.py).
 local lu = require "luaunit"
 local core = require "scullery.core"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local in_folder, quote = support.in_folder, support.quote
 local scullery, shell = support.scullery, support.shell
@@ -88,7 +88,7 @@ local function run_python(file)
     lu.assertEquals(scullery("notebook install --prefix " .. quote(folder)), 0)
     local status, out, err = shell(("d=%s; JUPYTER_PATH=$d/share/jupyter HOME=$d IPYTHONDIR=$d \z
       JUPYTER_RUNTIME_DIR=$d NOTEBOOK_FLAG=$d/flag timeout 800 %s -B -Xfrozen_modules=off %s")
-      :format(quote(folder), name, quote(source .. "/tests/" .. file)))
+      :format(quote(folder), name, quote(source .. "/tests/lua/notebook/" .. file)))
     lu.assertEquals(status, 0, out .. err)
     lu.assertStrContains(err, "\nOK")
   end)

@@ -1,7 +1,7 @@
 """The notebook that ships, executed: its outputs are those that it stores.
 
-`python3 tests/notebook_tour.py --write` stores what the kernel puts out now; the kernel is the one
-that Jupyter knows (`build/scullery notebook install`).
+`python3 tests/lua/notebook/notebook_tour.py --write` stores what the kernel puts out
+now; the kernel is the one that Jupyter knows (`build/scullery notebook install`).
 """
 
 import os
@@ -13,7 +13,7 @@ import unittest
 import nbformat
 from nbclient import NotebookClient
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "docs", "tour.ipynb")
+PATH = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "tour.ipynb")
 PICTURE = "image/svg+xml"
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[-+]?\d+)?")
 SECONDS = re.compile(r"\d+(?:\.\d+)? (?:s|ms|seconds)\b")
@@ -65,7 +65,7 @@ class Tour(unittest.TestCase):
         now = executed(stored)
         self.assertGreater(len(stored.cells), 10)
         for before, after in zip(stored.cells, now.cells):
-            with self.subTest("python3 tests/notebook_tour.py --write stores other outputs",
+            with self.subTest("notebook_tour.py --write stores other outputs",
                               cell=before.source):
                 self.assert_alike(texts(before), texts(after))
 

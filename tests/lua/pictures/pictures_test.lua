@@ -3,7 +3,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local numbers = require "scullery.pictures.numbers"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local fails = support.fails
 
 local ds = sc.data.load("wdbc")

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local support = dofile "tests/support.lua"
+local support = dofile "tests/helpers/support.lua"
 local gnuplot = require "scullery.plot.gnuplot"
 local compact = require "scullery.plot.compact"
 local script = require "scullery.plot.script"

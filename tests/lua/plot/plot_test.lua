@@ -2,7 +2,7 @@
 -- behind a picture.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile "tests/support.lua"
+local support = dofile "tests/helpers/support.lua"
 local colours = require "scullery.plot.colours"
 local ticks = require "scullery.plot.ticks"
 

@@ -2,7 +2,7 @@
 -- properties of random ones.
 local core = require "scullery.core"
 local lu = require "luaunit"
-local support = dofile "tests/support.lua"
+local support = dofile "tests/helpers/support.lua"
 local unicode = require "scullery.plot.unicode"
 
 local NAN = 0 / 0

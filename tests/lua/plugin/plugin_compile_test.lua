@@ -1,6 +1,6 @@
 -- sc.plugin.compile and sc.plugin.reload: sources become plugins in a cache, and files that were
 -- built again become new code. Everything runs in commands of their own, with a cache of their own.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu = require "luaunit"
 local specimen, support = require "specimen", require "support"
 

@@ -1,8 +1,8 @@
 -- What `scullery plugin new` makes, of each kind in C and in C++: built against an installation in
 -- three ways, without a warning, tested by its own test, checked, installed and used.
 local lu = require "luaunit"
-local support = dofile "tests/support.lua"
-local installed = dofile "tests/installed.lua"
+local support = dofile "tests/helpers/support.lua"
+local installed = dofile "tests/helpers/installed.lua"
 local quote, read, sh = support.quote, support.read, installed.sh
 
 local root, prefix -- the folder of this run, and the installation in it

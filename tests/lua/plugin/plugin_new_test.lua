@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local quote, read, fails = support.quote, support.read, support.fails
 
 local kinds = { "sampler", "nonlinearity", "kernel", "solver" }

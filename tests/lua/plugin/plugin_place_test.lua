@@ -1,6 +1,6 @@
 -- The user's own folder of plugins: where the search looks, `scullery plugin install`, `uninstall`,
 -- `list` and `info`.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu = require "luaunit"
 local specimen, support = require "specimen", require "support"
 

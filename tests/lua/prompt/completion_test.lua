@@ -1,6 +1,6 @@
 -- Completion: names, methods, options and their words, and what stands in quotes.
 local lu = require "luaunit"
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
 local sc = require "scullery"
 local completion = require "scullery.completion"

@@ -1,6 +1,6 @@
 -- Sessions: what the prompt and notebooks make of a text.
 local lu = require "luaunit"
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;" .. package.path
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
 local session = require "scullery.session"
 local sc = require "scullery"

@@ -2,12 +2,12 @@
 -- and the page holds everything, escaped, in one file.
 local lu = require "luaunit"
 local sc = require "scullery"
-local browser = dofile("tests/browser.lua")
+local browser = dofile("tests/helpers/browser.lua")
 local groups = require "scullery.experiment.groups"
 local pictures = require "scullery.pictures.experiment"
 local report = require "scullery.report.experiment"
 local shown = require "scullery.experiment.shown"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local function row(cell, result, more)
   local one = { cell = cell, result = result or {}, status = result and "done" or "failed" }

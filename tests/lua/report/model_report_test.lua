@@ -3,12 +3,12 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local browser = dofile("tests/browser.lua")
+local browser = dofile("tests/helpers/browser.lua")
 local html = require "scullery.report.html"
 local numbers = require "scullery.pictures.numbers"
 local report = require "scullery.report.model"
 local script = require "scullery.report.script"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 local fails, in_folder = support.fails, support.in_folder
 
 local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }

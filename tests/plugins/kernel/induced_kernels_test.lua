@@ -1,12 +1,12 @@
 -- What must be true of every kernel as K on every sampler, and of every nonlinearity under the
--- Gaussian pair: found by enumerating the registry (tests/registry.lua). properties_test.lua has
+-- Gaussian pair: found by enumerating the registry (helpers/registry.lua). properties_test.lua has
 -- the maps; what must be true of one component by itself is the checker's (checker/lua).
 -- Random, but seeded; a failure names the components, the property and the numbers.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local ask = require("scullery.objects").ask
-local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/helpers/registry.lua")
 
 local test, d, X = registry.test, registry.d, registry.X
 

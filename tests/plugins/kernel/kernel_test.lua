@@ -1,9 +1,9 @@
 -- Kernels: against their formulas written out pair by pair, on rows of data, thresholds and sparse
--- rows. tests/tilt_test.lua has their tilts.
+-- rows. tilt_test.lua has their tilts.
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local k = sc.kernel
 local X, Y = sc.randn{ 23, 4, seed = 1 }, sc.randn{ 17, 4, seed = 2 }

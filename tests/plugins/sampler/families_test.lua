@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local fails = dofile("tests/support.lua").fails
+local fails = dofile("tests/helpers/support.lua").fails
 
 local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local methods = { "uniform", "kmeans", "leverage", "pivoted" }

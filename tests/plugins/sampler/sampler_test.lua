@@ -3,7 +3,7 @@
 -- refuse.
 local lu = require "luaunit"
 local sc = require "scullery"
-local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/registry.lua")
+local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 
 local data = registry.rows(function() end, sc.randn{ 60, registry.d, seed = 12 })
 

@@ -1,6 +1,6 @@
 -- Stochastic descents of weight functions (sfgd, optimal_stepsize), against the algorithms of the
 -- paper written out, with the same draws.
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"

@@ -2,7 +2,7 @@
 -- the whole feature matrix.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }

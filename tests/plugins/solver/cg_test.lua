@@ -1,6 +1,6 @@
 -- solver.cg for several targets at once, against elimination by solver.ridge on the same features:
 -- one space of directions, samples of the rows in float32 and float64, sweeps of rows in pieces.
-package.path = "tests/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"

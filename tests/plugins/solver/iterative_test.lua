@@ -1,6 +1,6 @@
 -- Solvers that go step by step, against computations of their own in Lua: Newton's method, dual
--- bounds, stationarity, elimination. tests/descents_test.lua has descents of weight functions.
-package.path = "tests/?.lua;" .. package.path
+-- bounds, stationarity, elimination. functional_descent_test.lua has descents of weight functions.
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"

@@ -1,5 +1,5 @@
 -- Models that are not linear in the features, against plain computations of the same: exact kernel
--- ridge, nearest neighbours. tests/adaboost_test.lua has boosted stumps, tests/svm_test.lua support
+-- ridge, nearest neighbours. adaboost_test.lua has boosted stumps, svm_test.lua support
 -- vectors.
 local lu = require "luaunit"
 local sc = require "scullery"

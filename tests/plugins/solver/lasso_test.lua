@@ -4,7 +4,7 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local ask = require("scullery.objects").ask
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }

@@ -2,7 +2,7 @@
 -- solutions as by the features' own systems, and no memory of D x D numbers.
 local lu = require "luaunit"
 local sc = require "scullery"
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local ROWS, COLUMNS = 40, 90
 local X = sc.randn{ ROWS, COLUMNS, seed = 1 } + 1
