@@ -1,7 +1,7 @@
 /* What the columns became, in words and as a schema: names and classes, the schema by which another
  * file is read alike, and notes. */
 #include "base/text.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/interrupt.h"
 #include "base/pages.h"
 #include "base/pool.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 #include "data/date.h"
 #include "data/number.h"
 

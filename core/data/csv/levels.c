@@ -1,5 +1,5 @@
 /* Dictionaries of texts: open addressing, kept at most half full. */
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Fields and lines of text. */
 #include "base/interrupt.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 static const char *trim_right(const char *text, const char *end) {
   while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))

@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
-#include "data/output.h"
+#include "data/files/output.h"
 #include "base/file_limit.h"
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "data/temporary.h"
+#include "data/files/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

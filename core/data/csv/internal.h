@@ -1,16 +1,15 @@
-/* What the files of the CSV reader share. csv.c: fields and lines; csv_levels.c: dictionaries;
- * csv_header.c: the first lines; csv_names.c: columns by name; csv_schema.c: header, names;
- * csv_like.c: columns by a schema; csv_types.c: what each column becomes; csv_scan.c: the first
- * pass, types and levels; csv_parse.c: the second, numbers; csv_fill.c: missing numbers;
- * csv_lines.c: lines of a file, a buffer at a time; csv_read.c, csv_stream.c and csv_blocks.c:
- * whole files, streams, and rows that are read once. */
+/* What the files of the CSV reader share. csv.c: fields and lines; levels.c: dictionaries;
+ * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
+ * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
+ * the second, numbers; fill.c: missing numbers; lines.c: lines of a file, a buffer at a time;
+ * read.c, stream.c and blocks.c: whole files, streams, and rows that are read once. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
-#include "data/csv.h"
+#include "data/csv/csv.h"
 #include <string.h>
 
-/* ---------------------------------------------------------------- names (csv_names.c) */
+/* ---------------------------------------------------------------- names (names.c) */
 
 typedef struct csv_name {
   const char *text; /* borrowed */
@@ -114,8 +113,7 @@ static inline const char *csv_plain_number(const char *at, char separator, uint6
   return count - 1 < 19 && (*at == separator || *at == '\n') ? at : NULL;
 }
 
-/* ---------------------------------------------------------------- levels of a category
- * (csv_levels.c) */
+/* ---------------------------------------------------------------- categories (levels.c) */
 
 enum { CSV_MOST_LEVELS = 10000 }; /* a column with more is no category */
 
@@ -141,7 +139,7 @@ long csv_levels_find(const csv_levels *levels, const char *text, size_t length);
 void csv_levels_sort(csv_levels *levels);
 void csv_levels_release(csv_levels *levels);
 
-/* ---------------------------------------------------------------- columns (csv_schema.c) */
+/* ---------------------------------------------------------------- columns (schema.c) */
 
 /* Whole lines of one file. */
 typedef struct csv_chunk {
@@ -208,7 +206,7 @@ scl_status csv_schema_skip_header(const csv_schema *schema, size_t file, const c
 scl_status csv_like_match(csv_schema *schema, scl_error *error);
 /* Whether the first line has any of the names of a schema, into schema->header. */
 scl_status csv_like_header(csv_schema *schema, const char *text, const char *end, scl_error *error);
-/* Whether there is a header, from the first lines (csv_header.c). */
+/* Whether there is a header, from the first lines (header.c). */
 scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_error *error);
 /* Past a byte order mark and empty lines. */
 const char *csv_first_line(const char *text, const char *end);
@@ -262,7 +260,7 @@ scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_
 scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, const size_t *to, size_t count,
                      scl_matrix *x, scl_matrix *y, scl_error *error);
 
-/* ---------------------------------------------------------------- missing numbers (csv_fill.c) */
+/* ---------------------------------------------------------------- missing numbers (fill.c) */
 
 /* Whether missing fields of the column are NaN in X. */
 bool csv_column_has_gaps(const csv_column *column);
@@ -281,7 +279,7 @@ size_t csv_drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, siz
                      size_t rows, size_t to);
 
 /* ---------------------------------------------------------------- lines of a file, a buffer at a
- * time (csv_lines.c) */
+ * time (lines.c) */
 
 enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
 

@@ -1,6 +1,6 @@
 /* Rows by a schema, each read once: from a file, a pipe or the standard input. */
 #include "base/text.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 struct scl_csv_blocks {
   scl_csv_options options;

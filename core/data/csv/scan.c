@@ -2,7 +2,7 @@
  * thread and column; what comes out does not depend on which thread saw which chunk. */
 #include "base/interrupt.h"
 #include "base/pool.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 #include "data/date.h"
 #include "data/number.h"
 

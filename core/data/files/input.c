@@ -1,9 +1,9 @@
-#include "data/input.h"
+#include "data/files/input.h"
 #include "base/interrupt.h"
 #include "base/memory_left.h"
 #include "base/pages.h"
 #include "base/text.h"
-#include "data/file.h"
+#include "data/files/file.h"
 
 #include <string.h>
 #include <zlib.h>

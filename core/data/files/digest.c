@@ -1,4 +1,4 @@
-#include "data/digest.h"
+#include "data/files/digest.h"
 
 #include <stdio.h>
 

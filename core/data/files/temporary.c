@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "data/temporary.h"
+#include "data/files/temporary.h"
 #include "base/text.h"
 #include "base/unfinished.h"
 

@@ -1,12 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
-#include "data/fetch.h"
+#include "data/files/fetch.h"
 
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "data/digest.h"
-#include "data/file.h"
-#include "data/output.h"
+#include "data/files/digest.h"
+#include "data/files/file.h"
+#include "data/files/output.h"
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>

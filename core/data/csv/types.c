@@ -1,5 +1,5 @@
 /* Once all fields were looked at: what each column is, and its columns of X. */
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 static csv_place place_of_text(const csv_schema *schema, const csv_column *column) {
   const size_t before =

@@ -32,7 +32,7 @@ typedef struct scl_csv_options {
   bool all_numeric;           /* every column but the target must hold numbers */
   const char *const *names;   /* column names where the file has none; NULL-terminated or NULL */
   char separator;             /* 0: found from the first lines */
-  size_t unpacked;            /* most bytes of an unpacked gzip file in memory; see data/input.h */
+  size_t unpacked; /* most bytes of an unpacked gzip file in memory; see data/files/input.h */
   scl_dtype dtype;
   scl_missing fill; /* for missing numbers: the median of the column in the first file, an error, or
                        the row left out */

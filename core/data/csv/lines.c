@@ -1,6 +1,6 @@
 /* Lines of a file, a buffer at a time: a buffer that begins with a whole line, cut into chunks. */
-#include "data/csv_internal.h"
-#include "data/input.h"
+#include "data/csv/internal.h"
+#include "data/files/input.h"
 
 enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
 

@@ -2,7 +2,7 @@
  * categories. */
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "data/csv_write.h"
+#include "data/csv/write.h"
 
+#include "data/files/output.h"
 #include "data/number.h"
-#include "data/output.h"
 #include <string.h>
 
 size_t scl_csv_quote(const char *text, size_t length, char *to) {

@@ -1,6 +1,6 @@
 /* Which columns have a name, and which words mean a missing value: names in their order, found by
  * halving. */
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <stdlib.h>
 

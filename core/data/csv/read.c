@@ -1,7 +1,7 @@
 /* Whole files into memory: the text is inflated, cut into chunks of lines, and passed over twice in
  * parallel, for types and for numbers. */
-#include "data/csv_internal.h"
-#include "data/input.h"
+#include "data/csv/internal.h"
+#include "data/files/input.h"
 
 enum { CHUNK_BYTES = SCL_BUFFER(1 << 18) };
 

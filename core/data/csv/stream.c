@@ -3,7 +3,7 @@
  * it is opened, so that every walk gives the same numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 /* The first lines: what separates the fields, and whether the first line names the columns. */
 #include "base/interrupt.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 #include "data/number.h"
 
 enum { LINES_LOOKED_AT = 50 };

@@ -1,6 +1,6 @@
 /* Missing numbers: medians, filling in, leaving rows out. */
 #include "base/interrupt.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

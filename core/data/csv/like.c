@@ -1,6 +1,6 @@
 /* Columns by a given schema: matched by name in any order, encoded as it says. */
 #include "base/text.h"
-#include "data/csv_internal.h"
+#include "data/csv/internal.h"
 
 #include <stdio.h>
 

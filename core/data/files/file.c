@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "data/file.h"
+#include "data/files/file.h"
 #include "base/interrupt.h"
 
 #include <errno.h>
