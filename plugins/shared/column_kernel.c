@@ -40,33 +40,32 @@ scl_status column_gram(const column_kernel *kernel, const void *self, const scl_
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error) {
   const scl_host *host = ((const scl_base *)self)->host;
-  scl_status status = SCL_STATUS_OK;
-  double *room = host->allocate(((COLUMN_PANEL + 1) * u->dim + 1) * sizeof *room);
+  double *room = host->scratch(((COLUMN_PANEL + 1) * u->dim + 1) * sizeof *room);
   if (room == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
                       u->dim);
-  for (size_t first = 0; status == SCL_STATUS_OK && first < v->count; first += COLUMN_PANEL) {
+  for (size_t first = 0; first < v->count; first += COLUMN_PANEL) {
     const size_t left = v->count - first, count = left < COLUMN_PANEL ? left : COLUMN_PANEL;
-    status = column_panel(kernel, self, u, v, first, count, room, out, stride, error);
+    const scl_status status =
+        column_panel(kernel, self, u, v, first, count, room, out, stride, error);
+    if (status != SCL_STATUS_OK) return status;
   }
-  host->release(room);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 scl_status column_diagonal(const column_kernel *kernel, const void *self,
                            const scl_const_parameters *u, double *out, scl_error *error) {
   const scl_host *host = ((const scl_base *)self)->host;
-  scl_status status = SCL_STATUS_OK;
-  double *x = host->allocate((u->dim + 1) * sizeof *x);
+  double *x = host->scratch((u->dim + 1) * sizeof *x);
   if (x == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
                       u->dim);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
-    status = column_row(kernel, self, u, i, 1, x, error);
+  for (size_t i = 0; i < u->count; i++) {
+    const scl_status status = column_row(kernel, self, u, i, 1, x, error);
+    if (status != SCL_STATUS_OK) return status;
     out[i] = kernel->start;
-    for (size_t k = 0; status == SCL_STATUS_OK && k < u->dim; k++)
+    for (size_t k = 0; k < u->dim; k++)
       kernel->gather(x[k], 1, &x[k], &out[i]);
   }
-  host->release(x);
-  return status;
+  return SCL_STATUS_OK;
 }
