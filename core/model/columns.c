@@ -1,6 +1,6 @@
 /* What the columns of a model's rows are: their names, and the table that they come from. */
 #include "base/text.h"
-#include "embed/predictor_internal.h"
+#include "model/predictor_internal.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Rows of a program's buffers through a predictor, by the walk that Lua's predictions take. */
-#include "embed/predictor_internal.h"
-#include "embed/stay.h"
+#include "model/predictor_internal.h"
+#include "model/stay.h"
 #include "learn/labels.h"
 #include "learn/score.h"
 #include <string.h>

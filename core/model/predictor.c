@@ -2,8 +2,8 @@
 #include "algebra/blas.h"
 #include "base/environment.h"
 #include "base/text.h"
-#include "embed/predictor_internal.h"
-#include "embed/stay.h"
+#include "model/predictor_internal.h"
+#include "model/stay.h"
 #include <math.h>
 
 const char *scl_version(void) { return SCULLERY_VERSION; }

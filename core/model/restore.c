@@ -2,9 +2,9 @@
  * calibration. The order and the checks are those of lua/scullery/restoring.lua. */
 #include "base/text.h"
 #include "data/number.h"
-#include "embed/component.h"
-#include "embed/features.h"
-#include "embed/predictor_internal.h"
+#include "model/component.h"
+#include "model/features.h"
+#include "model/predictor_internal.h"
 #include "learn/score.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define SCULLERY_PREDICTOR_INTERNAL_H
 
 #include "data/schema.h"
-#include "embed/saved.h"
+#include "model/saved.h"
 #include "learn/model.h"
 #include "learn/platt.h"
 #include <scullery/scullery.h>

@@ -3,7 +3,7 @@
 #ifndef SCULLERY_SAVED_FEATURES_H
 #define SCULLERY_SAVED_FEATURES_H
 
-#include "embed/saved.h"
+#include "model/saved.h"
 #include "map/map.h"
 
 /* recipe: the features of the pipeline; map: what is said of the fitted ones; dim: columns that they

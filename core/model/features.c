@@ -1,7 +1,7 @@
-#include "embed/features.h"
+#include "model/features.h"
 
 #include "base/random.h"
-#include "embed/component.h"
+#include "model/component.h"
 #include "learn/map_probe.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SCULLERY_SAVED_COMPONENT_H
 #define SCULLERY_SAVED_COMPONENT_H
 
-#include "embed/saved.h"
+#include "model/saved.h"
 #include "plugin/instance.h"
 
 /* Widths that came from data: gammas by "scale" and "median", and the columns of the rows. */

@@ -1,4 +1,4 @@
-#include "embed/saved.h"
+#include "model/saved.h"
 
 #include "base/text.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "embed/component.h"
+#include "model/component.h"
 
 #include "base/text.h"
 #include <math.h>
