@@ -1,216 +1,59 @@
-/* Rows of a program's buffers through a predictor, by the walk that Lua's predictions take. */
-#include "model/predictor_internal.h"
-#include "model/stay.h"
-#include "learn/labels.h"
+#include "model/predict.h"
+
 #include "learn/score.h"
-#include <string.h>
 
-/* ------------------------------------------------------------ buffers */
-
-/* Rows or results of a caller: count x cols numbers, `stride` numbers apart. */
-typedef struct buffer {
-  const char *title; /* of the function, for sentences */
-  const void *data;
-  scl_dtype dtype;
-  size_t count, cols, stride;
-} buffer;
-
-static scl_status check_buffer(const char *what, buffer *b, scl_error *error) {
-  if (b->dtype != SCL_DTYPE_FLOAT64 && b->dtype != SCL_DTYPE_FLOAT32)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "%s: dtype is %d; it takes SCL_DTYPE_FLOAT64 (%d) or SCL_DTYPE_FLOAT32 (%d)",
-                    b->title, (int)b->dtype, SCL_DTYPE_FLOAT64, SCL_DTYPE_FLOAT32);
-  if (b->stride == 0) b->stride = b->cols;
-  if (b->stride < b->cols)
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "%s: %s of %zu numbers are %zu numbers apart; the stride is at least %zu",
-                    b->title, what, b->cols, b->stride, b->cols);
-  const size_t most = PTRDIFF_MAX / sizeof(double);
-  if (b->stride >= most || b->count > most / (b->stride + 1))
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "%s: %zu %s, %zu numbers apart, are more than any memory holds", b->title,
-                    b->count, what, b->stride);
-  if (b->count == 0 || b->cols == 0) return SCL_STATUS_OK;
-  if (b->data == NULL)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of %s is NULL", b->title, what);
-  if ((uintptr_t)b->data % scl_dtype_size(b->dtype) != 0)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "%s: the buffer of %s is not aligned to numbers of %s", b->title, what,
-                    scl_dtype_name(b->dtype));
-  return SCL_STATUS_OK;
+static scl_status predict_scores(const scl_fitted *f, scl_source *source, scl_matrix *out,
+                                 scl_error *error) {
+  const scl_flow flow = {.source = source,
+                         .stages = f->stages,
+                         .n_stages = f->n_stages,
+                         .map = f->map,
+                         .dtype = f->map != NULL      ? scl_map_dtype(f->map)
+                                  : f->learnt != NULL ? f->dtype
+                                                      : SCL_DTYPE_FLOAT64,
+                         .block_rows = f->block,
+                         .pilot = f->pilot,
+                         .groups = 1,
+                         .doing = f->doing};
+  return f->learnt != NULL ? scl_model_decisions(&flow, f->learnt, out, error)
+                           : scl_decisions(&flow, f->weights, f->intercept, out, error);
 }
 
-static scl_matrix view_of(const buffer *b, size_t first, size_t count) {
-  return (scl_matrix){
-      .data = (void *)(uintptr_t)scl_at(b->data, b->dtype, (ptrdiff_t)(first * b->stride)),
-      .rows = count,
-      .cols = b->cols,
-      .row_stride = (ptrdiff_t)b->stride,
-      .col_stride = 1,
-      .dtype = b->dtype};
-}
-
-/* The rows as a source. */
-typedef struct buffer_source {
-  scl_source base;
-  const buffer *rows;
-} buffer_source;
-
-static scl_status read_buffer(scl_source *source, size_t first, size_t count, scl_matrix *x,
-                              scl_matrix *y, scl_error *error) {
-  const scl_matrix rows = view_of(((const buffer_source *)source)->rows, first, count);
-  (void)y;
-  (void)error;
-  scl_matrix_assign(&rows, x);
-  return SCL_STATUS_OK;
-}
-
-static const scl_source_class buffer_class = {read_buffer, NULL};
-
-/* ------------------------------------------------------------ results */
-
-/* What a row becomes: made here from scores (n x outputs). */
-typedef scl_status (*turning)(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                              scl_error *error);
-
-static scl_status as_scores(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                            scl_error *error) {
-  (void)p;
-  (void)error;
-  *out = scl_matrix_share(scores);
-  return SCL_STATUS_OK;
-}
-
-/* Places from 0, as numbers. */
-static scl_status as_classes(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                             scl_error *error) {
-  double *places = scl_allocate_array(p->n_classes + 1, sizeof *places);
-  if (places == NULL) return scl_fail_memory(error, p->n_classes * sizeof *places, "classes");
-  for (size_t k = 0; k < p->n_classes; k++)
-    places[k] = (double)k;
-  const scl_classes classes = {places, p->n_classes, false};
-  const scl_status status = scl_decide_labels(scores, &classes, out, error);
-  scl_release(places);
-  return status;
-}
-
-static scl_status as_probabilities(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                                   scl_error *error) {
-  bool said = true;
-  if (p->said == SCL_SAID_BY_SIGMOIDS)
-    return scl_platt_probabilities(scores, p->sigmoids, out, error);
-  SCL_TRY(scl_loss_probabilities(p->solver, scores, out, &said, error));
+static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *scores,
+                                        scl_matrix *out, scl_error *error) {
+  bool said = false;
+  if (f->sigmoids != NULL) return scl_platt_probabilities(scores, f->sigmoids, out, error);
+  if (f->by_loss == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the model has no probabilities");
+  SCL_TRY(scl_loss_probabilities(f->by_loss, scores, out, &said, error));
   if (said) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss says no probabilities of a row");
 }
 
-static scl_status make_scores(const scl_predictor *p, const buffer *rows, scl_matrix *out,
-                              scl_error *error) {
-  buffer_source source = {.base = {.class = &buffer_class,
-                                   .rows = rows->count,
-                                   .cols = rows->cols,
-                                   .random_access = true,
-                                   .parallel = true},
-                          .rows = rows};
-  const scl_flow flow = {.source = &source.base,
-                         .stages = p->stages,
-                         .n_stages = p->n_stages,
-                         .map = p->map,
-                         .dtype = p->map != NULL      ? scl_map_dtype(p->map)
-                                  : p->learnt != NULL ? p->dtype
-                                                      : SCL_DTYPE_FLOAT64,
-                         .block_rows = p->block,
-                         .pilot = p->pilot.storage == NULL ? NULL : scl_matrix_row(&p->pilot, 0),
-                         .groups = 1};
-  return p->learnt != NULL ? scl_model_decisions(&flow, p->learnt, out, error)
-                           : scl_decisions(&flow, &p->weights, &p->intercept, out, error);
+scl_status scl_predict_from(const scl_fitted *f, const scl_matrix *scores, scl_prediction what,
+                            scl_matrix *out, scl_error *error) {
+  if (what == SCL_PREDICT_PROBABILITIES) return predict_probabilities(f, scores, out, error);
+  if (what == SCL_PREDICT_LABELS && f->classes.count > 0)
+    return scl_decide_labels(scores, &f->classes, out, error);
+  *out = scl_matrix_share(scores);
+  return SCL_STATUS_OK;
 }
 
-static scl_status make_result(const scl_predictor *p, const buffer *rows, turning turn,
-                              scl_matrix *out, scl_error *error) {
+scl_status scl_predict(const scl_fitted *f, scl_source *source, scl_prediction what,
+                       scl_matrix *out, scl_error *error) {
   scl_matrix scores;
-  scl_stay stay;
-  SCL_TRY(scl_stay_begin(&stay, error));
-  scl_status status = make_scores(p, rows, &scores, error);
-  if (status == SCL_STATUS_OK) {
-    status = turn(p, &scores, out, error);
-    scl_matrix_release(&scores);
-  }
-  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", rows->title);
-  return scl_stay_end(&stay, status, error);
+  SCL_TRY(predict_scores(f, source, &scores, error));
+  const scl_status status = scl_predict_from(f, &scores, what, out, error);
+  scl_matrix_release(&scores);
+  return status;
 }
 
-/* ------------------------------------------------------------ calls */
-
-static scl_status check_predictor(const scl_predictor *p, const char *title, scl_error *error) {
-  if (p != NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
-}
-
-static scl_status run(const scl_predictor *p, buffer *rows, buffer *to, turning turn,
-                      scl_error *error) {
-  scl_matrix made;
-  rows->cols = p->dim;
-  SCL_TRY(check_buffer("rows", rows, error));
-  SCL_TRY(check_buffer("results", to, error));
-  if (rows->count == 0) return SCL_STATUS_OK;
-  SCL_TRY(make_result(p, rows, turn, &made, error));
-  scl_matrix target = view_of(to, 0, to->count);
-  scl_matrix_assign(&made, &target);
-  scl_matrix_release(&made);
-  return SCL_STATUS_OK;
-}
-
-scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const void *rows,
-                                size_t count, size_t stride, void *scores, size_t scores_stride,
-                                scl_error *error) {
-  static const char title[] = "scl_predictor_scores";
-  SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, scores, dtype, count, p->targets, scores_stride};
-  return run(p, &from, &to, as_scores, error);
-}
-
-scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const void *rows,
-                                 size_t count, size_t stride, void *out, size_t out_stride,
-                                 scl_error *error) {
-  static const char title[] = "scl_predictor_predict";
-  SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, out, dtype, count, p->classification ? 1 : p->targets, out_stride};
-  return run(p, &from, &to, p->classification ? as_classes : as_scores, error);
-}
-
-scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, const void *rows,
-                                       size_t count, size_t stride, void *probabilities,
-                                       size_t probabilities_stride, scl_error *error) {
-  static const char title[] = "scl_predictor_probabilities";
-  SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, probabilities, dtype, count, p->n_classes, probabilities_stride};
-  if (p->said != SCL_SAID_NONE) return run(p, &from, &to, as_probabilities, error);
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
-                  p->classification
-                      ? "its solver's loss says none, and it was saved without p:calibrate{...}"
-                      : "it is a regression");
-}
-
-scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const void *rows,
-                                  size_t count, size_t stride, int32_t *classes, scl_error *error) {
-  static const char title[] = "scl_predictor_classify";
-  SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, p->dim, stride};
-  scl_matrix made;
-  if (!p->classification)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model is a regression, without classes",
-                    title);
-  SCL_TRY(check_buffer("rows", &from, error));
-  if (count == 0) return SCL_STATUS_OK;
-  if (classes == NULL)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of classes is NULL", title);
-  SCL_TRY(make_result(p, &from, as_classes, &made, error));
-  for (size_t i = 0; i < count; i++)
-    classes[i] = (int32_t)scl_matrix_get(&made, i, 0);
-  scl_matrix_release(&made);
-  return SCL_STATUS_OK;
+scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
+                                      scl_error *error) {
+  scl_matrix zeros, said;
+  SCL_TRY(scl_matrix_create(1, targets, SCL_DTYPE_FLOAT64, &zeros, error));
+  const scl_status status = scl_loss_probabilities(solver, &zeros, &said, out, error);
+  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&said);
+  scl_matrix_release(&zeros);
+  return status;
 }
