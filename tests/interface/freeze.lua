@@ -4,7 +4,7 @@
 --- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant,
 --- a macro, or other words in a comment; interface_test says which. A member of version 1 that
 --- moves or changes is a mistake in the header: mend that, and freeze nothing.
-package.path = "tests/?.lua;tests/interface/?.lua;" .. package.path
+package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local header = require "header"
 local write = require("support").write
 

@@ -1,5 +1,5 @@
 --- The public header as data: its tables, constants, types and macros, without comments.
-local support = dofile("tests/support.lua")
+local support = dofile("tests/helpers/support.lua")
 
 local header = {}
 
