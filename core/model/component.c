@@ -238,7 +238,7 @@ static scl_status read_value(gathering *g, const cJSON *value, scl_given *out, s
 static scl_status read_options(gathering *g, const cJSON *value, scl_error *error) {
   const cJSON *options;
   SCL_TRY(scl_saved_table(value, "options", &options, error));
-  if (scl_saved_mark(options) != NULL || (cJSON_IsArray(options) && options->child != NULL))
+  if (cJSON_IsArray(options) && options->child != NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the options of a component have no names");
   g->given = scl_allocate_zero((scl_saved_count(options) + 1) * sizeof *g->given);
   if (g->given == NULL) return scl_fail_memory(error, sizeof *g->given, "options");

@@ -53,6 +53,8 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   SCL_TRY(scl_saved_read_widths(saved, from, &out->widths, error));
   if (scl_saved_find(from, "kept") != NULL)
     SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
+  if (out->kept != NULL && !scl_saved_is_list(out->kept))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its lists of kept parameters are none");
   if (scl_saved_array(saved, "sampler.state") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_matrix(saved, "sampler.state", (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
                            &out->state, error));

@@ -88,7 +88,8 @@ scl_status scl_saved_table(const cJSON *from, const char *name, const cJSON **ou
                            scl_error *error) {
   const cJSON *found = scl_saved_find(from, name);
   *out = found;
-  if (cJSON_IsArray(found) || cJSON_IsObject(found)) return SCL_STATUS_OK;
+  if ((cJSON_IsArray(found) || cJSON_IsObject(found)) && scl_saved_mark(found) == NULL)
+    return SCL_STATUS_OK;
   return refuse_field(from, name, "a table", error);
 }
 

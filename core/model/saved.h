@@ -32,7 +32,7 @@ void scl_saved_close(scl_saved *saved);
 const cJSON *scl_saved_find(const cJSON *from, const char *name);
 /* The key that marks a table which stands for something else ("component"), NULL: a plain one. */
 const char *scl_saved_mark(const cJSON *value);
-/* A field that is a table: a list, an object, and the empty list, which is written as {}. */
+/* A field that is a plain table: a list, an object, and the empty list, which is written as {}. */
 scl_status scl_saved_table(const cJSON *from, const char *name, const cJSON **out,
                            scl_error *error);
 bool scl_saved_is_list(const cJSON *table);
