@@ -49,6 +49,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   scl_lua_open_profile(L);
   scl_lua_open_json(L);
   scl_lua_open_saving(L);
+  scl_lua_open_saved(L);
   scl_lua_open_predictor(L);
   scl_lua_open_row_files(L);
   scl_lua_open_terminal(L);

@@ -106,6 +106,7 @@ void scl_lua_open_labels(lua_State *L);
 void scl_lua_open_codes(lua_State *L);
 void scl_lua_open_json(lua_State *L);
 void scl_lua_open_saving(lua_State *L);
+void scl_lua_open_saved(lua_State *L);
 void scl_lua_open_predictor(lua_State *L);
 void scl_lua_open_row_files(lua_State *L);
 void scl_lua_open_terminal(lua_State *L);

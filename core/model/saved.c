@@ -1,4 +1,4 @@
-#include "embed/saved.h"
+#include "model/saved.h"
 
 #include "base/text.h"
 #include <stdio.h>
@@ -13,10 +13,11 @@ static scl_status check_body(const scl_saved *saved, const char *what, scl_error
   const cJSON *body = saved->json.root, *version = scl_saved_find(body, "version");
   const char *format = NULL, *by = "?";
   (void)scl_saved_opt_word(body, "format", &format, NULL);
-  (void)scl_saved_opt_word(body, "scullery", &by, NULL);
   if (format == NULL || strcmp(format, "scullery") != 0 || !cJSON_IsNumber(version) ||
       !scl_json_number_of(&saved->json, version).is_whole)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its description is none of ours", what);
+  if (scl_saved_opt_word(body, "scullery", &by, error) != SCL_STATUS_OK)
+    return scl_prefix(error, "%s", what);
   const int64_t number = scl_json_number_of(&saved->json, version).whole;
   if (number <= VERSION) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
@@ -26,8 +27,8 @@ static scl_status check_body(const scl_saved *saved, const char *what, scl_error
 }
 
 scl_status scl_saved_open(const char *path, const void *bytes, size_t size, const char *what,
-                          scl_saved *out, scl_error *error) {
-  *out = (scl_saved){0};
+                          scl_loader loader, scl_saved *out, scl_error *error) {
+  *out = (scl_saved){.loader = loader};
   if (path != NULL)
     SCL_TRY(scl_safetensors_read(path, &out->file, error));
   else
@@ -57,6 +58,10 @@ const char *scl_saved_mark(const cJSON *value) {
   return mark == NULL ? NULL : cJSON_IsString(mark) ? mark->valuestring : "?";
 }
 
+bool scl_saved_is_list(const cJSON *table) {
+  return cJSON_IsArray(table) || (cJSON_IsObject(table) && table->child == NULL);
+}
+
 size_t scl_saved_count(const cJSON *list) {
   size_t count = 0;
   for (const cJSON *item = list->child; item != NULL; item = item->next)
@@ -83,7 +88,8 @@ scl_status scl_saved_table(const cJSON *from, const char *name, const cJSON **ou
                            scl_error *error) {
   const cJSON *found = scl_saved_find(from, name);
   *out = found;
-  if (cJSON_IsArray(found) || cJSON_IsObject(found)) return SCL_STATUS_OK;
+  if ((cJSON_IsArray(found) || cJSON_IsObject(found)) && scl_saved_mark(found) == NULL)
+    return SCL_STATUS_OK;
   return refuse_field(from, name, "a table", error);
 }
 
@@ -147,20 +153,21 @@ bool scl_saved_number(const scl_saved *saved, const cJSON *value, double *out) {
   return !isnan(*out) || strcmp(word, "nan") == 0;
 }
 
-/* Bytes as hexadecimal digits, in place; false where they are none, or have a zero. */
-static bool read_hex(char *text) {
+/* Bytes as hexadecimal digits, in place; false where they are none, or have a zero and may not. */
+static bool read_hex(char *text, bool zeros) {
   const size_t length = strlen(text);
   if (length % 2 != 0 || strspn(text, "0123456789abcdefABCDEF") != length) return false;
   for (size_t i = 0; i < length / 2; i++) {
     const char pair[3] = {text[2 * i], text[2 * i + 1], 0};
     text[i] = (char)(unsigned char)strtoul(pair, NULL, 16);
-    if (text[i] == 0) return false;
+    if (text[i] == 0 && !zeros) return false;
   }
   text[length / 2] = 0;
   return true;
 }
 
-scl_status scl_saved_text(const cJSON *value, char **out, scl_error *error) {
+scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out,
+                          scl_error *error) {
   const char *mark = scl_saved_mark(value), *word = NULL;
   const bool bytes = mark != NULL && strcmp(mark, "bytes") == 0;
   *out = NULL;
@@ -171,7 +178,7 @@ scl_status scl_saved_text(const cJSON *value, char **out, scl_error *error) {
   if (word == NULL) return SCL_STATUS_OK;
   *out = scl_copy_text(word);
   if (*out == NULL) return scl_fail_memory(error, strlen(word), "a text of a model");
-  if (!bytes || read_hex(*out)) return SCL_STATUS_OK;
+  if (!bytes || read_hex(*out, saved->loader == SCL_LOADER_SCRIPT)) return SCL_STATUS_OK;
   scl_release(*out);
   *out = NULL;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,

@@ -1,33 +1,43 @@
 /* What the columns of a model's rows are: their names, and the table that they come from. */
 #include "base/text.h"
-#include "embed/predictor_internal.h"
+#include "model/restore.h"
 #include <math.h>
 #include <string.h>
 
-/* A list of texts, copied; *out grows with *count, so that what was copied is released. */
-static scl_status read_texts(const cJSON *list, char ***out, size_t *count, scl_error *error) {
+/* A list of texts, each `what` ("a level of a column"), copied; *out grows with *count, so that what was copied is released. */
+static scl_status read_texts(const scl_saved *saved, const cJSON *list, const char *what,
+                             char ***out, size_t *count, scl_error *error) {
+  char shown[60];
   *out = scl_allocate_zero((scl_saved_count(list) + 1) * sizeof **out);
   if (*out == NULL) return scl_fail_memory(error, sizeof **out, "names");
   for (const cJSON *item = list->child; item != NULL; item = item->next) {
     char **text = &(*out)[*count];
-    SCL_TRY(scl_saved_text(item, text, error));
+    SCL_TRY(scl_saved_text(saved, item, text, error));
     ++*count;
     if (*text == NULL)
-      return scl_fail(error, SCL_STATUS_BAD_DATA, "a name of its columns or levels is no text");
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s is %s", what,
+                      scl_saved_shown(item, shown, sizeof shown));
   }
   return SCL_STATUS_OK;
 }
 
-static scl_status read_names(const cJSON *fields, scl_predictor *out, scl_error *error) {
+scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim, char ***out,
+                           scl_error *error) {
   const cJSON *list;
   size_t count = 0;
-  if (scl_saved_find(fields, "names") == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_saved_table(fields, "names", &list, error));
-  if (scl_saved_count(list) != out->dim)
+  if (scl_saved_find(from, "names") == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_table(from, "names", &list, error));
+  if (!scl_saved_is_list(list))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'names' of columns are not a list");
+  if (scl_saved_count(list) != dim)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "the number of its names of columns: %zu, where %zu belongs",
-                    scl_saved_count(list), out->dim);
-  return read_texts(list, &out->names, &count, error);
+                    scl_saved_count(list), dim);
+  const scl_status status = read_texts(saved, list, "a name of its columns", out, &count, error);
+  if (status == SCL_STATUS_OK) return status;
+  scl_release_texts(*out, count);
+  *out = NULL;
+  return status;
 }
 
 static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_column *column,
@@ -36,7 +46,7 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
   const char *kind;
   size_t place = 0;
   column->fill = NAN;
-  SCL_TRY(scl_saved_text(scl_saved_find(from, "name"), &column->name, error));
+  SCL_TRY(scl_saved_text(saved, scl_saved_find(from, "name"), &column->name, error));
   SCL_TRY(scl_saved_word(from, "kind", &kind, error));
   while (place < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[place]) != 0)
     place++;
@@ -49,7 +59,8 @@ static scl_status read_column(const scl_saved *saved, const cJSON *from, scl_col
   if (column->kind != SCL_COLUMN_CATEGORY) return SCL_STATUS_OK;
   const cJSON *levels;
   SCL_TRY(scl_saved_table(from, "levels", &levels, error));
-  return read_texts(levels, &column->levels, &column->n_levels, error);
+  return read_texts(saved, levels, "a level of a column", &column->levels, &column->n_levels,
+                    error);
 }
 
 static scl_status read_schema(const scl_saved *saved, const cJSON *list, scl_schema *out,
@@ -62,19 +73,21 @@ static scl_status read_schema(const scl_saved *saved, const cJSON *list, scl_sch
 }
 
 /* Only tables with columns of their own kinds have more to say than the names. */
-scl_status scl_predictor_read_columns(const scl_saved *saved, const cJSON *fields,
-                                      scl_predictor *out, scl_error *error) {
-  const cJSON *schema = scl_saved_find(fields, "schema"), *list;
+scl_status scl_saved_schema(const scl_saved *saved, size_t dim, scl_schema **out,
+                            scl_error *error) {
+  const cJSON *fields = scl_saved_find(scl_saved_find(saved->body, "model"), "fields"),
+              *schema = scl_saved_find(fields, "schema"), *list;
   const char *format = NULL;
-  SCL_TRY(read_names(fields, out, error));
+  *out = NULL;
   (void)scl_saved_opt_word(schema, "format", &format, NULL);
   if (format == NULL || strcmp(format, "csv") != 0) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_table(schema, "columns", &list, error));
-  out->schema = scl_allocate_zero(sizeof *out->schema);
-  if (out->schema == NULL) return scl_fail_memory(error, sizeof *out->schema, "a schema");
-  SCL_TRY(read_schema(saved, list, out->schema, error));
-  if (scl_schema_cols(out->schema) == out->dim) return SCL_STATUS_OK;
-  scl_schema_destroy(out->schema); /* other columns were made of them since */
-  out->schema = NULL;
-  return SCL_STATUS_OK;
+  scl_schema *made = scl_allocate_zero(sizeof *made);
+  if (made == NULL) return scl_fail_memory(error, sizeof *made, "a schema");
+  const scl_status status = read_schema(saved, list, made, error);
+  if (status == SCL_STATUS_OK && scl_schema_cols(made) == dim)
+    *out = made;
+  else
+    scl_schema_destroy(made); /* or other columns were made of them since */
+  return status;
 }

@@ -1,8 +1,9 @@
-#include "embed/features.h"
+#include "model/features.h"
 
+#include "base/profile.h"
 #include "base/random.h"
-#include "embed/component.h"
 #include "learn/map_probe.h"
+#include "model/component.h"
 #include <string.h>
 
 /* What a map is made from, besides its parts. */
@@ -52,6 +53,8 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   SCL_TRY(scl_saved_read_widths(saved, from, &out->widths, error));
   if (scl_saved_find(from, "kept") != NULL)
     SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
+  if (out->kept != NULL && !scl_saved_is_list(out->kept))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its lists of kept parameters are none");
   if (scl_saved_array(saved, "sampler.state") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_matrix(saved, "sampler.state", (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
                            &out->state, error));
@@ -73,6 +76,21 @@ static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
                   "its arrays 'cells.counts' and 'cells.words' are missing, or none of cells");
 }
 
+/* Whether numbers of as many features were saved, where features are what the map is compared by. */
+static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t features,
+                                      scl_error *error) {
+  const char *check;
+  const scl_array *numbers = scl_saved_array(saved, "features.check");
+  SCL_TRY(scl_saved_word(map, "check", &check, error));
+  if (strcmp(check, "features") != 0) return SCL_STATUS_OK;
+  if (numbers != NULL && numbers->rank == 2 && numbers->sizes[0] == SCL_PROBE_ROWS &&
+      numbers->sizes[1] == features)
+    return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "it has %zu features, and array 'features.check' is missing or not of so many",
+                  features);
+}
+
 /* The sizes that a map is to have, as the arrays of the file show them: no number in the
  * description alone makes anything large. */
 static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const origin *from,
@@ -86,6 +104,7 @@ static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const or
     return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu grids, where cells of %zu are saved",
                     from->spec.count, counts->sizes[0]);
   }
+  SCL_TRY(check_numbers_saved(saved, map, features, error));
   if (from->kept != NULL || from->spec.count <= features) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu parameters make %zu features",
                   from->spec.count, features);
@@ -172,7 +191,9 @@ static scl_status check_draws(const scl_saved *saved, const cJSON *said, const s
 
 static scl_status make_map(const scl_saved *saved, const origin *from, scl_map **out,
                            scl_error *error) {
+  const size_t mark = scl_profile_enter("parameters");
   scl_status status = scl_map_create(&from->spec, out, error);
+  scl_profile_leave(mark, 0, 0);
   const cJSON *list = status == SCL_STATUS_OK && from->kept != NULL ? from->kept->child : NULL;
   for (; status == SCL_STATUS_OK && list != NULL; list = list->next)
     status = select_kept(saved, list, out, error);
@@ -186,20 +207,35 @@ static void close_origin(origin *from) {
   scl_matrix_release(&from->state);
 }
 
+/* What is written for readers of the file alone. */
+static scl_status check_account(const scl_saved *saved, const cJSON *said, scl_error *error) {
+  const cJSON *scale = scl_saved_find(said, "log_scale");
+  const char *method;
+  char text[60];
+  double number;
+  SCL_TRY(scl_saved_opt_word(said, "method", &method, error));
+  if (scale == NULL || scl_saved_number(saved, scale, &number)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'log_scale' is %s, where a number belongs",
+                  scl_saved_shown(scale, text, sizeof text));
+}
+
 static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t dim, origin *from,
                              size_t *features, scl_error *error) {
   const cJSON *table;
   size_t stream;
+  SCL_TRY(check_account(saved, said, error));
   SCL_TRY(scl_saved_whole(saved, said, "stream", SCL_STREAM_PARAMETERS, SCL_STREAM_PARAMETERS,
                           &stream, error));
   SCL_TRY(scl_saved_whole(saved, said, "features", 0, MOST_PARAMETERS, features, error));
   SCL_TRY(scl_saved_table(said, "origin", &table, error));
   SCL_TRY(read_origin(saved, table, from, error));
   const scl_array *rows = scl_saved_array(saved, "features.rows");
+  if (dim == 0) dim = from->spec.dim;
   if (from->spec.dim != dim || rows == NULL || rows->rank != 2 || rows->sizes[1] != dim)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "its features are of %zu columns, where rows of %zu reach them", from->spec.dim,
-                    dim);
+                    "its features are of %zu columns, where rows of %zu reach them, or array "
+                    "'features.rows' is of others",
+                    from->spec.dim, dim);
   return check_sizes(saved, said, from, *features, error);
 }
 

@@ -1,11 +1,12 @@
 /* A fitted pipeline from its description: stages, features, coefficients or model, classes,
- * calibration. The order and the checks are those of lua/scullery/model/restoring.lua. */
+ * calibration. */
+#include "model/restore.h"
+
 #include "base/text.h"
 #include "data/number.h"
-#include "embed/component.h"
-#include "embed/features.h"
-#include "embed/predictor_internal.h"
-#include "learn/score.h"
+#include "model/component.h"
+#include "model/features.h"
+#include "model/predict.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,8 +66,7 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
   out->rows = list->child;
   for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++)
     if (!add_stage(stage, out)) return refuse_stage(stage, i + 1, error);
-  if (out->solver != NULL) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline has no solver: it predicts nothing");
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ stages */
@@ -80,6 +80,9 @@ static const struct {
                     [SCL_ADD_BIAS] = {NULL, NULL},
                     [SCL_PROJECT] = {"mean", "vectors"}};
 enum { STAGES = sizeof stage_arrays / sizeof *stage_arrays };
+
+const char *scl_saved_shift_name(scl_stage_kind kind) { return stage_arrays[kind].shift; }
+const char *scl_saved_factor_name(scl_stage_kind kind) { return stage_arrays[kind].factor; }
 
 static scl_status read_stage_array(const scl_saved *saved, const cJSON *said, const char *name,
                                    scl_saved_shape shape, scl_matrix *out, scl_error *error) {
@@ -132,7 +135,7 @@ static scl_status make_stage(const scl_saved *saved, const cJSON *planned, const
 
 /* The fitted stages; *cols becomes what comes out of the last. */
 static scl_status read_stages(const scl_saved *saved, const cJSON *model, const recipe *plan,
-                              scl_predictor *out, size_t *cols, scl_error *error) {
+                              scl_restored *out, size_t *cols, scl_error *error) {
   const cJSON *list, *planned = plan->rows;
   SCL_TRY(scl_saved_table(model, "stages", &list, error));
   if (scl_saved_count(list) != plan->n_rows)
@@ -171,7 +174,7 @@ static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
 
 /* A model that is not linear in the features. */
 static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_t features,
-                              scl_predictor *out, scl_error *error) {
+                              scl_restored *out, scl_error *error) {
   size_t found, targets;
   const char *word;
   scl_dtype dtype;
@@ -192,21 +195,24 @@ static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_
   return status;
 }
 
-static scl_status read_weights(const scl_saved *saved, size_t features, scl_predictor *out,
-                               scl_error *error) {
-  SCL_TRY(scl_saved_matrix(saved, "solver.weights", (scl_saved_shape){features, SIZE_MAX, false},
-                           &out->weights, error));
-  SCL_TRY(scl_saved_matrix(saved, "solver.intercept",
-                           (scl_saved_shape){1, out->weights.cols, false}, &out->intercept, error));
-  out->targets = out->weights.cols;
-  if (scl_saved_array(saved, "solver.pilot") == NULL) return SCL_STATUS_OK;
-  return scl_saved_matrix(saved, "solver.pilot", (scl_saved_shape){1, features, true}, &out->pilot,
-                          error);
+/* title: "solver", or "components" of the features. */
+static scl_status read_weights(const scl_saved *saved, const char *title, size_t features,
+                               scl_restored *out, scl_error *error) {
+  char name[40];
+  const scl_saved_shape any = {features, SIZE_MAX, false}, pilot = {1, features, true};
+  (void)snprintf(name, sizeof name, "%s.weights", title);
+  SCL_TRY(scl_saved_matrix(saved, name, any, &out->weights, error));
+  const scl_saved_shape row = {1, out->weights.cols, false};
+  (void)snprintf(name, sizeof name, "%s.intercept", title);
+  SCL_TRY(scl_saved_matrix(saved, name, row, &out->intercept, error));
+  (void)snprintf(name, sizeof name, "%s.pilot", title);
+  if (scl_saved_array(saved, name) == NULL) return SCL_STATUS_OK;
+  return scl_saved_matrix(saved, name, pilot, &out->pilot, error);
 }
 
 /* The solver as it was when it learnt, and what it learnt. */
 static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe *plan,
-                              size_t features, scl_predictor *out, scl_error *error) {
+                              size_t features, scl_restored *out, scl_error *error) {
   const cJSON *said;
   scl_saved_widths widths;
   SCL_TRY(scl_saved_table(model, "solver", &said, error));
@@ -219,9 +225,11 @@ static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe
                     name == NULL ? "none" : name, planned);
   SCL_TRY(scl_saved_read_widths(saved, said, &widths, error));
   SCL_TRY(scl_saved_component(saved, component, "solver", &widths, &out->solver, error));
-  return scl_saved_find(model, "learnt") != NULL
-             ? read_learnt(saved, scl_saved_find(model, "learnt"), features, out, error)
-             : read_weights(saved, features, out, error);
+  if (scl_saved_find(model, "learnt") != NULL)
+    return read_learnt(saved, scl_saved_find(model, "learnt"), features, out, error);
+  SCL_TRY(read_weights(saved, "solver", features, out, error));
+  out->targets = out->weights.cols;
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ classes */
@@ -231,7 +239,7 @@ static scl_status read_label(const scl_saved *saved, const cJSON *value, char **
                              double *number, scl_error *error) {
   char text[40];
   *number = NAN;
-  SCL_TRY(scl_saved_text(value, label, error));
+  SCL_TRY(scl_saved_text(saved, value, label, error));
   if (*label != NULL) return SCL_STATUS_OK;
   if (!scl_saved_number(saved, value, number))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "a class is %s",
@@ -245,7 +253,7 @@ static scl_status read_label(const scl_saved *saved, const cJSON *value, char **
 }
 
 /* Two classes are one target, more are one each. */
-static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_predictor *out,
+static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                scl_error *error) {
   const cJSON *list;
   SCL_TRY(scl_saved_table(fields, "classes", &list, error));
@@ -271,19 +279,7 @@ static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_
 
 /* ------------------------------------------------------------ probabilities */
 
-/* Whether the solver's loss says probabilities. */
-static scl_status ask_loss(scl_predictor *out, scl_error *error) {
-  scl_matrix zeros, said;
-  bool says = false;
-  SCL_TRY(scl_matrix_create(1, out->targets, SCL_DTYPE_FLOAT64, &zeros, error));
-  const scl_status status = scl_loss_probabilities(out->solver, &zeros, &said, &says, error);
-  if (status == SCL_STATUS_OK && says) scl_matrix_release(&said);
-  if (says) out->said = SCL_SAID_BY_LOSS;
-  scl_matrix_release(&zeros);
-  return status;
-}
-
-static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_predictor *out,
+static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_restored *out,
                                 scl_error *error) {
   const cJSON *list;
   size_t i = 0;
@@ -298,22 +294,22 @@ static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_p
         !scl_saved_number(saved, scl_saved_find(item, "offset"), &out->sigmoids[i].offset) ||
         !isfinite(out->sigmoids[i].slope) || !isfinite(out->sigmoids[i].offset))
       return scl_fail(error, SCL_STATUS_BAD_DATA, "a sigmoid has no slope and offset");
-  out->said = SCL_SAID_BY_SIGMOIDS;
   return SCL_STATUS_OK;
 }
 
 /* Row weights by class make another population, of which the solver's own probabilities are then. */
-static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_predictor *out,
+static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                    scl_error *error) {
   const cJSON *from = scl_saved_find(fields, "calibration");
   const char *method;
   if (from == NULL && scl_saved_find(fields, "class_weights") != NULL) return SCL_STATUS_OK;
-  if (from == NULL) return ask_loss(out, error);
+  if (from == NULL)
+    return scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error);
   if (is_marked(from, "object")) SCL_TRY(scl_saved_table(from, "fields", &from, error));
   SCL_TRY(scl_saved_word(from, "method", &method, error));
   if (strcmp(method, "loss") != 0) return read_sigmoids(saved, from, out, error);
-  SCL_TRY(ask_loss(out, error));
-  if (out->said == SCL_SAID_BY_LOSS) return SCL_STATUS_OK;
+  SCL_TRY(scl_loss_has_probabilities(out->solver, out->targets, &out->by_loss, error));
+  if (out->by_loss) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "its probabilities are those of a loss, and its solver's loss says none");
 }
@@ -321,7 +317,7 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
 /* ------------------------------------------------------------ all of it */
 
 static scl_status read_fields(const scl_saved *saved, const cJSON *model, const cJSON **fields,
-                              scl_predictor *out, scl_error *error) {
+                              scl_restored *out, scl_error *error) {
   const char *task = "regression", *dtype = "float64";
   SCL_TRY(scl_saved_table(model, "fields", fields, error));
   SCL_TRY(scl_saved_whole(saved, *fields, "dim", 0, INT32_MAX, &out->dim, error));
@@ -334,7 +330,7 @@ static scl_status read_fields(const scl_saved *saved, const cJSON *model, const 
 }
 
 static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *plan, size_t *cols,
-                           scl_predictor *out, scl_error *error) {
+                           scl_restored *out, scl_error *error) {
   const cJSON *said = scl_saved_find(model, "map");
   if (plan->features == NULL && said == NULL) return SCL_STATUS_OK;
   if (plan->features == NULL)
@@ -345,37 +341,50 @@ static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *p
   return SCL_STATUS_OK;
 }
 
-static scl_status read_model(scl_saved *saved, const recipe *plan, scl_predictor *out,
-                             scl_error *error) {
-  const cJSON *model, *fields;
+/* What the solver learnt, of as many targets and classes as there are said to be. */
+static scl_status read_solution(scl_saved *saved, const cJSON *model, const recipe *plan,
+                                const cJSON *fields, size_t features, scl_restored *out,
+                                scl_error *error) {
   size_t targets;
-  SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
-  SCL_TRY(read_fields(saved, model, &fields, out, error));
-  size_t cols = out->dim;
-  SCL_TRY(read_stages(saved, model, plan, out, &cols, error));
-  SCL_TRY(read_map(saved, model, plan, &cols, out, error));
-  SCL_TRY(read_solver(saved, model, plan, cols, out, error));
+  SCL_TRY(read_solver(saved, model, plan, features, out, error));
   SCL_TRY(scl_saved_whole(saved, fields, "targets", 1, INT32_MAX, &targets, error));
   if (targets != out->targets)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of targets: %zu, where %zu belongs",
                     targets, out->targets);
-  if (out->classification) {
-    SCL_TRY(read_classes(saved, fields, out, error));
-    SCL_TRY(read_calibration(saved, fields, out, error));
-  }
-  return scl_predictor_read_columns(saved, fields, out, error);
+  if (!out->classification) return SCL_STATUS_OK;
+  SCL_TRY(read_classes(saved, fields, out, error));
+  return read_calibration(saved, fields, out, error);
 }
 
-scl_status scl_predictor_restore(scl_saved *saved, scl_predictor *out, scl_error *error) {
-  const char *kind = NULL;
+static scl_status read_model(scl_saved *saved, const recipe *plan, scl_restored *out,
+                             scl_error *error) {
+  const cJSON *model, *fields;
+  SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
+  SCL_TRY(read_fields(saved, model, &fields, out, error));
+  SCL_TRY(scl_saved_names(saved, fields, out->dim, &out->names, error));
+  size_t cols = out->dim;
+  SCL_TRY(read_stages(saved, model, plan, out, &cols, error));
+  SCL_TRY(read_map(saved, model, plan, &cols, out, error));
+  if (plan->solver != NULL) return read_solution(saved, model, plan, fields, cols, out, error);
+  return plan->components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
+}
+
+scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
   recipe plan;
-  (void)scl_saved_opt_word(saved->body, "kind", &kind, NULL);
-  if (kind == NULL || strcmp(kind, "pipeline") != 0)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "it holds %.40s, and a pipeline alone predicts: one that was saved after p:fit",
-                    kind == NULL ? "no model" : kind);
   SCL_TRY(read_recipe(saved->body, &plan, error));
-  if (scl_saved_find(saved->body, "model") == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
   return read_model(saved, &plan, out, error);
+}
+
+void scl_restored_release(scl_restored *r) {
+  for (size_t s = 0; s < r->n_stages; s++)
+    scl_stage_destroy(r->stages[s]);
+  scl_map_destroy(r->map);
+  scl_model_destroy(r->learnt);
+  scl_instance_release(r->solver);
+  scl_matrix_release(&r->weights);
+  scl_matrix_release(&r->intercept);
+  scl_matrix_release(&r->pilot);
+  scl_release_texts(r->labels, r->n_classes);
+  scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
+  SCL_RELEASE(r->stages, r->numbers, r->sigmoids);
 }

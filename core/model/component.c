@@ -1,4 +1,4 @@
-#include "embed/component.h"
+#include "model/component.h"
 
 #include "base/text.h"
 #include <math.h>
@@ -19,6 +19,8 @@ scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_
   *out = (scl_saved_widths){.scale = 1, .median = 1, .cols = 1};
   if (scl_saved_find(from, "widths") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_table(from, "widths", &list, error));
+  if (!scl_saved_is_list(list))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'widths' are not three numbers");
   for (const cJSON *item = list->child; item != NULL; item = item->next, count++)
     if (count >= 3 || !scl_saved_number(saved, item, &numbers[count]))
       return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'widths' are not three numbers");
@@ -48,29 +50,62 @@ static bool split_title(const char *title, scl_kind *kind, const char **name) {
   return scl_kind_find(word, kind) && scl_is_name(*name, false);
 }
 
-static scl_status find(const cJSON *value, const scl_component **out, scl_error *error) {
+/* What is missing here, and what can be done about it. */
+static scl_status refuse_missing(const scl_saved *saved, const cJSON *value, const char *title,
+                                 const char *message, scl_error *error) {
+  const cJSON *defined = scl_saved_find(value, "defined");
+  const bool script = saved->loader == SCL_LOADER_SCRIPT;
+  const char *place = "?";
+  if (defined == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it needs %s, and there is none here (%s); a plugin of another folder is "
+                    "loaded first, with %s",
+                    title, message, script ? "sc.plugin.load(path)" : "scl_load_plugin");
+  if (!script)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it needs %s, which was defined in Lua: only Lua scripts can use such a model",
+                    title);
+  SCL_TRY(scl_saved_word(defined, "place", &place, error));
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it needs %s, which was defined in Lua (%.200s): define it before loading, with "
+                  "sc.%.*s.define",
+                  title, place, (int)strcspn(title, "."), title);
+}
+
+/* A definition without a version of its own is known by its digest. What it computes is checked
+ * with the features. */
+static scl_status compare_definitions(const cJSON *value, const scl_component *here,
+                                      scl_error *note, scl_error *error) {
+  const cJSON *defined = scl_saved_find(value, "defined");
+  const char *place, *digest;
+  if (defined == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_word(defined, "place", &place, error));
+  SCL_TRY(scl_saved_word(defined, "digest", &digest, error));
+  if (note != NULL && here->digest != NULL && here->plugin.version == NULL &&
+      strcmp(digest, here->digest) != 0)
+    (void)scl_fail(note, SCL_STATUS_OK,
+                   "%s.%s is defined otherwise here (%s) than where this was saved (%.200s)",
+                   scl_kind_name(here->plugin.kind), here->plugin.name, here->path, place);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
+                                    const scl_component **out, scl_error *note, scl_error *error) {
   scl_kind kind;
   const char *title = scl_saved_component_name(value), *name, *version = NULL;
   scl_error missing = {0};
   if (title == NULL || !split_title(title, &kind, &name))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "'%.60s' is no component",
                     title == NULL ? "" : title);
-  const bool is_found = scl_registry_find(kind, name, out, &missing) == SCL_STATUS_OK;
-  if (!is_found && cJSON_GetObjectItemCaseSensitive(value, "defined") != NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "it needs %s, which was defined in Lua: only Lua scripts can use such a model",
-                    title);
-  if (!is_found)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "it needs %s, and there is none here (%s); a plugin of another folder is "
-                    "loaded first, with scl_load_plugin",
-                    title, missing.message);
+  if (scl_registry_find(kind, name, out, &missing) != SCL_STATUS_OK)
+    return refuse_missing(saved, value, title, missing.message, error);
   SCL_TRY(scl_saved_opt_word(value, "version", &version, error));
   const char *here = (*out)->plugin.version == NULL ? "" : (*out)->plugin.version;
-  if (version == NULL || !scl_is_newer(version, here)) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "it was saved with %s %.40s, and the one here is %s, which is older", title,
-                  version, *here == 0 ? "without a version" : here);
+  if (version != NULL && scl_is_newer(version, here))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "it was saved with %s %.40s, and the one here is %s, which is older", title,
+                    version, *here == 0 ? "without a version" : here);
+  return compare_definitions(value, *out, note, error);
 }
 
 /* ------------------------------------------------------------ its options */
@@ -142,16 +177,12 @@ static scl_status read_list(gathering *g, const cJSON *list, scl_value *out, scl
   return SCL_STATUS_OK;
 }
 
-static bool is_list(const cJSON *value) {
-  return cJSON_IsArray(value) || (cJSON_IsObject(value) && value->child == NULL);
-}
-
 /* {name = number(s)} */
 static scl_status read_named(gathering *g, const cJSON *value, scl_value *out, scl_error *error) {
   const cJSON *numbers = value->child;
   out->form = SCL_FORM_NAMED;
   out->word = numbers->next == NULL ? numbers->string : "?";
-  if (is_list(numbers)) return read_list(g, numbers, out, error);
+  if (scl_saved_is_list(numbers)) return read_list(g, numbers, out, error);
   double *one = reserve(g, sizeof *one, error);
   if (one == NULL) return SCL_STATUS_NO_MEMORY;
   if (!scl_saved_number(g->saved, numbers, one)) *one = NAN;
@@ -171,7 +202,7 @@ static scl_status refuse_value(const cJSON *value, scl_error *error) {
 
 static scl_status read_word(gathering *g, const cJSON *value, scl_value *out, scl_error *error) {
   char *text = NULL;
-  SCL_TRY(scl_saved_text(value, &text, error));
+  SCL_TRY(scl_saved_text(g->saved, value, &text, error));
   if (text == NULL) return refuse_value(value, error);
   char *kept = reserve(g, strlen(text), error);
   if (kept != NULL) memcpy(kept, text, strlen(text));
@@ -200,14 +231,14 @@ static scl_status read_value(gathering *g, const cJSON *value, scl_given *out, s
   if (cJSON_IsArray(value) && scl_saved_component_name(value->child) != NULL)
     return read_parts(g, value->child, scl_saved_count(value), out, error);
   out->value.form = SCL_FORM_LIST;
-  return is_list(value) ? read_list(g, value, &out->value, error)
-                        : read_named(g, value, &out->value, error);
+  return scl_saved_is_list(value) ? read_list(g, value, &out->value, error)
+                                  : read_named(g, value, &out->value, error);
 }
 
 static scl_status read_options(gathering *g, const cJSON *value, scl_error *error) {
   const cJSON *options;
   SCL_TRY(scl_saved_table(value, "options", &options, error));
-  if (scl_saved_mark(options) != NULL || (cJSON_IsArray(options) && options->child != NULL))
+  if (cJSON_IsArray(options) && options->child != NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the options of a component have no names");
   g->given = scl_allocate_zero((scl_saved_count(options) + 1) * sizeof *g->given);
   if (g->given == NULL) return scl_fail_memory(error, sizeof *g->given, "options");
@@ -225,16 +256,16 @@ static bool same_number(const scl_saved *saved, const cJSON *value, double numbe
 }
 
 static bool same_list(const scl_saved *saved, const cJSON *list, const scl_value *here) {
-  if (!is_list(list) || scl_saved_count(list) != here->length) return false;
+  if (!scl_saved_is_list(list) || scl_saved_count(list) != here->length) return false;
   size_t i = 0;
   for (const cJSON *item = list->child; item != NULL; item = item->next)
     if (!same_number(saved, item, here->list[i++])) return false;
   return true;
 }
 
-static bool same_word(const cJSON *value, const char *word) {
+static bool same_word(const scl_saved *saved, const cJSON *value, const char *word) {
   char *text = NULL;
-  const bool same = scl_saved_text(value, &text, NULL) == SCL_STATUS_OK && text != NULL &&
+  const bool same = scl_saved_text(saved, value, &text, NULL) == SCL_STATUS_OK && text != NULL &&
                     strcmp(text, word) == 0;
   scl_release(text);
   return same;
@@ -249,7 +280,7 @@ static bool same_setting(const scl_saved *saved, const cJSON *value, const scl_v
   case SCL_FORM_BOOLEAN:
     return cJSON_IsBool(value) && cJSON_IsTrue(value) == (here->number != 0);
   case SCL_FORM_WORD:
-    return same_word(value, here->word);
+    return same_word(saved, value, here->word);
   case SCL_FORM_LIST:
     return same_list(saved, value, here);
   case SCL_FORM_NAMED:
@@ -269,9 +300,8 @@ static const scl_value *setting_of(const scl_settings *settings, const char *nam
   return NULL;
 }
 
-/* Every option in force when the model was saved must be in force again. */
-static scl_status compare_settings(const scl_saved *saved, const cJSON *value,
-                                   const scl_instance *made, scl_error *error) {
+scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
+                                    const scl_instance *made, scl_error *error) {
   const cJSON *settings = NULL;
   const char *title = scl_saved_component_name(value);
   char here[120], then[120];
@@ -321,15 +351,16 @@ static scl_status make(scl_saved *saved, const cJSON *value, const scl_saved_wid
   scl_instance *made = NULL;
   if (++saved->components > MOST_COMPONENTS)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "it has more than %d components", MOST_COMPONENTS);
-  SCL_TRY(find(value, &component, error));
+  SCL_TRY(scl_saved_find_component(saved, value, &component, NULL, error));
   scl_status status = read_options(&g, value, error);
   if (status == SCL_STATUS_OK) status = create(&g, component, &made, error);
   close_gathering(&g);
-  if (status == SCL_STATUS_OK) status = compare_settings(saved, value, made, error);
+  if (status == SCL_STATUS_OK) status = scl_saved_check_settings(saved, value, made, error);
   if (status == SCL_STATUS_OK)
-    *out = made;
+    saved->script |= made->script;
   else
     scl_instance_release(made);
+  *out = status == SCL_STATUS_OK ? made : NULL;
   return status;
 }
 

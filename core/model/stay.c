@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "embed/stay.h"
+#include "model/stay.h"
 
 #include "algebra/blas.h"
 #include "base/pool.h"

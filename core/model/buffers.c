@@ -1,9 +1,6 @@
-/* Rows of a program's buffers through a predictor, by the walk that Lua's predictions take. */
-#include "embed/predictor_internal.h"
-#include "embed/stay.h"
-#include "learn/labels.h"
-#include "learn/score.h"
-#include <string.h>
+/* Rows of a program's buffers through a predictor. */
+#include "model/predictor.h"
+#include "model/stay.h"
 
 /* ------------------------------------------------------------ buffers */
 
@@ -69,73 +66,17 @@ static const scl_source_class buffer_class = {read_buffer, NULL};
 
 /* ------------------------------------------------------------ results */
 
-/* What a row becomes: made here from scores (n x outputs). */
-typedef scl_status (*turning)(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                              scl_error *error);
-
-static scl_status as_scores(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                            scl_error *error) {
-  (void)p;
-  (void)error;
-  *out = scl_matrix_share(scores);
-  return SCL_STATUS_OK;
-}
-
-/* Places from 0, as numbers. */
-static scl_status as_classes(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                             scl_error *error) {
-  double *places = scl_allocate_array(p->n_classes + 1, sizeof *places);
-  if (places == NULL) return scl_fail_memory(error, p->n_classes * sizeof *places, "classes");
-  for (size_t k = 0; k < p->n_classes; k++)
-    places[k] = (double)k;
-  const scl_classes classes = {places, p->n_classes, false};
-  const scl_status status = scl_decide_labels(scores, &classes, out, error);
-  scl_release(places);
-  return status;
-}
-
-static scl_status as_probabilities(const scl_predictor *p, scl_matrix *scores, scl_matrix *out,
-                                   scl_error *error) {
-  bool said = true;
-  if (p->said == SCL_SAID_BY_SIGMOIDS)
-    return scl_platt_probabilities(scores, p->sigmoids, out, error);
-  SCL_TRY(scl_loss_probabilities(p->solver, scores, out, &said, error));
-  if (said) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss says no probabilities of a row");
-}
-
-static scl_status make_scores(const scl_predictor *p, const buffer *rows, scl_matrix *out,
-                              scl_error *error) {
+static scl_status predict(const scl_predictor *p, const buffer *rows, scl_prediction what,
+                          scl_matrix *out, scl_error *error) {
+  scl_stay stay;
   buffer_source source = {.base = {.class = &buffer_class,
                                    .rows = rows->count,
                                    .cols = rows->cols,
                                    .random_access = true,
                                    .parallel = true},
                           .rows = rows};
-  const scl_flow flow = {.source = &source.base,
-                         .stages = p->stages,
-                         .n_stages = p->n_stages,
-                         .map = p->map,
-                         .dtype = p->map != NULL      ? scl_map_dtype(p->map)
-                                  : p->learnt != NULL ? p->dtype
-                                                      : SCL_DTYPE_FLOAT64,
-                         .block_rows = p->block,
-                         .pilot = p->pilot.storage == NULL ? NULL : scl_matrix_row(&p->pilot, 0),
-                         .groups = 1};
-  return p->learnt != NULL ? scl_model_decisions(&flow, p->learnt, out, error)
-                           : scl_decisions(&flow, &p->weights, &p->intercept, out, error);
-}
-
-static scl_status make_result(const scl_predictor *p, const buffer *rows, turning turn,
-                              scl_matrix *out, scl_error *error) {
-  scl_matrix scores;
-  scl_stay stay;
   SCL_TRY(scl_stay_begin(&stay, error));
-  scl_status status = make_scores(p, rows, &scores, error);
-  if (status == SCL_STATUS_OK) {
-    status = turn(p, &scores, out, error);
-    scl_matrix_release(&scores);
-  }
+  const scl_status status = scl_predict(&p->fitted, &source.base, what, out, error);
   if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", rows->title);
   return scl_stay_end(&stay, status, error);
 }
@@ -147,14 +88,14 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
   return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
 }
 
-static scl_status run(const scl_predictor *p, buffer *rows, buffer *to, turning turn,
+static scl_status run(const scl_predictor *p, buffer *rows, buffer *to, scl_prediction what,
                       scl_error *error) {
   scl_matrix made;
-  rows->cols = p->dim;
+  rows->cols = p->parts.dim;
   SCL_TRY(check_buffer("rows", rows, error));
   SCL_TRY(check_buffer("results", to, error));
   if (rows->count == 0) return SCL_STATUS_OK;
-  SCL_TRY(make_result(p, rows, turn, &made, error));
+  SCL_TRY(predict(p, rows, what, &made, error));
   scl_matrix target = view_of(to, 0, to->count);
   scl_matrix_assign(&made, &target);
   scl_matrix_release(&made);
@@ -167,8 +108,8 @@ scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const v
   static const char title[] = "scl_predictor_scores";
   SCL_TRY(check_predictor(p, title, error));
   buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, scores, dtype, count, p->targets, scores_stride};
-  return run(p, &from, &to, as_scores, error);
+         to = {title, scores, dtype, count, p->parts.targets, scores_stride};
+  return run(p, &from, &to, SCL_PREDICT_SCORES, error);
 }
 
 scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -177,8 +118,9 @@ scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const 
   static const char title[] = "scl_predictor_predict";
   SCL_TRY(check_predictor(p, title, error));
   buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, out, dtype, count, p->classification ? 1 : p->targets, out_stride};
-  return run(p, &from, &to, p->classification ? as_classes : as_scores, error);
+         to = {title,     out, dtype, count, p->parts.classification ? 1 : p->parts.targets,
+               out_stride};
+  return run(p, &from, &to, SCL_PREDICT_LABELS, error);
 }
 
 scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -187,10 +129,11 @@ scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, 
   static const char title[] = "scl_predictor_probabilities";
   SCL_TRY(check_predictor(p, title, error));
   buffer from = {title, rows, dtype, count, 0, stride},
-         to = {title, probabilities, dtype, count, p->n_classes, probabilities_stride};
-  if (p->said != SCL_SAID_NONE) return run(p, &from, &to, as_probabilities, error);
+         to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
+  if (scl_predictor_has_probabilities(p))
+    return run(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
-                  p->classification
+                  p->parts.classification
                       ? "its solver's loss says none, and it was saved without p:calibrate{...}"
                       : "it is a regression");
 }
@@ -199,16 +142,16 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
                                   size_t count, size_t stride, int32_t *classes, scl_error *error) {
   static const char title[] = "scl_predictor_classify";
   SCL_TRY(check_predictor(p, title, error));
-  buffer from = {title, rows, dtype, count, p->dim, stride};
+  buffer from = {title, rows, dtype, count, p->parts.dim, stride};
   scl_matrix made;
-  if (!p->classification)
+  if (!p->parts.classification)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model is a regression, without classes",
                     title);
   SCL_TRY(check_buffer("rows", &from, error));
   if (count == 0) return SCL_STATUS_OK;
   if (classes == NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of classes is NULL", title);
-  SCL_TRY(make_result(p, &from, as_classes, &made, error));
+  SCL_TRY(predict(p, &from, SCL_PREDICT_LABELS, &made, error));
   for (size_t i = 0; i < count; i++)
     classes[i] = (int32_t)scl_matrix_get(&made, i, 0);
   scl_matrix_release(&made);
