@@ -7,7 +7,7 @@
 #include "data/input.h"
 #include "lua/call.h"
 #include "map/map.h"
-#include "rows/level_sums.h"
+#include "rows/sums_levels.h"
 
 static int threads(lua_State *L) {
   if (!lua_isnoneornil(L, 1))

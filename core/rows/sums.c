@@ -3,7 +3,7 @@
 #include "algebra/dense.h"
 #include "base/pool.h"
 #include "base/profile.h"
-#include "rows/level_sums.h"
+#include "rows/sums_levels.h"
 #include "rows/sums_bits.h"
 #include <float.h>
 #include <math.h>

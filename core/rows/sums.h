@@ -36,7 +36,7 @@ void scl_sums_destroy(scl_sums *sums);
 
 /* One walk over the flow, each group of the flow for itself. Features that take two values are
  * counted as bits, unless rows have many weights (weight_values.h); others go by the values of
- * columns, where these are few (level_sums.h). */
+ * columns, where these are few (sums_levels.h). */
 scl_status scl_sums_accumulate(const scl_flow *flow, scl_sums **out, scl_error *error);
 
 /* Of the first `few` of `many` parameters, `outputs` features each, times `ratio`. */

@@ -1,4 +1,4 @@
-#include "rows/level_sums.h"
+#include "rows/sums_levels.h"
 
 #include "base/pool.h"
 #include "base/profile.h"

@@ -5,8 +5,8 @@
  *
  * A z = a number for every level of a column, and the features of the other columns; P = the table
  * of features by levels. n C^2 + D^2 products instead of n D^2: they pay where C is at most D/2. */
-#ifndef SCULLERY_LEVEL_SUMS_H
-#define SCULLERY_LEVEL_SUMS_H
+#ifndef SCULLERY_SUMS_LEVELS_H
+#define SCULLERY_SUMS_LEVELS_H
 
 #include "rows/sums.h"
 
