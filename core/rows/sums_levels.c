@@ -1,12 +1,19 @@
-#include "rows/level_sums.h"
-
+/* Normal equations of features that each read one column, where columns have few distinct values
+ * (levels.h): sums over rows of the codes z, C numbers in place of D features, and at the end
+ *
+ *   Phi'Phi = P'N P,   N = A (Z'Z) A'
+ *
+ * A z = a number for every level of a column, and the features of the other columns; P = the table
+ * of features by levels. n C^2 + D^2 products instead of n D^2: they pay where C is at most D/2. */
 #include "base/pool.h"
 #include "base/profile.h"
+#include "map/columnwise.h"
 #include "rows/levels.h"
+#include "rows/ways.h"
 #include <stdatomic.h>
 #include <string.h>
 
-struct scl_level_sums {
+typedef struct level_sums {
   const scl_flow *flow;
   scl_levels *levels;
   bool plain;      /* codes do not pay */
@@ -14,32 +21,31 @@ struct scl_level_sums {
   scl_sums *codes; /* sums over rows of z, of order `room`; NULL: no rows yet */
   size_t room;
   void *z;
-};
+} level_sums;
 
 enum { ROOM_STEP = 16 };
 
 static atomic_bool refused;
 
-void scl_level_sums_use(bool use) { refused = !use; }
-bool scl_level_sums_used(void) { return !refused; }
+void scl_ways_use_levels(bool use) { refused = !use; }
+bool scl_ways_levels_used(void) { return !refused; }
 
-scl_status scl_level_sums_create(const scl_flow *flow, scl_level_sums **out, scl_error *error) {
-  scl_levels *levels = NULL;
-  *out = NULL;
-  if (refused || flow->map == NULL || flow->pilot != NULL || flow->count > 0) return SCL_STATUS_OK;
-  SCL_TRY(scl_levels_create(flow->map, &levels, error));
-  if (levels == NULL) return SCL_STATUS_OK;
-  scl_level_sums *sums = scl_allocate_zero(sizeof *sums);
-  if (sums == NULL) {
-    scl_levels_destroy(levels);
-    return scl_fail_memory(error, sizeof *sums, "sums by levels");
-  }
-  *sums = (scl_level_sums){.flow = flow, .levels = levels};
-  *out = sums;
-  return SCL_STATUS_OK;
+static bool levels_claims(const scl_flow *flow) {
+  return !refused && flow->map != NULL && flow->pilot == NULL && flow->count == 0 &&
+         scl_map_columns(flow->map) != NULL;
 }
 
-void scl_level_sums_destroy(scl_level_sums *sums) {
+/* Features are made only of blocks whose codes do not pay. */
+static scl_status levels_open(scl_summing *s, scl_error *error) {
+  level_sums *sums = s->state = scl_allocate_zero(sizeof *sums);
+  if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "sums by levels");
+  sums->flow = s->flow;
+  s->walked.late = true;
+  return scl_levels_create(s->flow->map, &sums->levels, error);
+}
+
+static void levels_close(scl_summing *s) {
+  level_sums *sums = s->state;
   if (sums == NULL) return;
   scl_sums_destroy(sums->codes);
   scl_levels_destroy(sums->levels);
@@ -75,7 +81,7 @@ static scl_status copy_sums(const scl_sums *from, scl_sums *to, scl_error *error
 }
 
 /* Room for the codes that there are, and some more. */
-static scl_status make_room(scl_level_sums *s, const scl_sums *part, scl_error *error) {
+static scl_status make_room(level_sums *s, const scl_sums *part, scl_error *error) {
   if (s->codes != NULL && s->levels->codes <= s->room) return SCL_STATUS_OK;
   const size_t room = (s->levels->codes + ROOM_STEP / 2) / ROOM_STEP * ROOM_STEP + ROOM_STEP,
                rows = scl_flow_block_rows(s->flow), size = scl_dtype_size(s->flow->dtype);
@@ -214,7 +220,7 @@ static scl_status expand_group(expansion *e, const scl_sums *from, size_t group,
   return SCL_STATUS_OK;
 }
 
-static scl_status expand(const scl_level_sums *s, scl_sums *to, scl_error *error) {
+static scl_status expand(const level_sums *s, scl_sums *to, scl_error *error) {
   const size_t features = s->levels->features, room = s->room, cols = to->targets + 1;
   expansion e = {.levels = s->levels, .room = room, .cols = cols};
   e.atom = scl_allocate_array(features + 1, sizeof *e.atom);
@@ -239,7 +245,7 @@ static scl_status expand(const scl_level_sums *s, scl_sums *to, scl_error *error
 }
 
 /* The sums so far go to `part`; the levels stay. */
-static scl_status hand_over(scl_level_sums *s, scl_sums *part, scl_error *error) {
+static scl_status hand_over(level_sums *s, scl_sums *part, scl_error *error) {
   if (s->codes == NULL) return SCL_STATUS_OK;
   const scl_status status = expand(s, part, error);
   scl_sums_destroy(s->codes);
@@ -248,7 +254,8 @@ static scl_status hand_over(scl_level_sums *s, scl_sums *part, scl_error *error)
   return status;
 }
 
-scl_status scl_level_sums_flush(const scl_level_sums *s, scl_sums *part, scl_error *error) {
+static scl_status levels_flush(scl_summing *summing, scl_sums *part, scl_error *error) {
+  const level_sums *s = summing->state;
   return s->codes == NULL ? SCL_STATUS_OK : expand(s, part, error);
 }
 
@@ -267,7 +274,10 @@ static void fill_codes_table(const scl_levels *levels, double *table) {
     table[(1 + i) * features + levels->wide[i]] = 1;
 }
 
-scl_status scl_level_sums_give(scl_level_sums *s, scl_sums *whole, scl_error *error) {
+/* The sums of the codes and the table go to the sums over all rows, where all rows are in them. */
+static scl_status levels_finish(scl_summing *summing, scl_sums **sums, scl_error *error) {
+  level_sums *s = summing->state;
+  scl_sums *whole = *sums;
   if (s->codes == NULL || s->plain || s->parted) return SCL_STATUS_OK;
   const size_t numbers = s->room * s->levels->features;
   double *table = scl_allocate_zero((numbers + 1) * sizeof *table);
@@ -283,7 +293,7 @@ scl_status scl_level_sums_give(scl_level_sums *s, scl_sums *whole, scl_error *er
 /* ------------------------------------------------------------ adding rows */
 
 /* The block has levels that were not seen before. */
-static scl_status learn(scl_level_sums *s, const scl_flow_block *block, scl_sums *part,
+static scl_status learn(level_sums *s, const scl_flow_block *block, scl_sums *part,
                         scl_error *error) {
   scl_levels *levels = s->levels;
   bool spills = false;
@@ -298,7 +308,7 @@ static scl_status learn(scl_level_sums *s, const scl_flow_block *block, scl_sums
   return make_room(s, part, error);
 }
 
-static scl_status code(scl_level_sums *s, const scl_flow_block *block, scl_sums *part,
+static scl_status code(level_sums *s, const scl_flow_block *block, scl_sums *part,
                        scl_error *error) {
   bool known = false;
   for (int tries = 0; tries < 2 && !s->plain; tries++) {
@@ -311,21 +321,38 @@ static scl_status code(scl_level_sums *s, const scl_flow_block *block, scl_sums 
   return SCL_STATUS_OK;
 }
 
-scl_status scl_level_sums_add(scl_level_sums *s, const scl_flow_block *block, scl_sums *part,
-                              bool *taken, scl_error *error) {
-  if (!s->plain) {
-    const size_t mark = scl_profile_enter("features");
-    const scl_status status = code(s, block, part, error);
-    scl_profile_leave(mark, s->plain ? 0 : (double)block->count, block->first == 0 && !s->plain);
-    SCL_TRY(status);
-  }
-  *taken = !s->plain;
+static scl_status code_block(level_sums *s, const scl_flow_block *block, scl_sums *part,
+                             scl_error *error) {
+  const size_t mark = scl_profile_enter("features");
+  const scl_status status = code(s, block, part, error);
+  scl_profile_leave(mark, s->plain ? 0 : (double)block->count, block->first == 0 && !s->plain);
+  return status;
+}
+
+/* The rows of a block by their codes, or from the first block whose codes do not pay by their
+ * features. */
+static scl_status levels_add(scl_summing *summing, const scl_flow_block *block, scl_sums *part,
+                             scl_error *error) {
+  level_sums *s = summing->state;
+  if (!s->plain) SCL_TRY(code_block(s, block, part, error));
   s->parted |= s->plain;
   scl_flow_block coded = *block;
   coded.phi = s->z;
   coded.phi_stride = (ptrdiff_t)s->room;
-  for (size_t g = 0; *taken && g < part->groups; g++)
-    SCL_TRY(scl_sums_add(s->codes, s->flow, &coded, g, block->group_start[g],
-                         block->group_start[g + 1], error));
+  if (s->plain) SCL_TRY(scl_flow_make_features(block, error));
+  for (size_t g = 0; g < part->groups; g++)
+    SCL_TRY(scl_sums_dense_rows(s->plain ? part : s->codes, s->flow, s->plain ? block : &coded, g,
+                                block->group_start[g], block->group_start[g + 1], error));
   return SCL_STATUS_OK;
 }
+
+const scl_sums_way scl_way_levels = {.name = "levels",
+                                     .has_codes = true,
+                                     .claims = levels_claims,
+                                     .rows = scl_sums_dense_rows,
+                                     .first_of = scl_sums_of_first,
+                                     .open = levels_open,
+                                     .close = levels_close,
+                                     .add = levels_add,
+                                     .flush = levels_flush,
+                                     .finish = levels_finish};
