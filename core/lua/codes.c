@@ -66,8 +66,7 @@ static int info(lua_State *L) {
 static int compare(lua_State *L) {
   const scl_codes *a = check_codes(L, 1), *b = check_codes(L, 2);
   scl_matrix *out = scl_lua_make_matrix(L, scl_codes_rows(a), scl_codes_rows(b), SCL_DTYPE_FLOAT64);
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_compare(a, b, lua_toboolean(L, 3), out, &error), &error);
+  SCL_LUA_TRY(L, scl_codes_compare(a, b, lua_toboolean(L, 3), out, &error));
   return 1;
 }
 
@@ -79,8 +78,7 @@ static int nearest(lua_State *L) {
                rows = scl_codes_rows(queries);
   scl_matrix *index = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64),
              *distance = scl_lua_make_matrix(L, rows, k, SCL_DTYPE_FLOAT64);
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_nearest(codes, queries, k, index, distance, &error), &error);
+  SCL_LUA_TRY(L, scl_codes_nearest(codes, queries, k, index, distance, &error));
   return 2;
 }
 
@@ -112,8 +110,7 @@ static int select_rows(lua_State *L) {
 
 /* codes_write(codes, path) */
 static int write_file(lua_State *L) {
-  scl_error error = {0};
-  scl_lua_check(L, scl_codes_write(check_codes(L, 1), scl_lua_check_path(L, 2), &error), &error);
+  SCL_LUA_TRY(L, scl_codes_write(check_codes(L, 1), scl_lua_check_path(L, 2), &error));
   return 0;
 }
 

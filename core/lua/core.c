@@ -20,11 +20,10 @@ static int share_functions(lua_State *L) {
 }
 
 __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
-  scl_error error = {0};
   char warning[SCL_WARNING];
-  scl_lua_check(L, scl_environment_check(&error), &error);
+  SCL_LUA_TRY(L, scl_environment_check(&error));
   if (scl_environment_warn(warning)) (void)fprintf(stderr, "scullery: %s\n", warning);
-  scl_lua_check(L, scl_blas_start(&error), &error);
+  SCL_LUA_TRY(L, scl_blas_start(&error));
   lua_newtable(L);
   scl_lua_open_matrix(L);
   scl_lua_open_random(L);

@@ -140,9 +140,8 @@ static void refuse_value(option_table *t, const char *name) {
   const scl_option *row = row_of(t, name);
   scl_given given = {.name = name, .value = {.form = SCL_FORM_OPAQUE, .place = -1}};
   given.value.word = scl_lua_shown(L, -1);
-  scl_error error = {0};
   scl_settings_destroy(&t->settings);
-  scl_lua_check(L, scl_settings_create(t->title, row, 1, &given, 1, &t->settings, &error), &error);
+  SCL_LUA_TRY(L, scl_settings_create(t->title, row, 1, &given, 1, &t->settings, &error));
 }
 
 /* NULL where it is absent; otherwise the copy is left on the stack. */

@@ -27,15 +27,14 @@ static int read_text(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   const size_t most =
       lua_isnoneornil(L, 2) ? (size_t)1 << 30 : scl_lua_check_size(L, 2, 0, SIZE_MAX >> 12, "most");
-  scl_error error = {0};
   size_t taken = 0;
   held *h = new_held(L);
-  scl_lua_check(L, scl_input_open(path, &h->input, &error), &error);
+  SCL_LUA_TRY(L, scl_input_open(path, &h->input, &error));
   luaL_Buffer text;
   luaL_buffinit(L, &text);
   for (size_t got = 1; got > 0;) {
     char *room = luaL_prepbuffer(&text);
-    scl_lua_check(L, scl_input_read(h->input, room, LUAL_BUFFERSIZE, &got, &error), &error);
+    SCL_LUA_TRY(L, scl_input_read(h->input, room, LUAL_BUFFERSIZE, &got, &error));
     luaL_addsize(&text, got);
     taken += got;
     if (taken > most)
@@ -55,14 +54,13 @@ static int write_text(lua_State *L) {
   size_t length;
   const size_t mode = lua_isnil(L, 3) ? 0 : scl_lua_check_size(L, 3, 1, 0777, "mode");
   const char *path = scl_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &length);
-  scl_error error = {0};
   held *h = new_held(L);
-  scl_lua_check(L, scl_output_open(path, &h->output, &error), &error);
+  SCL_LUA_TRY(L, scl_output_open(path, &h->output, &error));
   if (mode != 0) scl_output_set_mode(h->output, (unsigned)mode);
   scl_output_write(h->output, text, length);
   scl_output *output = h->output;
   h->output = NULL; /* commit ends it, well or badly */
-  scl_lua_check(L, scl_output_commit(output, &error), &error);
+  SCL_LUA_TRY(L, scl_output_commit(output, &error));
   return 0;
 }
 

@@ -13,6 +13,12 @@
 int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
+/* A call that may fail, with `&error` among its arguments: raise where it does. */
+#define SCL_LUA_TRY(L, call)                                                                       \
+  do {                                                                                             \
+    scl_error error = {0};                                                                         \
+    scl_lua_check(L, call, &error);                                                                \
+  } while (0)
 /* Raise "interrupted!" where Ctrl-C was pressed: after work that stops at it without a status. */
 void scl_lua_check_interrupt(lua_State *L);
 /* Refuse a size from a script that takes more bytes than are left, before anything is made. */
@@ -31,9 +37,8 @@ void scl_lua_account(lua_State *L, size_t bytes);
 /* A fresh matrix, filled by a call that may fail: scl_status of (out, &error). */
 #define SCL_LUA_PUSH_MATRIX(L, call)                                                               \
   do {                                                                                             \
-    scl_error error = {0};                                                                         \
     scl_matrix *out = scl_lua_new_matrix(L);                                                       \
-    scl_lua_check(L, call, &error);                                                                \
+    SCL_LUA_TRY(L, call);                                                                          \
     scl_lua_account(L, scl_matrix_bytes(out));                                                     \
   } while (0)
 

@@ -88,11 +88,10 @@ static int map_new(lua_State *L) {
 
 /* core.map_whitened(map, whiten) -> the same kernel sections, whitened or not */
 static int map_whitened(lua_State *L) {
-  scl_error error = {0};
   scl_map *out;
   const scl_map *map = check_map(L, 1);
   void **slot = scl_lua_new_map(L);
-  scl_lua_check(L, scl_map_create_whitened(map, lua_toboolean(L, 2), &out, &error), &error);
+  SCL_LUA_TRY(L, scl_map_create_whitened(map, lua_toboolean(L, 2), &out, &error));
   *slot = out;
   scl_lua_account(L, scl_map_bytes(out));
   return 1;
@@ -104,9 +103,8 @@ static int map_select(lua_State *L) {
   const size_t count = scl_lua_copy_list(L, 2, scl_map_count(map), "parameters"),
                *keep = scl_lua_list_places(L, 2, count, 1, scl_map_count(map), "parameters");
   scl_map *out;
-  scl_error error = {0};
   void **slot = scl_lua_new_map(L);
-  scl_lua_check(L, scl_map_select(map, keep, count, &out, &error), &error);
+  SCL_LUA_TRY(L, scl_map_select(map, keep, count, &out, &error));
   *slot = out;
   scl_lua_account(L, scl_map_bytes(out));
   return 1;
@@ -178,9 +176,8 @@ static int map_gram(lua_State *L) {
 
 static int map_constants(lua_State *L) {
   scl_constants constants;
-  scl_error error = {0};
   const double radius = luaL_optnumber(L, 2, INFINITY);
-  scl_lua_check(L, scl_map_constants(check_map(L, 1), radius, &constants, &error), &error);
+  SCL_LUA_TRY(L, scl_map_constants(check_map(L, 1), radius, &constants, &error));
   lua_newtable(L);
   SCL_LUA_NUMBERS(L, {"kappa", constants.kappa}, {"theta", constants.theta},
                   {"theta_paper", constants.theta_paper});
@@ -233,9 +230,8 @@ static int expectation(lua_State *L) {
                           ? (size_t)1 << 20
                           : scl_lua_check_size(L, 4, 2048, (size_t)1 << 40, "samples");
   scl_expectation result;
-  scl_error error = {0};
   scl_matrix *out = scl_lua_new_matrix(L);
-  scl_lua_check(L, scl_expect(&spec, x, tolerance, most, &result, &error), &error);
+  SCL_LUA_TRY(L, scl_expect(&spec, x, tolerance, most, &result, &error));
   *out = result.values;
   scl_lua_account(L, scl_matrix_bytes(out));
   lua_newtable(L);

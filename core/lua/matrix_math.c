@@ -98,7 +98,6 @@ static int product(lua_State *L) {
     return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
-  scl_error error = {0};
   const scl_dtype dtype = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32
                               ? SCL_DTYPE_FLOAT32
                               : SCL_DTYPE_FLOAT64;
@@ -112,11 +111,9 @@ static int product(lua_State *L) {
   if (left->cols == 0)
     memset(out->data, 0, out->rows * out->cols * scl_dtype_size(dtype));
   else
-    scl_lua_check(L,
-                  scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
-                                         left->cols, left->data, lda, right->data, ldb, out->data,
-                                         out->row_stride, &error),
-                  &error);
+    SCL_LUA_TRY(L, scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
+                                          left->cols, left->data, lda, right->data, ldb, out->data,
+                                          out->row_stride, &error));
   return 1;
 }
 
@@ -230,8 +227,7 @@ static int eigvals(lua_State *L) {
   scl_lua_check_held(L, copy);
   scl_matrix_assign(a, copy);
   const bool symmetric = scl_matrix_is_symmetric(a);
-  scl_error error = {0};
-  scl_lua_check(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error), &error);
+  SCL_LUA_TRY(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error));
   bool real = true;
   for (size_t i = 0; !symmetric && i < n; i++)
     real = real && imaginary[i] == 0;

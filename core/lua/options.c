@@ -226,10 +226,8 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
   const plain_rows rows = {options, n_options};
   size_t count;
   scl_settings settings;
-  scl_error error = {0};
   const scl_given *given = read_all(L, place, title, read_plain, &rows, &count);
-  scl_lua_check(L, scl_settings_create(title, options, n_options, given, count, &settings, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_settings_create(title, options, n_options, given, count, &settings, &error));
   return settings;
 }
 
@@ -494,13 +492,11 @@ static int check_options(lua_State *L) {
   const reading context = {r, 4, 5};
   size_t count;
   scl_settings settings;
-  scl_error error = {0};
   if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TTABLE)
     return luaL_error(L, "%s: takes a table of named options, and got %s", title,
                       shown(L, &context, 3));
   const scl_given *given = read_all(L, 3, title, read_declared, &context, &count);
-  scl_lua_check(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error));
   scl_settings_destroy(&settings);
   return 0;
 }

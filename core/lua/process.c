@@ -26,10 +26,8 @@ static int gnuplot(lua_State *L) {
   const char *script = luaL_checklstring(L, 1, &size);
   const size_t seconds = scl_lua_check_size(L, 2, 1, 86400, "seconds");
   const size_t most = scl_lua_check_size(L, 3, 1, (size_t)1 << 40, "most");
-  scl_error error = {0};
   scl_process_output *out = scl_lua_new_guarded(L, sizeof *out, give_back);
-  scl_lua_check(L, scl_process_run(words, script, size, (double)seconds, most, out, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_process_run(words, script, size, (double)seconds, most, out, &error));
   if (out->absent) return 0;
   lua_pushlstring(L, out->bytes ? out->bytes : "", out->size);
   lua_pushstring(L, out->message);
@@ -92,10 +90,8 @@ static int run_program(lua_State *L) {
   size_t size;
   const double seconds = luaL_checknumber(L, 2);
   const char *input = luaL_optlstring(L, 3, "", &size);
-  scl_error error = {0};
   scl_process_output *out = scl_lua_new_guarded(L, sizeof *out, give_back);
-  scl_lua_check(L, scl_process_watch(words, input, size, seconds, MOST_OUTPUT, out, &error),
-                &error);
+  SCL_LUA_TRY(L, scl_process_watch(words, input, size, seconds, MOST_OUTPUT, out, &error));
   if (out->absent) return 0;
   lua_newtable(L);
   lua_pushlstring(L, out->bytes ? out->bytes : "", out->size);
