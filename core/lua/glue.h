@@ -60,6 +60,19 @@ const char *scl_lua_opt_path(lua_State *L, int place);
 /* "float64" or "float32" at `place` (absent: float64). */
 scl_dtype scl_lua_check_dtype(lua_State *L, int place);
 
+/* The field `key` of the table at `place`. */
+bool scl_lua_field_flag(lua_State *L, int place, const char *key);
+double scl_lua_field_number(lua_State *L, int place, const char *key, double absent);
+size_t scl_lua_field_size(lua_State *L, int place, const char *key, size_t low, size_t high,
+                          size_t absent);
+/* The place of the field's text in a list that ends with NULL. */
+int scl_lua_field_word(lua_State *L, int place, const char *key, const char *const *words,
+                       int absent);
+
+/* Lists on the stack. */
+void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
+void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count);
+
 /* Fields of the table on top of the stack. A number that is NaN: no field. A list: `count`
  * numbers. */
 void scl_lua_set_number(lua_State *L, const char *key, double value);
