@@ -32,7 +32,7 @@ end
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes", "data",
-  "embed", "lua", "host", "checker" } do floor_of[room] = i end
+  "embed", "progress", "lua", "host", "checker" } do floor_of[room] = i end
 
 local function room_of(path) return path:match "^core/([^/]+)/" or path:match "^checker" end
 

@@ -92,30 +92,26 @@ static void read_table(lua_State *L, int place, scl_value *out) {
   out->list = list_from(L, place, length);
 }
 
-/* A value of no form: told by its type. */
-static void read_other(lua_State *L, int place, scl_value *out) {
-  *out = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = luaL_typename(L, place)};
-}
-
+/* A value of no form is told by its type. */
 static void read_value(lua_State *L, int place, scl_given *given) {
   scl_value *out = &given->value;
-  *out = (scl_value){0};
-  given->parts = NULL;
+  *given =
+      (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = luaL_typename(L, place)}};
   switch (lua_type(L, place)) {
-  case LUA_TNUMBER:
-    out->number = lua_tonumber(L, place);
-    out->form = SCL_FORM_NUMBER |
-                (isfinite(out->number) && out->number == floor(out->number) ? SCL_FORM_INTEGER : 0);
+  case LUA_TNUMBER: {
+    const double number = lua_tonumber(L, place);
+    const bool whole = isfinite(number) && number == floor(number);
+    *out = (scl_value){.number = number, .form = SCL_FORM_NUMBER | (whole ? SCL_FORM_INTEGER : 0)};
     break;
+  }
   case LUA_TBOOLEAN:
-    out->form = SCL_FORM_BOOLEAN;
-    out->number = lua_toboolean(L, place);
+    *out = (scl_value){.form = SCL_FORM_BOOLEAN, .number = lua_toboolean(L, place)};
     break;
   case LUA_TSTRING:
-    out->form = SCL_FORM_WORD;
-    out->word = lua_tostring(L, place);
+    *out = (scl_value){.form = SCL_FORM_WORD, .word = lua_tostring(L, place)};
     break;
   case LUA_TTABLE: {
+    *out = (scl_value){0};
     lua_pushvalue(L, place);
     const int copy = lua_gettop(L);
     scl_lua_copy_table(L, copy, "an option");
@@ -125,10 +121,7 @@ static void read_value(lua_State *L, int place, scl_given *given) {
     break;
   }
   case LUA_TUSERDATA:
-    if (!read_parts(L, place, 1, given)) read_other(L, place, out);
-    break;
-  default:
-    read_other(L, place, out);
+    (void)read_parts(L, place, 1, given);
   }
 }
 
@@ -233,14 +226,6 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
 
 /* ------------------------------------------------------------ values and declared rows, to Lua */
 
-static void push_list(lua_State *L, const scl_value *value) {
-  lua_newtable(L);
-  for (size_t i = 0; i < value->length; i++) {
-    lua_pushnumber(L, value->list[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
 void scl_lua_push_value(lua_State *L, const scl_value *value) {
   switch (value->form) {
   case 0:
@@ -256,11 +241,11 @@ void scl_lua_push_value(lua_State *L, const scl_value *value) {
     lua_pushstring(L, value->word);
     break;
   case SCL_FORM_LIST:
-    push_list(L, value);
+    scl_lua_push_numbers(L, value->list, value->length);
     break;
   case SCL_FORM_NAMED:
     lua_newtable(L);
-    push_list(L, value);
+    scl_lua_push_numbers(L, value->list, value->length);
     lua_setfield(L, -2, value->word);
     break;
   default:
@@ -315,42 +300,19 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
 
 #define SCL_LUA_ROWS "scullery.option_rows"
 
-typedef struct rows {
+typedef struct declared_rows {
   size_t count;
-  scl_option *list; /* with texts of their own */
   bool *searchable;
-} rows;
+  scl_option list[]; /* their texts are those of a table that the handle keeps */
+} declared_rows;
 
-static void release_rows(void *pointer) {
-  rows *r = pointer;
-  for (size_t i = 0; r->list != NULL && i < r->count; i++) {
-    scl_release((void *)(uintptr_t)r->list[i].name);
-    scl_release((void *)(uintptr_t)r->list[i].words);
-  }
-  SCL_RELEASE(r->list, r->searchable, r);
-}
+static void release_rows(void *declared) { scl_release(declared); }
 
 static const char *text_field(lua_State *L, const char *key) {
-  char *copy = NULL;
-  if (lua_getfield(L, -1, key) != LUA_TNIL &&
-      (copy = scl_copy_text(luaL_checkstring(L, -1))) == NULL)
-    luaL_error(L, "not enough memory for options");
-  lua_pop(L, 1);
-  return copy;
-}
-
-static bool flag_field(lua_State *L, const char *key) {
   lua_getfield(L, -1, key);
-  const bool flag = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return flag;
-}
-
-static double number_field(lua_State *L, const char *key, double absent) {
-  lua_getfield(L, -1, key);
-  const double number = luaL_optnumber(L, -1, absent);
-  lua_pop(L, 1);
-  return number;
+  const char *text = luaL_optstring(L, -1, NULL);
+  lua_pop(L, 1); /* the row keeps it */
+  return text;
 }
 
 /* The row on top of the stack: {name =, form = "number" | "integer" | "boolean" | "word" |
@@ -359,17 +321,17 @@ static void read_row(lua_State *L, scl_option *row) {
   static const char *const forms[] = {"number", "integer", "boolean", "word", "opaque", NULL};
   static const uint32_t bits[] = {SCL_FORM_NUMBER, SCL_FORM_INTEGER, SCL_FORM_BOOLEAN,
                                   SCL_FORM_WORD, SCL_FORM_OPAQUE};
+  const int place = lua_gettop(L);
   row->name = text_field(L, "name");
   row->words = text_field(L, "words");
-  lua_getfield(L, -1, "form");
+  lua_getfield(L, place, "form");
   row->forms = bits[luaL_checkoption(L, -1, NULL, forms)];
   lua_pop(L, 1);
-  if (flag_field(L, "required")) row->forms |= SCL_FORM_REQUIRED;
-  const double above = number_field(L, "above", -INFINITY);
-  row->low = number_field(L, "low", above);
-  row->high = number_field(L, "high", INFINITY);
-  row->range = (above > -INFINITY ? SCL_RANGE_LOW_OPEN : 0) |
-               (isinf(row->low) ? SCL_RANGE_LOW_OPEN : 0) |
+  if (scl_lua_field_flag(L, place, "required")) row->forms |= SCL_FORM_REQUIRED;
+  const double above = scl_lua_field_number(L, place, "above", -INFINITY);
+  row->low = scl_lua_field_number(L, place, "low", above);
+  row->high = scl_lua_field_number(L, place, "high", INFINITY);
+  row->range = (above > -INFINITY || isinf(row->low) ? SCL_RANGE_LOW_OPEN : 0) |
                (isinf(row->high) ? SCL_RANGE_HIGH_OPEN : 0);
 }
 
@@ -377,30 +339,26 @@ static void read_row(lua_State *L, scl_option *row) {
 static int option_rows(lua_State *L) {
   const size_t count = scl_lua_copy_list(L, 1, SCL_LUA_MOST, "rows");
   void **slot = scl_lua_new_handle(L, SCL_LUA_ROWS, release_rows);
-  const int made = lua_gettop(L);
-  rows *r = scl_allocate_zero(sizeof *r);
+  declared_rows *r = *slot =
+      scl_allocate_zero(sizeof *r + (count + 1) * (sizeof *r->list + sizeof(bool)));
   if (r == NULL) return luaL_error(L, "not enough memory for options");
-  *slot = r;
-  r->list = scl_allocate_zero((count + 1) * sizeof *r->list);
-  r->searchable = scl_allocate_zero((count + 1) * sizeof *r->searchable);
-  if (r->list == NULL || r->searchable == NULL)
-    return luaL_error(L, "not enough memory for options");
-  for (size_t i = 0; i < count; i++) {
-    scl_lua_push_table(L, 1, i, "rows");
-    r->count = i + 1;
-    read_row(L, &r->list[i]);
-    if (r->list[i].name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)i + 1);
-    r->searchable[i] = flag_field(L, "searchable");
-    lua_pop(L, 1);
+  r->searchable = (bool *)(r->list + count + 1);
+  for (; r->count < count; r->count++) {
+    scl_lua_push_table(L, 1, r->count, "rows");
+    scl_option *row = &r->list[r->count];
+    read_row(L, row);
+    if (row->name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)r->count + 1);
+    r->searchable[r->count] = scl_lua_field_flag(L, lua_gettop(L), "searchable");
+    lua_rawseti(L, 1, (lua_Integer)r->count + 1);
   }
-  lua_pushvalue(L, made);
+  scl_lua_tie(L, -1, 1); /* texts are those of the copies */
   return 1;
 }
 
 /* Reads values against declared rows: opaque ones are shown to their tests, and a searched one
  * stands for each of its values. */
 typedef struct reading {
-  const rows *rows;
+  const declared_rows *rows;
   int tests, show; /* places of the table of tests, and of the function that shows a value */
 } reading;
 
@@ -454,7 +412,7 @@ static bool is_choose(lua_State *L, int place) {
   return true;
 }
 
-static const scl_option *find_row(const rows *r, const char *name, bool *searchable) {
+static const scl_option *find_row(const declared_rows *r, const char *name, bool *searchable) {
   *searchable = false;
   for (size_t i = 0; i < r->count; i++)
     if (strcmp(r->list[i].name, name) == 0) {
@@ -486,7 +444,7 @@ static void read_declared(lua_State *L, int key, const void *context, gathering 
  * tells whether an opaque value is taken, show(value) how a value looks. */
 static int check_options(lua_State *L) {
   const char *title = luaL_checkstring(L, 1);
-  const rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
+  const declared_rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
   scl_lua_copy_table(L, 4, "tests");
   luaL_checktype(L, 5, LUA_TFUNCTION);
   const reading context = {r, 4, 5};

@@ -1,6 +1,6 @@
-/* scullery.core: how far long work is, for people (lua/progress.h) and for a script's function; and
+/* scullery.core: how far long work is, for people (progress/progress.h) and for a script's function; and
  * the levels that Lua code opens. */
-#include "lua/progress.h"
+#include "progress/progress.h"
 #include "base/characters.h"
 #include "base/interrupt.h"
 #include "lua/call.h"
