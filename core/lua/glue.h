@@ -103,37 +103,16 @@ void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *int
 /* The matrix becomes Lua's, and *from empty. */
 void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 
-void scl_lua_open_matrix(lua_State *L);
-void scl_lua_open_random(lua_State *L);
-void scl_lua_open_data(lua_State *L);
-void scl_lua_open_plugin(lua_State *L);
-void scl_lua_open_source(lua_State *L);
-void scl_lua_open_training(lua_State *L);
-void scl_lua_open_model(lua_State *L);
-void scl_lua_open_pruning(lua_State *L);
-void scl_lua_open_progress(lua_State *L);
-void scl_lua_open_profile(lua_State *L);
-void scl_lua_open_loss(lua_State *L);
-void scl_lua_open_probabilities(lua_State *L);
-void scl_lua_open_inspect(lua_State *L);
-void scl_lua_open_options(lua_State *L);
-void scl_lua_open_map(lua_State *L);
-void scl_lua_open_rows(lua_State *L);
-void scl_lua_open_machine(lua_State *L);
-void scl_lua_open_labels(lua_State *L);
-void scl_lua_open_codes(lua_State *L);
-void scl_lua_open_json(lua_State *L);
-void scl_lua_open_saving(lua_State *L);
-void scl_lua_open_predictor(lua_State *L);
-void scl_lua_open_row_files(lua_State *L);
-void scl_lua_open_terminal(lua_State *L);
-void scl_lua_open_text(lua_State *L);
-void scl_lua_open_process(lua_State *L);
-void scl_lua_open_child(lua_State *L);
-void scl_lua_open_plugin_facts(lua_State *L);
-void scl_lua_open_folder(lua_State *L);
-void scl_lua_open_journal(lua_State *L);
-void scl_lua_open_worker(lua_State *L);
-void scl_lua_open_define(lua_State *L);
+/* The files of this folder that add functions to scullery.core, each with its scl_lua_open_NAME, in
+ * the order in which they are opened. */
+// clang-format off
+#define SCL_LUA_FILES(X) \
+  X(matrix) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
+  X(machine) X(labels) X(training) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
+  X(codes) X(progress) X(profile) X(json) X(saving) X(predictor) X(row_files) X(terminal) \
+  X(text) X(process) X(plugin_facts) X(journal) X(worker)
+// clang-format on
+#define SCL_LUA_DECLARE(name) void scl_lua_open_##name(lua_State *L);
+SCL_LUA_FILES(SCL_LUA_DECLARE)
 
 #endif
