@@ -29,11 +29,9 @@ static int journal_is_there(lua_State *L) {
 /* core.journal_open(path, header): the file of lines, whose first is the header */
 static int journal_open(lua_State *L) {
   size_t length;
-  scl_journal *journal = NULL;
   const char *path = scl_lua_check_path(L, 1), *header = check_line(L, 2, &length);
-  void **slot = scl_lua_new_handle(L, JOURNAL, close_journal);
-  SCL_LUA_TRY(L, scl_journal_open(path, header, length, &journal, &error));
-  *slot = journal;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, JOURNAL, close_journal), scl_journal,
+                      scl_journal_open(path, header, length, &made, &error));
   return 1;
 }
 

@@ -146,6 +146,6 @@ void scl_lua_open_machine(lua_State *L) {
                 {"ceiling_file", ceiling_file, 1});
   SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
                     {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
-                    {"clock", monotonic}, {"fail_allocation_after", fail_allocation_after},
-                    {"interrupt", interrupt});
+                    {"clock", monotonic}, {"now", monotonic},
+                    {"fail_allocation_after", fail_allocation_after}, {"interrupt", interrupt});
 }

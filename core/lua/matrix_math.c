@@ -81,9 +81,7 @@ static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) 
 static const scl_matrix *prepared(lua_State *L, const scl_matrix *a, scl_dtype dtype,
                                   bool *transposed, ptrdiff_t *leading) {
   if (a->dtype == dtype && readable(a, transposed, leading)) return a;
-  scl_matrix *copy = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, copy);
+  const scl_matrix *copy = scl_lua_copy_matrix(L, a, dtype);
   (void)readable(copy, transposed, leading);
   return copy;
 }
@@ -220,12 +218,11 @@ static int eigvals(lua_State *L) {
         return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
                           (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
-  scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
+  const scl_matrix *copy = scl_lua_copy_matrix(L, a, SCL_DTYPE_FLOAT64);
   double *imaginary = lua_newuserdatauv(L, (n + 1) * sizeof *imaginary, 0);
   const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   scl_lua_check_held(L, copy);
-  scl_matrix_assign(a, copy);
   const bool symmetric = scl_matrix_is_symmetric(a);
   SCL_LUA_TRY(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error));
   bool real = true;
@@ -242,26 +239,13 @@ static int eigvals(lua_State *L) {
 }
 
 void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable) {
-  static const luaL_Reg functions[] = {{"mul", multiply_elements},
-                                       {"div", divide_elements},
-                                       {"map", map},
-                                       {"abs", absolute},
-                                       {"sum", sum},
-                                       {"mean", mean},
-                                       {"std", standard_deviation},
-                                       {"min", least},
-                                       {"max", most},
-                                       {"argmax", argmax},
-                                       {"norm", norm},
-                                       {"dot", dot},
-                                       {"eigvals", eigvals},
-                                       {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__add", add},    {"__sub", subtract}, {"__mul", product},
-                                  {"__div", divide}, {"__unm", negate},   {NULL, NULL}};
   lua_pushvalue(L, methods);
-  luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"mul", multiply_elements}, {"div", divide_elements}, {"map", map},
+                    {"abs", absolute}, {"sum", sum}, {"mean", mean}, {"std", standard_deviation},
+                    {"min", least}, {"max", most}, {"argmax", argmax}, {"norm", norm}, {"dot", dot},
+                    {"eigvals", eigvals});
   lua_pushvalue(L, metatable);
-  luaL_setfuncs(L, meta, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"__add", add}, {"__sub", subtract}, {"__mul", product}, {"__div", divide},
+                    {"__unm", negate});
+  lua_pop(L, 2);
 }

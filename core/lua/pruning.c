@@ -18,12 +18,10 @@ static void release_pruning(void *pruning) { scl_pruning_close(pruning); }
 
 /* core.pruning(map, weights) -> pruning: G is made once for all its steps */
 static int pruning_new(lua_State *L) {
-  scl_pruning *pruning;
   const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
   const scl_matrix *a = scl_lua_hold_matrix(L, 2);
-  void **slot = scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning);
-  SCL_LUA_TRY(L, scl_pruning_open(map, a, &pruning, &error));
-  *slot = pruning;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, SCL_LUA_PRUNING, release_pruning), scl_pruning,
+                      scl_pruning_open(map, a, &made, &error));
   return 1;
 }
 

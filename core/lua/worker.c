@@ -17,12 +17,10 @@ static void close_worker(void *worker) { scl_worker_close(worker); }
 
 /* core.worker_start(settings, threads): this program again, as a worker */
 static int worker_start(lua_State *L) {
-  scl_worker *worker = NULL;
   const char *settings = scl_lua_check_path(L, 1);
   const size_t threads = scl_lua_check_size(L, 2, 1, SCL_POOL_MAX, "threads");
-  void **slot = scl_lua_new_handle(L, WORKER, close_worker);
-  SCL_LUA_TRY(L, scl_worker_start(settings, threads, &worker, &error));
-  *slot = worker;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, WORKER, close_worker), scl_worker,
+                      scl_worker_start(settings, threads, &made, &error));
   return 1;
 }
 
