@@ -141,85 +141,49 @@ static const char *name_of(lua_State *L, int key, const char *title) {
   return lua_tostring(L, key);
 }
 
-/* The given values, in a userdata at `place` that is replaced by a larger one as they come. */
-typedef struct gathering {
-  scl_given *list;
-  size_t count, room;
-  int place;
-} gathering;
-
-/* Room for one more; what its value points to is left on the stack by whoever reads it. */
-static scl_given *more_given(lua_State *L, gathering *g) {
-  if (g->count == g->room) {
-    const size_t room = 2 * g->room + 8;
-    scl_given *list = lua_newuserdatauv(L, room * sizeof *list, 0);
-    if (g->count > 0) memcpy(list, g->list, g->count * sizeof *list);
-    lua_replace(L, g->place);
-    g->list = list;
-    g->room = room;
-  }
-  g->list[g->count] = (scl_given){0};
-  return &g->list[g->count++];
-}
-
-/* What reads one value, at place key+1, into one or more given values. */
-typedef void (*value_reader)(lua_State *L, int key, const void *context, gathering *out);
-
-/* Rows that C declares: whoever reads opaque values judges them. */
-typedef struct plain_rows {
-  const scl_option *list;
-  size_t count;
-} plain_rows;
-
-static void read_plain(lua_State *L, int key, const void *context, gathering *out) {
-  const plain_rows *rows = context;
-  scl_given *given = more_given(L, out);
-  for (size_t i = 0; i < rows->count; i++)
-    if (rows->list[i].forms & SCL_FORM_OPAQUE &&
-        strcmp(rows->list[i].name, lua_tostring(L, key)) == 0) {
-      *given = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
-      return;
-    }
-  read_value(L, key + 1, given);
+/* Opaque values are judged by whoever reads them. */
+static bool is_opaque(const char *name, const scl_option *options, size_t n_options) {
+  for (size_t i = 0; i < n_options; i++)
+    if (options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0) return true;
+  return false;
 }
 
 /* The table at `place` becomes a plain copy, which keeps what the values point to. */
-static const scl_given *read_all(lua_State *L, int place, const char *title, value_reader read,
-                                 const void *context, size_t *count) {
+static const scl_given *read_all(lua_State *L, int place, const char *title,
+                                 const scl_option *options, size_t n_options, size_t *count) {
+  size_t room = 0;
   *count = 0;
   if (lua_isnoneornil(L, place)) return NULL;
-  if (lua_type(L, place) != LUA_TTABLE) {
+  if (lua_type(L, place) != LUA_TTABLE)
     luaL_error(L, "%s: takes a table of named options, and got %s", title, scl_lua_shown(L, place));
-  }
   luaL_checkstack(L, 60, "too many options");
   scl_lua_copy_table(L, place, title);
-  lua_pushnil(L);
-  gathering given = {.place = lua_gettop(L)};
+  for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1))
+    room++;
+  scl_given *given = lua_newuserdatauv(L, (room + 1) * sizeof *given, 0);
   lua_newtable(L); /* values, to keep them alive */
   const int kept = lua_gettop(L);
   lua_Integer held = 0;
-  lua_pushnil(L);
-  while (lua_next(L, place) != 0) {
+  for (lua_pushnil(L); *count < room && lua_next(L, place) != 0; ++*count) {
     const int key = lua_gettop(L) - 1;
     const char *name = name_of(L, key, title);
-    const size_t first = given.count;
-    read(L, key, context, &given);
-    for (size_t i = first; i < given.count; i++)
-      given.list[i].name = name;
+    if (is_opaque(name, options, n_options))
+      given[*count] = (scl_given){.value = {.form = SCL_FORM_OPAQUE}};
+    else
+      read_value(L, key + 1, &given[*count]);
+    given[*count].name = name;
     while (lua_gettop(L) > key)
       lua_rawseti(L, kept, ++held); /* the value and whatever it needed */
   }
-  if (given.count > 1) qsort(given.list, given.count, sizeof *given.list, by_name);
-  *count = given.count;
-  return given.list;
+  qsort(given, *count, sizeof *given, by_name);
+  return given;
 }
 
 scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
                                     const scl_option *options, size_t n_options) {
-  const plain_rows rows = {options, n_options};
   size_t count;
   scl_settings settings;
-  const scl_given *given = read_all(L, place, title, read_plain, &rows, &count);
+  const scl_given *given = read_all(L, place, title, options, n_options, &count);
   SCL_LUA_TRY(L, scl_settings_create(title, options, n_options, given, count, &settings, &error));
   return settings;
 }
@@ -302,7 +266,6 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
 
 typedef struct declared_rows {
   size_t count;
-  bool *searchable;
   scl_option list[]; /* their texts are those of a table that the handle keeps */
 } declared_rows;
 
@@ -339,121 +302,46 @@ static void read_row(lua_State *L, scl_option *row) {
 static int option_rows(lua_State *L) {
   const size_t count = scl_lua_copy_list(L, 1, SCL_LUA_MOST, "rows");
   void **slot = scl_lua_new_handle(L, SCL_LUA_ROWS, release_rows);
-  declared_rows *r = *slot =
-      scl_allocate_zero(sizeof *r + (count + 1) * (sizeof *r->list + sizeof(bool)));
+  declared_rows *r = *slot = scl_allocate_zero(sizeof *r + count * sizeof *r->list);
   if (r == NULL) return luaL_error(L, "not enough memory for options");
-  r->searchable = (bool *)(r->list + count + 1);
   for (; r->count < count; r->count++) {
     scl_lua_push_table(L, 1, r->count, "rows");
     scl_option *row = &r->list[r->count];
     read_row(L, row);
     if (row->name == NULL) return luaL_error(L, "row %I has no name", (LUAI_UACINT)r->count + 1);
-    r->searchable[r->count] = scl_lua_field_flag(L, lua_gettop(L), "searchable");
     lua_rawseti(L, 1, (lua_Integer)r->count + 1);
   }
   scl_lua_tie(L, -1, 1); /* texts are those of the copies */
   return 1;
 }
 
-/* Reads values against declared rows: opaque ones are shown to their tests, and a searched one
- * stands for each of its values. */
-typedef struct reading {
-  const declared_rows *rows;
-  int tests, show; /* places of the table of tests, and of the function that shows a value */
-} reading;
-
-static const char *shown(lua_State *L, const reading *r, int place) {
-  lua_pushvalue(L, r->show);
-  lua_pushvalue(L, place);
-  lua_call(L, 1, 1);
-  return luaL_tolstring(L, -1, NULL); /* left on the stack */
-}
-
-static void read_opaque(lua_State *L, const reading *r, const char *name, int place,
-                        gathering *out) {
-  bool taken = true;
-  if (lua_getfield(L, r->tests, name) != LUA_TNIL) {
-    lua_pushvalue(L, -1);
-    lua_pushvalue(L, place);
-    lua_call(L, 1, 1);
-    taken = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  const char *word = taken ? NULL : shown(L, r, place);
-  *more_given(L, out) =
-      (scl_given){.value = {.form = SCL_FORM_OPAQUE, .place = taken ? 0 : -1, .word = word}};
-}
-
-static void read_declared_one(lua_State *L, const reading *r, const scl_option *row,
-                              const char *name, int place, gathering *out) {
-  if (row != NULL && row->forms & SCL_FORM_OPAQUE) {
-    read_opaque(L, r, name, place, out);
-    return;
-  }
-  scl_given given;
-  read_value(L, place, &given);
-  const uint32_t simple = SCL_FORM_NUMBER | SCL_FORM_INTEGER | SCL_FORM_BOOLEAN | SCL_FORM_WORD;
-  if (!(given.value.form & simple))
-    given.value = (scl_value){.form = SCL_FORM_OPAQUE, .place = -1, .word = shown(L, r, place)};
-  *more_given(L, out) = given;
-}
-
-/* Whether sc.choose{} stands at `place`; a plain copy of its values is left on the stack. */
-static bool is_choose(lua_State *L, int place) {
-  if (lua_type(L, place) != LUA_TTABLE || luaL_getmetafield(L, place, "__name") == LUA_TNIL)
-    return false;
-  const bool named = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "choose") == 0;
-  lua_pop(L, 1);
-  if (!named) return false;
-  lua_pushliteral(L, "values");
-  if (lua_rawget(L, place) != LUA_TTABLE) return false;
-  scl_lua_copy_table(L, lua_gettop(L), "choose");
-  return true;
-}
-
-static const scl_option *find_row(const declared_rows *r, const char *name, bool *searchable) {
-  *searchable = false;
-  for (size_t i = 0; i < r->count; i++)
-    if (strcmp(r->list[i].name, name) == 0) {
-      *searchable = r->searchable[i];
-      return &r->list[i];
-    }
-  return NULL;
-}
-
-static void read_declared(lua_State *L, int key, const void *context, gathering *out) {
-  const reading *r = context;
-  const char *name = lua_tostring(L, key);
-  bool searchable;
-  const scl_option *row = find_row(r->rows, name, &searchable);
-  if (!searchable || !is_choose(L, key + 1)) {
-    read_declared_one(L, r, row, name, key + 1, out);
-    return;
-  }
-  const int list = lua_gettop(L);
-  const size_t values = length_of(L, list);
-  for (size_t i = 0; i < values; i++) {
-    luaL_checkstack(L, 12, "too many values");
-    lua_rawgeti(L, list, (lua_Integer)i + 1);
-    read_declared_one(L, r, row, name, lua_gettop(L), out);
-  }
-}
-
-/* core.check_options(title, rows, options, tests, show): raises what is wrong; tests[name](value)
- * tells whether an opaque value is taken, show(value) how a value looks. */
+/* core.check_options(title, rows, names, values, words): raises what is wrong. words[i]: false where
+ * value i is judged by its row; otherwise it is opaque: true where it is taken, or how it looks. */
 static int check_options(lua_State *L) {
   const char *title = luaL_checkstring(L, 1);
   const declared_rows *r = scl_lua_check_handle(L, 2, SCL_LUA_ROWS);
-  scl_lua_copy_table(L, 4, "tests");
-  luaL_checktype(L, 5, LUA_TFUNCTION);
-  const reading context = {r, 4, 5};
-  size_t count;
+  const size_t count = scl_lua_copy_list(L, 3, SCL_LUA_MOST, "names");
+  scl_lua_copy_table(L, 4, "values");
+  scl_lua_copy_table(L, 5, "words");
+  scl_given *given = lua_newuserdatauv(L, (count + 1) * sizeof *given, 0);
+  const int key = lua_gettop(L) + 1;
+  for (size_t i = 0; i < count; i++) {
+    for (int list = 3; list <= 5; list++)
+      lua_rawgeti(L, list, (lua_Integer)i + 1);
+    const char *name = name_of(L, key, title), *word = lua_tostring(L, key + 2);
+    const int type = lua_type(L, key + 1);
+    if (lua_toboolean(L, key + 2))
+      given[i] = (scl_given){
+          .value = {.form = SCL_FORM_OPAQUE, .place = word == NULL ? 0 : -1, .word = word}};
+    else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN || type == LUA_TSTRING)
+      read_value(L, key + 1, &given[i]);
+    else
+      luaL_error(L, "%s: '%s' got %s", title, name, luaL_typename(L, key + 1));
+    given[i].name = name;
+    lua_settop(L, key - 1); /* our copies keep the texts */
+  }
+  qsort(given, count, sizeof *given, by_name);
   scl_settings settings;
-  if (!lua_isnil(L, 3) && lua_type(L, 3) != LUA_TTABLE)
-    return luaL_error(L, "%s: takes a table of named options, and got %s", title,
-                      shown(L, &context, 3));
-  const scl_given *given = read_all(L, 3, title, read_declared, &context, &count);
   SCL_LUA_TRY(L, scl_settings_create(title, r->list, r->count, given, count, &settings, &error));
   scl_settings_destroy(&settings);
   return 0;
