@@ -12,7 +12,7 @@
 #include "base/characters.h"
 #include "base/file_limit.h"
 #include "data/json.h"
-#include "lua/progress.h"
+#include "progress/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

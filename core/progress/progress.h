@@ -1,6 +1,6 @@
 /* Where progress is told: a terminal or a file of standard error, and a log of JSON lines. */
-#ifndef SCULLERY_LUA_PROGRESS_H
-#define SCULLERY_LUA_PROGRESS_H
+#ifndef SCULLERY_PROGRESS_TOLD_H
+#define SCULLERY_PROGRESS_TOLD_H
 
 #include "base/progress.h"
 

@@ -3,7 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "base/characters.h"
 #include "base/text.h"
-#include "lua/progress.h"
+#include "progress/progress.h"
 
 #include <math.h>
 #include <pthread.h>
