@@ -1,5 +1,5 @@
 /* A fitted pipeline from its description: stages, features, coefficients or model, classes,
- * calibration. The order and the checks are those of lua/scullery/restoring.lua. */
+ * calibration. The order and the checks are those of lua/scullery/model/restoring.lua. */
 #include "base/text.h"
 #include "data/number.h"
 #include "embed/component.h"

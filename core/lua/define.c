@@ -2,7 +2,7 @@
 #include "lua/define_internal.h"
 #include "lua/list.h"
 
-#include "data/digest.h"
+#include "data/files/digest.h"
 #include <math.h>
 #include <string.h>
 

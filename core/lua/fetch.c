@@ -1,8 +1,8 @@
 /* scullery.core: whole texts in and out, for files that are fetched in another form than the one
  * that is kept. */
 #include "lua/fetch.h"
-#include "data/input.h"
-#include "data/output.h"
+#include "data/files/input.h"
+#include "data/files/output.h"
 #include "lua/call.h"
 
 /* What is being read or written, owned by a userdata: whatever raises, its __gc gives it back. */

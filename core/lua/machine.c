@@ -4,7 +4,7 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "data/input.h"
+#include "data/files/input.h"
 #include "lua/call.h"
 #include "map/map.h"
 #include "rows/level_sums.h"

@@ -1,6 +1,6 @@
 /* scullery.core: what a saved model is made of: files of arrays, fitted stages, the cells of a
- * map, the fingerprint of rows. lua/scullery/saving.lua composes them. */
-#include "data/digest.h"
+ * map, the fingerprint of rows. lua/scullery/model/saving.lua composes them. */
+#include "data/files/digest.h"
 #include "data/safetensors.h"
 #include "learn/map_probe.h"
 #include "lua/arrays.h"

@@ -2,7 +2,7 @@
 --- functions, methods of every class of object, and the options that they take, as texts of Lua.
 local sc = require "scullery"
 local core = require "scullery.core"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 local support = require "support"
 local w = require "world"
 

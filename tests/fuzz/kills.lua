@@ -12,7 +12,7 @@ local o = attack.options(arg, { seed = "1", seconds = 60 })
 
 -- Two versions of each file, written in turn for ever; and once, by the argument "once".
 local script = [[
-local core, predict = require "scullery.core", require "scullery.predict"
+local core, predict = require "scullery.core", require "scullery.model.predict"
 local kind, once = ...
 local a, b = sc.zeros(20000, 10), sc.ones(20000, 10)
 local function model(T)

@@ -6,7 +6,7 @@ local lu, sc = require "luaunit", require "scullery"
 local core = require "scullery.core"
 local battery, header = require "battery", require "header"
 local specimen, support = require "specimen", require "support"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 local LAYOUT = "tests/interface/v1.inc"
 local frozen = header.files("tests/interface/v1.txt")

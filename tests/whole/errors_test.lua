@@ -179,7 +179,7 @@ end
 
 TestWhoseMistake = {}
 
-local fault = require "scullery.fault"
+local fault = require "scullery.base.fault"
 
 -- What is said of the error that f(...) raises in Lua's words.
 local function said(f, ...)
@@ -302,8 +302,8 @@ learn()
   lu.assertEquals(status, 1)
   lu.assertStrContains(err, ":3: pipeline:fit: an option is sc.choose{...}")
   lu.assertStrContains(err, "in local 'learn'")
-  lu.assertNotStrContains(err, "scullery/pipeline.lua")
-  lu.assertNotStrContains(err, "scullery/objects.lua")
+  lu.assertNotStrContains(err, "scullery/model/pipeline.lua")
+  lu.assertNotStrContains(err, "scullery/base/objects.lua")
   lu.assertNotStrContains(err, "[C]")
 end
 
@@ -323,7 +323,7 @@ sc.data.load "wdbc":split{ test = -1 }
   local _, _, err = support.shell("SCULLERY_TRACEBACK=1 " .. support.quote(support.binary) .. " "
     .. support.quote(path))
   os.remove(path)
-  lu.assertStrContains(err, "scullery/dataset.lua")
+  lu.assertStrContains(err, "scullery/data/dataset.lua")
   lu.assertStrContains(err, "stack traceback")
 end
 

@@ -31,16 +31,24 @@ end
 -- ---------------------------------------------------------------- includes
 
 local floor_of = {}
-for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes", "data",
-  "embed", "lua", "host", "checker" } do floor_of[room] = i end
+for i, room in ipairs{ "base", "algebra", "plugin", "map", "rows", "learn", "codes",
+  "data/files", "data", "embed", "lua", "host", "checker" } do floor_of[room] = i end
 
-local function room_of(path) return path:match "^core/([^/]+)/" or path:match "^checker" end
+-- The innermost folder of a path that is a room: data/csv belongs to data, data/files is a room.
+local function room_of(path)
+  local folder = path:gsub("^core/", "")
+  repeat
+    folder = folder:match "^(.*)/"
+  until not folder or floor_of[folder]
+  return folder
+end
 
 local function upward(path, text)
   local room, found = room_of(path), {}
-  for other in text:gmatch '#include "([%w_]+)/[%w_./]+"' do
+  for included in text:gmatch '#include "([%w_]+/[%w_./]+)"' do
+    local other = room_of(included)
     if (floor_of[other] or math.huge) > floor_of[room] then
-      found[#found + 1] = ("%s includes %s"):format(path, other)
+      found[#found + 1] = ("%s includes %s"):format(path, other or included)
     end
   end
   return found
@@ -60,6 +68,9 @@ function TestIncludesRunInOneDirection()
     { "core/base/x.c includes map" })
   lu.assertEquals(upward("core/lua/x.c", '#include "checker/blocks.h"\n'),
     { "core/lua/x.c includes checker" })
+  lu.assertEquals(upward("core/data/files/x.c", '#include "data/csv/csv.h"\n'),
+    { "core/data/files/x.c includes data" })
+  lu.assertEquals(upward("core/data/csv/x.c", '#include "data/files/input.h"\n'), {})
 end
 
 -- The checker of plugins is a module of its own: the library works without it, and functions that

@@ -6,7 +6,7 @@ local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
 local support = dofile("tests/helpers/support.lua")
-local display, text = require "scullery.display", require "scullery.text"
+local display, text = require "scullery.prompt.display", require "scullery.base.text"
 
 local quote = support.quote
 
@@ -66,7 +66,7 @@ function TestTerminalTexts:test_objects_print_escaped()
 end
 
 function TestTerminalTexts:test_warnings()
-  assert_harmless(support.stderr_of(function() require("scullery.warn")(BAD) end), "warn")
+  assert_harmless(support.stderr_of(function() require("scullery.base.warn")(BAD) end), "warn")
   local path = support.write(nil, ("x,%s,y\n1,2,a\n2,3,b\n"):format((BAD:gsub("\r", ""))))
   assert_harmless(support.stderr_of(function()
     sc.data.csv(path, { like = { format = "csv", header = true, columns = { { name = "x",

@@ -4,7 +4,7 @@
 --- line without that field. Files written before there were checksums have none; after a line with
 --- a checksum each line has one.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 local values = require "scullery.experiment.values"
 
 local lines = {}

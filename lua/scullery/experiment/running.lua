@@ -3,10 +3,10 @@
 --- A run is { name, store, cells, f, start = records that were there when it began, retry, about =
 --- what every record says, alone = whether cells run in the process of the script }.
 local core = require "scullery.core"
-local options = require "scullery.options"
-local valid = require("scullery.text").valid
+local options = require "scullery.base.options"
+local valid = require("scullery.base.text").valid
 local values = require "scullery.experiment.values"
-local warn = require "scullery.warn"
+local warn = require "scullery.base.warn"
 
 local running = {}
 

@@ -1,7 +1,7 @@
 --- Values of cells and results, as they stand in a line of the results: those of JSON, and numbers
 --- that JSON has not as { number = "nan" | "inf" | "-inf" }.
 local core = require "scullery.core"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local values = {}
 

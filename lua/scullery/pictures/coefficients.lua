@@ -4,8 +4,8 @@
 local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"
-local stages = require "scullery.stages"
-local ask = require("scullery.objects").ask
+local stages = require "scullery.compose.stages"
+local ask = require("scullery.base.objects").ask
 
 local coefficients = {}
 

@@ -1,6 +1,6 @@
-/* Where a redirect may lead: what began verified stays so. The rest of data/fetch.c is tested by
+/* Where a redirect may lead: what began verified stays so. The rest of data/files/fetch.c is tested by
  * fetch_test.lua. */
-#include "data/fetch.h"
+#include "data/files/fetch.h"
 
 #include <stdio.h>
 

@@ -213,7 +213,7 @@ function TestReplacing:test_the_input_may_be_the_output()
   X:save(path("x.npy"))
   local p = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))
   p:save(path("p.model"))
-  require("scullery.predict").run{ model = path("p.model"), data = path("x.npy"),
+  require("scullery.model.predict").run{ model = path("p.model"), data = path("x.npy"),
     output = path("x.npy") }
   lu.assertTrue(sc.data.npy(path("x.npy")) == p:predict(X))
 end
@@ -248,7 +248,7 @@ function TestNames:test_places_where_no_file_can_be()
 end
 
 function TestNames:test_folders_are_made_with_their_parents()
-  local make = require("scullery.folders").make
+  local make = require("scullery.base.folders").make
   make(path("a//b/c/"))
   make(path("a/b/c"))
   sc.ones(1, 1):save(path("a/b/c/x.csv"))

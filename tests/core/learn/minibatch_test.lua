@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local core = require "scullery.core"
 local sc = require "scullery"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 local n, d = 700, 4
 local X = sc.randn{ n, d, seed = 1 }

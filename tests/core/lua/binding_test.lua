@@ -3,7 +3,7 @@
 package.path = "tests/helpers/?.lua;" .. package.path
 local lu, sc, core = require "luaunit", require "scullery", require "scullery.core"
 local support = require "support"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 local fails = support.fails
 
 local n, d = 60, 3

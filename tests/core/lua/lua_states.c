@@ -97,7 +97,7 @@ int main(void) {
   (void)create_here(NULL);
   if (pthread_create(&thread, NULL, create_here, NULL) == 0) (void)pthread_join(thread, NULL);
   add_probe(first);
-  expect(run(first, "local ask = require 'scullery.objects'.ask\n"
+  expect(run(first, "local ask = require 'scullery.base.objects'.ask\n"
                     "return test.probe(ask(sc.nonlinearity.twice(), 'instance'))"),
          "nonlinearity.twice: dual cannot be called");
   expect(run(first, "return use()"), "5");

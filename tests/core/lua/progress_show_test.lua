@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local progress = require "scullery.progress"
+local progress = require "scullery.base.progress"
 local support = dofile "tests/helpers/support.lua"
 local quote, shell = support.quote, support.shell
 
@@ -231,7 +231,7 @@ TestShown = {}
 -- Two levels, for about so many seconds; then a fit.
 local script = support.write(nil, [[
   local sc = require "scullery"
-  local core, progress = require "scullery.core", require "scullery.progress"
+  local core, progress = require "scullery.core", require "scullery.base.progress"
   local seconds = tonumber(arg[1])
   do
     local outer <close> = progress.level{ name = "a search", total = 10 }
@@ -334,7 +334,7 @@ end
 
 function TestShown.test_what_a_script_prints_stands_on_a_line_of_its_own()
   local path = support.write(nil, [[
-    local core, progress = require "scullery.core", require "scullery.progress"
+    local core, progress = require "scullery.core", require "scullery.base.progress"
     local level <close> = progress.level{ name = "cell", total = 3 }
     for i = 1, 3 do
       local wait = core.now() + 0.7

@@ -5,7 +5,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 local support = dofile("tests/helpers/support.lua")
 local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/registry.lua")
 

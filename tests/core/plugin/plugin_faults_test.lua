@@ -4,7 +4,7 @@ package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local lu, sc = require "luaunit", require "scullery"
 local battery, header = require "battery", require "header"
 local specimen, support = require "specimen", require "support"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local X = sc.randn{ 30, 3, seed = 1 }

@@ -33,7 +33,7 @@ function TestRefusalsAreRaisedAtTheCallersLine()
   for _, f in ipairs(chunks) do
     local message = fails({}, f)
     lu.assertNotNil(message:find("plugin_test%.lua:%d+: "), message)
-    lu.assertNil(message:find("scullery/plugin.lua", 1, true), message)
+    lu.assertNil(message:find("scullery/plugin/init.lua", 1, true), message)
   end
   lu.assertStrContains(fails({}, chunks[1]), here)
 end

@@ -386,7 +386,7 @@ end
 TestTexts = {}
 
 function TestTexts:test_help_list_and_completion()
-  local help, completion = require "scullery.help", require "scullery.completion"
+  local help, completion = require "scullery.help", require "scullery.prompt.completion"
   local line = debug.getinfo(1, "l").currentline + 2
   local made = sc.nonlinearity.define{ name = "lua_texts", doc = "phi(z) = slope z, told.",
     author = "A. Nonymous", version = "1.2", eval = function(z, o) return o.slope * z end,

@@ -429,7 +429,7 @@ end
 
 function TestSolvers:test_objective()
   local p = with(ridge{ lambda = 1e-2, intercept = false }):fit(ds)
-  local ask = require("scullery.objects").ask
+  local ask = require("scullery.base.objects").ask
   local map = p.fitted.map
   local training = core.training(core.source(X, y), {}, map, {})
   local instance = ask(ridge{ lambda = 1e-2, intercept = false }, "instance")

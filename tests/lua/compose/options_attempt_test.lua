@@ -5,7 +5,7 @@ local sc = require "scullery"
 local core = require "scullery.core"
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local models, support = require "small_models", require "support"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 function TestAttempts()
   lu.assertEquals({ options.attempt(math.max, 1, 2) }, { true, 2 })

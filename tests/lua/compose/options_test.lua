@@ -3,7 +3,7 @@
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
-local options = require "scullery.options"
+local options = require "scullery.base.options"
 
 local fails = lu.assertErrorMsgContains
 

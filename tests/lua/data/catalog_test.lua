@@ -24,7 +24,7 @@ function TestNamedSets:test_wdbc_is_shipped()
 end
 
 function TestNamedSets:test_the_catalog_is_whole()
-  for name, entry in pairs(require "scullery.catalog") do
+  for name, entry in pairs(require "scullery.data.catalog") do
     lu.assertTrue(entry.rows > 0 and entry.columns > 1 and #entry.about > 0, name)
     for _, file in ipairs(entry.files) do
       lu.assertEquals(#file.sha256:match("^%x+$"), 64, name)
@@ -38,7 +38,7 @@ end
 
 function TestNamedSets:test_every_file_at_hand_is_the_one_that_the_catalog_describes()
   need_shared()
-  for name, entry in pairs(require "scullery.catalog") do
+  for name, entry in pairs(require "scullery.data.catalog") do
     for _, file in ipairs(entry.files) do
       local path = shared .. "/" .. file.name
       if io.open(path) then lu.assertEquals(core.sha256(path), file.sha256, name) end
@@ -48,7 +48,7 @@ end
 
 function TestNamedSets:test_every_header_of_a_conversion_is_that_of_the_compact_file()
   need_shared()
-  for name, entry in pairs(require "scullery.catalog") do
+  for name, entry in pairs(require "scullery.data.catalog") do
     for _, file in ipairs(entry.files) do
       local header = file.origin and file.origin.header
       if header then
@@ -60,7 +60,7 @@ end
 
 function TestNamedSets:test_every_small_set_has_the_rows_that_the_catalog_says()
   need_shared()
-  for name, entry in pairs(require "scullery.catalog") do
+  for name, entry in pairs(require "scullery.data.catalog") do
     if entry.format ~= "idx" and entry.rows < 50000 then
       local ds = sc.data.load(name)
       lu.assertEquals({ #ds, ds.task }, { entry.rows, entry.task }, name)

@@ -5,7 +5,7 @@
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
-local dataset = require "scullery.dataset"
+local dataset = require "scullery.data.dataset"
 
 local fails = lu.assertErrorMsgContains
 

@@ -4,7 +4,7 @@
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local core = require "scullery.core"
-local fetch = require "scullery.fetch"
+local fetch = require "scullery.data.fetch"
 local support = dofile("tests/helpers/support.lua")
 
 local SHA_HELLO = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" -- of "hello\n"
@@ -401,7 +401,7 @@ end
 -- original, and it converts back to the same bytes.
 function TestGetting:test_adult_in_its_public_form_gives_the_very_bytes_of_the_compact_file()
   lu.skipIf(not shared, "SCULLERY_DATA names no folder with the larger sets")
-  local catalog = require "scullery.catalog"
+  local catalog = require "scullery.data.catalog"
   local train, test = table.unpack(catalog.adult.files)
   local function lines(file)
     return (core.read_text(shared .. "/" .. file.name):gsub("^[^\n]*\n", ""):gsub(",", ", "))

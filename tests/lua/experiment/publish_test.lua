@@ -49,7 +49,7 @@ end
 
 function TestArguments:test_long_comments_are_no_header()
   local path = support.write(os.tmpname(), "--[[ one\ntwo ]]\n-- three\n")
-  lu.assertEquals(require("scullery.script_header").lines(path), {})
+  lu.assertEquals(require("scullery.base.script_header").lines(path), {})
   os.remove(path)
 end
 

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 
 local sqrt, log, abs, max, pi = math.sqrt, math.log, math.abs, math.max, math.pi
 local n, d, T = 120, 2, 40

@@ -488,7 +488,7 @@ function TestStreams:test_memory_is_flat()
     collectgarbage()
     collectgarbage()
     local before = core.memory(true)
-    require("scullery.predict").run{ model = path("colour.model"), data = path("large.csv"),
+    require("scullery.model.predict").run{ model = path("colour.model"), data = path("large.csv"),
       output = path("out.csv") }
     local _, peak = core.memory()
     lu.assertEquals(#support.read(path("out.csv")), #"prediction\n" + rows * #"green\n")

@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 local refused = dofile("tests/helpers/support.lua").fails
 
 local n, d, T = 160, 3, 50

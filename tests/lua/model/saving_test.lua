@@ -2,7 +2,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 local source = os.getenv("SCULLERY_SOURCE") or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local registry, support = require "registry", require "support"

@@ -3,8 +3,8 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local judging = require "scullery.judging"
-local ask = require("scullery.objects").ask
+local judging = require "scullery.model.judging"
+local ask = require("scullery.base.objects").ask
 local fails = dofile("tests/helpers/support.lua").fails
 
 local ds = sc.data.load("wdbc")

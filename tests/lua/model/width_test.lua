@@ -2,9 +2,9 @@
 -- says nothing where the kernel does tell rows apart.
 local lu = require "luaunit"
 local sc = require "scullery"
-local ask = require("scullery.objects").ask
+local ask = require("scullery.base.objects").ask
 local core = require "scullery.core"
-local width = require "scullery.width"
+local width = require "scullery.model.width"
 
 local X = sc.rand{ 300, 30, seed = 1 } * 255 -- grey values
 local y = X:column(1)

@@ -3,7 +3,7 @@ local lu = require "luaunit"
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
 local sc = require "scullery"
-local completion = require "scullery.completion"
+local completion = require "scullery.prompt.completion"
 
 local environment
 

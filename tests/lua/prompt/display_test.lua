@@ -2,7 +2,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local display = require "scullery.display"
+local display = require "scullery.prompt.display"
 
 local function text(value, width) return display.text(value, { width = width }) end
 

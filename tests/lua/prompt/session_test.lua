@@ -2,7 +2,7 @@
 local lu = require "luaunit"
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
-local session = require "scullery.session"
+local session = require "scullery.prompt.session"
 local sc = require "scullery"
 
 local environment, s
@@ -268,8 +268,9 @@ function TestScript:setUp() start() end
 
 -- Globals of a script as the stock of values that display can show.
 local function run_script(path, names)
-  local code = ("dofile(%q) local d = require('scullery.display') for _, n in ipairs{%s} do \z
-    io.write(n, ' ', d.text(rawget(_G, n)), '\\n') end"):format(path, names)
+  local code = ("dofile(%q) local d = require('scullery.prompt.display') \z
+    for _, n in ipairs{%s} do io.write(n, ' ', d.text(rawget(_G, n)), '\\n') end")
+    :format(path, names)
   local status, out, err = support.scullery("-e " .. support.quote(code))
   lu.assertEquals({ status, err }, { 0, "" })
   return out
@@ -293,7 +294,7 @@ function TestScript:test_a_saved_session_reproduces_its_values()
   lu.assertStrContains(printed(":save " .. path), "without the 1 that failed")
   local names = { "score", "called", "random", "five", "sum", "eight", "kept", "loop", "again",
     "skipped", "from_file", "timed", "text", "M", "x", "k" }
-  local want, display = {}, require "scullery.display"
+  local want, display = {}, require "scullery.prompt.display"
   for i, name in ipairs(names) do
     want[i] = name .. " " .. display.text(rawget(environment, name)) .. "\n"
   end

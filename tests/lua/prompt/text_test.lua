@@ -1,8 +1,8 @@
 -- Texts as a terminal shows them, and tables in columns.
 local core = require "scullery.core"
 local lu = require "luaunit"
-local text = require "scullery.text"
-local text_table = require "scullery.text_table"
+local text = require "scullery.base.text"
+local text_table = require "scullery.base.text_table"
 
 function TestWidthsAreThoseOfATerminal()
   for s, columns in pairs{ [""] = 0, abc = 3, ["été"] = 3, ["e\u{301}te\u{301}"] = 3,

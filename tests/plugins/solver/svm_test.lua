@@ -3,7 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
-local objects = require "scullery.objects"
+local objects = require "scullery.base.objects"
 
 local function fit(stages, data, y) return sc.pipeline(stages):fit(data, y) end
 local function gap(a, b) return (a - b):abs():max() end
