@@ -138,72 +138,26 @@ static const scl_ability_objective objective_ability = {SCL_HEAD(scl_ability_obj
 /* ------------------------------------------------------------ loss */
 
 /* Of one row: scores f and targets y as lists, one number each where there is one target. */
-typedef struct loss_call {
-  size_t c;
-  const double *f, *y; /* NULL: a function of `reach` */
-  double reach;
-  double *out; /* c numbers of `slope`, else one */
-  size_t results;
-} loss_call;
-
-static void push_list(lua_State *L, const double *numbers, size_t count) {
-  if (count == 1) {
-    lua_pushnumber(L, numbers[0]);
-    return;
-  }
-  lua_createtable(L, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushnumber(L, numbers[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
-static int run_loss(lua_State *L) {
-  const loss_call *c = lua_touserdata(L, SCL_DEFINED_CONTEXT);
-  const int arguments = c->f == NULL ? 2 : 3;
-  lua_pushvalue(L, SCL_DEFINED_FUNCTION);
-  if (c->f == NULL) {
-    lua_pushnumber(L, c->reach);
-  } else {
-    push_list(L, c->f, c->c);
-    push_list(L, c->y, c->c);
-  }
-  lua_pushvalue(L, SCL_DEFINED_OPTIONS);
-  scl_defined_invoke(L, arguments, 1);
-  if (c->results == 1)
-    c->out[0] = scl_defined_result(L, lua_gettop(L), "a number");
-  else
-    scl_defined_read_numbers(L, lua_gettop(L), 1, c->results, "the slope", c->out);
-  return 0;
-}
-
-static double one_number(const void *self, const char *field, loss_call *c) {
-  double value = NAN;
-  c->out = &value;
-  c->results = 1;
-  return scl_defined_try(self, field, run_loss, c) ? value : NAN;
-}
-
 static double loss_value(const void *self, size_t c, const double *f, const double *y) {
-  loss_call call = {.c = c, .f = f, .y = y};
-  return one_number(self, "loss.value", &call);
+  double value;
+  scl_defined_fill(self, "loss.value", 1, &value, "llo", c, f, c, y);
+  return value;
 }
 
 static void loss_slope(const void *self, size_t c, const double *f, const double *y, double *out) {
-  loss_call call = {.c = c, .f = f, .y = y, .out = out, .results = c};
-  if (scl_defined_try(self, "loss.slope", run_loss, &call)) return;
-  for (size_t j = 0; j < c; j++)
-    out[j] = NAN;
+  scl_defined_fill(self, "loss.slope", c, out, "=llo", c, f, c, y);
 }
 
 static double loss_bound(const void *self, double reach) {
-  loss_call call = {.reach = reach};
-  return one_number(self, "loss.bound", &call);
+  double bound;
+  scl_defined_fill(self, "loss.bound", 1, &bound, "no", reach);
+  return bound;
 }
 
 static double loss_lipschitz(const void *self, double reach) {
-  loss_call call = {.reach = reach};
-  return one_number(self, "loss.lipschitz", &call);
+  double lipschitz;
+  scl_defined_fill(self, "loss.lipschitz", 1, &lipschitz, "no", reach);
+  return lipschitz;
 }
 
 static const scl_ability_loss loss_ability = {SCL_HEAD(scl_ability_loss), .value = loss_value,

@@ -78,10 +78,7 @@ static int eye(lua_State *L) {
 static int from_matrix(lua_State *L, const scl_matrix *a) {
   const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : dtype_option(L, 2, "matrix");
   lua_pushvalue(L, 1);
-  if (dtype == a->dtype) return 1;
-  scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, out);
+  if (dtype != a->dtype) (void)scl_lua_copy_matrix(L, a, dtype);
   return 1;
 }
 

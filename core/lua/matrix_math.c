@@ -81,9 +81,7 @@ static bool readable(const scl_matrix *a, bool *transposed, ptrdiff_t *leading) 
 static const scl_matrix *prepared(lua_State *L, const scl_matrix *a, scl_dtype dtype,
                                   bool *transposed, ptrdiff_t *leading) {
   if (a->dtype == dtype && readable(a, transposed, leading)) return a;
-  scl_matrix *copy = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
-  scl_lua_check_held(L, a);
-  scl_matrix_assign(a, copy);
+  const scl_matrix *copy = scl_lua_copy_matrix(L, a, dtype);
   (void)readable(copy, transposed, leading);
   return copy;
 }
@@ -98,7 +96,6 @@ static int product(lua_State *L) {
     return luaL_error(L, "matrix product: %I x %I times %I x %I: inner sizes %I and %I differ",
                       (LUAI_UACINT)a->rows, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows,
                       (LUAI_UACINT)b->cols, (LUAI_UACINT)a->cols, (LUAI_UACINT)b->rows);
-  scl_error error = {0};
   const scl_dtype dtype = a->dtype == SCL_DTYPE_FLOAT32 && b->dtype == SCL_DTYPE_FLOAT32
                               ? SCL_DTYPE_FLOAT32
                               : SCL_DTYPE_FLOAT64;
@@ -112,11 +109,9 @@ static int product(lua_State *L) {
   if (left->cols == 0)
     memset(out->data, 0, out->rows * out->cols * scl_dtype_size(dtype));
   else
-    scl_lua_check(L,
-                  scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
-                                         left->cols, left->data, lda, right->data, ldb, out->data,
-                                         out->row_stride, &error),
-                  &error);
+    SCL_LUA_TRY(L, scl_gemm_interruptible(dtype, transpose_a, transpose_b, left->rows, right->cols,
+                                          left->cols, left->data, lda, right->data, ldb, out->data,
+                                          out->row_stride, &error));
   return 1;
 }
 
@@ -223,15 +218,13 @@ static int eigvals(lua_State *L) {
         return luaL_error(L, "eigvals: row %I, column %I is not finite", (LUAI_UACINT)i + 1,
                           (LUAI_UACINT)j + 1);
   const size_t n = a->rows;
-  scl_matrix *copy = scl_lua_make_matrix(L, n, n, SCL_DTYPE_FLOAT64);
+  const scl_matrix *copy = scl_lua_copy_matrix(L, a, SCL_DTYPE_FLOAT64);
   double *imaginary = lua_newuserdatauv(L, (n + 1) * sizeof *imaginary, 0);
   const scl_matrix *out = scl_lua_make_matrix(L, n, 1, SCL_DTYPE_FLOAT64);
   scl_lua_check_held(L, a);
   scl_lua_check_held(L, copy);
-  scl_matrix_assign(a, copy);
   const bool symmetric = scl_matrix_is_symmetric(a);
-  scl_error error = {0};
-  scl_lua_check(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error), &error);
+  SCL_LUA_TRY(L, scl_eigenvalues(symmetric, n, copy->data, out->data, imaginary, &error));
   bool real = true;
   for (size_t i = 0; !symmetric && i < n; i++)
     real = real && imaginary[i] == 0;
@@ -246,26 +239,13 @@ static int eigvals(lua_State *L) {
 }
 
 void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable) {
-  static const luaL_Reg functions[] = {{"mul", multiply_elements},
-                                       {"div", divide_elements},
-                                       {"map", map},
-                                       {"abs", absolute},
-                                       {"sum", sum},
-                                       {"mean", mean},
-                                       {"std", standard_deviation},
-                                       {"min", least},
-                                       {"max", most},
-                                       {"argmax", argmax},
-                                       {"norm", norm},
-                                       {"dot", dot},
-                                       {"eigvals", eigvals},
-                                       {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__add", add},    {"__sub", subtract}, {"__mul", product},
-                                  {"__div", divide}, {"__unm", negate},   {NULL, NULL}};
   lua_pushvalue(L, methods);
-  luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"mul", multiply_elements}, {"div", divide_elements}, {"map", map},
+                    {"abs", absolute}, {"sum", sum}, {"mean", mean}, {"std", standard_deviation},
+                    {"min", least}, {"max", most}, {"argmax", argmax}, {"norm", norm}, {"dot", dot},
+                    {"eigvals", eigvals});
   lua_pushvalue(L, metatable);
-  luaL_setfuncs(L, meta, 0);
-  lua_pop(L, 1);
+  SCL_LUA_FUNCTIONS(L, {"__add", add}, {"__sub", subtract}, {"__mul", product}, {"__div", divide},
+                    {"__unm", negate});
+  lua_pop(L, 2);
 }

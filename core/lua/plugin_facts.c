@@ -105,11 +105,10 @@ static void set_abilities(lua_State *L, const scl_plugin *plugin) {
  * whether abilities depend on options, abilities = ids of the others, form, spaces, dtypes, ...} */
 static int plugin_facts(lua_State *L) {
   scl_kind kind;
-  scl_error error = {0};
   const scl_component *component;
   const char *word = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
   if (!scl_kind_find(word, &kind)) return luaL_error(L, "unknown kind of plugin '%s'", word);
-  scl_lua_check(L, scl_registry_find(kind, name, &component, &error), &error);
+  SCL_LUA_TRY(L, scl_registry_find(kind, name, &component, &error));
   const scl_plugin *plugin = &component->plugin;
   lua_newtable(L);
   scl_lua_set_integer(L, "interface", plugin->head.abi);
@@ -149,10 +148,9 @@ static void list_symbol(void *context, const scl_symbol *symbol) {
 /* core.symbols(path) -> list of { name, defined, weak, giver = the object that an undefined one
  * comes from }, the global symbols of a shared object */
 static int symbols(lua_State *L) {
-  scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
   lua_newtable(L);
-  scl_lua_check(L, scl_symbols_each(path, list_symbol, L, &error), &error);
+  SCL_LUA_TRY(L, scl_symbols_each(path, list_symbol, L, &error));
   return 1;
 }
 

@@ -107,34 +107,21 @@ static int permutation(lua_State *L) {
   return 1;
 }
 
-/* core.normal(seed, stream, index, offset) -> the normal at that address */
-static int normal(lua_State *L) {
+/* core.uniform(seed, stream, index, offset), core.normal(...) -> the number at that address */
+static int draw_one(lua_State *L, draw fill) {
   double value;
-  scl_random_normal((uint64_t)luaL_checkinteger(L, 1), (uint64_t)luaL_checkinteger(L, 2),
-                    (uint64_t)luaL_checkinteger(L, 3), (uint64_t)luaL_checkinteger(L, 4), 1,
-                    &value);
+  uint64_t at[4];
+  for (int i = 0; i < 4; i++)
+    at[i] = (uint64_t)luaL_checkinteger(L, i + 1);
+  fill(at[0], at[1], at[2], at[3], 1, &value);
   lua_pushnumber(L, value);
   return 1;
 }
 
-/* core.holdout_draws(n, seed) -> list of n numbers in [0, 1): a solver that holds a share of the
- * rows out takes those whose number is below it */
-static int holdout_draws(lua_State *L) {
-  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const uint64_t seed = check_seed(L, 2);
-  scl_lua_check_room(L, 32.0 * (double)rows, "a list of numbers");
-  lua_createtable(L, 0, 0);
-  for (size_t i = 0; i < rows && !scl_interrupted(); i++) {
-    double u;
-    scl_random_uniform(seed, SCL_STREAM_HOLDOUT, i, 0, 1, &u);
-    lua_pushnumber(L, u);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  scl_lua_check_interrupt(L);
-  return 1;
-}
+static int uniform(lua_State *L) { return draw_one(L, scl_random_uniform); }
+static int normal(lua_State *L) { return draw_one(L, scl_random_normal); }
 
 void scl_lua_open_random(lua_State *L) {
   SCL_LUA_FUNCTIONS(L, {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation},
-                    {"normal", normal}, {"holdout_draws", holdout_draws});
+                    {"uniform", uniform}, {"normal", normal});
 }

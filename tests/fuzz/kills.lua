@@ -2,7 +2,7 @@
 --- and what a killed writer left is gone after the next writer of that name.
 ---
 ---   scullery tests/fuzz/kills.lua [--seed S] [--seconds T]
-package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/?.lua;"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
   .. (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/fuzz/?.lua;" .. package.path
 local attack = require "attack"
 local sc = require "scullery"

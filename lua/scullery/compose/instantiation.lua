@@ -164,19 +164,6 @@ function instantiation.map(self, source, stages, choices, whiten)
   return map, origin_of(spec)
 end
 
---- instantiation.map_from(features, origin): the map that was made from `origin`, as features:map
---- told it; one-hot features without their cells.
-function instantiation.map_from(features, origin)
-  local inst = features.inst
-  local spec = instances(inst, {}, function()
-    if not origin.widths then error("a width came from data, and is not known any more", 0) end
-    return table.unpack(origin.widths, 1, 3)
-  end)
-  for _, name in ipairs(from_spec) do spec[name] = origin[name] end
-  inst.last_dim = spec.dim
-  return core.map(spec)
-end
-
 --- Whether the parameters are learnt from rows, so that folds must not share them.
 function instantiation.learns(self, choices)
   local p = component.resolved(self.inst.p, choices or {})

@@ -87,16 +87,6 @@ local function maker(kind, rules)
   end
 end
 
---- The stage as it was fitted, to be saved: kind, cols_in, constant (columns that were), and for
---- kinds that learn them shift and factor, as matrices.
-function stages.saved(made) return core.stage_save(made) end
-
---- The fitted stage that stages.saved gave.
-function stages.restored(saved)
-  if saved.kind ~= "pca" then return core.stage_load(saved) end
-  return core.projection_stage(saved.factor, saved.shift)
-end
-
 --- stages.is(value)
 function stages.is(value) return getmetatable(value) == Stage end
 
