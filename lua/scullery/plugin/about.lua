@@ -100,6 +100,7 @@ local words = {
   shift = "what subtracting a point from all rows does to it: digits far from 0",
   ["sparse-rows"] = "reads sparse rows",
   penalty = "says what is penalised",
+  normal = "works from the normal equations alone: fewer coordinates where rows have few kinds",
   loss = "says which loss is minimised: bounds, probabilities",
   objective = "the value of its objective at any coefficients",
   model = "makes a model that is not Phi a: fit, decide, save, load",
