@@ -268,24 +268,11 @@ static int fingerprint(lua_State *L) {
   return 1;
 }
 
-/* core.digest(text) -> SHA-256 */
-static int digest(lua_State *L) {
-  size_t length;
-  const char *bytes = luaL_checklstring(L, 1, &length);
-  char text[SCL_DIGEST_TEXT + 1];
-  scl_digest sum;
-  scl_digest_open(&sum);
-  scl_digest_add(&sum, bytes, length);
-  scl_digest_text(&sum, text);
-  lua_pushstring(L, text);
-  return 1;
-}
-
 void scl_lua_open_saving(lua_State *L) {
   SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"tensors_read", tensors_read, 1},
                 {"tensor_array", tensor_array, 2}, {"tensor_matrix", tensor_matrix, 2},
                 {"stage_save", stage_save, 1}, {"stage_load", stage_load, 1},
                 {"map_cells", map_cells, 1}, {"map_restore_cells", map_restore_cells, 3},
                 {"map_probe", map_probe, 1}, {"probes_agree", probes_agree, 2});
-  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"digest", digest});
+  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint});
 }
